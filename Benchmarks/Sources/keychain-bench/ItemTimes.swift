@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+import Security
+
+/// Reads, adds, updates and deletes of single items in a keychain of a given size.
+struct ItemTimes {
+    let mode: String
+    let size: Int
+
+    private static let service = "bench"
+
+    static func fill(to size: Int) throws {
+        for index in 0..<size { try add("item-\(index)", service: service) }
+    }
+
+    func measure() throws {
+        let facts: [String: Any] = ["mode": mode, "items": size]
+        try Measurement("read", count: 2_000) { index in
+            try Self.read("item-\((index * 7919) % size)")
+        }.report(facts)
+        try Measurement("add", count: 200) { index in
+            try Self.add("new-\(index)-\(UInt64.random(in: 0...UInt64.max))", service: "added")
+        }.report(facts)
+        try Measurement("update", count: 100) { index in
+            let query = Self.query("item-\((index * 104_729) % size)") as CFDictionary
+            let change = [kSecAttrComment as String: "\(index)"] as CFDictionary
+            try check(SecItemUpdate(query, change))
+        }.report(facts)
+    }
+
+    private static func query(_ account: String) -> [String: Any] {
+        [
+            kSecClass as String: kSecClassGenericPassword,
+            kSecAttrService as String: service,
+            kSecAttrAccount as String: account,
+        ]
+    }
+
+    private static func add(_ account: String, service: String) throws {
+        var item = query(account)
+        item[kSecAttrService as String] = service
+        item[kSecValueData as String] = Data("a secret of 24 bytes ...".utf8)
+        try check(SecItemAdd(item as CFDictionary, nil))
+    }
+
+    private static func read(_ account: String) throws {
+        var search = query(account)
+        search[kSecReturnData as String] = true
+        var result: CFTypeRef?
+        try check(SecItemCopyMatching(search as CFDictionary, &result))
+        guard (result as? Data)?.count == 24 else { throw Status(code: errSecDecode) }
+    }
+}
+
+struct Status: Error { let code: OSStatus }
+
+func check(_ code: OSStatus) throws {
+    guard code == errSecSuccess else { throw Status(code: code) }
+}

@@ -1,0 +1,120 @@
+// swift-tools-version: 6.2
+// SPDX-License-Identifier: Apache-2.0
+import PackageDescription
+
+/// What every Swift target of this package is held to.
+let strict: [SwiftSetting] = [
+    .strictMemorySafety(),
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+/// A floor of the house: a Swift target with the house's settings and nothing but what it names.
+func floor(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+func roof(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .executableTarget(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
+let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swift-protobuf")
+let arguments: Target.Dependency = .product(
+    name: "ArgumentParser", package: "swift-argument-parser")
+let log: Target.Dependency = .product(name: "Logging", package: "swift-log")
+
+let package = Package(
+    name: "keychain-services",
+    products: [
+        .library(name: "Security", targets: ["Security"]),
+        .executable(name: "keychaind", targets: ["keychaind"]),
+        .executable(name: "keychain-auth", targets: ["keychain-auth"]),
+        .executable(name: "keychain-prompter", targets: ["keychain-prompter"]),
+        .executable(name: "keychainctl", targets: ["keychainctl"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
+        .package(url: "https://github.com/apple/swift-protobuf", exact: "1.39.0"),
+        .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
+    ],
+    targets: [
+        // Ground: the nouns, and the C that Swift cannot do without.
+        floor("KeychainModel"),
+        .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
+        .systemLibrary(name: "CKeyutils", providers: [.apt(["libkeyutils-dev"])]),
+        .systemLibrary(name: "CPAM", providers: [.apt(["libpam0g-dev"])]),
+        .systemLibrary(
+            name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
+        .target(name: "CLinux"),
+        .target(name: "CLoginFrame", path: "pam-module/frame"),
+
+        // Doors: one for each outside library.
+        floor("Secrets", ["CSodium"]),
+        floor("KernelKeyring", ["CKeyutils", "Secrets"]),
+        floor("PAMSession", ["CPAM", "Secrets"]),
+        floor("LoginHandoff", ["CLoginFrame", "CLinux", "Secrets"]),
+        floor("LocalSocket", ["CLinux", "Secrets"]),
+        floor("LoginManager", ["CSystemd"]),
+        floor("Terminal", ["Secrets"]),
+
+        // Judging: pure, and blind to secrets.
+        floor("AccessControl", ["KeychainModel"]),
+
+        // Keeping.
+        // Generated code only, which does not meet the house's settings.
+        .target(
+            name: "KeychainWire", dependencies: [protobuf], exclude: ["keychain.proto"]),
+        floor("KeychainMessages", ["KeychainModel", "KeychainWire", "Secrets", protobuf]),
+        floor("KeychainStore", ["KeychainModel", "AccessControl", "Secrets", grdb]),
+
+        // The way of a request.
+        floor(
+            "KeychainService",
+            [
+                "KeychainModel", "KeychainMessages", "AccessControl", "KeychainStore", "Secrets",
+                "KernelKeyring", "LocalSocket", "LoginHandoff", "LoginManager",
+            ]),
+        floor("KeychainClient", ["KeychainModel", "KeychainMessages", "LocalSocket", "Secrets"]),
+
+        // Daemon or own process: the one place that chooses.
+        floor("KeychainAccess", ["KeychainClient", "KeychainMessages", "KeychainModel", "KeychainService"]),
+
+        // Faces.
+        floor(
+            "Security",
+            ["KeychainModel", "KeychainMessages", "KeychainAccess", "Secrets"]),
+
+        // Roof: parse arguments, wire, run.
+        roof(
+            "keychaind",
+            [
+                "KeychainModel", "KeychainMessages", "KeychainService", "KeychainStore",
+                "LocalSocket", "LoginHandoff", "LoginManager", "PAMSession", "Secrets",
+                arguments, log,
+            ]),
+        roof("keychain-auth", ["LocalSocket", "PAMSession", "Secrets"]),
+        roof("keychain-prompter", ["KeychainMessages", "LocalSocket", "Secrets", "Terminal"]),
+        roof(
+            "keychainctl",
+            [
+                "KeychainModel", "KeychainMessages", "KeychainAccess", "LocalSocket", "Secrets",
+                "Terminal", arguments,
+            ]),
+
+        tests("KeychainModelTests", ["KeychainModel"]),
+        tests("SecretsTests", ["Secrets"]),
+        tests("LoginHandoffTests", ["LoginHandoff", "Secrets"]),
+        tests("AccessControlTests", ["AccessControl", "KeychainModel"]),
+        tests(
+            "KeychainStoreTests",
+            ["KeychainStore", "KeychainModel", "AccessControl", "Secrets", grdb]),
+    ]
+)

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+#define _GNU_SOURCE
+#include "CLinux.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD 77
+#endif
+
+ssize_t kc_receive(int socket, void *buffer, size_t length, struct kc_sender *sender) {
+    struct iovec part = {.iov_base = buffer, .iov_len = length};
+    union {
+        char bytes[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(sizeof(int) * 8)];
+        struct cmsghdr aligned;
+    } control;
+    struct msghdr message = {.msg_iov = &part,
+                             .msg_iovlen = 1,
+                             .msg_control = control.bytes,
+                             .msg_controllen = sizeof control.bytes};
+    memset(sender, 0, sizeof *sender);
+    ssize_t received = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+    if (received < 0) {
+        return received;
+    }
+    for (struct cmsghdr *item = CMSG_FIRSTHDR(&message); item != NULL;
+         item = CMSG_NXTHDR(&message, item)) {
+        if (item->cmsg_level != SOL_SOCKET) {
+            continue;
+        }
+        if (item->cmsg_type == SCM_CREDENTIALS &&
+            item->cmsg_len == CMSG_LEN(sizeof(struct ucred))) {
+            struct ucred credentials;
+            memcpy(&credentials, CMSG_DATA(item), sizeof credentials);
+            sender->pid = credentials.pid;
+            sender->uid = credentials.uid;
+            sender->gid = credentials.gid;
+            sender->known = 1;
+        } else if (item->cmsg_type == SCM_RIGHTS) {
+            size_t count = (item->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+            for (size_t i = 0; i < count; i++) {
+                int descriptor;
+                memcpy(&descriptor, CMSG_DATA(item) + i * sizeof(int), sizeof descriptor);
+                close(descriptor);
+            }
+        }
+    }
+    if (message.msg_flags & MSG_CTRUNC) {
+        sender->known = 0;
+    }
+    return received;
+}
+
+ssize_t kc_send(int socket, const void *first, size_t first_length, const void *second,
+                size_t second_length, const struct kc_sender *self) {
+    struct iovec parts[2] = {{.iov_base = (void *)first, .iov_len = first_length},
+                             {.iov_base = (void *)second, .iov_len = second_length}};
+    struct msghdr message = {.msg_iov = parts, .msg_iovlen = second_length > 0 ? 2 : 1};
+    union {
+        char bytes[CMSG_SPACE(sizeof(struct ucred))];
+        struct cmsghdr aligned;
+    } control;
+    if (self != NULL && self->known) {
+        struct ucred credentials = {.pid = self->pid, .uid = self->uid, .gid = self->gid};
+        memset(&control, 0, sizeof control);
+        message.msg_control = control.bytes;
+        message.msg_controllen = sizeof control.bytes;
+        struct cmsghdr *item = CMSG_FIRSTHDR(&message);
+        item->cmsg_level = SOL_SOCKET;
+        item->cmsg_type = SCM_CREDENTIALS;
+        item->cmsg_len = CMSG_LEN(sizeof credentials);
+        memcpy(CMSG_DATA(item), &credentials, sizeof credentials);
+    }
+    return sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+struct kc_sender kc_own_credentials(void) {
+    struct kc_sender own = {.pid = getpid(), .uid = geteuid(), .gid = getegid()};
+    own.known = getuid() != own.uid || getgid() != own.gid;
+    return own;
+}
+
+int kc_peer_pidfd(int socket) {
+    int descriptor = -1;
+    socklen_t length = sizeof descriptor;
+    if (getsockopt(socket, SOL_SOCKET, SO_PEERPIDFD, &descriptor, &length) != 0) {
+        return -1;
+    }
+    return descriptor;
+}
+
+int kc_accept(int socket, int wake) {
+    struct pollfd items[2] = {{.fd = socket, .events = POLLIN}, {.fd = wake, .events = POLLIN}};
+    if (poll(items, 2, -1) < 0) {
+        return -1;
+    }
+    if (items[1].revents != 0) {
+        errno = ECANCELED;
+        return -1;
+    }
+    return accept4(socket, NULL, NULL, SOCK_CLOEXEC);
+}
+
+int kc_wake_make(void) {
+    return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+}
+
+void kc_wake(int wake) {
+    eventfd_write(wake, 1);
+}
+
+int kc_rename_new(const char *from, const char *to) {
+    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) {
+        return 0;
+    }
+    if (errno != EINVAL && errno != ENOSYS) {
+        return -1;
+    }
+    // A file system without it: for a moment the file has two names.
+    return link(from, to) == 0 && unlink(from) == 0 ? 0 : -1;
+}
+
+int kc_peer_credentials(int socket, struct kc_sender *peer) {
+    struct ucred credentials;
+    socklen_t length = sizeof credentials;
+    if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &length) != 0) {
+        return -1;
+    }
+    peer->pid = credentials.pid;
+    peer->uid = credentials.uid;
+    peer->gid = credentials.gid;
+    peer->known = 1;
+    return 0;
+}
+
+int kc_hung_up(int socket) {
+    struct pollfd item = {.fd = socket, .events = POLLRDHUP};
+    return poll(&item, 1, 0) > 0 &&
+           (item.revents & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL)) != 0;
+}
+
+int kc_open_folder(const char *path) {
+    return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+int kc_forbid_dumping(void) {
+    struct rlimit none = {0, 0};
+    return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0 && setrlimit(RLIMIT_CORE, &none) == 0 ? 0 : -1;
+}
+
+int kc_runs_with_foreign_rights(void) {
+    return getauxval(AT_SECURE) != 0;
+}
+
+int kc_pidfd_open(pid_t pid) {
+    return (int)syscall(SYS_pidfd_open, pid, 0);
+}
+
+int kc_pidfd_kill(int pidfd, int signal) {
+    return (int)syscall(SYS_pidfd_send_signal, pidfd, signal, NULL, 0);
+}
+
+int kc_reap(int pidfd, int *code) {
+    siginfo_t info;
+    int result;
+    do {
+        result = waitid((idtype_t)3 /* P_PIDFD */, (id_t)pidfd, &info, WEXITED);
+    } while (result != 0 && errno == EINTR);
+    *code = result == 0 && info.si_code == CLD_EXITED ? info.si_status : -1;
+    return result;
+}
+
+// After fork: only what is safe there. Reports errno through the pipe and ends.
+static _Noreturn void become(const char *program, char *const argv[], char *const envp[],
+                             const int *source, const int *target, size_t count,
+                             int new_session, int quiet, pid_t parent, int report) {
+    int moved[8];
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) {
+        _exit(127);
+    }
+    if (new_session) {
+        setsid();
+    }
+    // Unblocked only when no handler of the parent is left that could run here.
+    for (int number = 1; number < NSIG; number++) {
+        signal(number, SIG_DFL);
+    }
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    // First out of the way of the targets, then onto them.
+    int far = fcntl(report, F_DUPFD_CLOEXEC, 64);
+    if (far < 0) {
+        goto failed;
+    }
+    report = far;
+    for (size_t i = 0; i < count; i++) {
+        moved[i] = fcntl(source[i], F_DUPFD_CLOEXEC, 64);
+        if (moved[i] < 0) {
+            goto failed;
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (dup2(moved[i], target[i]) < 0) {
+            goto failed;
+        }
+    }
+    if (quiet) {
+        int null = open("/dev/null", O_RDWR);
+        if (null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(null, 2) < 0) {
+            goto failed;
+        }
+    }
+    int highest = 2;
+    for (size_t i = 0; i < count; i++) {
+        highest = target[i] > highest ? target[i] : highest;
+    }
+    if (syscall(SYS_close_range, (unsigned)highest + 1, ~0U, CLOSE_RANGE_CLOEXEC) != 0) {
+        // Where a container's filter refuses it.
+        long most = sysconf(_SC_OPEN_MAX);
+        for (int number = highest + 1; number < most; number++) {
+            fcntl(number, F_SETFD, FD_CLOEXEC);
+        }
+    }
+    for (int number = 3; number <= highest; number++) {
+        int wanted = 0;
+        for (size_t i = 0; i < count; i++) {
+            wanted |= target[i] == number;
+        }
+        if (!wanted) {
+            close(number);
+        }
+    }
+    execve(program, argv, envp);
+failed:;
+    int error = errno;
+    ssize_t ignored = write(report, &error, sizeof error);
+    (void)ignored;
+    _exit(127);
+}
+
+int kc_spawn(const char *program, char *const argv[], char *const envp[], const int *source,
+             const int *target, size_t count, int new_session, int quiet, pid_t *child) {
+    int report[2];
+    if (count > 8) {
+        return EINVAL;
+    }
+    if (pipe2(report, O_CLOEXEC) != 0) {
+        return errno;
+    }
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pid_t parent = getpid();
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pid_t made = fork();
+    if (made == 0) {
+        become(program, argv, envp, source, target, count, new_session, quiet, parent, report[1]);
+    }
+    int error = made < 0 ? errno : 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    close(report[1]);
+    if (made > 0) {
+        int told;
+        ssize_t got;
+        do {
+            got = read(report[0], &told, sizeof told);
+        } while (got < 0 && errno == EINTR);
+        if (got == (ssize_t)sizeof told) {
+            error = told;
+            waitpid(made, NULL, 0);
+        } else {
+            *child = made;
+        }
+    }
+    close(report[0]);
+    return error;
+}

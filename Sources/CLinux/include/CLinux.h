@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// What Swift cannot say to the kernel itself: control messages, and constants that older headers
+// lack.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/// Who sent what was received, by the kernel's word.
+struct kc_sender {
+    int32_t pid;
+    uint32_t uid;
+    uint32_t gid;
+    /// 0 where the kernel said nothing.
+    int32_t known;
+};
+
+/// recvmsg with MSG_CMSG_CLOEXEC. Returns what recvmsg returns; descriptors that a peer passes are
+/// closed. A cut control message counts as an unknown sender.
+ssize_t kc_receive(int socket, void *buffer, size_t length, struct kc_sender *sender);
+
+/// Both parts with MSG_NOSIGNAL and MSG_DONTWAIT: a peer that stops reading gives EAGAIN. Where
+/// `self` is given and known the message says so itself, and the kernel checks it.
+ssize_t kc_send(int socket, const void *first, size_t first_length, const void *second,
+                size_t second_length, const struct kc_sender *self);
+
+/// What SO_PEERCRED tells others about a connection made now. Known only where a message must say
+/// it: SO_PEERCRED tells of the effective ids, and messages by themselves of the real ones.
+struct kc_sender kc_own_credentials(void);
+
+/// A descriptor for the peer's process, taken when it connected; -1 where there is none.
+int kc_peer_pidfd(int socket);
+
+/// Waits for a connection and accepts it with close-on-exec; -1 with ECANCELED once `wake` was
+/// woken.
+int kc_accept(int socket, int wake);
+
+/// A descriptor that stays woken for ever.
+int kc_wake_make(void);
+void kc_wake(int wake);
+
+/// Gives a file another name in one step; -1 with EEXIST where that name is taken.
+int kc_rename_new(const char *from, const char *to);
+
+/// Who connected; 0 or -1.
+int kc_peer_credentials(int socket, struct kc_sender *peer);
+
+/// 1 when the peer has closed its end or the connection is broken; reads nothing.
+int kc_hung_up(int socket);
+
+/// A folder, opened for looking things up in it only.
+int kc_open_folder(const char *path);
+
+/// No core dumps of this process, no tracing by its own user; 0 or -1.
+int kc_forbid_dumping(void);
+
+/// 1 where the kernel started this process with more rights than its caller has (AT_SECURE).
+int kc_runs_with_foreign_rights(void);
+
+int kc_pidfd_open(pid_t pid);
+int kc_pidfd_kill(int pidfd, int signal);
+
+/// Waits for the child and lets it go. The code is -1 when a signal ended it. 0 or -1.
+int kc_reap(int pidfd, int *code);
+
+/// Starts a program with exactly the named descriptors (source[i] becomes target[i], all ≥ 3;
+/// 0-2 are /dev/null where `quiet`). It dies with its parent. Returns 0, else errno.
+int kc_spawn(const char *program, char *const argv[], char *const envp[], const int *source,
+             const int *target, size_t count, int new_session, int quiet, pid_t *child);

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CKeyutils
+internal import Glibc
+public import Secrets
+
+/// Keys that the kernel holds (keyrings(7)).
+public enum KernelKeyring {
+    /// Bytes of one key's content; the kernel's own limit for `user` keys.
+    public static let largestPayload = 32767
+    private static let mostKeys = 16_384
+
+    /// False where the calls are refused, as containers' filters do.
+    public static func isAvailable() -> Bool {
+        let serial = keyctl_get_keyring_ID(KeySerial.userKeyring.rawValue, 1)
+        return serial > 0
+    }
+
+    // MARK: Keyrings
+
+    public static func makeKeyring(
+        _ description: String, in parent: KeySerial, permissions: UInt32
+    ) throws(KeyringError) -> KeySerial {
+        // Safe: reads the strings; a keyring has no content.
+        let made = unsafe add_key(
+            "keyring", description, nil, 0, KeySerial.threadKeyring.rawValue)
+        return try settle(made, in: parent, permissions: permissions, timeoutSeconds: nil)
+    }
+
+    /// A keyring directly below `parent`, wherever else one of that name may be.
+    public static func findKeyring(
+        _ description: String, in parent: KeySerial
+    ) throws(KeyringError) -> KeySerial? {
+        try findDirectly("keyring", description, parent)
+    }
+
+    public static func list(_ keyring: KeySerial) throws(KeyringError) -> [KeySerial] {
+        var serials = [Int32](repeating: 0, count: 256)
+        while true {
+            let room = serials.count * 4
+            // Safe: the kernel writes at most `room` bytes and says how many there are.
+            let bytes = unsafe serials.withUnsafeMutableBytes {
+                unsafe keyctl_read(
+                    keyring.rawValue, $0.baseAddress!.assumingMemoryBound(to: CChar.self), room)
+            }
+            guard bytes >= 0 else { throw KeyringError(errno) }
+            if bytes <= room {
+                return serials.prefix(bytes / 4).map { KeySerial(rawValue: $0) }
+            }
+            guard bytes / 4 <= mostKeys else { throw .tooLarge }
+            serials = [Int32](repeating: 0, count: bytes / 4 + 16)
+        }
+    }
+
+    // MARK: Keys
+
+    /// Makes a key and links it into `keyring`, in place of one of the same description.
+    ///
+    /// It is made while this thread possesses it, since only then may it be given rights (an owner
+    /// who does not possess has none to set them). The keyring is the thread's own: another thread
+    /// that makes a key of the same name must not write into this one.
+    @discardableResult
+    public static func add(
+        _ description: String, _ payload: borrowing SecretBytes, in keyring: KeySerial,
+        permissions: UInt32?, timeoutSeconds: UInt32?
+    ) throws(KeyringError) -> KeySerial {
+        guard payload.count <= largestPayload else { throw .tooLarge }
+        let made = payload.withBytes { bytes in
+            // Safe: the kernel copies the borrowed bytes.
+            unsafe bytes.withUnsafeBytes {
+                unsafe add_key(
+                    "user", description, $0.baseAddress, $0.count,
+                    KeySerial.threadKeyring.rawValue)
+            }
+        }
+        return try settle(
+            made, in: keyring, permissions: permissions, timeoutSeconds: timeoutSeconds)
+    }
+
+    /// A `user` key directly in `keyring`.
+    public static func find(
+        _ description: String, in keyring: KeySerial
+    ) throws(KeyringError) -> KeySerial? {
+        try findDirectly("user", description, keyring)
+    }
+
+    public static func read(
+        _ key: KeySerial, limit: Int = largestPayload
+    ) throws(KeyringError) -> SecretBytes {
+        var guess = min(limit, 256)
+        while true {
+            var count = 0
+            let bytes = SecretBytes(count: guess) { (span: inout MutableRawSpan) in
+                // Safe: the kernel writes at most the span's length.
+                count = unsafe span.withUnsafeMutableBytes {
+                    unsafe keyctl_read(
+                        key.rawValue, $0.baseAddress!.assumingMemoryBound(to: CChar.self),
+                        $0.count)
+                }
+            }
+            guard count >= 0 else { throw KeyringError(errno) }
+            if count <= guess { return count == guess ? bytes : bytes.part(0..<count) }
+            guard count <= limit else { throw .tooLarge }
+            guess = count
+        }
+    }
+
+    public static func describe(_ key: KeySerial) throws(KeyringError) -> KeyDescription {
+        var text = [UInt8](repeating: 0, count: 512)
+        // Safe: the kernel writes at most the array's length, with a zero at the end.
+        let count = unsafe text.withUnsafeMutableBytes {
+            unsafe keyctl_describe(
+                key.rawValue, $0.baseAddress!.assumingMemoryBound(to: CChar.self), $0.count)
+        }
+        guard count > 0 else { throw KeyringError(errno) }
+        guard count <= text.count,
+            let described = KeyDescription(
+                String(decoding: text.prefix(count - 1), as: UTF8.self))
+        else { throw .tooLarge }
+        return described
+    }
+
+    public static func setTimeout(_ key: KeySerial, seconds: UInt32) throws(KeyringError) {
+        try check(keyctl_set_timeout(key.rawValue, seconds))
+    }
+
+    public static func link(_ key: KeySerial, into keyring: KeySerial) throws(KeyringError) {
+        try check(keyctl_link(key.rawValue, keyring.rawValue))
+    }
+
+    public static func unlink(_ key: KeySerial, from keyring: KeySerial) throws(KeyringError) {
+        try check(keyctl_unlink(key.rawValue, keyring.rawValue))
+    }
+
+    /// Nobody reads it any more, wherever it is linked.
+    public static func revoke(_ key: KeySerial) throws(KeyringError) {
+        try check(keyctl_revoke(key.rawValue))
+    }
+
+    public static func invalidate(_ key: KeySerial) throws(KeyringError) {
+        try check(keyctl_invalidate(key.rawValue))
+    }
+
+    // MARK: Steps
+
+    private static func settle(
+        _ made: Int32, in keyring: KeySerial, permissions: UInt32?, timeoutSeconds: UInt32?
+    ) throws(KeyringError) -> KeySerial {
+        guard made > 0 else { throw KeyringError(errno) }
+        let serial = KeySerial(rawValue: made)
+        defer { _ = keyctl_unlink(made, KeySerial.threadKeyring.rawValue) }
+        if let permissions { try check(keyctl_setperm(made, permissions)) }
+        if let timeoutSeconds { try setTimeout(serial, seconds: timeoutSeconds) }
+        try link(serial, into: keyring)
+        return serial
+    }
+
+    /// The kernel's search goes down into keyrings within: so what it finds is looked for again
+    /// among the direct members.
+    private static func findDirectly(
+        _ type: String, _ description: String, _ keyring: KeySerial
+    ) throws(KeyringError) -> KeySerial? {
+        // Safe: reads the strings, links nowhere.
+        let found = unsafe keyctl_search(keyring.rawValue, type, description, 0)
+        guard found >= 0 else {
+            switch KeyringError(errno) {
+            case .notFound, .expired, .revoked: return nil
+            case let error: throw error
+            }
+        }
+        let serial = KeySerial(rawValue: Int32(found))
+        return try list(keyring).contains(serial) ? serial : nil
+    }
+
+    private static func check(_ result: Int) throws(KeyringError) {
+        guard result >= 0 else { throw KeyringError(errno) }
+    }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainMessages
+internal import KeychainModel
+internal import LocalSocket
+
+/// One request and everything said until its answer is complete.
+struct Conversation {
+    enum Failure: Error {
+        case refused(Refusal)
+        /// The daemon went away, or said something that means nothing.
+        case broken
+    }
+
+    /// How long the daemon may be silent. Longer than any question to the user may take.
+    private static let answerDeadline = 180.0
+
+    private let connection: ClientConnection
+    private let socket: String
+
+    init(_ connection: ClientConnection, socket: String) {
+        self.connection = connection
+        self.socket = socket
+    }
+
+    func answer(_ request: Request) throws(Failure) -> Answer {
+        let offersTerminal = PrompterLauncher.hasControllingTerminal
+        try say(.request(request, offersTerminal: offersTerminal))
+        var answer = Answer()
+        var prompter: PrompterLauncher?
+        defer { prompter?.end() }
+        while true {
+            switch try hear() {
+            case .refusal(let refusal): throw .refused(refusal)
+            case .answer(let part, let continues):
+                answer.items += part.items
+                answer.count += part.count
+                if let status = part.status { answer.status = status }
+                if !continues { return answer }
+            case .needsPrompter(let challenge, let program):
+                // A daemon asks for one once in a request; the program it names is root's.
+                guard offersTerminal, prompter == nil else { throw .broken }
+                prompter = PrompterLauncher(
+                    program: program, challenge: challenge, socket: socket)
+                guard prompter != nil else { throw .refused(.interactionNotAllowed) }
+            case .prompt: throw .broken
+            }
+        }
+    }
+
+    private func say(_ words: ClientWords) throws(Failure) {
+        let (message, secrets) = words.encoded()
+        do {
+            try connection.send(Frame(message: message, secrets: secrets))
+        } catch { throw error == .tooLarge ? .refused(.dataTooLarge) : .broken }
+    }
+
+    private func hear() throws(Failure) -> DaemonWords {
+        do {
+            let frame = try connection.receive(.answer, deadlineSeconds: Self.answerDeadline)
+            return try DaemonWords(frame.message, secrets: frame.secrets)
+        } catch { throw .broken }
+    }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+public import KeychainMessages
+public import KeychainModel
+internal import LocalSocket
+internal import Synchronization
+
+/// The keychain behind the daemon's socket. Safe to use from several threads: each request takes a
+/// connection of its own from a small pool.
+public final class RemoteKeychain: KeychainEndpoint {
+    public static let defaultSocket = "/run/keychain/keychain.sock"
+    private static let mostIdleConnections = 4
+
+    private let socket: String
+    private let idle = Mutex<[ClientConnection]>([])
+
+    public init(socket: String) { self.socket = socket }
+
+    public func answer(_ request: Request) throws(Refusal) -> Answer {
+        let connection = try connect()
+        let answer: Answer
+        do {
+            answer = try Conversation(connection, socket: socket).answer(request)
+        } catch {
+            // After an error nothing is known of the connection: it is not used again. A refusal is
+            // an answer.
+            if case .refused(let refusal) = error {
+                giveBack(connection)
+                throw refusal
+            }
+            throw .notAvailable
+        }
+        giveBack(connection)
+        return answer
+    }
+
+    /// An idle connection that is still good, else a new one.
+    private func connect() throws(Refusal) -> ClientConnection {
+        while let connection = idle.withLock({ $0.popLast() }) {
+            if connection.belongsToThisProcess, !connection.peerHungUp() { return connection }
+        }
+        do {
+            return try ClientConnection(path: socket, requiredPeer: nil)
+        } catch {
+            throw .notAvailable
+        }
+    }
+
+    private func giveBack(_ connection: ClientConnection) {
+        idle.withLock { if $0.count < Self.mostIdleConnections { $0.append(connection) } }
+    }
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import FoundationEssentials
+internal import KeychainModel
+internal import KeychainWire
+public import Secrets
+internal import SwiftProtobuf
+
+/// What a program or a prompter says to the daemon.
+public enum ClientWords: Sendable {
+    /// A request; the program may offer its controlling terminal for a question.
+    case request(Request, offersTerminal: Bool)
+    case registerPrompter
+    /// A prompter that was started for one question names it.
+    case attachPrompter(challenge: [UInt8])
+    /// nil: the user has cancelled.
+    case promptReply(HeldSecret?)
+
+    /// The message, and the secrets beside it.
+    public func encoded() -> (message: [UInt8], secrets: HeldSecret?) {
+        var message = WireClientMessage()
+        var parcel = SecretParcel()
+        switch self {
+        case .request(let request, let offersTerminal):
+            message.offersTerminal = offersTerminal
+            request.encode(into: &message, &parcel)
+        case .registerPrompter: message.registerPrompter = .init()
+        case .attachPrompter(let challenge): message.attachPrompter = .init(challenge)
+        case .promptReply(let answer):
+            message.promptReply.hasAnswer_p = answer != nil
+            if let answer { parcel.add(answer) }
+        }
+        message.secretLengths = parcel.lengths
+        // A message made from values has nothing that could fail to serialise.
+        let bytes: [UInt8] = (try? message.serializedBytes()) ?? []
+        return (bytes, parcel.joined())
+    }
+
+    public init(_ bytes: [UInt8], secrets: HeldSecret?) throws(MessageError) {
+        let message: WireClientMessage
+        do { message = try WireClientMessage(serializedBytes: bytes) } catch { throw .malformed }
+        var parts = try SecretParcel.split(secrets, lengths: message.secretLengths)[...]
+        switch message.verb {
+        case .registerPrompter: self = .registerPrompter
+        case .attachPrompter(let challenge): self = .attachPrompter(challenge: .init(challenge))
+        case .promptReply(let reply):
+            self = .promptReply(reply.hasAnswer_p ? try parts.takeFirst() : nil)
+        case let verb?:
+            self = .request(
+                try Request(verb, &parts), offersTerminal: message.offersTerminal)
+        case nil: throw .malformed
+        }
+        guard parts.isEmpty else { throw .secretsDoNotFit }
+    }
+}
+
+extension Request {
+    fileprivate func encode(into message: inout WireClientMessage, _ parcel: inout SecretParcel) {
+        switch self {
+        case .add(let item, let secret, let parts):
+            message.add.item = item.wire
+            message.add.parts = UInt32(parts.rawValue)
+            message.add.hasSecret_p = secret != nil
+            if let secret { parcel.add(secret) }
+        case .copyMatching(let query): message.copyMatching = query.wire
+        case .update(let query, let change, let secret):
+            message.update.query = query.wire
+            message.update.change = change.wire
+            message.update.hasSecret_p = secret != nil
+            if let secret { parcel.add(secret) }
+        case .delete(let query): message.delete = query.wire
+        case .status: message.status = .init()
+        case .createKeychain(let name, let password):
+            message.createKeychain.name = name
+            message.createKeychain.hasPassword_p = password != nil
+            if let password { parcel.add(password) }
+        case .unlock(let keychain, let password):
+            message.unlock = .init()
+            if let keychain { message.unlock.keychain = keychain }
+            parcel.add(password)
+        case .lock(let keychain):
+            message.lock = .init()
+            if let keychain { message.lock.keychain = keychain }
+        case .setPassword(let keychain, let old, let new):
+            message.setPassword = .init()
+            if let keychain { message.setPassword.keychain = keychain }
+            message.setPassword.hasOldPassword_p = old != nil
+            if let old { parcel.add(old) }
+            parcel.add(new)
+        }
+    }
+
+    fileprivate init(
+        _ verb: WireClientMessage.OneOf_Verb, _ secrets: inout ArraySlice<HeldSecret>
+    ) throws(MessageError) {
+        switch verb {
+        case .add(let add):
+            guard let parts = UInt8(exactly: add.parts) else { throw .malformed }
+            self = .add(
+                try NewItem(add.item), secret: add.hasSecret_p ? try secrets.takeFirst() : nil,
+                returning: .init(rawValue: parts))
+        case .copyMatching(let query): self = .copyMatching(try ItemQuery(query))
+        case .update(let update):
+            self = .update(
+                try ItemQuery(update.query), try ItemChange(update.change),
+                secret: update.hasSecret_p ? try secrets.takeFirst() : nil)
+        case .delete(let query): self = .delete(try ItemQuery(query))
+        case .status: self = .status
+        case .createKeychain(let create):
+            self = .createKeychain(
+                name: create.name,
+                password: create.hasPassword_p ? try secrets.takeFirst() : nil)
+        case .unlock(let named):
+            self = .unlock(
+                keychain: named.hasKeychain ? named.keychain : nil,
+                password: try secrets.takeFirst())
+        case .lock(let named): self = .lock(keychain: named.hasKeychain ? named.keychain : nil)
+        case .setPassword(let named):
+            let old = named.hasOldPassword_p ? try secrets.takeFirst() : nil
+            self = .setPassword(
+                keychain: named.hasKeychain ? named.keychain : nil, old: old,
+                new: try secrets.takeFirst())
+        case .registerPrompter, .attachPrompter, .promptReply: throw .malformed
+        }
+    }
+}
+
+extension ArraySlice<HeldSecret> {
+    fileprivate mutating func takeFirst() throws(MessageError) -> HeldSecret {
+        guard let first else { throw .secretsDoNotFit }
+        removeFirst()
+        return first
+    }
+}

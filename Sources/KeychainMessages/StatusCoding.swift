@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainModel
+internal import KeychainWire
+
+extension ServiceStatus {
+    var wire: WireServerMessage.Status {
+        var wire = WireServerMessage.Status()
+        wire.mode = UInt32(mode.rawValue)
+        wire.keychains = keychains.map(\.wire)
+        if let callerIdentifier { wire.callerIdentifier = callerIdentifier }
+        wire.hasSession_p = hasSession
+        wire.hasPrompter_p = hasPrompter
+        wire.locksMemory = locksMemory
+        wire.usesKernelKeyring = usesKernelKeyring
+        wire.deviceKeyOnDisk = deviceKeyOnDisk
+        return wire
+    }
+
+    init(_ wire: WireServerMessage.Status) throws(MessageError) {
+        guard let mode = UInt8(exactly: wire.mode).flatMap(Mode.init) else { throw .malformed }
+        var keychains: [KeychainStatus] = []
+        for keychain in wire.keychains { keychains.append(try KeychainStatus(keychain)) }
+        self.init(
+            mode: mode, keychains: keychains,
+            callerIdentifier: wire.hasCallerIdentifier ? wire.callerIdentifier : nil,
+            hasSession: wire.hasSession_p, hasPrompter: wire.hasPrompter_p,
+            locksMemory: wire.locksMemory, usesKernelKeyring: wire.usesKernelKeyring,
+            deviceKeyOnDisk: wire.deviceKeyOnDisk)
+    }
+}
+
+extension KeychainStatus {
+    fileprivate var wire: WireServerMessage.Keychain {
+        var wire = WireServerMessage.Keychain()
+        wire.name = name
+        wire.path = path
+        wire.lockState = UInt32(lockState.rawValue)
+        wire.isPasswordProtected = isPasswordProtected
+        wire.lockReason = UInt32(lockReason.rawValue)
+        wire.itemCount = UInt64(clamping: itemCount)
+        if let problem { wire.problem = problem.rawValue }
+        return wire
+    }
+
+    fileprivate init(_ wire: WireServerMessage.Keychain) throws(MessageError) {
+        guard let lockState = UInt8(exactly: wire.lockState).flatMap(LockState.init),
+            let reason = UInt8(exactly: wire.lockReason).flatMap(LockReason.init)
+        else { throw .malformed }
+        self.init(
+            name: wire.name, path: wire.path, lockState: lockState,
+            isPasswordProtected: wire.isPasswordProtected, lockReason: reason,
+            itemCount: Int(clamping: wire.itemCount),
+            problem: wire.hasProblem ? Refusal(rawValue: wire.problem) ?? .internalError : nil)
+    }
+}

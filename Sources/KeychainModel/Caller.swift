@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Who is asking, as the kernel tells it (design: Who is asking).
+public struct Caller: Sendable, Equatable {
+    /// What names the program, strongest first.
+    public enum Identity: Sendable, Hashable {
+        case label(String)
+        case sandbox(String)
+        case unit(String)
+        /// An executable that only root can change.
+        case trustedExecutable(String)
+        /// An executable that somebody else than root could have changed.
+        case executable(String)
+        /// It could not be established, or changed while the request was under way.
+        case unknown
+
+        /// The program's application identifier, which is its own access group too.
+        public var identifier: String? {
+            switch self {
+            case .label(let label): label
+            case .sandbox(let name): name
+            case .unit(let name): "unit:" + name
+            case .trustedExecutable(let path), .executable(let path): "exe:" + path
+            case .unknown: nil
+            }
+        }
+    }
+
+    public let user: UInt32
+    public let process: Int32
+    public let identity: Identity
+    /// The login session it runs in, nil when unknown.
+    public let session: SessionID?
+    /// Device number of its controlling terminal; nil when it has none.
+    public let terminal: UInt32?
+    /// In order; the first is the default for new items.
+    public let accessGroups: [String]
+
+    public init(
+        user: UInt32, process: Int32, identity: Identity, session: SessionID?, terminal: UInt32?,
+        accessGroups: [String]
+    ) {
+        self.user = user
+        self.process = process
+        self.identity = identity
+        self.session = session
+        self.terminal = terminal
+        self.accessGroups = accessGroups
+    }
+
+    /// The same program, as one of another session.
+    public func inSession(_ session: SessionID?) -> Caller {
+        Caller(
+            user: user, process: process, identity: identity, session: session,
+            terminal: terminal, accessGroups: accessGroups)
+    }
+}
+
+/// A login session, named by the serial number of its ticket in the kernel; negative numbers are
+/// unlocks from outside any login.
+public struct SessionID: Sendable, Hashable, RawRepresentable {
+    public let rawValue: Int32
+    public init(rawValue: Int32) { self.rawValue = rawValue }
+}

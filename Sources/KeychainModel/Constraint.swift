@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What must be proven before an operation on an item (spec: SecAccessControl, Resulting object).
+public indirect enum Constraint: Sendable, Hashable {
+    /// Nothing.
+    case always
+    /// It can't be met.
+    case never
+    case userPresence
+    case devicePasscode
+    case biometryAny
+    case biometryCurrentSet
+    case companion
+    /// At least `required` of the members.
+    case atLeast(required: Int, of: [Constraint])
+
+    /// How deep constraints may nest, wherever they come from.
+    public static let largestDepth = 8
+    /// How many members a group may have.
+    public static let mostMembers = 16
+}
+
+/// What is done to one item, in the words of access control lists.
+public enum ItemOperation: String, Sendable, Hashable, CaseIterable {
+    /// Reading an item, its attributes or its existence.
+    case decrypt = "od"
+    /// Writing an item.
+    case encrypt = "oe"
+    case delete = "odel"
+    case sign = "osgn"
+    case attest = "oa"
+    case computeKey = "ock"
+    case decapsulate = "okem"
+}
+
+/// The rights of an item: its protection class and what each operation asks for
+/// (`SecAccessControl`).
+public struct ItemAccessControl: Sendable, Hashable {
+    public let protection: Accessibility
+    /// What each named operation asks for.
+    public let operations: [ItemOperation: Constraint]
+    /// What operations without an entry ask for; nil forbids them.
+    public let defaultOperation: Constraint?
+    /// An application password enters the derivation of the item's key.
+    public let needsApplicationPassword: Bool
+
+    public init(
+        protection: Accessibility, operations: [ItemOperation: Constraint],
+        defaultOperation: Constraint?, needsApplicationPassword: Bool = false
+    ) {
+        self.protection = protection
+        self.operations = operations
+        self.defaultOperation = defaultOperation
+        self.needsApplicationPassword = needsApplicationPassword
+    }
+
+    /// The rights of an item that was added with an accessibility alone.
+    public static func plain(_ protection: Accessibility) -> ItemAccessControl {
+        ItemAccessControl(protection: protection, operations: [:], defaultOperation: .always)
+    }
+
+    /// The exact entry, else the default, else never.
+    public func constraint(for operation: ItemOperation) -> Constraint {
+        operations[operation] ?? defaultOperation ?? .never
+    }
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The kinds of item that have a table of their own (spec: Item classes).
+public enum ItemClass: UInt8, Sendable, Hashable, CaseIterable {
+    case genericPassword = 1
+    case internetPassword = 2
+
+    /// The value that `kSecClass` and persistent references use.
+    public var code: String {
+        switch self {
+        case .genericPassword: "genp"
+        case .internetPassword: "inet"
+        }
+    }
+
+    public init?(code: String) {
+        guard let found = Self.allCases.first(where: { $0.code == code }) else { return nil }
+        self = found
+    }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Which items a call means, and how it wants them.
+public struct ItemQuery: Sendable, Equatable {
+    /// What of an item an answer carries.
+    public struct Parts: OptionSet, Sendable, Hashable {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let data = Parts(rawValue: 1)
+        public static let attributes = Parts(rawValue: 2)
+        public static let reference = Parts(rawValue: 4)
+        public static let persistentReference = Parts(rawValue: 8)
+    }
+
+    public enum Synchronizable: UInt8, Sendable { case no, yes, any }
+
+    /// Whether the user may be asked (`kSecUseAuthenticationUI`).
+    public enum AuthenticationUI: UInt8, Sendable { case allow, fail, skip }
+
+    public struct Folding: OptionSet, Sendable, Hashable {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let caseInsensitive = Folding(rawValue: 1)
+        public static let diacriticInsensitive = Folding(rawValue: 2)
+        public static let widthInsensitive = Folding(rawValue: 4)
+    }
+
+    /// The keychain's name; nil is the caller's login keychain.
+    public var keychain: String?
+    public var itemClass: ItemClass
+    /// Exact values, all of which must hold. Neither access group nor synchronizable is among them.
+    public var attributes: Attributes = [:]
+    public var accessible: Accessibility?
+    /// nil: every group of the caller.
+    public var accessGroup: String?
+    public var synchronizable: Synchronizable = .no
+    /// Restricts the search to these items; empty is none, nil is no restriction.
+    public var references: [ItemReference]?
+    /// Internet passwords whose server is this host or a domain above it.
+    public var hostOrSubdomain: String?
+    public var folding: Folding = []
+    /// nil is all.
+    public var limit: Int? = 1
+    public var parts: Parts = []
+    public var authenticationUI: AuthenticationUI = .allow
+    /// The asking program's own words for the user.
+    public var reason: String?
+
+    public init(_ itemClass: ItemClass) { self.itemClass = itemClass }
+}
+
+/// An item as SecItemAdd is given it; the secret travels beside it.
+public struct NewItem: Sendable, Equatable {
+    public var keychain: String?
+    public var itemClass: ItemClass
+    /// All attributes but group, synchronizable, accessibility and access control.
+    public var attributes: Attributes = [:]
+    public var accessGroup: String?
+    public var isSynchronizable = false
+    public var accessible: Accessibility = .whenUnlocked
+    /// nil: the accessibility alone.
+    public var accessControl: ItemAccessControl?
+    public var authenticationUI: ItemQuery.AuthenticationUI = .allow
+
+    public init(_ itemClass: ItemClass) { self.itemClass = itemClass }
+}
+
+/// What SecItemUpdate changes in every item found. A new secret travels beside it.
+public struct ItemChange: Sendable, Equatable {
+    public var attributes: Attributes = [:]
+    public var accessGroup: String?
+    public var isSynchronizable: Bool?
+    public var accessible: Accessibility?
+    public var accessControl: ItemAccessControl?
+
+    public init() {}
+}
+
+/// One item of an answer, without its secret.
+public struct FoundItem: Sendable, Equatable {
+    public let reference: ItemReference
+    /// Includes access group, synchronizable and dates; neither accessibility nor access control.
+    public let attributes: Attributes
+    public let accessControl: ItemAccessControl
+
+    public init(
+        reference: ItemReference, attributes: Attributes, accessControl: ItemAccessControl
+    ) {
+        self.reference = reference
+        self.attributes = attributes
+        self.accessControl = accessControl
+    }
+}

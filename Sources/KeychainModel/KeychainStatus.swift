@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How one keychain stands, for people.
+public struct KeychainStatus: Sendable, Equatable {
+    public enum LockState: UInt8, Sendable {
+        /// Never unlocked since boot.
+        case locked = 0
+        /// Unlocked before: after-first-unlock items open, when-unlocked items don't.
+        case lockedAfterFirstUnlock = 1
+        case unlocked = 2
+    }
+
+    public var name: String
+    public var path: String
+    public var lockState: LockState
+    public var isPasswordProtected: Bool
+    /// Why it is locked although somebody logged in, where the service knows.
+    public var lockReason: LockReason
+    public var itemCount: Int
+    /// Set where the file can't be opened.
+    public var problem: Refusal?
+
+    public init(
+        name: String, path: String, lockState: LockState, isPasswordProtected: Bool,
+        lockReason: LockReason, itemCount: Int, problem: Refusal?
+    ) {
+        self.name = name
+        self.path = path
+        self.lockState = lockState
+        self.isPasswordProtected = isPasswordProtected
+        self.lockReason = lockReason
+        self.itemCount = itemCount
+        self.problem = problem
+    }
+}
+
+/// What kept a login from unlocking its keychain.
+public enum LockReason: UInt8, Sendable {
+    case none = 0
+    /// The login carried no password: public key, keyboard-interactive, fingerprint, autologin.
+    case loginWithoutPassword = 1
+    /// The login's password does not open the keychain.
+    case passwordDiffers = 2
+    /// No login session of this user is known.
+    case noSession = 3
+    case lockedByUser = 4
+}
+
+/// How the service stands, for people.
+public struct ServiceStatus: Sendable, Equatable {
+    public enum Mode: UInt8, Sendable { case daemon = 0, embedded = 1 }
+
+    public var mode: Mode
+    public var keychains: [KeychainStatus]
+    /// The caller's own application identifier, nil when it could not be established.
+    public var callerIdentifier: String?
+    /// Whether the login session of the caller is known.
+    public var hasSession: Bool
+    public var hasPrompter: Bool
+    /// False where the kernel refuses to lock memory.
+    public var locksMemory: Bool
+    /// False where keyring calls are refused.
+    public var usesKernelKeyring: Bool
+    /// Whether always-accessible items lie on the disk beside the key that opens them.
+    public var deviceKeyOnDisk: Bool
+
+    public init(
+        mode: Mode, keychains: [KeychainStatus], callerIdentifier: String?, hasSession: Bool,
+        hasPrompter: Bool, locksMemory: Bool, usesKernelKeyring: Bool, deviceKeyOnDisk: Bool
+    ) {
+        self.mode = mode
+        self.keychains = keychains
+        self.callerIdentifier = callerIdentifier
+        self.hasSession = hasSession
+        self.hasPrompter = hasPrompter
+        self.locksMemory = locksMemory
+        self.usesKernelKeyring = usesKernelKeyring
+        self.deviceKeyOnDisk = deviceKeyOnDisk
+    }
+}

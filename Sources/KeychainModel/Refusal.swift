@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why a request was not answered with what it asked for. `Security` makes status codes of it, the
+/// command line advice.
+public enum Refusal: UInt32, Error, Sendable, CaseIterable {
+    // The request.
+    case badRequest = 1
+    case noSuchAttribute = 2
+    case noSuchClass = 3
+    case dataTooLarge = 4
+    case notImplemented = 5
+    // The item.
+    case notFound = 10
+    case duplicate = 11
+    // The caller.
+    /// The caller has no access group, or not the one it named.
+    case notEntitled = 20
+    case authenticationFailed = 21
+    case cancelled = 22
+    /// The question could not be asked: nobody there, or not allowed to ask.
+    case interactionNotAllowed = 23
+    /// A key of the class is not there: the keychain is locked.
+    case locked = 24
+    case tooManyRequests = 25
+    /// An operation that needs a password protector, on a keychain without one.
+    case passcodeNotSet = 26
+    case wrongPassword = 27
+    /// The daemon knows no login to which an unlock could belong.
+    case noSession = 28
+    // The keychain.
+    case noSuchKeychain = 40
+    case duplicateKeychain = 41
+    case badKeychainName = 42
+    /// The file is not whole, or not ours.
+    case damaged = 43
+    case newerVersion = 44
+    case readOnly = 45
+    case diskFull = 46
+    case inputOutput = 47
+    case belongsToAnother = 48
+    // The service.
+    case notAvailable = 60
+    case outOfMemory = 61
+    case internalError = 62
+}

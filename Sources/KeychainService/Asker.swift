@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+public import KeychainModel
+
+/// Whoever a request comes from, for as long as it is under way.
+public protocol Asker: Sendable {
+    var caller: Caller { get }
+    /// Whether a prompter may be started on the program's own terminal.
+    var offersTerminal: Bool { get }
+    /// Whether it is still the program it was when the request arrived.
+    func isUnchanged() -> Bool
+    /// Whether nobody waits for the answer any more.
+    func hasGone() -> Bool
+    /// Asks the program to start a prompter on its own terminal; false when it can't.
+    func startPrompter(challenge: [UInt8]) -> Bool
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+public import AccessControl
+public import KeychainModel
+
+/// Proves to the engine that the user is there, by PAM and nothing else.
+public protocol Authenticator: Sendable {
+    /// Whether somebody could be asked for this asker.
+    func canAsk(for asker: any Asker) -> Bool
+    /// Whether a prompter is registered for the caller's session.
+    func hasPrompter(for caller: Caller) -> Bool
+    /// Asks for the proof. Refuses where it wasn't given.
+    func prove(
+        _ factor: Factor, _ question: Question, for asker: any Asker
+    ) throws(Refusal)
+}
+
+/// What the user is told before he is asked: the service's own facts, and below them the program's
+/// words.
+public struct Question: Sendable, Equatable {
+    public enum Purpose: String, Sendable { case read, change, delete, add }
+
+    public let purpose: Purpose
+    /// Names of the items it is about, at most `mostNames`.
+    public let names: [String]
+    public let itemCount: Int
+    /// The asking program's own words.
+    public let reason: String?
+
+    public static let mostNames = 20
+
+    public init(_ purpose: Purpose, names: [String], itemCount: Int, reason: String?) {
+        self.purpose = purpose
+        self.names = Array(names.prefix(Self.mostNames))
+        self.itemCount = itemCount
+        self.reason = reason
+    }
+
+    /// The text for the user. Whatever a program could have chosen is quoted, cut and cleaned of
+    /// characters that could change how the rest reads.
+    public func text(for caller: Caller) -> String {
+        var lines = ["\(Self.program(caller)) wants to \(purpose.rawValue) \(items)."]
+        if let reason, !reason.isEmpty {
+            lines.append("The program says: \(ShownText.quoted(reason, longest: 200))")
+        }
+        return lines.joined(separator: "\n")
+    }
+
+    private var items: String {
+        let shown = names.prefix(3).map { ShownText.quoted($0, longest: 60) }
+        let list = shown.isEmpty ? "an item" : shown.joined(separator: ", ")
+        return itemCount > shown.count && !shown.isEmpty
+            ? "\(list) and \(itemCount - shown.count) more keychain items"
+            : "the keychain item \(list)"
+    }
+
+    private static func program(_ caller: Caller) -> String {
+        switch caller.identity {
+        case .trustedExecutable(let path): ShownText.cleaned(path, longest: 200)
+        case .executable(let path):
+            ShownText.cleaned(path, longest: 200) + " (not verified: its user can change it)"
+        case .unit(let name): "The service " + ShownText.cleaned(name, longest: 100)
+        case .label(let name), .sandbox(let name): ShownText.cleaned(name, longest: 200)
+        case .unknown: "A program that could not be identified"
+        }
+    }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainModel
+internal import LocalSocket
+
+/// Finds out from the kernel who is at the other end of a connection (design: Who is asking).
+struct CallerResolver: Sendable {
+    private let sessions: SessionRegistry
+
+    init(sessions: SessionRegistry) { self.sessions = sessions }
+
+    /// Taken before a byte is read from the connection.
+    func resolve(_ connection: ServerConnection) -> Caller {
+        let process = connection.process
+        let identity = process.map {
+            Self.identity(of: $0, label: connection.peerLabel())
+        }
+        let status = process?.status()
+        return Caller(
+            user: connection.peer.user, process: connection.peer.pid,
+            identity: identity ?? .unknown,
+            session: process.flatMap { sessions.session(of: $0, user: connection.peer.user) },
+            terminal: status.flatMap { $0.ttyNumber == 0 ? nil : $0.ttyNumber },
+            accessGroups: identity?.identifier.map { [$0] } ?? [])
+    }
+
+    /// The caller of the next request on the same connection: his login may have ended since, or
+    /// been recorded.
+    func refreshed(_ caller: Caller, _ connection: ServerConnection) -> Caller {
+        if let session = caller.session, sessions.isLive(session, of: caller.user) { return caller }
+        let session = connection.process.flatMap {
+            sessions.session(of: $0, user: caller.user)
+        }
+        return session == caller.session ? caller : caller.inSession(session)
+    }
+
+    /// What names the program, strongest first. An executable's path counts only where it means
+    /// the same file to us as to the program.
+    static func identity(of process: PinnedProcess, label: String?) -> Caller.Identity {
+        if let label = SecurityLabel.confined(label) { return .label(label) }
+        if let unit = process.cgroup().flatMap(SystemUnit.name), process.sharesOurNamespaces() {
+            return .unit(unit)
+        }
+        guard process.sharesOurNamespaces(), let executable = process.executable(),
+            TrustedPath.namesSameFile(executable)
+        else { return .unknown }
+        return TrustedPath.isTrusted(executable)
+            ? .trustedExecutable(executable.path) : .executable(executable.path)
+    }
+}
+
+/// The parts of an identity that a running program could change, for comparison before the answer.
+struct ProcessFacts: Equatable {
+    let executable: ExecutableFacts?
+    let cgroup: [UInt8]?
+
+    init(_ process: PinnedProcess) {
+        executable = process.executable()
+        cgroup = process.cgroup()
+    }
+}
+
+/// Labels of the Linux security modules that say which program this is.
+enum SecurityLabel {
+    /// nil for processes that no profile confines.
+    static func confined(_ label: String?) -> String? {
+        guard let label, !label.isEmpty, !label.contains("unconfined") else { return nil }
+        // SELinux: user:role:type:level. AppArmor: profile (mode).
+        if label.split(separator: ":", omittingEmptySubsequences: false).count >= 4 {
+            return "selinux:" + label
+        }
+        let enforcing = " (enforce)"
+        guard label.hasSuffix(enforcing) else { return nil }
+        let profile = label.dropLast(enforcing.count)
+        return profile.hasPrefix("snap.")
+            ? "snap:" + (profile.split(separator: ".").dropFirst().first ?? "")
+            : "apparmor:" + profile
+    }
+}
+
+/// The system unit a process belongs to, from its control group.
+enum SystemUnit {
+    /// Units that start other people's programs: their name says nothing about the program.
+    private static let launchers = [
+        "cron.service", "crond.service", "anacron.service", "atd.service", "ssh.service",
+        "sshd.service", "systemd-logind.service", "gdm.service", "gdm3.service", "sddm.service",
+        "lightdm.service", "display-manager.service", "docker.service", "containerd.service",
+    ]
+    private static let launcherTemplates = ["getty@", "serial-getty@", "user@", "sshd@", "ssh@"]
+
+    /// `name.service` directly below `system.slice` or a slice of it; nil for everything else, users'
+    /// own units above all.
+    static func name(_ cgroup: [UInt8]) -> String? {
+        let text = String(decoding: cgroup, as: UTF8.self)
+        guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix("0::/") })
+        else { return nil }
+        let parts = line.dropFirst("0::/".count).split(separator: "/")
+        guard parts.first == "system.slice",
+            let unit = parts.dropFirst().first(where: { $0.hasSuffix(".service") }),
+            !launchers.contains(String(unit)),
+            !launcherTemplates.contains(where: unit.hasPrefix)
+        else { return nil }
+        return String(unit)
+    }
+}

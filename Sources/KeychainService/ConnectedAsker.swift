@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainMessages
+internal import KeychainModel
+internal import LocalSocket
+
+/// A program at the other end of a socket.
+final class ConnectedAsker: Asker {
+    let caller: Caller
+    let offersTerminal: Bool
+    private let connection: ServerConnection
+    /// How it looked when the connection was accepted.
+    private let facts: ProcessFacts?
+    private let prompterProgram: String
+
+    init(
+        _ caller: Caller, _ connection: ServerConnection, facts: ProcessFacts?,
+        offersTerminal: Bool, prompterProgram: String
+    ) {
+        self.caller = caller
+        self.connection = connection
+        self.facts = facts
+        self.offersTerminal = offersTerminal
+        self.prompterProgram = prompterProgram
+    }
+
+    func isUnchanged() -> Bool {
+        guard let process = connection.process, process.isAlive else { return false }
+        return ProcessFacts(process) == facts
+    }
+
+    func hasGone() -> Bool { connection.peerHungUp() }
+
+    func startPrompter(challenge: [UInt8]) -> Bool {
+        let words = DaemonWords.needsPrompter(challenge: challenge, program: prompterProgram)
+        let (message, secrets) = words.encoded()
+        return (try? connection.send(Frame(message: message, secrets: secrets))) != nil
+    }
+}

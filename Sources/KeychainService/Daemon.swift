@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Foundation
+internal import KeychainModel
+public import LocalSocket
+internal import LoginManager
+
+/// Where a daemon keeps what, and whom it listens to.
+public struct DaemonPlan: Sendable {
+    public var stateFolder: String
+    public var runtimeFolder: String
+    public var requests: Listener
+    public var logins: Listener
+    public var offers: Listener
+    public var authenticationProgram: String
+    public var prompterProgram: String
+    public var accountName: @Sendable (UInt32) -> String?
+    public var log: @Sendable (String) -> Void
+
+    public init(
+        stateFolder: String, runtimeFolder: String, requests: Listener, logins: Listener,
+        offers: Listener, authenticationProgram: String, prompterProgram: String,
+        accountName: @escaping @Sendable (UInt32) -> String?,
+        log: @escaping @Sendable (String) -> Void
+    ) {
+        self.stateFolder = stateFolder
+        self.runtimeFolder = runtimeFolder
+        self.requests = requests
+        self.logins = logins
+        self.offers = offers
+        self.authenticationProgram = authenticationProgram
+        self.prompterProgram = prompterProgram
+        self.accountName = accountName
+        self.log = log
+    }
+}
+
+/// The whole service of a machine, put together.
+public final class Daemon: Sendable {
+    /// How often logins that ended without saying so are looked for.
+    private static let sweepSeconds = 2
+
+    private let plan: DaemonPlan
+    private let requests: RequestServer
+    private let logins: LoginServer
+    private let offers: LoginServer
+    private let sessions: SessionRegistry
+    private let audit: AuditLog
+
+    public init(_ plan: DaemonPlan) throws {
+        self.plan = plan
+        let state = plan.stateFolder
+        try PrivateFile.folder(state, mode: 0o711)
+        let folder = KeychainFolder(
+            state, layout: .folderPerUser, accountName: plan.accountName)
+        let keyring = try DaemonKeyring(stateFolder: state)
+        let sessions = SessionRegistry(keyring: keyring)
+        let pending = PendingUnlocks()
+        let vault = KernelVault(
+            keyring: keyring, sessions: sessions,
+            vaultKey: try VaultKey.load(folder: plan.runtimeFolder + "/private"),
+            deviceKey: try Protectors.deviceKey(at: state + "/device.key"), pending: pending)
+        let protectors = Protectors(
+            folder: folder, deviceKey: try Protectors.deviceKey(at: state + "/device.key"),
+            allowsDeviceProtector: false)
+        let prompters = PrompterRegistry()
+        let audit = AuditLog(folder: state)
+        let service = KeychainService(
+            folder: folder, vault: vault, protectors: protectors,
+            authenticator: PromptedAuthenticator(
+                program: plan.authenticationProgram, prompters: prompters,
+                accountName: plan.accountName),
+            audit: audit, mode: .daemon)
+        requests = RequestServer(
+            plan.requests, service: service, resolver: CallerResolver(sessions: sessions),
+            prompters: prompters, prompterProgram: plan.prompterProgram)
+        let handler = Logins(
+            folder: folder, protectors: protectors, vault: vault, sessions: sessions,
+            pending: pending, accountName: plan.accountName, log: plan.log)
+        logins = LoginServer(plan.logins, .login, logins: handler)
+        offers = LoginServer(plan.offers, .offer, logins: handler)
+        self.sessions = sessions
+        self.audit = audit
+    }
+
+    /// Serves until `stop` is called.
+    public func run() {
+        let sweep = DispatchSource.makeTimerSource(queue: .global())
+        sweep.schedule(
+            deadline: .now(), repeating: .seconds(Self.sweepSeconds), leeway: .milliseconds(200))
+        sweep.setEventHandler { [sessions] in sessions.forgetDead() }
+        sweep.resume()
+        defer { sweep.cancel() }
+        let servers = DispatchGroup()
+        for serve in [requests.run, logins.run, offers.run] {
+            let thread = Thread {
+                serve()
+                servers.leave()
+            }
+            servers.enter()
+            thread.start()
+        }
+        servers.wait()
+        audit.flush()
+    }
+
+    public func stop() {
+        plan.requests.shutDown()
+        plan.logins.shutDown()
+        plan.offers.shutDown()
+    }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Foundation
+internal import KernelKeyring
+internal import KeychainModel
+internal import Secrets
+
+/// The daemon's part of root's keyring: one keyring a user, and in it sealed class keys and facts
+/// about logins (design: What the kernel keyring holds).
+///
+/// Names below a user's keyring:
+/// `session:TICKET`, `half:SESSION`, `unlock:SESSION:KEYCHAIN`, `first-unlock:KEYCHAIN`,
+/// `device:KEYCHAIN`.
+struct DaemonKeyring: Sendable {
+    /// Possessor and owner may do everything, nobody else anything.
+    private static let permissions: UInt32 = 0x3f3f_0000
+
+    private let top: KeySerial
+
+    /// One keyring for each state folder, by what it is and not by what it is called: daemons in
+    /// different mount namespaces share root's keyring, and must not meet in it.
+    init(stateFolder: String) throws(Refusal) {
+        guard let place = FolderPlace(stateFolder) else { throw .notAvailable }
+        let name = "keychain:\(stateFolder):\(place.device):\(place.number)"
+        do {
+            top = try KernelKeyring.findKeyring(name, in: .userKeyring)
+                ?? KernelKeyring.makeKeyring(
+                    name, in: .userKeyring, permissions: Self.permissions)
+        } catch { throw .notAvailable }
+    }
+
+    func users() -> [UInt32] {
+        keys(in: top).compactMap { _, name in
+            name.hasPrefix("uid:") ? UInt32(name.dropFirst(4)) : nil
+        }
+    }
+
+    /// Names and serials of the keys kept for a user.
+    func names(of user: UInt32) -> [(serial: KeySerial, name: String)] {
+        guard let ring = existingRing(of: user) else { return [] }
+        return keys(in: ring)
+    }
+
+    func read(_ name: String, of user: UInt32) -> SecretBytes? {
+        guard let ring = existingRing(of: user),
+            let key = try? KernelKeyring.find(name, in: ring)
+        else { return nil }
+        return try? KernelKeyring.read(key)
+    }
+
+    func write(
+        _ name: String, _ payload: borrowing SecretBytes, of user: UInt32,
+        timeoutSeconds: UInt32? = nil
+    ) throws(Refusal) {
+        do {
+            let ring = try existingRing(of: user)
+                ?? KernelKeyring.makeKeyring(
+                    "uid:\(user)", in: top, permissions: Self.permissions)
+            _ = try KernelKeyring.add(
+                name, payload, in: ring, permissions: Self.permissions,
+                timeoutSeconds: timeoutSeconds)
+        } catch { throw .notAvailable }
+    }
+
+    /// Ends the key at once, for whoever holds a link to it.
+    func remove(_ name: String, of user: UInt32) {
+        guard let ring = existingRing(of: user),
+            let key = try? KernelKeyring.find(name, in: ring)
+        else { return }
+        try? KernelKeyring.revoke(key)
+        try? KernelKeyring.unlink(key, from: ring)
+    }
+
+    /// Which folder a path leads to.
+    private struct FolderPlace {
+        let device: Int
+        let number: Int
+
+        init?(_ path: String) {
+            let facts = try? FileManager.default.attributesOfItem(atPath: path)
+            guard let device = (facts?[.systemNumber] as? NSNumber)?.intValue,
+                let number = (facts?[.systemFileNumber] as? NSNumber)?.intValue
+            else { return nil }
+            self.device = device
+            self.number = number
+        }
+    }
+
+    private func existingRing(of user: UInt32) -> KeySerial? {
+        try? KernelKeyring.findKeyring("uid:\(user)", in: top)
+    }
+
+    private func keys(in ring: KeySerial) -> [(serial: KeySerial, name: String)] {
+        ((try? KernelKeyring.list(ring)) ?? []).compactMap { serial in
+            (try? KernelKeyring.describe(serial)).map { (serial, $0.description) }
+        }
+    }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Foundation
+public import KeychainMessages
+public import KeychainModel
+internal import LocalSocket
+
+/// The whole service in the calling process, on keychains in a folder of its user's.
+///
+/// The checks are the daemon's, and guard against mistakes; against the process itself they can't.
+public final class EmbeddedKeychain: KeychainEndpoint {
+    private let service: KeychainService
+    private let asker: OwnProcess
+    private let folder: KeychainFolder
+    private let protectors: Protectors
+
+    /// `groups` come after the program's own; where there are any, the first of them is the default
+    /// for new items.
+    public init(home: String, groups: [String]) throws(Refusal) {
+        let user = geteuid()
+        let account = NSUserName()
+        folder = KeychainFolder(home, layout: .ownUser) { $0 == user ? account : nil }
+        do {
+            try PrivateFile.folder(home, mode: 0o700)
+            protectors = Protectors(
+                folder: folder, deviceKey: try Protectors.deviceKey(at: home + "/device.key"),
+                allowsDeviceProtector: true)
+        } catch { throw Refusal(error) }
+        asker = OwnProcess(user: user, groups: groups)
+        service = KeychainService(
+            folder: folder, vault: EmbeddedVault(protectors: protectors), protectors: protectors,
+            authenticator: TerminalAuthenticator(account: account), audit: nil, mode: .embedded)
+    }
+
+    public func answer(_ request: Request) throws(Refusal) -> Answer {
+        try makeLoginKeychain(for: request)
+        var parts: [AnsweredItem] = []
+        var answer = try service.answer(request, for: asker) { part in parts += part.items }
+        answer.items = parts + answer.items
+        return answer
+    }
+
+    /// A program simply works in a container: its login keychain is made when it is first needed.
+    private func makeLoginKeychain(for request: Request) throws(Refusal) {
+        if case .createKeychain = request { return }
+        guard !folder.exists(.login, of: asker.caller.user) else { return }
+        do throws(Refusal) {
+            try protectors.create(.login, of: asker.caller.user, password: nil)
+        } catch where error == .duplicateKeychain {
+            // Another process was faster.
+        }
+    }
+}
+
+/// This very process as the one that asks.
+private struct OwnProcess: Asker {
+    let caller: Caller
+    let offersTerminal: Bool
+
+    init(user: UInt32, groups: [String]) {
+        let process = PinnedProcess(pid: getpid(), pidfd: nil)
+        let path = process?.executable()?.path ?? CommandLine.arguments.first ?? "unknown"
+        let own = "exe:" + path
+        caller = Caller(
+            user: user, process: getpid(), identity: .executable(path), session: nil,
+            terminal: process?.status()?.ttyNumber,
+            accessGroups: groups.contains(own) ? groups : groups + [own])
+        offersTerminal = ControllingTerminal.exists
+    }
+
+    func isUnchanged() -> Bool { true }
+    func hasGone() -> Bool { false }
+    func startPrompter(challenge: [UInt8]) -> Bool { false }
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KernelKeyring
+internal import KeychainModel
+internal import KeychainStore
+internal import Secrets
+internal import Synchronization
+
+/// Class keys where no daemon is: one key a keychain in the user's own part of the kernel's keyring,
+/// which every program of his can read; in this process's locked memory where the kernel refuses.
+///
+/// A keychain without a password has no locked state: its keys are derived from the device's.
+final class EmbeddedVault: KeyVault {
+    private let protectors: Protectors
+    private let own = Mutex<[String: HeldSecret]>([:])
+    let usesKernelKeyring = KernelKeyring.isAvailable()
+
+    init(protectors: Protectors) { self.protectors = protectors }
+
+    func settle(_ user: UInt32) {}
+
+    func keys(of keychain: OpenKeychain) throws(Refusal) -> ClassKeys {
+        if try !isProtected(keychain) {
+            let unlocked = try deviceKeys(keychain)
+            return ClassKeys(
+                always: try always(keychain), afterFirstUnlock: unlocked.afterFirstUnlock.copy(),
+                whileUnlocked: unlocked.whileUnlocked.copy())
+        }
+        return ClassKeys(
+            always: try always(keychain), afterFirstUnlock: kept(.afterFirstUnlock, keychain),
+            whileUnlocked: kept(.whileUnlocked, keychain))
+    }
+
+    func keep(
+        _ unlocked: borrowing UnlockedKeys, of keychain: OpenKeychain, for caller: Caller
+    ) throws(Refusal) {
+        let first = unlocked.afterFirstUnlock.bytes.copy()
+        try write(first.appending(unlocked.whileUnlocked.bytes), keychain)
+    }
+
+    func lock(_ keychain: OpenKeychain) throws(Refusal) {
+        guard let bytes = read(keychain), bytes.count > KeyBundle.byteCount(.afterFirstUnlock)
+        else { return }
+        try write(bytes.part(0..<KeyBundle.byteCount(.afterFirstUnlock)), keychain)
+    }
+
+    func lockState(of keychain: OpenKeychain) -> KeychainStatus.LockState {
+        guard let isProtected = try? isProtected(keychain), isProtected else { return .unlocked }
+        if kept(.whileUnlocked, keychain) != nil { return .unlocked }
+        return kept(.afterFirstUnlock, keychain) != nil ? .lockedAfterFirstUnlock : .locked
+    }
+
+    func lockReason(of keychain: OpenKeychain, for caller: Caller) -> LockReason { .none }
+
+    func knowsSession(of caller: Caller) -> Bool { true }
+
+    // MARK: Where the keys are
+
+    private func isProtected(_ keychain: OpenKeychain) throws(Refusal) -> Bool {
+        do { return try keychain.file.isPasswordProtected() } catch { throw Refusal(error) }
+    }
+
+    private func always(_ keychain: OpenKeychain) throws(Refusal) -> KeyBundle {
+        let name = "always:" + keychain.path
+        if let held = own.withLock({ $0[name] }),
+            let bundle = try? KeyBundle(.always, held.bytes.copy())
+        {
+            return bundle
+        }
+        let bundle = try protectors.alwaysKeys(keychain)
+        own.withLock { $0[name] = HeldSecret(bundle.bytes.copy()) }
+        return bundle
+    }
+
+    /// The device opens an unprotected keychain; once in a process is enough.
+    private func deviceKeys(_ keychain: OpenKeychain) throws(Refusal) -> UnlockedKeys {
+        let name = "device:" + keychain.path
+        let firstCount = KeyBundle.byteCount(.afterFirstUnlock)
+        if let held = own.withLock({ $0[name] }),
+            let first = try? KeyBundle(
+                .afterFirstUnlock, held.bytes.part(0..<firstCount)),
+            let second = try? KeyBundle(
+                .whileUnlocked, held.bytes.part(firstCount..<held.bytes.count))
+        {
+            return UnlockedKeys(whileUnlocked: second, afterFirstUnlock: first)
+        }
+        let unlocked = try protectors.unlockWithDevice(keychain)
+        let both = unlocked.afterFirstUnlock.bytes.appending(unlocked.whileUnlocked.bytes)
+        own.withLock { $0[name] = HeldSecret(both.copy()) }
+        return unlocked
+    }
+
+    /// The after-first-unlock bundle comes first, the other behind it while it is there.
+    private func kept(_ kind: KeyBundle.Kind, _ keychain: OpenKeychain) -> KeyBundle? {
+        guard let bytes = read(keychain) else { return nil }
+        let first = KeyBundle.byteCount(.afterFirstUnlock)
+        let range = kind == .afterFirstUnlock ? 0..<first : first..<bytes.count
+        guard bytes.count >= first, !range.isEmpty else { return nil }
+        return try? KeyBundle(kind, bytes.part(range))
+    }
+
+    private func name(_ keychain: OpenKeychain) -> String {
+        let hex = keychain.file.identifier.map { byte in
+            (byte < 16 ? "0" : "") + String(byte, radix: 16)
+        }
+        return "keychain:" + hex.joined()
+    }
+
+    private func read(_ keychain: OpenKeychain) -> SecretBytes? {
+        guard usesKernelKeyring else {
+            return own.withLock { $0[name(keychain)] }?.bytes.copy()
+        }
+        guard let key = try? KernelKeyring.find(name(keychain), in: .userKeyring) else {
+            return nil
+        }
+        return try? KernelKeyring.read(key)
+    }
+
+    private func write(
+        _ bytes: borrowing SecretBytes, _ keychain: OpenKeychain
+    ) throws(Refusal) {
+        guard usesKernelKeyring else {
+            let held = HeldSecret(bytes.copy())
+            own.withLock { $0[name(keychain)] = held }
+            return
+        }
+        do {
+            _ = try KernelKeyring.add(
+                name(keychain), bytes, in: .userKeyring, permissions: 0x3f3f_0000,
+                timeoutSeconds: nil)
+        } catch { throw .notAvailable }
+    }
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainModel
+internal import KeychainStore
+internal import Secrets
+
+/// The daemon's vault: class keys in the kernel's keyring, sealed so that an unlock ends with the
+/// login that made it. Between requests this process holds none of them.
+final class KernelVault: KeyVault {
+    private let keyring: DaemonKeyring
+    private let sessions: SessionRegistry
+    private let vaultKey: SealingKey
+    private let deviceKey: SealingKey
+    private let pending: PendingUnlocks
+
+    let usesKernelKeyring = true
+
+    init(
+        keyring: DaemonKeyring, sessions: SessionRegistry, vaultKey: consuming SealingKey,
+        deviceKey: consuming SealingKey, pending: PendingUnlocks
+    ) {
+        self.keyring = keyring
+        self.sessions = sessions
+        self.vaultKey = vaultKey
+        self.deviceKey = deviceKey
+        self.pending = pending
+    }
+
+    func settle(_ user: UInt32) { pending.wait(for: user) }
+
+    func keys(of keychain: OpenKeychain) throws(Refusal) -> ClassKeys {
+        return ClassKeys(
+            always: try alwaysKeys(keychain),
+            afterFirstUnlock: bundle(
+                .afterFirstUnlock, "first-unlock:\(keychain.name)", keychain, vaultKey),
+            whileUnlocked: whileUnlockedKeys(keychain))
+    }
+
+    func keep(
+        _ unlocked: borrowing UnlockedKeys, of keychain: OpenKeychain, for caller: Caller
+    ) throws(Refusal) {
+        guard let id = caller.session,
+            let session = sessions.live(keychain.user).first(where: { $0.id == id })
+        else { throw .noSession }
+        try keep(unlocked, of: keychain, in: session)
+    }
+
+    func keep(
+        _ unlocked: borrowing UnlockedKeys, of keychain: OpenKeychain, in session: LoginSession
+    ) throws(Refusal) {
+        guard let sealing = sessionKey(session) else { throw .noSession }
+        try write(
+            unlocked.afterFirstUnlock, "first-unlock:\(keychain.name)", keychain, vaultKey)
+        try write(unlocked.whileUnlocked, unlockName(session, keychain), keychain, sealing)
+        sessions.setLockReason(.none, of: session.id)
+    }
+
+    func lock(_ keychain: OpenKeychain) throws(Refusal) {
+        let suffix = ":\(keychain.name)"
+        for (_, name) in keyring.names(of: keychain.user)
+        where name.hasPrefix("unlock:") && name.hasSuffix(suffix) {
+            keyring.remove(name, of: keychain.user)
+        }
+        for session in sessions.live(keychain.user) {
+            sessions.setLockReason(.lockedByUser, of: session.id)
+        }
+    }
+
+    func lockState(of keychain: OpenKeychain) -> KeychainStatus.LockState {
+        if whileUnlockedKeys(keychain) != nil { return .unlocked }
+        let first = bundle(.afterFirstUnlock, "first-unlock:\(keychain.name)", keychain, vaultKey)
+        return first != nil ? .lockedAfterFirstUnlock : .locked
+    }
+
+    func lockReason(of keychain: OpenKeychain, for caller: Caller) -> LockReason {
+        let live = sessions.live(keychain.user)
+        return (live.first { $0.id == caller.session } ?? live.last)?.lockReason ?? .noSession
+    }
+
+    func knowsSession(of caller: Caller) -> Bool { caller.session != nil }
+
+    // MARK: Sealed bundles
+
+    private func alwaysKeys(_ keychain: OpenKeychain) throws(Refusal) -> KeyBundle {
+        let name = "device:\(keychain.name)"
+        if let kept = bundle(.always, name, keychain, vaultKey) { return kept }
+        let keys: KeyBundle
+        do { keys = try keychain.file.alwaysKeys(deviceKey: deviceKey) } catch {
+            throw Refusal(error)
+        }
+        try write(keys, name, keychain, vaultKey)
+        return keys
+    }
+
+    /// From whichever live session opened the keychain.
+    private func whileUnlockedKeys(_ keychain: OpenKeychain) -> KeyBundle? {
+        for session in sessions.live(keychain.user) {
+            guard let sealing = sessionKey(session) else { continue }
+            let name = unlockName(session, keychain)
+            if let keys = bundle(.whileUnlocked, name, keychain, sealing) { return keys }
+        }
+        return nil
+    }
+
+    private func unlockName(_ session: LoginSession, _ keychain: OpenKeychain) -> String {
+        "unlock:\(session.id.rawValue):\(keychain.name)"
+    }
+
+    /// Half of it goes with the session's ticket, half with the boot.
+    private func sessionKey(_ session: LoginSession) -> SealingKey? {
+        guard let ticket = sessions.ticket(of: session) else { return nil }
+        return SealingKey(
+            KeyedHash.secret(key: vaultKey.bytes, Array("session".utf8), mixedWith: ticket))
+    }
+
+    private func bundle(
+        _ kind: KeyBundle.Kind, _ name: String, _ keychain: OpenKeychain,
+        _ sealing: borrowing SealingKey
+    ) -> KeyBundle? {
+        guard let sealed = keyring.read(name, of: keychain.user) else { return nil }
+        let plain = sealed.withBytes { bytes in
+            try? sealing.open(bytes, context: context(name, keychain))
+        }
+        guard let plain else { return nil }
+        return try? KeyBundle(kind, plain)
+    }
+
+    private func write(
+        _ keys: borrowing KeyBundle, _ name: String, _ keychain: OpenKeychain,
+        _ sealing: borrowing SealingKey
+    ) throws(Refusal) {
+        let sealed = sealing.seal(keys.bytes, context: context(name, keychain))
+        try keyring.write(name, SecretBytes(copying: sealed), of: keychain.user)
+    }
+
+    private func context(_ name: String, _ keychain: OpenKeychain) -> [UInt8] {
+        keychain.file.identifier + Array("\(keychain.user):\(name)".utf8)
+    }
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Foundation
+internal import KeychainModel
+internal import KeychainStore
+internal import LocalSocket
+internal import Secrets
+internal import Synchronization
+
+/// The files of everybody's keychains: `FOLDER/UID/NAME.keychain` where one service keeps them for
+/// all users, `FOLDER/NAME.keychain` where a program keeps its own user's.
+final class KeychainFolder: Sendable {
+    enum Layout: Sendable { case folderPerUser, ownUser }
+
+    static let mostKeychains = 32
+    /// Open files; beyond it the one that was opened first is closed.
+    private static let mostOpen = 64
+
+    private struct Key: Hashable {
+        let user: UInt32
+        let name: KeychainName
+    }
+    private struct OpenFiles {
+        var files: [Key: KeychainFile] = [:]
+        var order: [Key] = []
+    }
+
+    let path: String
+    private let layout: Layout
+    private let accountName: @Sendable (UInt32) -> String?
+    private let open = Mutex(OpenFiles())
+
+    init(
+        _ path: String, layout: Layout, accountName: @escaping @Sendable (UInt32) -> String?
+    ) {
+        self.path = path
+        self.layout = layout
+        self.accountName = accountName
+    }
+
+    /// The user's keychain of that name; the login keychain without one.
+    func keychain(_ name: String?, of user: UInt32) throws(Refusal) -> OpenKeychain {
+        let name = try Self.verified(name)
+        let key = Key(user: user, name: name)
+        let path = filePath(name, user)
+        if let file = open.withLock({ $0.files[key] }), file.isStillAt(path) {
+            return OpenKeychain(user: user, name: name, path: path, file: file)
+        }
+        let file: KeychainFile
+        do { file = try KeychainFile.open(at: path, owner: try owner(user)) } catch {
+            throw Self.refusal(error)
+        }
+        remember(file, key)
+        return OpenKeychain(user: user, name: name, path: path, file: file)
+    }
+
+    func exists(_ name: KeychainName, of user: UInt32) -> Bool {
+        // Whatever lies there, even if it is no keychain, is not overwritten.
+        (try? FileManager.default.attributesOfItem(atPath: filePath(name, user))) != nil
+    }
+
+    /// Makes the file with `creating`, in a folder that is the user's alone.
+    func create<R: ~Copyable>(
+        _ name: KeychainName, of user: UInt32,
+        _ creating: (String, KeychainOwner) throws(KeychainStoreError) -> R
+    ) throws(Refusal) -> R {
+        guard names(of: user).count < Self.mostKeychains else { throw .tooManyRequests }
+        guard !exists(name, of: user) else { throw .duplicateKeychain }
+        let owner = try owner(user)
+        do {
+            try PrivateFile.folder(path, mode: layout == .ownUser ? 0o700 : 0o711)
+            try PrivateFile.folder(folder(user), mode: 0o700)
+        } catch { throw Refusal(error) }
+        do { return try creating(filePath(name, user), owner) } catch {
+            throw Self.refusal(error)
+        }
+    }
+
+    /// Names of the user's keychains, the login keychain first.
+    func names(of user: UInt32) -> [KeychainName] {
+        let files = (try? FileManager.default.contentsOfDirectory(atPath: folder(user))) ?? []
+        let ending = ".keychain"
+        let names = files.filter { $0.hasSuffix(ending) }.compactMap {
+            KeychainName(String($0.dropLast(ending.count)))
+        }
+        return names.sorted { a, b in
+            (a == .login ? 0 : 1, a.description) < (b == .login ? 0 : 1, b.description)
+        }
+    }
+
+    func filePath(_ name: KeychainName, _ user: UInt32) -> String {
+        folder(user) + "/\(name).keychain"
+    }
+
+    /// Where the part of the key to passcode-set items lies that no backup of the file contains.
+    func deviceSecretPath(_ name: KeychainName, _ user: UInt32) -> String {
+        folder(user) + "/\(name).device-secret"
+    }
+
+    static func verified(_ name: String?) throws(Refusal) -> KeychainName {
+        guard let name else { return .login }
+        guard let verified = KeychainName(name) else { throw .badKeychainName }
+        return verified
+    }
+
+    private func folder(_ user: UInt32) -> String {
+        layout == .ownUser ? path : path + "/\(user)"
+    }
+
+    private func owner(_ user: UInt32) throws(Refusal) -> KeychainOwner {
+        guard let account = accountName(user) else { throw .notEntitled }
+        return KeychainOwner(user: user, account: account)
+    }
+
+    private func remember(_ file: KeychainFile, _ key: Key) {
+        open.withLock { open in
+            if open.files.updateValue(file, forKey: key) == nil { open.order.append(key) }
+            if open.order.count > Self.mostOpen {
+                open.files[open.order.removeFirst()] = nil
+            }
+        }
+    }
+
+    private static func refusal(_ error: any Error) -> Refusal {
+        switch error {
+        case let refusal as Refusal: refusal
+        case let error as KeychainStoreError: Refusal(error)
+        default: .internalError
+        }
+    }
+}

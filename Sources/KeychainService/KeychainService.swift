@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import AccessControl
+public import KeychainMessages
+public import KeychainModel
+internal import KeychainStore
+internal import Secrets
+
+/// The way of a request: find → judge → authenticate → judge → open → record → answer.
+public final class KeychainService: Sendable {
+    let folder: KeychainFolder
+    let vault: any KeyVault
+    let protectors: Protectors
+    let authentication: Authentication
+    let audit: AuditLog?
+    let guesses = Guesses()
+    private let mode: ServiceStatus.Mode
+    private let locksMemory = LockedMemory.isAvailable()
+
+    init(
+        folder: KeychainFolder, vault: any KeyVault, protectors: Protectors,
+        authenticator: any Authenticator, audit: AuditLog?, mode: ServiceStatus.Mode
+    ) {
+        self.folder = folder
+        self.vault = vault
+        self.protectors = protectors
+        self.authentication = Authentication(authenticator)
+        self.audit = audit
+        self.mode = mode
+    }
+
+    /// `emit` takes the parts of an answer that is too large for one.
+    public func answer(
+        _ request: Request, for asker: any Asker, emit: (Answer) throws(Refusal) -> Void
+    ) throws(Refusal) -> Answer {
+        vault.settle(asker.caller.user)
+        return switch request {
+        case .add(let item, let secret, let parts):
+            try add(item, secret, returning: parts, for: asker)
+        case .copyMatching(let query): try copyMatching(query, for: asker, emit: emit)
+        case .update(let query, let change, let secret):
+            try update(query, change, secret, for: asker)
+        case .delete(let query): try delete(query, for: asker)
+        case .status: status(for: asker.caller)
+        case .createKeychain(let name, let password):
+            try createKeychain(name, password, for: asker)
+        case .unlock(let name, let password): try unlock(name, password, for: asker)
+        case .lock(let name): try lock(name, for: asker)
+        case .setPassword(let name, let old, let new):
+            try setPassword(name, old, new, for: asker)
+        }
+    }
+
+    func keychain(_ name: String?, for caller: Caller) throws(Refusal) -> OpenKeychain {
+        try folder.keychain(name, of: caller.user)
+    }
+
+    /// The groups a call may see: all of the caller's, or the one it named if that is his.
+    func groups(_ named: String?, of caller: Caller) throws(Refusal) -> [String] {
+        guard !caller.accessGroups.isEmpty else { throw .notEntitled }
+        guard let named else { return caller.accessGroups }
+        guard let group = caller.accessGroups.first(where: { $0.utf8.elementsEqual(named.utf8) })
+        else { throw .notEntitled }
+        return [group]
+    }
+
+    private func status(for caller: Caller) -> Answer {
+        var answer = Answer()
+        var names = folder.names(of: caller.user)
+        if !names.contains(.login) { names.insert(.login, at: 0) }
+        answer.status = ServiceStatus(
+            mode: mode, keychains: names.map { status(of: $0, for: caller) },
+            callerIdentifier: caller.identity.identifier,
+            hasSession: vault.knowsSession(of: caller),
+            hasPrompter: authentication.hasPrompter(for: caller), locksMemory: locksMemory,
+            usesKernelKeyring: vault.usesKernelKeyring, deviceKeyOnDisk: true)
+        return answer
+    }
+
+    private func status(of name: KeychainName, for caller: Caller) -> KeychainStatus {
+        var status = KeychainStatus(
+            name: name.description, path: folder.filePath(name, caller.user), lockState: .locked,
+            isPasswordProtected: false, lockReason: .none, itemCount: 0, problem: nil)
+        do throws(Refusal) {
+            let keychain = try folder.keychain(name.description, of: caller.user)
+            status.lockState = vault.lockState(of: keychain)
+            if status.lockState != .unlocked {
+                status.lockReason = vault.lockReason(of: keychain, for: caller)
+            }
+            do {
+                status.isPasswordProtected = try keychain.file.isPasswordProtected()
+                status.itemCount = try keychain.file.itemCount()
+            } catch { throw Refusal(error) }
+        } catch { status.problem = error }
+        return status
+    }
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainMessages
+internal import KeychainModel
+internal import KeychainStore
+internal import Secrets
+
+/// What a user does with whole keychains.
+extension KeychainService {
+    func createKeychain(
+        _ name: String, _ password: HeldSecret?, for asker: any Asker
+    ) throws(Refusal) -> Answer {
+        let name = try KeychainFolder.verified(name)
+        try checkLength(password)
+        try protectors.create(name, of: asker.caller.user, password: password)
+        if let password {
+            let keychain = try folder.keychain(name.description, of: asker.caller.user)
+            let keys = try protectors.unlock(keychain, password)
+            // A new keychain is open for the login that made it, where there is one.
+            try? vault.keep(keys, of: keychain, for: asker.caller)
+        }
+        return Answer()
+    }
+
+    func unlock(
+        _ name: String?, _ password: HeldSecret, for asker: any Asker
+    ) throws(Refusal) -> Answer {
+        try checkLength(password)
+        let keychain = try keychain(name, for: asker.caller)
+        guard try isProtected(keychain) else { throw .passcodeNotSet }
+        let keys = try attempt(asker.caller) { () throws(Refusal) in
+            try protectors.unlock(keychain, password)
+        }
+        try vault.keep(keys, of: keychain, for: asker.caller)
+        return Answer()
+    }
+
+    func lock(_ name: String?, for asker: any Asker) throws(Refusal) -> Answer {
+        let keychain = try keychain(name, for: asker.caller)
+        guard try isProtected(keychain) else { throw .passcodeNotSet }
+        try vault.lock(keychain)
+        return Answer()
+    }
+
+    func setPassword(
+        _ name: String?, _ old: HeldSecret?, _ new: HeldSecret, for asker: any Asker
+    ) throws(Refusal) -> Answer {
+        try checkLength(old)
+        try checkLength(new)
+        guard new.bytes.count > 0 else { throw .badRequest }
+        let keychain = try keychain(name, for: asker.caller)
+        let keys = try attempt(asker.caller) { () throws(Refusal) in
+            try protectors.setPassword(keychain, old: old, new: new)
+            return try protectors.unlock(keychain, new)
+        }
+        try? vault.keep(keys, of: keychain, for: asker.caller)
+        return Answer()
+    }
+
+    private func isProtected(_ keychain: OpenKeychain) throws(Refusal) -> Bool {
+        do { return try keychain.file.isPasswordProtected() } catch { throw Refusal(error) }
+    }
+
+    private func checkLength(_ password: HeldSecret?) throws(Refusal) {
+        guard password?.bytes.count ?? 0 <= Request.longestPassword else { throw .dataTooLarge }
+    }
+
+    /// One guess at a time for each user, and slower after each wrong one.
+    private func attempt<R: ~Copyable>(
+        _ caller: Caller, _ body: () throws(Refusal) -> R
+    ) throws(Refusal) -> R {
+        try guesses.begin(caller.user)
+        do throws(Refusal) {
+            let result = try body()
+            guesses.end(caller.user, wasRight: true)
+            return result
+        } catch {
+            guesses.end(caller.user, wasRight: error != .wrongPassword)
+            throw error
+        }
+    }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainModel
+
+/// What is known of one login, and what it can be recognised by.
+struct LoginSession: Sendable, Equatable {
+    let id: SessionID
+    let user: UInt32
+    let account: String
+    /// The process that opened the session, and when it was started (clock ticks since boot).
+    let leader: Int32
+    let leaderStart: UInt64
+    /// The kernel's audit session, where it counts them.
+    let auditSession: UInt32?
+    let logindSession: String?
+    let isRemote: Bool
+    var lockReason: LockReason
+
+    /// One line a field, for keeping it in the kernel. Nothing in it is secret.
+    var record: [UInt8] {
+        let fields = [
+            "1", String(id.rawValue), String(user), String(leader), String(leaderStart),
+            auditSession.map(String.init) ?? "", logindSession ?? "", isRemote ? "1" : "0",
+            String(lockReason.rawValue), account,
+        ]
+        return Array(fields.joined(separator: "\n").utf8)
+    }
+
+    init?(record: [UInt8]) {
+        let fields = String(decoding: record, as: UTF8.self)
+            .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        guard fields.count == 10, fields[0] == "1", let id = Int32(fields[1]),
+            let user = UInt32(fields[2]), let leader = Int32(fields[3]),
+            let start = UInt64(fields[4]),
+            let reason = UInt8(fields[8]).flatMap(LockReason.init)
+        else { return nil }
+        self.init(
+            id: SessionID(rawValue: id), user: user, account: fields[9], leader: leader,
+            leaderStart: start, auditSession: UInt32(fields[5]),
+            logindSession: fields[6].isEmpty ? nil : fields[6], isRemote: fields[7] == "1",
+            lockReason: reason)
+    }
+
+    init(
+        id: SessionID, user: UInt32, account: String, leader: Int32, leaderStart: UInt64,
+        auditSession: UInt32?, logindSession: String?, isRemote: Bool, lockReason: LockReason
+    ) {
+        self.id = id
+        self.user = user
+        self.account = account
+        self.leader = leader
+        self.leaderStart = leaderStart
+        self.auditSession = auditSession
+        self.logindSession = logindSession
+        self.isRemote = isRemote
+        self.lockReason = lockReason
+    }
+}

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+public import KeychainModel
+public import KeychainStore
+
+/// A keychain whose file is open; its keys may be there or not.
+public struct OpenKeychain: Sendable {
+    public let user: UInt32
+    public let name: KeychainName
+    public let path: String
+    public let file: KeychainFile
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainModel
+internal import KeychainStore
+internal import LocalSocket
+internal import Secrets
+internal import Synchronization
+
+/// Opens, makes and re-wraps keychains with what protects their keys: a password, this device.
+///
+/// Derivations run one at a time in the whole service: each takes 64 MiB and a quarter of a second.
+final class Protectors: Sendable {
+    private let folder: KeychainFolder
+    private let deviceKey: SealingKey
+    /// A keychain that is made without a password can be opened by this device.
+    private let allowsDeviceProtector: Bool
+    private let oneAtATime = Mutex(())
+
+    init(folder: KeychainFolder, deviceKey: consuming SealingKey, allowsDeviceProtector: Bool) {
+        self.folder = folder
+        self.deviceKey = deviceKey
+        self.allowsDeviceProtector = allowsDeviceProtector
+    }
+
+    /// The device's own key, made at first use.
+    static func deviceKey(at path: String) throws(SocketError) -> SealingKey {
+        if let kept = try existing(path) { return SealingKey(kept) }
+        let key = SecretBytes(random: SealingKey.byteCount)
+        do { try PrivateFile.create(path, contents: key) } catch {
+            // Another process was faster: its key is the device's.
+            guard case .system = error, let kept = try existing(path) else { throw error }
+            return SealingKey(kept)
+        }
+        return SealingKey(key)
+    }
+
+    private static func existing(_ path: String) throws(SocketError) -> SecretBytes? {
+        let kept: SecretBytes
+        do { kept = try PrivateFile.read(path, limit: SealingKey.byteCount) } catch {
+            guard error == .system(PrivateFile.notFound) else { throw error }
+            return nil
+        }
+        guard kept.count == SealingKey.byteCount else { throw .malformed }
+        return kept
+    }
+
+    func unlock(
+        _ keychain: OpenKeychain, _ password: HeldSecret
+    ) throws(Refusal) -> UnlockedKeys {
+        let secret = deviceSecret(keychain)
+        return try oneAtATime.withLock { _ throws(Refusal) in
+            do throws(KeychainStoreError) {
+                return try keychain.file.unlock(
+                    password: password.bytes, deviceSecret: secret, deviceKey: deviceKey)
+            } catch { throw Refusal(error) }
+        }
+    }
+
+    /// For keychains that no password protects.
+    func unlockWithDevice(_ keychain: OpenKeychain) throws(Refusal) -> UnlockedKeys {
+        do { return try keychain.file.unlock(deviceKey: deviceKey) } catch {
+            throw Refusal(error)
+        }
+    }
+
+    func alwaysKeys(_ keychain: OpenKeychain) throws(Refusal) -> KeyBundle {
+        do { return try keychain.file.alwaysKeys(deviceKey: deviceKey) } catch {
+            throw Refusal(error)
+        }
+    }
+
+    func create(
+        _ name: KeychainName, of user: UInt32, password: HeldSecret?
+    ) throws(Refusal) {
+        guard password != nil || allowsDeviceProtector else { throw .passcodeNotSet }
+        try oneAtATime.withLock { _ throws(Refusal) in
+            let secret = password == nil ? nil : HeldSecret(SecretBytes(random: 32))
+            try folder.create(name, of: user) { path, owner throws(KeychainStoreError) in
+                if let secret { try keep(secret, name, user) }
+                _ = try KeychainFile.create(
+                    at: path, owner: owner, deviceKey: deviceKey, password: password,
+                    deviceSecret: secret, deviceProtector: password == nil)
+            }
+        }
+    }
+
+    func setPassword(
+        _ keychain: OpenKeychain, old: HeldSecret?, new: HeldSecret
+    ) throws(Refusal) {
+        let known = deviceSecret(keychain)
+        try oneAtATime.withLock { _ throws(Refusal) in
+            do throws(KeychainStoreError) {
+                let secret = known ?? HeldSecret(SecretBytes(random: 32))
+                if known == nil { try keep(secret, keychain.name, keychain.user) }
+                try keychain.file.setPassword(
+                    old: old?.bytes.copy(), new: new.bytes.copy(), deviceKey: deviceKey,
+                    deviceSecret: secret)
+            } catch { throw Refusal(error) }
+        }
+    }
+
+    // MARK: The device secret of passcode-set items
+
+    private func deviceSecret(_ keychain: OpenKeychain) -> HeldSecret? {
+        let path = folder.deviceSecretPath(keychain.name, keychain.user)
+        guard let kept = try? PrivateFile.read(path, limit: SealingKey.byteCount) else {
+            return nil
+        }
+        return HeldSecret(kept)
+    }
+
+    private func keep(
+        _ secret: HeldSecret, _ name: KeychainName, _ user: UInt32
+    ) throws(KeychainStoreError) {
+        do {
+            try PrivateFile.create(
+                folder.deviceSecretPath(name, user), contents: secret.bytes)
+        } catch { throw .inputOutput(0) }
+    }
+}

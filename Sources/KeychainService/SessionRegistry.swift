@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KernelKeyring
+internal import KeychainModel
+internal import LocalSocket
+internal import LoginManager
+internal import Secrets
+internal import Synchronization
+
+/// The logins that are alive, by every witness there is: the process that opened the session, its
+/// ticket in the kernel, and logind where it runs.
+final class SessionRegistry: Sendable {
+    static let ticketDescription = "keychain:ticket"
+    /// Sessions of one user; more than any person has.
+    static let mostSessions = 64
+    /// How far up the process tree a login is looked for.
+    private static let farthestAncestor = 32
+
+    private struct Entry {
+        var session: LoginSession
+        let leader: PinnedProcess
+    }
+
+    private let keyring: DaemonKeyring
+    private let monitor = SessionMonitor()
+    private let entries: Mutex<[SessionID: Entry]>
+
+    /// Takes up what an earlier run of the daemon recorded and the kernel still holds.
+    init(keyring: DaemonKeyring) {
+        self.keyring = keyring
+        var found: [SessionID: Entry] = [:]
+        for user in keyring.users() {
+            for (_, name) in keyring.names(of: user) where name.hasPrefix("session:") {
+                guard let entry = Self.recorded(name, user, keyring) else {
+                    keyring.remove(name, of: user)
+                    continue
+                }
+                found[entry.session.id] = entry
+            }
+        }
+        entries = Mutex(found)
+        forgetDead()
+    }
+
+    private static func recorded(
+        _ name: String, _ user: UInt32, _ keyring: DaemonKeyring
+    ) -> Entry? {
+        guard let record = keyring.read(name, of: user)?.releasedFromLockedMemory(),
+            let session = LoginSession(record: record), session.user == user,
+            let leader = PinnedProcess(pid: session.leader, pidfd: nil),
+            leader.status()?.startTime == session.leaderStart
+        else { return nil }
+        return Entry(session: session, leader: leader)
+    }
+
+    // MARK: Opening and closing
+
+    func open(_ session: LoginSession, leader: PinnedProcess) throws(Refusal) {
+        forgetDead()
+        guard live(session.user).count < Self.mostSessions else { throw .tooManyRequests }
+        try keep(session)
+        entries.withLock { $0[session.id] = Entry(session: session, leader: leader) }
+    }
+
+    /// A session for an unlock from outside any login: it lives as long as `leader`.
+    func openWithoutTicket(user: UInt32, leader: PinnedProcess) throws(Refusal) -> LoginSession {
+        guard let start = leader.status()?.startTime else { throw .noSession }
+        let known = live(user).first { $0.leader == leader.id && $0.leaderStart == start }
+        if let known { return known }
+        let id = SessionID(rawValue: -Int32.random(in: 1...Int32.max))
+        let session = LoginSession(
+            id: id, user: user, account: "", leader: leader.id, leaderStart: start,
+            auditSession: nil, logindSession: nil, isRemote: false, lockReason: .none)
+        try keyring.write("half:\(id.rawValue)", SecretBytes(random: 32), of: user)
+        try open(session, leader: leader)
+        return session
+    }
+
+    func close(_ id: SessionID, user: UInt32) {
+        let known = entries.withLock { entries in
+            guard entries[id]?.session.user == user else { return false }
+            entries[id] = nil
+            return true
+        }
+        if known { forget(id, user) }
+    }
+
+    func setLockReason(_ reason: LockReason, of id: SessionID) {
+        let changed = entries.withLock { entries -> LoginSession? in
+            entries[id]?.session.lockReason = reason
+            return entries[id]?.session
+        }
+        if let changed { try? keep(changed) }
+    }
+
+    private func keep(_ session: LoginSession) throws(Refusal) {
+        try keyring.write(
+            "session:\(session.id.rawValue)", SecretBytes(copying: session.record),
+            of: session.user)
+    }
+
+    // MARK: Who is alive
+
+    /// The user's live sessions, newest last. Dead ones lose their keys on the way.
+    func live(_ user: UInt32) -> [LoginSession] {
+        let mine = entries.withLock { $0.values.filter { $0.session.user == user } }
+        var alive: [LoginSession] = []
+        for entry in mine {
+            if isAlive(entry) { alive.append(entry.session) } else {
+                close(entry.session.id, user: user)
+            }
+        }
+        return alive.sorted { ($0.leaderStart, $0.id.rawValue) < ($1.leaderStart, $1.id.rawValue) }
+    }
+
+    func isLive(_ id: SessionID, of user: UInt32) -> Bool {
+        guard let entry = entries.withLock({ $0[id] }), entry.session.user == user else {
+            return false
+        }
+        return isAlive(entry)
+    }
+
+    /// What a session's key is mixed with: gone when the session is.
+    func ticket(of session: LoginSession) -> SecretBytes? {
+        session.id.rawValue > 0
+            ? try? KernelKeyring.read(KeySerial(rawValue: session.id.rawValue))
+            : keyring.read("half:\(session.id.rawValue)", of: session.user)
+    }
+
+    /// The session a process runs in, by the kernel's audit session, else by descent.
+    func session(of process: PinnedProcess, user: UInt32) -> SessionID? {
+        let sessions = live(user)
+        guard !sessions.isEmpty else { return nil }
+        if let audit = process.auditSession(),
+            let match = sessions.last(where: { $0.auditSession == audit })
+        {
+            return match.id
+        }
+        var ancestor: PinnedProcess? = process
+        for _ in 0..<Self.farthestAncestor {
+            guard let current = ancestor, let status = current.status() else { return nil }
+            let match = sessions.last {
+                $0.leader == current.id && $0.leaderStart == status.startTime
+            }
+            if let match { return match.id }
+            ancestor = status.parent > 1 ? PinnedProcess(pid: status.parent, pidfd: nil) : nil
+        }
+        return nil
+    }
+
+    func forgetDead() {
+        let users = entries.withLock { Set($0.values.map(\.session.user)) }
+        for user in users { _ = live(user) }
+    }
+
+    /// Whether the ticket is the one our module made, in a session that has not ended.
+    static func isTicket(_ serial: Int32) -> Bool {
+        guard let key = try? KernelKeyring.describe(KeySerial(rawValue: serial)) else {
+            return false
+        }
+        return key.type == "user" && key.user == 0 && key.description == ticketDescription
+    }
+
+    private func isAlive(_ entry: Entry) -> Bool {
+        guard entry.leader.isAlive else { return false }
+        if entry.session.id.rawValue > 0, !Self.isTicket(entry.session.id.rawValue) {
+            return false
+        }
+        guard let logind = entry.session.logindSession else { return true }
+        return LoginSessions.isAlive(logind) != false
+    }
+
+    private func forget(_ id: SessionID, _ user: UInt32) {
+        for (_, name) in keyring.names(of: user)
+        where name == "session:\(id.rawValue)" || name == "half:\(id.rawValue)"
+            || name.hasPrefix("unlock:\(id.rawValue):")
+        {
+            keyring.remove(name, of: user)
+        }
+        if id.rawValue > 0, Self.isTicket(id.rawValue) {
+            try? KernelKeyring.revoke(KeySerial(rawValue: id.rawValue))
+        }
+    }
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import GRDB
+internal import KeychainModel
+
+/// Row numbers of the items that the index proposes, in the order they were added, each once. Reads
+/// a page of each index entry at a time, so that a large keychain is never held at once.
+struct CandidateStream {
+    private struct Source {
+        let lookUp: SearchPlan.LookUp
+        var page: ArraySlice<Int64> = []
+        var last: Int64
+        var isExhausted = false
+    }
+
+    private static let pageSize = 64
+    private var sources: [Source]
+
+    init(_ plan: SearchPlan, after row: Int64) {
+        sources = plan.lookUps.map { Source(lookUp: $0, last: row) }
+    }
+
+    /// The given rows only.
+    init(rows: [Int64]) {
+        sources = []
+        fixed = rows[...]
+    }
+
+    private var fixed: ArraySlice<Int64> = []
+
+    mutating func next(_ database: Database) throws -> Int64? {
+        if let row = fixed.popFirst() { return row }
+        var best: (source: Int, row: Int64)?
+        for position in sources.indices {
+            try Self.fill(&sources[position], database)
+            guard let row = sources[position].page.first else { continue }
+            if best.map({ row < $0.row }) ?? true { best = (position, row) }
+        }
+        guard let best else { return nil }
+        sources[best.source].page.removeFirst()
+        return best.row
+    }
+
+    private static func fill(_ source: inout Source, _ database: Database) throws {
+        guard source.page.isEmpty, !source.isExhausted else { return }
+        let others = source.lookUp.tokens.dropFirst()
+        let statement = try database.cachedStatement(sql: statement(others: others.count))
+        var arguments: StatementArguments = [source.lookUp.tokens[0], source.last]
+        for token in others { arguments += [token] }
+        arguments += [pageSize]
+        source.page = try Int64.fetchAll(statement, arguments: arguments)[...]
+        source.isExhausted = source.page.count < pageSize
+        if let last = source.page.last { source.last = last }
+    }
+
+    static func statement(others: Int) -> String {
+        let also = String(
+            repeating: """
+                 AND EXISTS (SELECT 1 FROM token AS other \
+                WHERE other.token = ? AND other.item = token.item)
+                """, count: others)
+        return """
+            SELECT item FROM token WHERE token = ? AND item > ?\(also) ORDER BY item LIMIT ?
+            """
+    }
+}

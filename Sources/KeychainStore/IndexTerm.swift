@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainModel
+
+/// A combination of attribute values that has an index entry of its own.
+struct IndexTerm: Hashable {
+    /// Names with the bytes they are compared by; none is every item of a scope.
+    let values: [(AttributeName, [UInt8])]
+
+    static let all = IndexTerm(values: [])
+
+    static func == (a: Self, b: Self) -> Bool {
+        a.values.elementsEqual(b.values) { $0.0 == $1.0 && $0.1 == $1.1 }
+    }
+
+    func hash(into hasher: inout Hasher) {
+        for (name, bytes) in values {
+            hasher.combine(name)
+            hasher.combine(bytes)
+        }
+    }
+}
+
+extension ItemClass {
+    /// Attributes by which items are found alone, those that tell items apart best first.
+    private var searchable: [AttributeName] {
+        switch self {
+        case .genericPassword: [.generic, .account, .label, .service]
+        case .internetPassword: [.account, .label, .server]
+        }
+    }
+
+    /// Attributes by which items are found together, the longest first: all that tells items of the
+    /// class apart, then the two that programs ask for.
+    private var combinations: [[AttributeName]] {
+        switch self {
+        case .genericPassword: [[.service, .account]]
+        case .internetPassword:
+            [
+                [
+                    .server, .account, .networkProtocol, .port, .path, .securityDomain,
+                    .authenticationType,
+                ],
+                [.server, .account],
+            ]
+        }
+    }
+
+    /// Entries under which an item is found.
+    func terms(of attributes: Attributes) -> [IndexTerm] {
+        let combined = combinations.compactMap { term($0, attributes) }
+        return [.all] + combined + searchable.compactMap { single($0, attributes) }
+    }
+
+    /// The fewest entries that an item with these values must be found under, the most telling
+    /// first; and what they cover.
+    func fewestTerms(of wanted: Attributes) -> (terms: [IndexTerm], covered: Set<AttributeName>) {
+        var covered: Set<AttributeName> = []
+        var terms: [IndexTerm] = []
+        if let names = combinations.first(where: { term($0, wanted) != nil }),
+            let term = term(names, wanted)
+        {
+            terms.append(term)
+            covered.formUnion(names)
+        }
+        for name in searchable where !covered.contains(name) {
+            guard let term = single(name, wanted) else { continue }
+            terms.append(term)
+            covered.insert(name)
+        }
+        return (terms.isEmpty ? [.all] : terms, covered)
+    }
+
+    private func term(_ names: [AttributeName], _ attributes: Attributes) -> IndexTerm? {
+        var values: [(AttributeName, [UInt8])] = []
+        for name in names {
+            guard let value = attributes[name], let rule = attributeRules[name] else { return nil }
+            values.append((name, rule.compared(value)))
+        }
+        return IndexTerm(values: values)
+    }
+
+    /// Empty values are those of most items: they get no entry alone.
+    private func single(_ name: AttributeName, _ attributes: Attributes) -> IndexTerm? {
+        guard attributes[name].map({ !$0.comparedBytes.isEmpty }) ?? false else { return nil }
+        return term([name], attributes)
+    }
+}

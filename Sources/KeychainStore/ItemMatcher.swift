@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Foundation
+internal import KeychainModel
+
+/// Decides whether an opened item is one that a query means. The index only proposes.
+struct ItemMatcher: Sendable {
+    let query: ItemQuery
+    let groups: [String]
+
+    func matches(_ record: AttributeRecord, _ reference: ItemReference) -> Bool {
+        guard reference.itemClass == query.itemClass,
+            groups.contains(where: { $0.utf8.elementsEqual(record.group.utf8) }),
+            matchesSynchronizable(record)
+        else { return false }
+        if let accessible = query.accessible, accessible != record.accessControl.protection {
+            return false
+        }
+        if let references = query.references, !references.contains(reference) { return false }
+        return matchesHost(record) && matchesAttributes(record)
+    }
+
+    /// Whether a value may be looked up by its bytes. Folded texts may differ in theirs.
+    func isExact(_ value: AttributeValue) -> Bool {
+        if case .string = value { return query.folding.isEmpty }
+        return true
+    }
+
+    private func matchesSynchronizable(_ record: AttributeRecord) -> Bool {
+        switch query.synchronizable {
+        case .no: !record.isSynchronizable
+        case .yes: record.isSynchronizable
+        case .any: true
+        }
+    }
+
+    private func matchesAttributes(_ record: AttributeRecord) -> Bool {
+        guard !query.attributes.isEmpty else { return true }
+        let all = record.allAttributes
+        return query.attributes.allSatisfy { name, wanted in
+            guard let stored = all[name], let rule = query.itemClass.attributeRules[name]
+            else { return false }
+            if case .string(let wanted) = wanted, case .string(let stored) = stored,
+                !query.folding.isEmpty
+            {
+                return stored.compare(wanted, options: query.folding.options) == .orderedSame
+            }
+            return rule.matches(stored, wanted)
+        }
+    }
+
+    /// The item's server is the host, or lies below it.
+    private func matchesHost(_ record: AttributeRecord) -> Bool {
+        guard let host = query.hostOrSubdomain else { return true }
+        guard case .string(let server)? = record.attributes[.server] else { return false }
+        let wanted = Array(host.utf8)
+        let stored = Array(server.utf8)
+        return stored == wanted || stored.reversed().starts(with: ([0x2E] + wanted).reversed())
+    }
+}
+
+extension ItemQuery.Folding {
+    fileprivate var options: String.CompareOptions {
+        var options: String.CompareOptions = []
+        if contains(.caseInsensitive) { options.insert(.caseInsensitive) }
+        if contains(.diacriticInsensitive) { options.insert(.diacriticInsensitive) }
+        if contains(.widthInsensitive) { options.insert(.widthInsensitive) }
+        return options
+    }
+}

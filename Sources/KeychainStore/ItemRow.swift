@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Foundation
+internal import GRDB
+internal import KeychainModel
+
+/// An item as it lies in the file.
+struct ItemRow {
+    let row: Int64
+    /// nil where the columns make no sense: the row is damaged.
+    let place: ItemPlace?
+    let attributes: [UInt8]
+    let secret: SealedSecret
+
+    /// Larger secrets are read only when they are opened.
+    private static let largestReadAlong = 4096
+    private static let columns = """
+        id, identifier, class, accessible, generation, attributes, secret IS NULL,
+        CASE WHEN length(secret) <= \(largestReadAlong) THEN secret END
+        """
+    private static let byRow = "SELECT \(columns) FROM item WHERE id = ?"
+    static let byIdentifier = "SELECT \(columns) FROM item WHERE identifier = ?"
+
+    private init(_ row: Row, _ keychain: [UInt8]) {
+        self.row = row[0]
+        let identifier: Data = row[1]
+        attributes = [UInt8](row[5] as Data)
+        if row[6] as Bool {
+            secret = .none
+        } else if let sealed = row[7] as Data? {
+            secret = .here([UInt8](sealed))
+        } else {
+            secret = .inFile
+        }
+        guard let itemClass = UInt8(exactly: row[2] as Int64).flatMap(ItemClass.init(rawValue:)),
+            let accessible = UInt8(exactly: row[3] as Int64).flatMap(Accessibility.init(rawValue:)),
+            let reference = ItemReference(itemClass: itemClass, identifier: [UInt8](identifier))
+        else {
+            place = nil
+            return
+        }
+        place = ItemPlace(
+            keychain: keychain, reference: reference, accessible: accessible, generation: row[4])
+    }
+
+    static func fetch(_ row: Int64, _ keychain: [UInt8], _ database: Database) throws -> ItemRow? {
+        let statement = try database.cachedStatement(sql: byRow)
+        return try Row.fetchOne(statement, arguments: [row]).map { ItemRow($0, keychain) }
+    }
+
+    static func fetch(
+        _ reference: ItemReference, _ keychain: [UInt8], _ database: Database
+    ) throws -> ItemRow? {
+        let statement = try database.cachedStatement(sql: byIdentifier)
+        return try Row.fetchOne(statement, arguments: [Data(reference.identifier)])
+            .map { ItemRow($0, keychain) }
+    }
+
+    /// Rows of the references that exist, in the order they were added.
+    static func rows(_ references: [ItemReference], _ database: Database) throws -> [Int64] {
+        let statement = try database.cachedStatement(
+            sql: "SELECT id FROM item WHERE identifier = ?")
+        let rows = try Set(references).compactMap {
+            try Int64.fetchOne(statement, arguments: [Data($0.identifier)])
+        }
+        return rows.sorted()
+    }
+
+    /// A secret that was not read along.
+    static func secret(_ reference: ItemReference, _ database: Database) throws -> [UInt8]? {
+        let statement = try database.cachedStatement(
+            sql: "SELECT secret FROM item WHERE identifier = ?")
+        return try Data.fetchOne(statement, arguments: [Data(reference.identifier)])
+            .map { [UInt8]($0) }
+    }
+
+    /// Whether there is any item of these classes, whoever's.
+    static func exists(
+        _ itemClass: ItemClass, _ accessible: Accessibility, _ database: Database
+    ) throws -> Bool {
+        let statement = try database.cachedStatement(
+            sql: "SELECT EXISTS (SELECT 1 FROM item WHERE class = ? AND accessible = ?)")
+        return try Bool.fetchOne(
+            statement, arguments: [itemClass.rawValue, accessible.rawValue]) ?? false
+    }
+
+    var sealedBytes: Int {
+        guard case .here(let secret) = secret else { return attributes.count }
+        return attributes.count + secret.count
+    }
+
+    enum Opened {
+        case item(SealedItem)
+        /// The class key is not there.
+        case locked
+        /// The class key is there, and what lies here does not open with it.
+        case corrupt
+    }
+
+    func open(_ keys: borrowing ClassKeys) -> Opened {
+        guard let place else { return .corrupt }
+        guard let classKey = keys.classKey(place.accessible) else { return .locked }
+        guard let record = try? place.openRecord(attributes, classKey),
+            record.hasSecret == secret.exists
+        else { return .corrupt }
+        return .item(
+            SealedItem(
+                reference: place.reference, generation: place.generation, record: record,
+                secret: secret, matcher: nil))
+    }
+}
+
+extension SealedSecret {
+    var exists: Bool {
+        if case .none = self { return false }
+        return true
+    }
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import GRDB
+public import KeychainModel
+
+extension KeychainFile {
+    /// Items of one step of a long search, and bytes of what is sealed of them.
+    private static let batchItems = 256
+    private static let batchBytes = 1024 * 1024
+
+    /// The items that the query means, with their attributes, in the order they were added; at most
+    /// its limit. What lies in another group does not exist.
+    ///
+    /// Throws `.locked` as soon as one of them can't be read for want of its class key.
+    public func find(
+        _ query: ItemQuery, groups: [String], keys: borrowing ClassKeys
+    ) throws(KeychainStoreError) -> [SealedItem] {
+        let limit = query.limit ?? Int.max
+        guard limit > 0 else { return [] }
+        let plan = SearchPlan(query, groups: groups, keys)
+        return try reading { database in
+            var found: [SealedItem] = []
+            var walk = try ItemWalk(plan, after: 0, self, database)
+            while found.count < limit, let step = try walk.next(keys, database) {
+                found.append(step.item)
+            }
+            // Before the first unlock nobody can tell which of the closed items are meant. One
+            // that opens is enough for who asked for one.
+            if query.limit != 1 || found.isEmpty { try plan.refuseIfClosed(database) }
+            return found
+        }
+    }
+
+    /// The same one by one, until `body` says false: for answers too long to be held. No snapshot is
+    /// held between two steps, so that what is added meanwhile may be met too.
+    public func forEach(
+        _ query: ItemQuery, groups: [String], keys: borrowing ClassKeys,
+        _ body: (SealedItem) -> Bool
+    ) throws(KeychainStoreError) {
+        if let limit = query.limit, limit <= Self.batchItems {
+            for item in try find(query, groups: groups, keys: keys) where !body(item) { return }
+            return
+        }
+        let plan = SearchPlan(query, groups: groups, keys)
+        try reading { try plan.refuseIfClosed($0) }
+        var left = query.limit ?? Int.max
+        var last: Int64 = 0
+        while left > 0 {
+            let batch = try batch(of: plan, after: last, atMost: left, keys)
+            for step in batch {
+                guard body(step.item) else { return }
+                last = step.row
+            }
+            guard !batch.isEmpty else { return }
+            left -= batch.count
+        }
+    }
+
+    private func batch(
+        of plan: SearchPlan, after row: Int64, atMost most: Int, _ keys: borrowing ClassKeys
+    ) throws(KeychainStoreError) -> [ItemWalk.Step] {
+        try reading { database in
+            var batch: [ItemWalk.Step] = []
+            var bytes = 0
+            var walk = try ItemWalk(plan, after: row, self, database)
+            while batch.count < min(most, Self.batchItems), bytes < Self.batchBytes,
+                let step = try walk.next(keys, database)
+            {
+                batch.append(step)
+                bytes += step.sealedBytes
+            }
+            return batch
+        }
+    }
+}
+
+/// One way through the items of a search, in one snapshot of the file.
+struct ItemWalk {
+    struct Step {
+        let row: Int64
+        let item: SealedItem
+        let sealedBytes: Int
+    }
+
+    private let plan: SearchPlan
+    private let file: KeychainFile
+    private var candidates: CandidateStream
+
+    init(
+        _ plan: SearchPlan, after row: Int64, _ file: KeychainFile, _ database: Database
+    ) throws {
+        self.plan = plan
+        self.file = file
+        candidates = try plan.candidates(after: row, database)
+    }
+
+    /// The next item that is meant. What is damaged is passed over and noted.
+    mutating func next(_ keys: borrowing ClassKeys, _ database: Database) throws -> Step? {
+        while let row = try candidates.next(database) {
+            guard let found = try ItemRow.fetch(row, file.identifier, database) else { continue }
+            switch found.open(keys) {
+            case .item(var item):
+                guard plan.matcher.matches(item.record, item.reference) else { continue }
+                item.matcher = plan.matcher
+                return Step(row: row, item: item, sealedBytes: found.sealedBytes)
+            case .corrupt: file.noteCorrupt(row)
+            case .locked:
+                if try plan.proposes(found, database) { throw KeychainStoreError.locked }
+            }
+        }
+        return nil
+    }
+}

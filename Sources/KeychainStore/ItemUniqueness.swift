@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Foundation
+internal import GRDB
+internal import KeychainModel
+
+extension KeychainFile {
+    /// Makes room for an item under its uniqueness key: throws `.duplicate` where a live item has
+    /// it, and removes one that is damaged beyond opening.
+    ///
+    /// `row` is the item's own, nil for a new one. Runs inside the transaction that writes.
+    func makeRoom(
+        for item: WrittenItem, inPlaceOf row: Int64?, _ keys: borrowing ClassKeys,
+        _ database: Database
+    ) throws {
+        let statement = try database.cachedStatement(
+            sql: "SELECT id FROM item WHERE keyIndex = ?")
+        for family in IndexFamily.allCases {
+            guard let key = keys.indexKey(family) else {
+                try refuseUnknowable(item, database)
+                continue
+            }
+            let index = BlindIndex(key).keyIndex(item.record, item.reference.itemClass)
+            guard let other = try Int64.fetchOne(statement, arguments: [Data(index)]),
+                other != row
+            else { continue }
+            guard try isLost(other, keys, database) else { throw KeychainStoreError.duplicate }
+            try ItemRow.delete(other, database)
+            forgetCorrupt(other)
+        }
+    }
+
+    /// Before the first unlock nobody can tell whether a closed item is the same.
+    private func refuseUnknowable(_ item: WrittenItem, _ database: Database) throws {
+        for accessible in Accessibility.allCases where IndexFamily(accessible) == .unlocked {
+            if try ItemRow.exists(item.reference.itemClass, accessible, database) {
+                throw KeychainStoreError.locked
+            }
+        }
+    }
+
+    /// Whether nobody will ever open that row again.
+    private func isLost(
+        _ row: Int64, _ keys: borrowing ClassKeys, _ database: Database
+    ) throws -> Bool {
+        guard let found = try ItemRow.fetch(row, identifier, database) else { return true }
+        switch found.open(keys) {
+        case .corrupt: return true
+        case .item(let item): return try !hasWholeSecret(item, keys, database)
+        case .locked:
+            // Its class key is gone with the password, not just locked away.
+            return try found.place?.accessible == .whenPasscodeSetThisDeviceOnly
+                && keys.isUnlocked && !Keybag.has(.passcode, database)
+        }
+    }
+
+    /// Tells whether the secret is authentic; what is opened for that is wiped at once.
+    private func hasWholeSecret(
+        _ item: SealedItem, _ keys: borrowing ClassKeys, _ database: Database
+    ) throws -> Bool {
+        let sealed: [UInt8]
+        switch item.secret {
+        case .none: return true
+        case .here(let bytes): sealed = bytes
+        case .inFile: sealed = try ItemRow.secret(item.reference, database) ?? []
+        }
+        do { _ = try openSecret(sealed, of: item, keys) } catch { return error != .corruptItem }
+        return true
+    }
+}

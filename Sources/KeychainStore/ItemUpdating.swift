@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+public import AccessControl
+internal import Foundation
+internal import GRDB
+public import KeychainModel
+public import Secrets
+
+extension KeychainFile {
+    /// Changes all of the items, or none, and says how many. Each needs a grant to read it, which
+    /// `grant` gives for the item as it is at that moment; nil ends the whole change.
+    ///
+    /// An item that went away meanwhile, or no longer is what was looked for, is left out.
+    public func update(
+        _ items: [SealedItem], _ change: ItemChange, _ secret: HeldSecret?,
+        keys: borrowing ClassKeys, grant: (SealedItem) -> Grant?
+    ) throws(KeychainStoreError) -> Int {
+        try writing { database in
+            var changed = 0
+            for item in items {
+                guard let (row, current) = try current(item, keys, database) else { continue }
+                guard let granted = grant(current) else { throw KeychainStoreError.notGranted }
+                try Self.verify(granted, .decrypt, current)
+                let isWritten = try write(change, secret, to: current, row, keys, database)
+                if isWritten { changed += 1 }
+            }
+            guard changed > 0 else { throw KeychainStoreError.notFound }
+            return changed
+        }
+    }
+
+    /// The item as it lies in the file now, if it still is one that was meant.
+    private func current(
+        _ item: SealedItem, _ keys: borrowing ClassKeys, _ database: Database
+    ) throws -> (row: Int64, item: SealedItem)? {
+        guard let found = try ItemRow.fetch(item.reference, identifier, database) else {
+            return nil
+        }
+        switch found.open(keys) {
+        case .locked: throw KeychainStoreError.locked
+        case .corrupt:
+            noteCorrupt(found.row)
+            return nil
+        case .item(let current):
+            let isMeant = item.matcher?.matches(current.record, current.reference) ?? true
+            return isMeant ? (found.row, current) : nil
+        }
+    }
+
+    /// False for an item whose old secret is damaged and would have to be kept.
+    private func write(
+        _ change: ItemChange, _ secret: HeldSecret?, to item: SealedItem, _ row: Int64,
+        _ keys: borrowing ClassKeys, _ database: Database
+    ) throws -> Bool {
+        var record = item.record
+        try record.apply(change, item.reference.itemClass)
+        record.modified = AttributeRecord.modificationDate(
+            after: record.modified, now: Date().timeIntervalSinceReferenceDate)
+        var kept = secret
+        if kept == nil {
+            do { kept = try oldSecret(of: item, keys, database) } catch {
+                guard error == .corruptItem else { throw error }
+                noteCorrupt(row)
+                return false
+            }
+        }
+        let written = try WrittenItem(
+            item.reference, record, generation: item.generation + 1, secret: kept,
+            keychain: identifier, keys)
+        try makeRoom(for: written, inPlaceOf: row, keys, database)
+        try written.replace(row, database)
+        return true
+    }
+
+    private func oldSecret(
+        of item: SealedItem, _ keys: borrowing ClassKeys, _ database: Database
+    ) throws(KeychainStoreError) -> HeldSecret? {
+        let sealed: [UInt8]
+        switch item.secret {
+        case .none: return nil
+        case .here(let bytes): sealed = bytes
+        case .inFile:
+            do { sealed = try ItemRow.secret(item.reference, database) ?? [] } catch {
+                throw KeychainStoreError(error)
+            }
+        }
+        return HeldSecret(try openSecret(sealed, of: item, keys))
+    }
+}

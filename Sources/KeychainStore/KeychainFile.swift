@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import GRDB
+internal import Synchronization
+
+/// One keychain: its keybag and its sealed items, in one SQLite file that several threads and
+/// processes may use at once.
+///
+/// Its other verbs: `create`, `unlock`, `setPassword`, `find`, `forEach`, `open`, `add`, `update`
+/// and `delete`, each in a file of its own.
+public final class KeychainFile: Sendable {
+    public let path: String
+    public let owner: KeychainOwner
+    /// 16 random bytes that everything sealed in this file is bound to.
+    public let identifier: [UInt8]
+    private let pool: DatabasePool
+    private let place: FilePlace
+    private let corruptRows = Mutex<Set<Int64>>([])
+    private static let mostCorruptRowsKept = 10_000
+
+    /// Opens a file that exists; never makes, repairs or replaces one.
+    public static func open(
+        at path: String, owner: KeychainOwner
+    ) throws(KeychainStoreError) -> KeychainFile {
+        try KeychainFile(path, owner)
+    }
+
+    private init(_ path: String, _ owner: KeychainOwner) throws(KeychainStoreError) {
+        self.path = path
+        self.owner = owner
+        place = try FilePlace(path)
+        try FilePlace.refuseCutShort(path)
+        do {
+            pool = try DatabasePool(path: path, configuration: .keychain())
+            // After the pool has set its own idea of it: an acknowledged write is on the disk.
+            try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+            let keybag = try pool.read { try Keybag($0) }
+            guard keybag.owner == owner else { throw KeychainStoreError.belongsToAnother }
+            identifier = keybag.identifier
+        } catch { throw KeychainStoreError(error) }
+    }
+
+    /// Whether the path still leads to the very file that is open here.
+    public func isStillAt(_ path: String) -> Bool {
+        (try? FilePlace(path)) == place
+    }
+
+    public func itemCount() throws(KeychainStoreError) -> Int {
+        try reading { try Int.fetchOne($0, sql: "SELECT count(*) FROM item") ?? 0 }
+    }
+
+    /// Items met since the file was opened that could not be opened although the key was there.
+    public var corruptItemCount: Int { corruptRows.withLock { $0.count } }
+
+    func noteCorrupt(_ row: Int64) {
+        corruptRows.withLock { rows in
+            if rows.count < Self.mostCorruptRowsKept { rows.insert(row) }
+        }
+    }
+
+    func forgetCorrupt(_ row: Int64) { corruptRows.withLock { _ = $0.remove(row) } }
+
+    /// One snapshot of the file.
+    func reading<R>(_ body: (Database) throws -> R) throws(KeychainStoreError) -> R {
+        do { return try pool.read(body) } catch { throw KeychainStoreError(error) }
+    }
+
+    /// One immediate transaction: all of it on the disk when this returns, or nothing.
+    func writing<R>(_ body: (Database) throws -> R) throws(KeychainStoreError) -> R {
+        do { return try pool.write(body) } catch { throw KeychainStoreError(error) }
+    }
+
+    /// Writes the log back into the file and empties it, so that what was deleted is gone from both.
+    /// Left for later where a reader is in the way.
+    func flush() {
+        _ = try? pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
+    }
+}

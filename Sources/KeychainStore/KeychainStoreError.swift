@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why the store could not do what it was asked. Says nothing about any item's content.
+public enum KeychainStoreError: Error, Equatable, Sendable {
+    // The file.
+    /// Not a keychain, not whole, or changed by somebody without the keys. Never replaced.
+    case damaged
+    /// Made by a newer version of this software. Left as it is.
+    case newerVersion
+    case alreadyExists
+    case noSuchFile
+    case readOnly
+    case diskFull
+    /// With SQLite's extended code, or 0.
+    case inputOutput(Int32)
+    /// Another process holds the file for longer than a request may wait.
+    case busy
+    case outOfMemory
+    // The keybag.
+    /// The keybag names another account.
+    case belongsToAnother
+    case wrongPassword
+    /// The file was made with another device key.
+    case wrongDeviceKey
+    /// No protector of the asked kind opens this keychain.
+    case notProtected
+    // The item.
+    /// A key that the item needs is not there.
+    case locked
+    case notFound
+    case duplicate
+    /// Its bytes can't be opened although the key is there.
+    case corruptItem
+    case tooLarge
+    /// The change names an attribute that the class has not, or that can't be changed.
+    case badChange
+    /// The judge gave no grant.
+    case notGranted
+    /// The grant is for another item, another operation or other rights.
+    case grantMismatch
+}

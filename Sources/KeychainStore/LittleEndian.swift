@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension FixedWidthInteger where Self: UnsignedInteger {
+    var littleEndianBytes: [UInt8] {
+        (0..<Self.bitWidth / 8).map { UInt8(truncatingIfNeeded: self >> ($0 * 8)) }
+    }
+
+    /// Of at most as many bytes as the type has.
+    init(littleEndianBytes bytes: some Collection<UInt8>) {
+        precondition(bytes.count <= Self.bitWidth / 8)
+        var value: Self = 0
+        for (position, byte) in bytes.enumerated() { value |= Self(byte) << (position * 8) }
+        self = value
+    }
+}

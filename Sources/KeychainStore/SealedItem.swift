@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+public import KeychainModel
+internal import Secrets
+
+/// One item with its attributes read and its secret still sealed.
+public struct SealedItem: Sendable {
+    public let reference: ItemReference
+    /// Rises with every change.
+    public let generation: Int64
+    let record: AttributeRecord
+    /// Where the secret is; `.none` where the item has none.
+    let secret: SealedSecret
+    /// What the item was found by, so that a change made meanwhile is noticed.
+    var matcher: ItemMatcher?
+
+    /// Includes access group, synchronizable and dates; neither accessibility nor access control.
+    public var attributes: Attributes { record.allAttributes }
+    public var accessControl: ItemAccessControl { record.accessControl }
+    public var accessGroup: String { record.group }
+    public var hasSecret: Bool { record.hasSecret }
+
+    /// The item as answers carry it.
+    public var found: FoundItem {
+        FoundItem(
+            reference: reference, attributes: record.allAttributes,
+            accessControl: record.accessControl)
+    }
+
+    /// An item that is about to be added: named and complete, in no file yet.
+    public static func new(
+        _ item: NewItem, in group: String, _ accessControl: ItemAccessControl
+    ) -> SealedItem {
+        let identifier = RandomBytes.make(ItemReference.identifierBytes)
+        guard let reference = ItemReference(itemClass: item.itemClass, identifier: identifier)
+        else { preconditionFailure("an identifier has its length") }
+        return SealedItem(
+            reference: reference, generation: 1,
+            record: AttributeRecord(new: item, in: group, accessControl), secret: .none,
+            matcher: nil)
+    }
+}
+
+/// Where an item's sealed secret is.
+enum SealedSecret: Sendable {
+    case none
+    /// Read together with the attributes.
+    case here([UInt8])
+    /// Large: read when it is opened.
+    case inFile
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import GRDB
+internal import KeychainModel
+
+/// How the items of a query are looked for: under which index entries, with what is open now.
+struct SearchPlan {
+    /// Entries that one item must all have, the most telling first.
+    struct LookUp {
+        let family: IndexFamily
+        let tokens: [Int64]
+    }
+
+    let matcher: ItemMatcher
+    private(set) var lookUps: [LookUp] = []
+    /// The index alone says everything that the query asks, so that nothing needs to be opened to
+    /// know whether an item is meant.
+    let isCovered: Bool
+    /// Families that the query may have items in, and whose index can't be read now.
+    private(set) var closed: [IndexFamily] = []
+
+    var query: ItemQuery { matcher.query }
+
+    init(_ query: ItemQuery, groups: [String], _ keys: borrowing ClassKeys) {
+        let matcher = ItemMatcher(query: query, groups: groups)
+        let exact = query.attributes.filter { matcher.isExact($0.value) }
+        let (terms, covered) = query.itemClass.fewestTerms(of: exact)
+        self.matcher = matcher
+        isCovered =
+            query.hostOrSubdomain == nil && query.attributes.keys.allSatisfy(covered.contains)
+        for family in query.accessible.map({ [IndexFamily($0)] }) ?? IndexFamily.allCases {
+            guard let key = keys.indexKey(family) else {
+                closed.append(family)
+                continue
+            }
+            addLookUps(family, BlindIndex(key), terms)
+        }
+    }
+
+    private mutating func addLookUps(
+        _ family: IndexFamily, _ index: borrowing BlindIndex, _ terms: [IndexTerm]
+    ) {
+        var seen: Set<Int64> = []
+        for group in matcher.groups {
+            for isSynchronizable in query.synchronizable.values {
+                let scope = BlindIndex.Scope(
+                    itemClass: query.itemClass, group: group, isSynchronizable: isSynchronizable)
+                let tokens = terms.map { index.token($0, scope) }
+                // A group may be named twice.
+                guard seen.insert(tokens[0]).inserted else { continue }
+                lookUps.append(LookUp(family: family, tokens: tokens))
+            }
+        }
+    }
+
+    /// The rows that may be meant, from behind the given one.
+    func candidates(after row: Int64, _ database: Database) throws -> CandidateStream {
+        guard let references = query.references else { return CandidateStream(self, after: row) }
+        let ofClass = references.filter { $0.itemClass == query.itemClass }
+        let rows = try ItemRow.rows(ofClass, database)
+        return CandidateStream(rows: rows.filter { $0 > row })
+    }
+
+    /// Whether an item that can't be opened is one of those looked for, as far as can be told.
+    func proposes(_ item: ItemRow, _ database: Database) throws -> Bool {
+        guard let accessible = item.place?.accessible,
+            query.accessible.map({ $0 == accessible }) ?? true
+        else { return false }
+        if closed.contains(IndexFamily(accessible)) { return true }
+        let statement = try database.cachedStatement(
+            sql: "SELECT EXISTS (SELECT 1 FROM token WHERE token = ? AND item = ?)")
+        return try lookUps.contains { lookUp in
+            try lookUp.tokens.allSatisfy {
+                try Bool.fetchOne(statement, arguments: [$0, item.row]) ?? false
+            }
+        }
+    }
+
+    /// Whether what the index proposes is certain to be meant, without its being opened.
+    func isKnown(_ item: ItemRow) -> Bool {
+        guard let accessible = item.place?.accessible else { return false }
+        return isCovered && !closed.contains(IndexFamily(accessible))
+    }
+
+    /// Refuses where the query may mean items whose index can't be read. Items that are named by
+    /// reference need no index.
+    func refuseIfClosed(_ database: Database) throws {
+        guard query.references == nil, !closed.isEmpty else { return }
+        let classes = query.accessible.map { [$0] } ?? Accessibility.allCases
+        for accessible in classes where closed.contains(IndexFamily(accessible)) {
+            if try ItemRow.exists(query.itemClass, accessible, database) {
+                throw KeychainStoreError.locked
+            }
+        }
+    }
+}
+
+extension ItemQuery.Synchronizable {
+    fileprivate var values: [Bool] {
+        switch self {
+        case .no: [false]
+        case .yes: [true]
+        case .any: [false, true]
+        }
+    }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Glibc
+
+/// A program that the administrator installed: nobody but root could have changed it or put
+/// another in its place.
+public enum InstalledProgram {
+    /// Whether the file and every folder above it are root's and closed to all others.
+    public static func isTrusted(_ path: String) -> Bool {
+        facts(path).map(TrustedPath.isTrusted) ?? false
+    }
+
+    /// The group that a trusted setgid program takes; nil when it is no such program.
+    public static func setgidGroup(_ path: String) -> UInt32? {
+        guard isTrusted(path), let status = status(path),
+            status.st_mode & S_ISGID != 0, status.st_gid != 0
+        else { return nil }
+        return status.st_gid
+    }
+
+    /// The program of this very process.
+    public static func ownPath() -> String? {
+        PinnedProcess(pid: getpid(), pidfd: nil)?.executable()?.path
+    }
+
+    /// A sibling in the same installation: `relative` counts from the folder of this program.
+    public static func sibling(_ relative: String) -> String? {
+        guard let own = ownPath(), let slash = own.lastIndex(of: "/") else { return nil }
+        var parts = own[..<slash].split(separator: "/").map(String.init)
+        for part in relative.split(separator: "/") {
+            if part == ".." { _ = parts.popLast() } else { parts.append(String(part)) }
+        }
+        return "/" + parts.joined(separator: "/")
+    }
+
+    private static func facts(_ path: String) -> ExecutableFacts? {
+        status(path).map {
+            ExecutableFacts(path: path, device: UInt64($0.st_dev), inode: UInt64($0.st_ino))
+        }
+    }
+
+    private static func status(_ path: String) -> stat? {
+        var status = stat()
+        // Safe: the structure is this function's own.
+        guard unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            return nil
+        }
+        return status
+    }
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CLinux
+internal import Glibc
+
+/// The file a process runs.
+public struct ExecutableFacts: Sendable, Equatable {
+    public let path: String
+    public let device: UInt64
+    public let inode: UInt64
+
+    public init(path: String, device: UInt64, inode: UInt64) {
+        self.path = path
+        self.device = device
+        self.inode = inode
+    }
+}
+
+/// A process that stays the same one for as long as this value lives: its number may be given to
+/// another, this value never speaks of that other.
+public final class PinnedProcess: Sendable {
+    public let id: Int32
+    private let pidfd: Descriptor
+    /// Its folder under /proc, which stops answering when it ends.
+    private let folder: Descriptor
+
+    /// nil when the process is gone. Without a pidfd one is made.
+    public init?(pid: Int32, pidfd: Descriptor?) {
+        guard pid > 0 else { return nil }
+        if let pidfd {
+            self.pidfd = pidfd
+        } else {
+            let made = kc_pidfd_open(pid)
+            guard made >= 0 else { return nil }
+            self.pidfd = Descriptor(owning: made)
+        }
+        let opened = unsafe kc_open_folder("/proc/\(pid)")
+        guard opened >= 0 else { return nil }
+        folder = Descriptor(owning: opened)
+        id = pid
+        // Alive after the folder was opened: so it is this process's folder.
+        guard isAlive else { return nil }
+    }
+
+    public var isAlive: Bool {
+        var item = pollfd(fd: pidfd.number, events: Int16(POLLIN), revents: 0)
+        // Safe: one element, which is this function's own.
+        return unsafe poll(&item, 1, 0) == 0
+    }
+
+    /// nil when it can't be read or the file was deleted.
+    public func executable() -> ExecutableFacts? {
+        guard let path = link("exe"), path.hasPrefix("/"), !path.hasSuffix(" (deleted)"),
+            let status = status(of: "exe", following: true)
+        else { return nil }
+        return ExecutableFacts(
+            path: path, device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+    }
+
+    /// Whether paths and process numbers mean the same to it as to us.
+    public func sharesOurNamespaces() -> Bool {
+        ["ns/user", "ns/pid", "ns/mnt"].allSatisfy { name in
+            guard let theirs = status(of: name, following: true) else { return false }
+            return Self.ours[name] == theirs.st_ino
+        }
+    }
+
+    private static let ours: [String: UInt] = {
+        var inodes: [String: UInt] = [:]
+        for name in ["ns/user", "ns/pid", "ns/mnt"] {
+            var status = stat()
+            // Safe: the structure is this function's own.
+            if unsafe stat("/proc/self/" + name, &status) == 0 { inodes[name] = status.st_ino }
+        }
+        return inodes
+    }()
+
+    /// The lines of its control groups, at most 4 KiB.
+    public func cgroup() -> [UInt8]? { read("cgroup", limit: 4096) }
+
+    public func status() -> ProcessStatus? {
+        read("stat", limit: 1024).flatMap(ProcessStatus.init)
+    }
+
+    /// The kernel's audit session; nil where none was set.
+    public func auditSession() -> UInt32? {
+        guard let text = read("sessionid", limit: 16),
+            let number = UInt32(String(decoding: text, as: UTF8.self)), number != .max
+        else { return nil }
+        return number
+    }
+
+    private func link(_ name: String) -> String? {
+        // Safe: the kernel writes at most the buffer's length.
+        unsafe withUnsafeTemporaryAllocation(byteCount: Int(PATH_MAX), alignment: 1) { buffer in
+            let count = unsafe readlinkat(
+                folder.number, name, buffer.assumingMemoryBound(to: CChar.self).baseAddress!,
+                buffer.count)
+            guard count > 0, count < buffer.count else { return nil }
+            return unsafe String(
+                validating: UnsafeRawBufferPointer(rebasing: buffer[0..<count]), as: UTF8.self)
+        }
+    }
+
+    private func status(of name: String, following: Bool) -> stat? {
+        var status = stat()
+        // Safe: the structure is this function's own.
+        let result = unsafe fstatat(
+            folder.number, name, &status, following ? 0 : AT_SYMLINK_NOFOLLOW)
+        return result == 0 ? status : nil
+    }
+
+    private func read(_ name: String, limit: Int) -> [UInt8]? {
+        // Safe: opens below the pinned folder, reads at most `limit` bytes.
+        let descriptor = unsafe openat(folder.number, name, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: limit) { buffer, written in
+            written = unsafe max(Glibc.read(descriptor, buffer.baseAddress!, limit), 0)
+        }
+        return bytes.isEmpty ? nil : bytes
+    }
+}

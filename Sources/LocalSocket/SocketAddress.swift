@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Glibc
+
+/// Paths of sockets.
+enum SocketAddress {
+    static func make() throws(SocketError) -> Descriptor {
+        let number = socket(
+            AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard number >= 0 else { throw .system(errno) }
+        return Descriptor(owning: number)
+    }
+
+    static func connect(
+        _ path: String, _ deadline: ContinuousClock.Instant
+    ) throws(SocketError) -> Descriptor {
+        let descriptor = try make()
+        var limit = timeval(tv_sec: 2, tv_usec: 0)
+        // Safe: reads one timeval. It bounds connect(), which blocks while the backlog is full.
+        unsafe setsockopt(
+            descriptor.number, SOL_SOCKET, SO_SNDTIMEO, &limit,
+            socklen_t(MemoryLayout<timeval>.size))
+        while true {
+            let result = unsafe try withAddress(path) { address, length in
+                // Safe: the address is borrowed for the call.
+                unsafe Glibc.connect(descriptor.number, address, length)
+            }
+            if result == 0 { return descriptor }
+            guard errno == EINTR, ContinuousClock.now < deadline else {
+                if errno == EAGAIN { throw .timedOut }
+                throw .system(errno)
+            }
+        }
+    }
+
+    static func withAddress<R>(
+        _ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> R
+    ) throws(SocketError) -> R {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let capacity = MemoryLayout.size(ofValue: address.sun_path)
+        guard path.utf8.count < capacity, !path.utf8.contains(0) else { throw .pathTooLong }
+        // Safe: the path was measured; the rest of the array is zero.
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) { target in
+            unsafe target.copyBytes(from: path.utf8)
+        }
+        return unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+    }
+}

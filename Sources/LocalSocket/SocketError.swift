@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What can go wrong between two processes of one machine.
+public enum SocketError: Error, Equatable, Sendable {
+    case closed
+    case timedOut
+    case tooLarge
+    case malformed
+    /// Somebody else than the one who connected has spoken.
+    case foreignSender
+    case peerNotAllowed
+    case pathTooLong
+    case addressInUse
+    /// An `errno`.
+    case system(Int32)
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CLinux
+internal import Glibc
+internal import Secrets
+
+/// The daemon's end of a conversation with PAM's module: one request, one reply.
+///
+/// The descriptor stays its owner's, who keeps it open for as long as this is used and decides by
+/// `peerUser` whether to listen at all.
+public final class LoginConnection: Sendable {
+    /// How long a peer may take to say all of it, and to take the answer.
+    static let patience = Duration.seconds(2)
+
+    private let descriptor: Int32
+    /// From the kernel, at the moment of the connection.
+    public let peerUser: UInt32
+    /// As above. A session's leader must be this process.
+    public let peerProcess: Int32
+
+    public init(_ descriptor: Int32) throws(LoginHandoffError) {
+        var peer = kc_sender()
+        // Safe: writes the structure it is given.
+        guard unsafe kc_peer_credentials(descriptor, &peer) == 0 else { throw .system(errno) }
+        self.descriptor = descriptor
+        peerUser = peer.uid
+        peerProcess = peer.pid
+    }
+
+    /// Reads one frame: its header first, and memory for the rest only once that is in order.
+    public func receive() throws(LoginHandoffError) -> LoginRequest {
+        let deadline = Deadline(in: Self.patience)
+        let header = try secret(count: LoginMessage.headerBytes, deadline)
+        let count = try header.withBytes { header throws(LoginHandoffError) in
+            try LoginMessage.bodyCount(header)
+        }
+        let body = try secret(count: count, deadline)
+        return try LoginMessage.request(in: header.appending(body))
+    }
+
+    public func reply(_ reply: LoginReply) throws(LoginHandoffError) {
+        let bytes = LoginMessage.bytes(of: reply)
+        let deadline = Deadline(in: Self.patience)
+        var sent = 0
+        while sent < bytes.count {
+            // Safe: sends from within the array.
+            let count = unsafe bytes.withUnsafeBytes { bytes in
+                unsafe send(
+                    descriptor, bytes.baseAddress! + sent, bytes.count - sent,
+                    Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+            }
+            if count > 0 {
+                sent += count
+            } else {
+                try recover(for: POLLOUT, deadline)
+            }
+        }
+    }
+
+    /// Bytes from the peer, straight into locked memory.
+    private func secret(
+        count: Int, _ deadline: Deadline
+    ) throws(LoginHandoffError) -> SecretBytes {
+        try SecretBytes(count: count) { (span: inout MutableRawSpan) throws(LoginHandoffError) in
+            var filled = 0
+            while filled < count {
+                // Safe: the rest of the span, and not a byte more.
+                let got = unsafe span.withUnsafeMutableBytes { bytes in
+                    unsafe recv(
+                        descriptor, bytes.baseAddress! + filled, count - filled,
+                        Int32(MSG_DONTWAIT))
+                }
+                guard got != 0 else { throw .closed }
+                if got > 0 {
+                    filled += got
+                } else {
+                    try recover(for: POLLIN, deadline)
+                }
+            }
+        }
+    }
+
+    /// After a call that moved nothing: waits, if waiting helps.
+    private func recover(
+        for events: Int32, _ deadline: Deadline
+    ) throws(LoginHandoffError) {
+        switch errno {
+        case EAGAIN: try deadline.wait(for: events, on: descriptor)
+        case EINTR: return
+        case ECONNRESET, EPIPE: throw .closed
+        default: throw .system(errno)
+        }
+    }
+}

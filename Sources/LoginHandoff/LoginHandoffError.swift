@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What can be wrong with a peer of the login sockets. Says nothing of what it sent.
+public enum LoginHandoffError: Error, Equatable, Sendable {
+    /// The peer closed its end before the frame was whole.
+    case closed
+    case timedOut
+    /// Not this protocol, or another version of it.
+    case foreign
+    /// The header announces, or a field is, more than the protocol allows.
+    case tooLong
+    case malformed
+    /// An `errno`.
+    case system(Int32)
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CLoginFrame
+public import Secrets
+
+/// The frames that `pam-module/frame` defines, as Swift values.
+public enum LoginMessage {
+    static let headerBytes = Int(KC_LOGIN_HEADER_SIZE)
+
+    /// The length of the body that a header announces, if it is one that we read.
+    static func bodyCount(_ header: RawSpan) throws(LoginHandoffError) -> Int {
+        guard header.byteCount == headerBytes else { throw .malformed }
+        var count = 0
+        // Safe: the header has the size that the function reads.
+        let status = unsafe header.withUnsafeBytes { header in
+            unsafe kc_login_header_check(
+                header.assumingMemoryBound(to: UInt8.self).baseAddress!, &count)
+        }
+        try check(status)
+        return count
+    }
+
+    /// Reads exactly one frame. The passwords are copied from locked memory into locked memory.
+    public static func request(
+        in frame: borrowing SecretBytes
+    ) throws(LoginHandoffError) -> LoginRequest {
+        try frame.withBytes { frame throws(LoginHandoffError) in
+            var read = unsafe kc_login_frame()
+            // Safe: the views that come back point into `frame`, and are used up in this closure.
+            let status = unsafe frame.withUnsafeBytes { bytes in
+                unsafe kc_login_frame_decode(
+                    bytes.assumingMemoryBound(to: UInt8.self).baseAddress, bytes.count, &read)
+            }
+            try check(status)
+            return try unsafe request(read)
+        }
+    }
+
+    static func bytes(of reply: LoginReply) -> [UInt8] {
+        var frame = unsafe kc_login_frame()
+        switch reply {
+        case .accepted:
+            unsafe frame.verb = KC_LOGIN_ACCEPTED
+        case .refused(let reason):
+            unsafe frame.verb = KC_LOGIN_REFUSED
+            unsafe frame.reason = reason.rawValue
+        }
+        // The largest answer there is: a header and a reason.
+        let capacity = headerBytes + MemoryLayout<UInt16>.size
+        return unsafe [UInt8](unsafeUninitializedCapacity: capacity) { out, written in
+            // Safe: writes no more than the capacity it is told. An answer always fits.
+            let status = unsafe kc_login_frame_encode(&frame, out.baseAddress!, capacity, &written)
+            precondition(status == KC_LOGIN_OK)
+        }
+    }
+
+    private static func request(
+        _ frame: kc_login_frame
+    ) throws(LoginHandoffError) -> LoginRequest {
+        let user = unsafe frame.uid
+        let account = try unsafe text(frame.account)
+        switch unsafe frame.verb {
+        case KC_LOGIN_OPEN_SESSION:
+            let facts = try unsafe facts(frame, account: account)
+            let password = unsafe frame.has_password ? secret(frame.password) : nil
+            return .openSession(facts, password: password)
+        case KC_LOGIN_CLOSE_SESSION:
+            return unsafe .closeSession(ticket: frame.ticket, user: user)
+        case KC_LOGIN_OFFER_PASSWORD:
+            return unsafe .offerPassword(user: user, account: account, secret(frame.password))
+        case KC_LOGIN_CHANGE_PASSWORD:
+            return unsafe .changePassword(
+                user: user, account: account, old: secret(frame.password),
+                new: secret(frame.new_password))
+        default:
+            // A reply, which nobody sends to a daemon.
+            throw .malformed
+        }
+    }
+
+    private static func facts(
+        _ frame: kc_login_frame, account: String
+    ) throws(LoginHandoffError) -> SessionFacts {
+        let audit = unsafe frame.audit_session
+        let session = try unsafe text(frame.logind_session)
+        return try unsafe SessionFacts(
+            user: frame.uid, account: account, ticket: frame.ticket, leader: frame.leader,
+            auditSession: audit == UInt32.max ? nil : audit, service: text(frame.service),
+            terminal: text(frame.tty), logindSession: session.isEmpty ? nil : session,
+            isRemote: frame.is_remote)
+    }
+
+    private static func text(_ view: kc_login_view) throws(LoginHandoffError) -> String {
+        // Safe: the decoder checked that the view lies within the frame, which is still borrowed.
+        let bytes = unsafe UnsafeBufferPointer(start: view.bytes, count: view.count)
+        guard let text = unsafe String(validating: bytes, as: UTF8.self) else { throw .malformed }
+        return text
+    }
+
+    private static func secret(_ view: kc_login_view) -> HeldSecret {
+        // Safe: as above.
+        let bytes = unsafe UnsafeRawBufferPointer(start: view.bytes, count: view.count)
+        return HeldSecret(SecretBytes(copying: unsafe bytes.bytes))
+    }
+
+    private static func check(_ status: kc_login_status) throws(LoginHandoffError) {
+        switch status {
+        case KC_LOGIN_OK: return
+        case KC_LOGIN_TRUNCATED: throw .closed
+        case KC_LOGIN_FOREIGN: throw .foreign
+        case KC_LOGIN_TOO_LONG: throw .tooLong
+        default: throw .malformed
+        }
+    }
+}

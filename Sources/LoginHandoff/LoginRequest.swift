@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+public import Secrets
+
+/// What PAM's module asks of the daemon. Nothing in it is proved but what the connection's peer
+/// proves: a login socket's peer is root, an offer socket's peer is whoever he is.
+public enum LoginRequest: Sendable {
+    /// A session begins. No password: none was given to this host (a public key, or another
+    /// process asked for it). An empty one was given, and is empty.
+    case openSession(SessionFacts, password: HeldSecret?)
+    case closeSession(ticket: Int32, user: UInt32)
+    /// It may open an existing keychain, and never makes one.
+    case offerPassword(user: UInt32, account: String, HeldSecret)
+    case changePassword(user: UInt32, account: String, old: HeldSecret, new: HeldSecret)
+}
+
+/// What the host of a login knows of the session that it opens.
+public struct SessionFacts: Sendable, Equatable {
+    public let user: UInt32
+    public let account: String
+    /// Serial of the ticket in the session keyring; 0 where the kernel gave none.
+    public let ticket: Int32
+    /// The process that says it opens the session. Compare with the connection's peer.
+    public let leader: Int32
+    public let auditSession: UInt32?
+    public let service: String
+    /// A hint only: sshd says `ssh` always.
+    public let terminal: String
+    /// A hint only, from an environment that the user may have a say in: ask logind.
+    public let logindSession: String?
+    public let isRemote: Bool
+
+    public init(
+        user: UInt32, account: String, ticket: Int32, leader: Int32, auditSession: UInt32?,
+        service: String, terminal: String, logindSession: String?, isRemote: Bool
+    ) {
+        self.user = user
+        self.account = account
+        self.ticket = ticket
+        self.leader = leader
+        self.auditSession = auditSession
+        self.service = service
+        self.terminal = terminal
+        self.logindSession = logindSession
+        self.isRemote = isRemote
+    }
+}

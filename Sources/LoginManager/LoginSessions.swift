@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CSystemd
+internal import Glibc
+
+/// What logind knows of sessions. Where it does not run, nothing is known and nothing fails.
+public enum LoginSessions {
+    /// Whether the session exists and is not closing; nil where there is no logind to know.
+    public static func isAlive(_ session: String) -> Bool? {
+        guard isRunning else { return nil }
+        var state: UnsafeMutablePointer<CChar>?
+        // Safe: the library allocates the text, which is freed here.
+        guard unsafe sd_session_get_state(session, &state) >= 0, let text = unsafe state else {
+            return false
+        }
+        defer { unsafe free(text) }
+        return unsafe String(cString: text) != "closing"
+    }
+
+    public static func isRemote(_ session: String) -> Bool? {
+        let answer = unsafe sd_session_is_remote(session)
+        return answer < 0 ? nil : answer > 0
+    }
+
+    private static var isRunning: Bool { unsafe access("/run/systemd/seats/", F_OK) == 0 }
+}
+
+/// Tells when anything changed about sessions, without asking each time.
+@safe public final class SessionMonitor: @unchecked Sendable {
+    private let monitor: OpaquePointer
+
+    /// nil where there is no logind.
+    public init?() {
+        var made: OpaquePointer?
+        // Safe: the library makes the object, which is freed at the end.
+        guard unsafe sd_login_monitor_new("session", &made) >= 0, let made = unsafe made else {
+            return nil
+        }
+        unsafe monitor = made
+    }
+
+    deinit { unsafe sd_login_monitor_unref(monitor) }
+
+    /// Whether something changed since this was last asked.
+    public func changed() -> Bool {
+        var item = unsafe pollfd(
+            fd: sd_login_monitor_get_fd(monitor), events: Int16(POLLIN), revents: 0)
+        // Safe: one element, which is this function's own.
+        guard unsafe poll(&item, 1, 0) > 0 else { return false }
+        unsafe sd_login_monitor_flush(monitor)
+        return true
+    }
+}

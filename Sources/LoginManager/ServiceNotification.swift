@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CSystemd
+internal import Glibc
+
+/// What a service and systemd say to each other; silence where systemd did not start it.
+public enum ServiceNotification {
+    public static func ready() { notify("READY=1") }
+    public static func stopping() { notify("STOPPING=1") }
+
+    private static func notify(_ state: String) {
+        // Safe: reads the text.
+        _ = unsafe sd_notify(0, state)
+    }
+
+    /// Hands a descriptor to systemd, which gives it back to the next start of the service.
+    public static func store(descriptor: Int32, named name: String) {
+        var number = descriptor
+        // Safe: reads one number and the text.
+        _ = unsafe sd_pid_notify_with_fds(0, 0, "FDSTORE=1\nFDNAME=\(name)", &number, 1)
+    }
+
+    /// The descriptors that systemd passed, by name.
+    public static func inherited() -> [(name: String, descriptor: Int32)] {
+        var names: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+        // Safe: the library allocates the list and the texts, which are freed here.
+        let count = unsafe sd_listen_fds_with_names(1, &names)
+        guard count > 0, let names = unsafe names else { return [] }
+        defer { unsafe free(names) }
+        return (0..<Int(count)).map { index in
+            let text = unsafe names[index]!
+            defer { unsafe free(text) }
+            return unsafe (String(cString: text), 3 + Int32(index))
+        }
+    }
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CPAM
+
+/// Why PAM did not authenticate. PAM's codes end here.
+public enum PAMError: Error, Equatable, Sendable {
+    case authenticationFailed
+    /// The conversation was broken off.
+    case cancelled
+    /// Authenticated, but the account may not be used: locked, expired.
+    case accountRefused
+    case serviceMissing
+    case tooManyTries
+    /// A module answered for another user than was asked about.
+    case userChanged
+    /// A module asked more than anybody can answer.
+    case tooManyRounds
+    case system(Int32)
+
+    init(authentication code: Int32) {
+        switch code {
+        case PAM_AUTH_ERR, PAM_USER_UNKNOWN, PAM_CRED_INSUFFICIENT, PAM_PERM_DENIED:
+            self = .authenticationFailed
+        case PAM_MAXTRIES: self = .tooManyTries
+        case PAM_CONV_ERR, PAM_CONV_AGAIN, PAM_ABORT: self = .cancelled
+        default: self = .system(code)
+        }
+    }
+}

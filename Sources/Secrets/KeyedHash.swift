@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CSodium
+
+/// Keyed BLAKE2b: for index entries that only the key's holder can make or check, and for deriving
+/// one key from another.
+public enum KeyedHash {
+    /// A hash of `count` bytes (1–64) of the message under the key.
+    public static func hash(
+        key: borrowing SecretBytes, _ message: [UInt8], count: Int = 32
+    ) -> [UInt8] {
+        precondition((1...64).contains(count))
+        return key.withBytes { key in
+            unsafe [UInt8](unsafeUninitializedCapacity: count) { out, written in
+                // Safe: `out` has `count` bytes, the inputs are borrowed for the call.
+                unsafe key.withUnsafeBytes { key in
+                    _ = unsafe crypto_generichash(
+                        out.baseAddress!, count, message, UInt64(message.count),
+                        key.assumingMemoryBound(to: UInt8.self).baseAddress, key.count)
+                }
+                written = count
+            }
+        }
+    }
+
+    /// The same, for a result that is a key itself.
+    public static func secret(
+        key: borrowing SecretBytes, _ message: [UInt8], count: Int = 32
+    ) -> SecretBytes {
+        precondition((16...64).contains(count))
+        return key.withBytes { key in
+            SecretBytes(count: count) { (out: inout MutableRawSpan) in
+                // Safe: as above; the output is the new secret's own memory.
+                unsafe out.withUnsafeMutableBytes { out in
+                    unsafe key.withUnsafeBytes { key in
+                        _ = unsafe crypto_generichash(
+                            out.assumingMemoryBound(to: UInt8.self).baseAddress!, count,
+                            message, UInt64(message.count),
+                            key.assumingMemoryBound(to: UInt8.self).baseAddress, key.count)
+                    }
+                }
+            }
+        }
+    }
+
+    /// A key that needs both: a hash of the message under the key, and that under the other secret.
+    public static func secret(
+        key: borrowing SecretBytes, _ message: [UInt8], mixedWith other: borrowing SecretBytes
+    ) -> SecretBytes {
+        let first = secret(key: key, message)
+        let digest = hash(key: other, message)
+        return secret(key: first, digest)
+    }
+
+    /// An unkeyed fingerprint of public bytes.
+    public static func fingerprint(_ message: [UInt8], count: Int = 32) -> [UInt8] {
+        precondition((16...64).contains(count))
+        return unsafe [UInt8](unsafeUninitializedCapacity: count) { out, written in
+            // Safe: `out` has `count` bytes.
+            _ = unsafe crypto_generichash(
+                out.baseAddress!, count, message, UInt64(message.count), nil, 0)
+            written = count
+        }
+    }
+}
+
+/// Bytes from the system's random source that are no secret: identifiers and nonces.
+public enum RandomBytes {
+    public static func make(_ count: Int) -> [UInt8] {
+        unsafe [UInt8](unsafeUninitializedCapacity: count) { out, written in
+            // Safe: fills what it was given.
+            if count > 0 { unsafe randombytes_buf(out.baseAddress!, count) }
+            written = count
+        }
+    }
+}

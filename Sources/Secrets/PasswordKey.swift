@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CSodium
+
+/// How a password becomes a key: Argon2id's cost and the salt, as the keybag's file keeps them.
+public struct PasswordParameters: Sendable, Equatable {
+    public static let saltBytes = 16
+    /// Limits on what a file may ask of the machine that opens it.
+    public static let passes: ClosedRange<UInt32> = 1...64
+    public static let memoryKiB: ClosedRange<UInt32> = 8...(1024 * 1024)
+    /// Passes × KiB: about ten seconds on a slow machine.
+    public static let largestWork: UInt64 = 16 * 1024 * 1024
+
+    public let passes: UInt32
+    public let memoryKiB: UInt32
+    public let salt: [UInt8]
+
+    /// Refuses what is absurd or would hold the machine up.
+    public init(passes: UInt32, memoryKiB: UInt32, salt: [UInt8]) throws(SecretsError) {
+        guard Self.passes.contains(passes), Self.memoryKiB.contains(memoryKiB),
+            UInt64(passes) * UInt64(memoryKiB) <= Self.largestWork,
+            salt.count == Self.saltBytes
+        else { throw .parametersOutOfRange }
+        self.passes = passes
+        self.memoryKiB = memoryKiB
+        self.salt = salt
+    }
+}
+
+/// The work that a password costs on this machine, chosen when a keychain is created.
+public enum PasswordCost {
+    /// 64 MiB: RFC 9106's second recommendation, for machines with little memory to spare.
+    private static let memoryKiB: UInt32 = 64 * 1024
+
+    /// Fresh parameters that cost about `milliseconds` here, never less than three passes.
+    public static func calibrated(
+        milliseconds: Double = 250
+    ) throws(SecretsError) -> PasswordParameters {
+        let salt = RandomBytes.make(PasswordParameters.saltBytes)
+        let trial = try PasswordParameters(passes: 1, memoryKiB: memoryKiB, salt: salt)
+        let clock = ContinuousClock()
+        var failure: SecretsError?
+        let elapsed = clock.measure {
+            do throws(SecretsError) {
+                _ = try PasswordKey.derive(SecretBytes(copying: [0]), trial)
+            } catch { failure = error }
+        }
+        if let failure { throw failure }
+        let once = max(Double(elapsed.components.attoseconds) / 1e15, 1)
+            + Double(elapsed.components.seconds) * 1000
+        let passes = min(max(UInt32((milliseconds / once).rounded()), 3), 64)
+        return try PasswordParameters(passes: passes, memoryKiB: memoryKiB, salt: salt)
+    }
+}
+
+/// Argon2id. Slow and hungry by intention: callers derive one at a time.
+public enum PasswordKey {
+    /// 64 bytes: two independent 32-byte keys.
+    public static let byteCount = 64
+
+    public static func derive(
+        _ password: borrowing SecretBytes, _ parameters: PasswordParameters
+    ) throws(SecretsError) -> SecretBytes {
+        guard sodium_init() >= 0 else { throw .libraryUnavailable }
+        return try password.withBytes { password throws(SecretsError) in
+            try SecretBytes(count: byteCount) { (out: inout MutableRawSpan) throws(SecretsError) in
+                // Safe: sodium reads the borrowed password and salt, writes `byteCount` bytes.
+                let result = unsafe out.withUnsafeMutableBytes { out in
+                    unsafe password.withUnsafeBytes { password in
+                        unsafe crypto_pwhash(
+                            out.assumingMemoryBound(to: UInt8.self).baseAddress!,
+                            UInt64(byteCount),
+                            password.assumingMemoryBound(to: CChar.self).baseAddress!,
+                            UInt64(password.count), parameters.salt,
+                            UInt64(parameters.passes), Int(parameters.memoryKiB) * 1024,
+                            crypto_pwhash_alg_argon2id13())
+                    }
+                }
+                guard result == 0 else { throw .outOfMemory }
+            }
+        }
+    }
+}

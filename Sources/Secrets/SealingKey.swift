@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CSodium
+
+/// A 32-byte XChaCha20-Poly1305 key: seals bytes together with what they belong to, and opens them
+/// only where they belong.
+public struct SealingKey: ~Copyable, Sendable {
+    public static let byteCount = 32
+    /// What sealing adds: a 24-byte nonce before and a 16-byte tag behind the ciphertext.
+    public static let overhead = 24 + 16
+    private static let nonceBytes = 24
+
+    public let bytes: SecretBytes
+
+    public init(_ bytes: consuming SecretBytes) {
+        precondition(bytes.count == SealingKey.byteCount)
+        self.bytes = bytes
+    }
+
+    public static func random() -> SealingKey { SealingKey(SecretBytes(random: byteCount)) }
+
+    /// A key of its own for one purpose, derived from this one. Whoever has it cannot find this.
+    public borrowing func derived(for purpose: String) -> SealingKey {
+        SealingKey(KeyedHash.secret(key: bytes, Array(purpose.utf8)))
+    }
+
+    /// nonce ‖ ciphertext ‖ tag. `context` is authenticated, not stored.
+    public borrowing func seal(_ plain: borrowing SecretBytes, context: [UInt8]) -> [UInt8] {
+        plain.withBytes { seal($0, context: context) }
+    }
+
+    public borrowing func seal(_ plain: RawSpan, context: [UInt8]) -> [UInt8] {
+        let total = plain.byteCount + Self.overhead
+        return bytes.withBytes { key in
+            unsafe [UInt8](unsafeUninitializedCapacity: total) { out, written in
+                // Safe: `out` has room for nonce, ciphertext and tag; sodium writes no more.
+                unsafe randombytes_buf(out.baseAddress!, Self.nonceBytes)
+                unsafe plain.withUnsafeBytes { message in
+                    unsafe key.withUnsafeBytes { key in
+                        _ = unsafe crypto_aead_xchacha20poly1305_ietf_encrypt(
+                            out.baseAddress! + Self.nonceBytes, nil,
+                            message.assumingMemoryBound(to: UInt8.self).baseAddress,
+                            UInt64(message.count),
+                            context, UInt64(context.count), nil, out.baseAddress!,
+                            key.assumingMemoryBound(to: UInt8.self).baseAddress!)
+                    }
+                }
+                written = total
+            }
+        }
+    }
+
+    /// What was sealed, if it was sealed with this key and this context and nothing was changed.
+    public borrowing func open(
+        _ sealed: [UInt8], context: [UInt8]
+    ) throws(SecretsError) -> SecretBytes {
+        try unsafe sealed.span.bytes.openSealed(key: bytes, context: context)
+    }
+
+    public borrowing func open(
+        _ sealed: RawSpan, context: [UInt8]
+    ) throws(SecretsError) -> SecretBytes {
+        try sealed.openSealed(key: bytes, context: context)
+    }
+}
+
+extension RawSpan {
+    fileprivate func openSealed(
+        key: borrowing SecretBytes, context: [UInt8]
+    ) throws(SecretsError) -> SecretBytes {
+        guard byteCount >= SealingKey.overhead else { throw .notAuthentic }
+        let plainCount = byteCount - SealingKey.overhead
+        return try key.withBytes { key throws(SecretsError) in
+            try SecretBytes(count: plainCount) { (plain: inout MutableRawSpan) throws(SecretsError) in
+                // Safe: sodium writes exactly `plainCount` bytes and reads the sealed span only.
+                let result = unsafe plain.withUnsafeMutableBytes { plain in
+                    unsafe self.withUnsafeBytes { sealed in
+                        unsafe key.withUnsafeBytes { key in
+                            let start = unsafe sealed.assumingMemoryBound(to: UInt8.self)
+                                .baseAddress!
+                            return unsafe crypto_aead_xchacha20poly1305_ietf_decrypt(
+                                plain.assumingMemoryBound(to: UInt8.self).baseAddress, nil, nil,
+                                start + 24, UInt64(sealed.count - 24),
+                                context, UInt64(context.count), start,
+                                key.assumingMemoryBound(to: UInt8.self).baseAddress!)
+                        }
+                    }
+                }
+                guard result == 0 else { throw .notAuthentic }
+            }
+        }
+    }
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Glibc
+
+/// A program that takes this one's place on the terminal.
+public enum ForegroundProgram {
+    /// Returns only where the program can't be started. It gets no environment.
+    public static func replaceThisProcess(
+        with path: String, arguments: [String]
+    ) -> TerminalError {
+        var pointers: [UnsafeMutablePointer<CChar>?] = unsafe ([path] + arguments).map {
+            unsafe strdup($0)
+        }
+        unsafe pointers.append(nil)
+        var environment: [UnsafeMutablePointer<CChar>?] = unsafe [nil]
+        // Safe: both lists end with nil, and live until the process is another.
+        _ = unsafe execve(path, &pointers, &environment)
+        let error = errno
+        while let pointer = unsafe pointers.popLast() { unsafe free(pointer) }
+        return .system(error)
+    }
+}

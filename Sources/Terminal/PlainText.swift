@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Text that somebody else may have written, made safe to show on a terminal.
+public enum PlainText {
+    /// Lines stay lines. Control characters, invisible ones and those that change the direction of
+    /// reading are shown as `\u{…}`.
+    public static func escaped(_ text: String) -> String {
+        escaped(text, keepingLines: true)
+    }
+
+    /// The same on one line.
+    public static func line(_ text: String) -> String { escaped(text, keepingLines: false) }
+
+    private static func escaped(_ text: String, keepingLines: Bool) -> String {
+        var shown = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            if isHarmless(scalar) || (keepingLines && scalar == "\n") {
+                shown.append(scalar)
+            } else {
+                shown.append(contentsOf: "\\u{\(String(scalar.value, radix: 16))}".unicodeScalars)
+            }
+        }
+        return String(shown)
+    }
+
+    private static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate,
+            .unassigned:
+            false
+        default: true
+        }
+    }
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+public import Secrets
+
+extension SecretBytes {
+    /// The secret's lines, without their ends. An end behind the last line begins no other.
+    public borrowing func lines() -> [HeldSecret] {
+        var starts = [0]
+        withBytes { bytes in
+            // Safe: the offsets are those of the span.
+            for offset in bytes.byteOffsets
+            where unsafe bytes.unsafeLoad(fromByteOffset: offset, as: UInt8.self) == 0x0A {
+                starts.append(offset + 1)
+            }
+        }
+        if starts.last != count { starts.append(count + 1) }
+        return zip(starts, starts.dropFirst()).map { HeldSecret(part($0..<$1 - 1)) }
+    }
+}

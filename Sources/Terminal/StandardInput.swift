@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Glibc
+public import Secrets
+
+/// Secrets that another program pipes in.
+public enum StandardInput {
+    public static var isTerminal: Bool { isatty(STDIN_FILENO) == 1 }
+
+    /// Everything up to the end, byte for byte, straight into locked memory.
+    public static func read(limit: Int) throws(TerminalError) -> SecretBytes {
+        var pieces: [HeldSecret] = []
+        var total = 0
+        var size = 4096
+        while true {
+            // One byte beyond the limit shows that there is more.
+            let piece = try fill(min(size, limit + 1 - total))
+            total += piece.count
+            guard total <= limit else { throw .tooLong }
+            let isLast = piece.count < min(size, limit + 1 - (total - piece.count))
+            pieces.append(HeldSecret(piece))
+            if isLast { return joined(pieces, total) }
+            size = min(size * 2, 8 * 1024 * 1024)
+        }
+    }
+
+    private static func joined(_ pieces: [HeldSecret], _ total: Int) -> SecretBytes {
+        var writer = SecretWriter(capacity: total)
+        for piece in pieces { writer.append(piece.bytes) }
+        return writer.finish()
+    }
+
+    /// As many bytes as fit, fewer only at the end of the input.
+    private static func fill(_ size: Int) throws(TerminalError) -> SecretBytes {
+        var length = 0
+        let piece = try SecretBytes(count: size) {
+            (span: inout MutableRawSpan) throws(TerminalError) in
+            // Safe: never beyond the span's end.
+            try unsafe span.withUnsafeMutableBytes { buffer throws(TerminalError) in
+                while length < size {
+                    let count = unsafe Glibc.read(
+                        STDIN_FILENO, buffer.baseAddress! + length, size - length)
+                    if count == 0 { return }
+                    if count < 0, errno != EINTR { throw TerminalError.system(errno) }
+                    length += max(count, 0)
+                }
+            }
+        }
+        return length == size ? piece : piece.part(0..<length)
+    }
+}

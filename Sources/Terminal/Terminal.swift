@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Glibc
+public import Secrets
+internal import Synchronization
+
+/// The terminal that this process belongs to, whatever its standard input and output are.
+///
+/// What is typed goes from the kernel into locked memory and nowhere else.
+public final class Terminal: Sendable {
+    /// Bytes of one answer.
+    public static let longestAnswer = 1023
+
+    private let descriptor: Int32
+    /// The modes of a terminal and the handlers of signals exist once in a process.
+    private static let turn = Mutex(())
+
+    public init() throws(TerminalError) {
+        // Safe: the path is a constant; the descriptor is closed by `deinit`.
+        descriptor = unsafe open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
+        guard descriptor >= 0 else { throw .noTerminal }
+    }
+
+    deinit { close(descriptor) }
+
+    /// Whether this process may read here; a background job would be stopped instead.
+    public var isForeground: Bool { tcgetpgrp(descriptor) == getpgrp() }
+
+    /// Shows text on lines of its own, with everything that could deceive its reader escaped.
+    public func say(_ text: String) { show(PlainText.escaped(text) + "\n") }
+
+    /// A line of the user's, without its end.
+    ///
+    /// Nobody waits for the answer any more once the other end of the socket `listener` is closed,
+    /// or `isOver`, asked a few times a second, says so.
+    public func ask(
+        _ question: String, echo: Bool, for listener: Int32? = nil,
+        unless isOver: () -> Bool = { false }
+    ) throws(TerminalError) -> SecretBytes {
+        try Self.turn.withLock { _ throws(TerminalError) in
+            let signals = try CaughtSignals()
+            let result: Result<HeldSecret, TerminalError>
+            do throws(TerminalError) {
+                let modes = try TypingModes(descriptor)
+                defer { modes.restore() }
+                show(PlainText.escaped(question))
+                let line = LineReading(
+                    descriptor, keys: modes.keys, echo: echo, signals: signals.descriptor,
+                    listener: listener)
+                defer { show("\n") }
+                result = .success(HeldSecret(try line.read(unless: isOver)))
+            } catch { result = .failure(error) }
+            // Only now, with the terminal as it was, may a signal have its way.
+            signals.release()
+            return try result.get().bytes.copy()
+        }
+    }
+
+    private func show(_ text: String) { StandardStream.write(Array(text.utf8), to: descriptor) }
+}

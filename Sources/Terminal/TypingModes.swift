@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Glibc
+
+/// The terminal while a line is typed: no echo, each key at once, none of them a signal.
+///
+/// Ctrl-C arrives as a key, because as a signal it would also end the program that asked.
+final class TypingModes {
+    /// The keys that edit or end a line, as this terminal has them.
+    struct Keys {
+        let erase: UInt8
+        let kill: UInt8
+        let endOfFile: UInt8
+        let interrupt: UInt8
+        let quit: UInt8
+    }
+
+    let keys: Keys
+    private let descriptor: Int32
+    private let before: termios
+
+    init(_ descriptor: Int32) throws(TerminalError) {
+        self.descriptor = descriptor
+        var modes = termios()
+        // Safe: the structure is this function's own.
+        guard unsafe tcgetattr(descriptor, &modes) == 0 else { throw .system(errno) }
+        before = modes
+        keys = Keys(
+            erase: modes.c_cc.2, kill: modes.c_cc.3, endOfFile: modes.c_cc.4,
+            interrupt: modes.c_cc.0, quit: modes.c_cc.1)
+        modes.c_lflag &= ~tcflag_t(ECHO | ECHONL | ICANON | ISIG | IEXTEN)
+        modes.c_iflag |= tcflag_t(ICRNL)
+        modes.c_cc.5 = 0  // VTIME
+        modes.c_cc.6 = 1  // VMIN
+        // What was typed before the question was read is no answer to it.
+        try Self.set(descriptor, modes)
+    }
+
+    func restore() { try? Self.set(descriptor, before) }
+
+    private static func set(_ descriptor: Int32, _ modes: termios) throws(TerminalError) {
+        var modes = modes
+        // Safe: as above.
+        while unsafe tcsetattr(descriptor, TCSAFLUSH, &modes) != 0 {
+            guard errno == EINTR else { throw .system(errno) }
+        }
+    }
+}

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Terminal
+
+/// What went wrong, for whoever started the program.
+enum Complaint {
+    static func say(_ text: String) {
+        StandardStream.error.write("keychain-prompter: \(PlainText.line(text))\n")
+    }
+}

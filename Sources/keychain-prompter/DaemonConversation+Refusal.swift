@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainModel
+
+extension DaemonConversation {
+    /// Why the daemon does not want this prompter, and what helps.
+    static func meaning(of refusal: Refusal) -> String {
+        switch refusal {
+        case .notEntitled:
+            """
+            the keychain service does not know this program as its prompter; it must be the \
+            installed one, setgid to the group _keychain-prompt
+            """
+        case .duplicate: "another prompter already answers for this login session"
+        case .noSession:
+            """
+            the keychain service knows no login session and no terminal to which this prompter \
+            belongs
+            """
+        case .notFound: "nobody waits for the answer to this question any more"
+        case .tooManyRequests: "the keychain service has too many connections; try again later"
+        default: "the keychain service refused (\(refusal.rawValue))"
+        }
+    }
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainMessages
+internal import LocalSocket
+internal import Secrets
+
+/// The connection to the daemon, which must be root's: nobody else may ask for a password here.
+struct DaemonLine {
+    private let connection: ClientConnection
+
+    init(_ socket: String) throws(SocketError) {
+        connection = try ClientConnection(path: socket, requiredPeer: 0)
+    }
+
+    func say(_ words: ClientWords) throws(SocketError) {
+        let (message, secrets) = words.encoded()
+        try connection.send(Frame(message: message, secrets: secrets))
+    }
+
+    /// Waits as long as it takes.
+    func hear() throws(SocketError) -> DaemonWords {
+        let frame = try connection.receive(.answer, deadlineSeconds: nil)
+        do { return try DaemonWords(frame.message, secrets: frame.secrets) } catch {
+            throw .malformed
+        }
+    }
+
+    var isClosed: Bool { connection.peerHungUp() }
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import LocalSocket
+internal import Terminal
+
+/// Answers `keychain-auth` itself, where there is no daemon: the library that started both gave
+/// this one the other end of the conversation as descriptor 3.
+struct DirectPrompter {
+    private static let descriptor: Int32 = 3
+    private static let deadlineSeconds = 120.0
+
+    func run() -> Int32 {
+        guard let screen = try? QuestionScreen(.askingProgram), screen.isForeground else {
+            Complaint.say("the asking program is not in the foreground of a terminal")
+            return 1
+        }
+        let channel = ConversationChannel(Descriptor(owning: Self.descriptor))
+        do {
+            while true {
+                let message = try channel.receive(deadlineSeconds: Self.deadlineSeconds)
+                if case .finished(let outcome) = message {
+                    screen.finish(succeeded: outcome == .success)
+                    return 0
+                }
+                try show(message, on: screen, channel)
+            }
+        } catch { return 1 }
+    }
+
+    private func show(
+        _ message: ConversationMessage, on screen: QuestionScreen, _ channel: ConversationChannel
+    ) throws {
+        switch message {
+        case .title(let text): screen.title(text)
+        case .info(let text), .error(let text): screen.say(text)
+        case .askHidden(let text): try answer(text, echo: false, on: screen, channel)
+        case .askVisible(let text): try answer(text, echo: true, on: screen, channel)
+        case .answer, .cancel, .finished: throw SocketError.malformed
+        }
+    }
+
+    private func answer(
+        _ question: String, echo: Bool, on screen: QuestionScreen, _ channel: ConversationChannel
+    ) throws {
+        let answer = try screen.ask(question, echo: echo, for: Self.descriptor)
+        try channel.send(answer.map { .answer($0) } ?? .cancel)
+    }
+}

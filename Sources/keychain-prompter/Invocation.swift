@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What the command line asks this program to be.
+enum Invocation: Equatable {
+    /// Answers every question of this login session.
+    case register(socket: String)
+    /// Answers the one question that the daemon gave this name.
+    case challenge([UInt8], socket: String)
+    /// Answers the program at the other end of descriptor 3.
+    case conversation
+    case help
+    case wrong
+
+    static let defaultSocket = "/run/keychain/keychain.sock"
+    private static let challengeBytes = 16
+
+    static let usage = """
+        Usage: keychain-prompter [--socket PATH]
+               keychain-prompter --challenge HEX [--socket PATH]
+               keychain-prompter --conversation
+        Shows the keychain's questions on this terminal. See keychain-prompter(1).
+
+        """
+
+    init(_ words: [String]) {
+        if words == ["--help"] {
+            self = .help
+        } else if words == ["--conversation"] {
+            self = .conversation
+        } else {
+            self = Self.daemonForm(words[...]) ?? .wrong
+        }
+    }
+
+    private static func daemonForm(_ words: ArraySlice<String>) -> Invocation? {
+        var rest = words
+        var socket: String?
+        var challenge: [UInt8]?
+        while let option = rest.popFirst() {
+            guard let value = rest.popFirst() else { return nil }
+            switch option {
+            case "--socket" where socket == nil && value.hasPrefix("/"): socket = value
+            case "--challenge" where challenge == nil:
+                guard let bytes = bytes(value) else { return nil }
+                challenge = bytes
+            default: return nil
+            }
+        }
+        let path = socket ?? defaultSocket
+        return challenge.map { .challenge($0, socket: path) } ?? .register(socket: path)
+    }
+
+    private static func bytes(_ hex: String) -> [UInt8]? {
+        let digits = hex.utf8.compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
+        guard digits.count == challengeBytes * 2, hex.utf8.count == digits.count else {
+            return nil
+        }
+        return stride(from: 0, to: digits.count, by: 2).map {
+            UInt8(digits[$0] << 4 | digits[$0 + 1])
+        }
+    }
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Glibc
+internal import KeychainMessages
+internal import Terminal
+
+/// Answers every question of the login session it was started in, until it is interrupted or its
+/// terminal is gone.
+///
+/// The daemon ends the line where a question was not answered in time; the prompter then registers
+/// again, as it does when the daemon was started anew.
+struct RegisteredPrompter {
+    private enum End { case lineLost, over }
+
+    /// How often, and how many seconds apart, the daemon is called after it had been there.
+    private static let calls = 60
+    private static let pauseSeconds: UInt32 = 1
+
+    private let socket: String
+
+    init(_ socket: String) { self.socket = socket }
+
+    func run() -> Int32 {
+        guard let screen = try? QuestionScreen(.user) else {
+            Complaint.say("there is no terminal to show questions on")
+            return 1
+        }
+        guard var line = try? DaemonLine(socket) else {
+            Complaint.say("no keychain service of root's answers at \(socket)")
+            return 1
+        }
+        while serve(line, on: screen) == .lineLost {
+            guard let next = callAgain() else {
+                Complaint.say("the keychain service at \(socket) has gone away")
+                return 1
+            }
+            line = next
+        }
+        return 1
+    }
+
+    private func serve(_ line: DaemonLine, on screen: QuestionScreen) -> End {
+        guard (try? line.say(.registerPrompter)) != nil else { return .lineLost }
+        let conversation = DaemonConversation(line, screen)
+        while true {
+            do throws(DaemonConversation.Failure) {
+                switch try conversation.step() {
+                case .accepted: screen.say("keychain-prompter: waiting for questions.")
+                case .underWay, .finished: continue
+                case .refused(let why):
+                    Complaint.say(why)
+                    return .over
+                }
+            } catch { return error == .lineLost ? .lineLost : .over }
+        }
+    }
+
+    private func callAgain() -> DaemonLine? {
+        for _ in 0..<Self.calls {
+            sleep(Self.pauseSeconds)
+            if let line = try? DaemonLine(socket) { return line }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainModel
+internal import Terminal
+
+/// Why a command did not do what it was to do: what, where, and what helps.
+struct CommandFailure: Error {
+    let code: ResultCode
+    /// A name for programs.
+    let name: String
+    let message: String
+    let advice: String?
+    /// Set by commands that were asked for JSON.
+    var asJSON = false
+
+    init(_ code: ResultCode, name: String, _ message: String, advice: String? = nil) {
+        self.code = code
+        self.name = name
+        self.message = message
+        self.advice = advice
+    }
+
+    /// `task` completes "could not …".
+    init(_ refusal: Refusal, _ task: String, keychain: String?) {
+        let meaning = RefusalMeaning(refusal, keychain: keychain ?? KeychainName.login.description)
+        self.init(
+            meaning.code, name: "\(refusal)", "could not \(task): \(meaning.sentence)",
+            advice: meaning.advice)
+    }
+
+    func report() {
+        if asJSON {
+            JSONOutput.write(ErrorRecord(self), to: .error)
+            return
+        }
+        var text = "keychainctl: \(PlainText.line(message))\n"
+        if let advice { text += "keychainctl: \(PlainText.line(advice))\n" }
+        StandardStream.error.write(text)
+    }
+}
+
+/// An error as `--json` shows it.
+struct ErrorRecord: Encodable {
+    struct Content: Encodable {
+        let name: String
+        let exitCode: Int32
+        let message: String
+        let advice: String?
+    }
+
+    let error: Content
+
+    init(_ failure: CommandFailure) {
+        error = Content(
+            name: failure.name, exitCode: failure.code.rawValue, message: failure.message,
+            advice: failure.advice)
+    }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import ArgumentParser
+internal import KeychainMessages
+internal import Secrets
+
+struct CreateCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "create", abstract: "Make a keychain.")
+
+    @Argument(help: "The keychain's name.")
+    var name: String
+
+    @Flag(help: "Protect it by this machine's key alone, where the service allows that.")
+    var noPassword = false
+
+    @OptionGroup var password: PasswordOptions
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        if noPassword, password.passwordStdin {
+            throw ValidationError("--no-password and --password-stdin exclude each other.")
+        }
+    }
+
+    func run() throws {
+        let keychain = Keychain(name: name, asJSON: output.json)
+        try keychain.ask(
+            .createKeychain(name: name, password: try chosenPassword(keychain)),
+            to: "create the keychain “\(name)”")
+        if output.json { JSONOutput.write(DoneRecord()) }
+    }
+
+    private func chosenPassword(_ keychain: Keychain) throws(CommandFailure) -> HeldSecret? {
+        if noPassword { return nil }
+        do throws(CommandFailure) {
+            return try SecretReading.newPassword(
+                for: name, after: nil, fromInput: password.passwordStdin
+            ).new
+        } catch { throw keychain.failure(error) }
+    }
+}

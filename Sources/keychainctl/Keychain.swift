@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainAccess
+internal import KeychainMessages
+internal import KeychainModel
+
+/// The keychain as a command asks it: whatever it refuses becomes an explanation.
+struct Keychain {
+    /// nil is the login keychain.
+    let name: String?
+    let asJSON: Bool
+
+    /// `task` completes "could not …".
+    @discardableResult
+    func ask(_ request: Request, to task: String) throws(CommandFailure) -> Answer {
+        do throws(Refusal) {
+            return try KeychainEndpointChoice.current().answer(request)
+        } catch { throw failure(CommandFailure(error, task, keychain: name)) }
+    }
+
+    func status() throws(CommandFailure) -> ServiceStatus {
+        guard let status = try ask(.status, to: "learn how the keychains stand").status else {
+            throw failure(
+                CommandFailure(.internalError, "learn how the keychains stand", keychain: name))
+        }
+        return status
+    }
+
+    /// The failure in the form that was asked for.
+    func failure(_ failure: CommandFailure) -> CommandFailure {
+        var failure = failure
+        failure.asJSON = asJSON
+        return failure
+    }
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import ArgumentParser
+internal import KeychainAccess
+internal import LocalSocket
+internal import Terminal
+
+struct PrompterCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "prompter",
+        abstract: "Answer this login session's questions on this terminal.",
+        discussion: "Runs until it is interrupted. Programs that ask never see what you type.")
+
+    /// Counted from the folder of this program.
+    private static let program = "../libexec/keychain/keychain-prompter"
+
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+        let keychain = Keychain(name: nil, asJSON: output.json)
+        guard let socket = KeychainEndpointChoice.daemonSocket else {
+            throw keychain.failure(
+                CommandFailure(
+                    .failure, name: "embedded",
+                    "there is no keychain service here that a prompter could register with",
+                    advice: "Without one, each program asks on its own terminal."))
+        }
+        guard let path = InstalledProgram.sibling(Self.program) else {
+            throw keychain.failure(missing(Self.program))
+        }
+        _ = ForegroundProgram.replaceThisProcess(with: path, arguments: ["--socket", socket])
+        throw keychain.failure(missing(path))
+    }
+
+    private func missing(_ path: String) -> CommandFailure {
+        CommandFailure(
+            .failure, name: "prompterMissing", "the prompter can't be started: \(path)",
+            advice: "It is installed together with keychainctl.")
+    }
+}

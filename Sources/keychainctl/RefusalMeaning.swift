@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainModel
+
+/// The one table from a refusal to what a person and a script learn of it.
+struct RefusalMeaning {
+    let code: ResultCode
+    let sentence: String
+    let advice: String?
+
+    private init(_ code: ResultCode, _ sentence: String, _ advice: String? = nil) {
+        self.code = code
+        self.sentence = sentence
+        self.advice = advice
+    }
+
+    init(_ refusal: Refusal, keychain name: String) {
+        self =
+            switch refusal {
+            // The request.
+            case .badRequest:
+                Self(.usage, "the request makes no sense", "See keychainctl(1).")
+            case .noSuchAttribute:
+                Self(.usage, "items of this class have no such attribute", "See keychainctl(1).")
+            case .noSuchClass: Self(.usage, "there is no such class of items")
+            case .dataTooLarge:
+                Self(
+                    .failure, "it is too large",
+                    "Passwords have at most 1024 bytes, secrets of items 32 MiB.")
+            case .notImplemented: Self(.failure, "this version can't do that")
+            // The item.
+            case .notFound:
+                Self(
+                    .notFound, "there is no such item in the keychain “\(name)”",
+                    "keychainctl list shows the items that you may see.")
+            case .duplicate:
+                Self(
+                    .exists, "the keychain “\(name)” has such an item already",
+                    "keychainctl update changes it.")
+            // The caller.
+            case .notEntitled:
+                Self(
+                    .refused, "this program does not belong to that access group",
+                    "keychainctl status shows as which program the service knows it.")
+            case .authenticationFailed:
+                Self(.notAuthenticated, "you were not authenticated, or never can be for this item")
+            case .cancelled: Self(.cancelled, "the question was cancelled")
+            case .interactionNotAllowed:
+                Self(
+                    .locked, "you would have to be asked, and there is nobody to ask",
+                    "Run keychainctl prompter on a terminal of this login, then try again.")
+            case .locked:
+                Self(
+                    .locked, "the keychain “\(name)” is locked",
+                    "keychainctl unlock \(name) opens it with its password.")
+            case .tooManyRequests:
+                Self(
+                    .notAuthenticated, "there were too many tries",
+                    "Wait a minute, then try again.")
+            case .passcodeNotSet:
+                Self(
+                    .failure, "the keychain “\(name)” is not protected by a password",
+                    "keychainctl set-password \(name) protects it.")
+            case .wrongPassword:
+                Self(
+                    .notAuthenticated, "that is not the password of the keychain “\(name)”",
+                    "It may be a password that you logged in with earlier.")
+            case .noSession:
+                Self(
+                    .locked, "the keychain service knows no login session of yours",
+                    "Log in through a service that runs pam_keychain.so.")
+            default: Self(ofKeychain: refusal, name)
+            }
+    }
+
+    /// What concerns the file or the service as a whole.
+    private init(ofKeychain refusal: Refusal, _ name: String) {
+        self =
+            switch refusal {
+            case .noSuchKeychain:
+                Self(
+                    .notFound, "there is no keychain “\(name)”",
+                    "keychainctl create \(name) makes it.")
+            case .duplicateKeychain: Self(.exists, "there is a keychain “\(name)” already")
+            case .badKeychainName:
+                Self(
+                    .usage, "“\(name)” can't be the name of a keychain",
+                    "Letters, digits, “.”, “_” and “-”, at most 64, not beginning with a dot.")
+            case .damaged:
+                Self(
+                    .damaged, "the file of the keychain “\(name)” is damaged",
+                    "Nothing was overwritten. Restore the file from a backup.")
+            case .newerVersion:
+                Self(
+                    .failure, "the keychain “\(name)” was written by a newer version",
+                    "Install that version, or a later one.")
+            case .readOnly: Self(.failure, "the file of the keychain “\(name)” can't be written")
+            case .diskFull:
+                Self(
+                    .failure, "the disk is full; nothing was changed",
+                    "Make room, then try again.")
+            case .inputOutput:
+                Self(.failure, "the disk reported an error; nothing was acknowledged")
+            case .belongsToAnother:
+                Self(
+                    .refused, "the keychain “\(name)” belongs to another account",
+                    "A reused user number does not inherit its keychains.")
+            case .notAvailable:
+                Self(
+                    .failure, "the keychain service does not answer",
+                    "systemctl status keychaind shows whether it runs.")
+            case .outOfMemory: Self(.failure, "there is not enough memory")
+            default: Self(.failure, "the keychain service had an internal error", "See its log.")
+            }
+    }
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainModel
+
+/// The status as `--json` shows it. The names of its keys are fixed: scripts depend on them.
+struct StatusRecord: Encodable {
+    struct Keychain: Encodable {
+        let name: String
+        let path: String
+        /// `unlocked`, `locked` or `lockedAfterFirstUnlock`.
+        let state: String
+        /// Why it is locked, where the service knows.
+        let reason: String?
+        let protectedByPassword: Bool
+        let items: Int
+        /// Why its file can't be opened.
+        let problem: String?
+    }
+
+    let mode: String
+    let socket: String?
+    let program: String?
+    let hasSession: Bool
+    let hasPrompter: Bool
+    let locksMemory: Bool
+    let usesKernelKeyring: Bool
+    let deviceKeyOnDisk: Bool
+    let keychains: [Keychain]
+
+    init(_ status: ServiceStatus, socket: String?) {
+        mode = "\(status.mode)"
+        self.socket = socket
+        program = status.callerIdentifier
+        hasSession = status.hasSession
+        hasPrompter = status.hasPrompter
+        locksMemory = status.locksMemory
+        usesKernelKeyring = status.usesKernelKeyring
+        deviceKeyOnDisk = status.deviceKeyOnDisk
+        keychains = status.keychains.map {
+            Keychain(
+                name: $0.name, path: $0.path, state: "\($0.lockState)",
+                reason: $0.lockReason == .none ? nil : "\($0.lockReason)",
+                protectedByPassword: $0.isPasswordProtected, items: $0.itemCount,
+                problem: $0.problem.map { "\($0)" })
+        }
+    }
+}

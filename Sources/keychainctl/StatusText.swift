@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainModel
+internal import Terminal
+
+/// The status for people, each thing that is not as it should be with what to do about it.
+struct StatusText {
+    private let status: ServiceStatus
+    private let socket: String?
+
+    init(_ status: ServiceStatus, socket: String?) {
+        self.status = status
+        self.socket = socket
+    }
+
+    var text: String {
+        let service = [mode, program] + session + memory + [device]
+        let keychains = status.keychains.flatMap { [""] + keychain($0) }
+        return (service.compactMap { $0 } + keychains).joined(separator: "\n") + "\n"
+    }
+
+    private var isDaemon: Bool { status.mode == .daemon }
+
+    private var mode: String {
+        guard isDaemon else {
+            return """
+                Mode: embedded. There is no keychain service here; each program opens the files \
+                itself, and its checks guard against mistakes, not against the program.
+                """
+        }
+        return "Mode: daemon, at \(PlainText.line(socket ?? "an unknown socket"))."
+    }
+
+    private var program: String {
+        guard let identifier = status.callerIdentifier else {
+            return "This program: its identity could not be established."
+        }
+        return "This program: \(PlainText.line(identifier))"
+    }
+
+    private var session: [String] {
+        guard isDaemon else { return [] }
+        let session =
+            status.hasSession
+            ? "Login session: known."
+            : "Login session: unknown. Was this login made through pam_keychain.so?"
+        let prompter =
+            status.hasPrompter
+            ? "Prompter: registered."
+            : "Prompter: none; programs ask on their own terminal. Start keychainctl prompter."
+        return [session, prompter]
+    }
+
+    private var memory: [String] {
+        let locked =
+            status.locksMemory
+            ? "Memory: secrets are kept out of swap."
+            : "Memory: can't be locked here; secrets may reach swap. Raise the memlock limit."
+        let keyring =
+            status.usesKernelKeyring
+            ? "Kernel keyring: used."
+            : "Kernel keyring: refused here; unlocked keys live in the process alone."
+        return [locked, keyring]
+    }
+
+    private var device: String? {
+        guard status.deviceKeyOnDisk else { return nil }
+        return """
+            Device key: on this disk. Whoever has the disk can read what is accessible “always”, and \
+            keychains without a password.
+            """
+    }
+
+    private func keychain(_ keychain: KeychainStatus) -> [String] {
+        let name = PlainText.line(keychain.name)
+        let path = "    file: \(PlainText.line(keychain.path))"
+        if let problem = keychain.problem {
+            let meaning = RefusalMeaning(problem, keychain: name)
+            let advice = meaning.advice.map { ["    \($0)"] } ?? []
+            return ["Keychain “\(name)”: \(meaning.sentence).", path] + advice
+        }
+        let facts = ["Keychain “\(name)”: \(state(keychain)).", path]
+        return facts + ["    items: \(keychain.itemCount)"]
+            + opening(keychain) + protection(keychain)
+    }
+
+    private func state(_ keychain: KeychainStatus) -> String {
+        let reason =
+            switch keychain.lockReason {
+            case .none: ""
+            case .loginWithoutPassword: ": the login carried no password"
+            case .passwordDiffers: ": the login's password is not the keychain's"
+            case .noSession: ": no login session of yours is known"
+            case .lockedByUser: ": you locked it"
+            }
+        switch keychain.lockState {
+        case .unlocked: return "unlocked"
+        case .locked: return "locked" + reason
+        case .lockedAfterFirstUnlock:
+            return "locked, except for after-first-unlock items" + reason
+        }
+    }
+
+    private func opening(_ keychain: KeychainStatus) -> [String] {
+        guard keychain.lockState != .unlocked else { return [] }
+        let name = PlainText.line(keychain.name)
+        if keychain.lockReason == .passwordDiffers {
+            return [
+                """
+                    keychainctl unlock \(name) opens it with its old password; keychainctl \
+                set-password \(name) then gives it the new one.
+                """
+            ]
+        }
+        return ["    keychainctl unlock \(name) opens it with its password."]
+    }
+
+    private func protection(_ keychain: KeychainStatus) -> [String] {
+        guard !keychain.isPasswordProtected else { return [] }
+        return [
+            """
+                It is not protected by a password: whoever reads this account's files can open \
+            it. keychainctl set-password \(PlainText.line(keychain.name)) protects it.
+            """
+        ]
+    }
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import ArgumentParser
+internal import Glibc
+internal import LocalSocket
+
+// Passwords pass through here. Where the kernel doesn't know how to protect them, go on.
+try? ProcessHardening.apply()
+do {
+    var command = try KeychainCommand.parseAsRoot()
+    try command.run()
+} catch let failure as CommandFailure {
+    failure.report()
+    exit(failure.code.rawValue)
+} catch {
+    exit(UsageReport.show(error))
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import ArgumentParser
+internal import Foundation
+internal import KeychainService
+internal import LocalSocket
+internal import LoginManager
+internal import Logging
+internal import PAMSession
+
+/// The daemon's command line: parse, wire, run.
+@main
+struct Keychaind: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "keychaind",
+        abstract: "Keeps the keychains of this machine's users.",
+        discussion: """
+            Started by systemd, or by hand with --foreground. Without systemd's sockets it makes \
+            its own. See keychaind(8).
+            """)
+
+    @Option(help: "The socket that programs use.")
+    var socket = "/run/keychain/keychain.sock"
+
+    @Option(help: "The socket that pam_keychain.so uses; offer.sock lies beside it.")
+    var loginSocket = "/run/keychain/login.sock"
+
+    @Option(help: "The folder in which keychains are kept.")
+    var state = "/var/lib/keychain"
+
+    @Option(help: "The folder of the administrator's policies.")
+    var policies = "/etc/keychain/policies.d"
+
+    @Flag(help: "Stay in the foreground and log to standard error (the only way it runs).")
+    var foreground = false
+
+    mutating func validate() throws {
+        for path in [socket, loginSocket, state, policies] where !path.hasPrefix("/") {
+            throw ValidationError("\(path): an absolute path is needed")
+        }
+    }
+
+    func run() throws {
+        let logger = Logger(label: "keychaind")
+        do { try serve(logger) } catch {
+            logger.critical("\(Self.words(for: error))")
+            throw ExitCode.failure
+        }
+    }
+
+    private func serve(_ logger: Logger) throws {
+        guard geteuid() == 0 else { throw StartError.notRoot }
+        try ProcessHardening.apply()
+        ProcessHardening.raiseDescriptorLimit()
+        try PolicyFolder.check(policies)
+        let programs = try Programs()
+        let sockets = try Sockets(requests: socket, logins: loginSocket)
+        let daemon = try Daemon(
+            DaemonPlan(
+                stateFolder: state, runtimeFolder: sockets.runtimeFolder,
+                requests: sockets.requests, logins: sockets.logins, offers: sockets.offers,
+                authenticationProgram: programs.authentication,
+                prompterProgram: programs.prompter, accountName: { Account.name(of: $0) },
+                log: { logger.info("\($0)") }))
+        let signals = Signals { daemon.stop() }
+        defer { signals.end() }
+        ServiceNotification.ready()
+        logger.info("serving \(socket), keychains in \(state)")
+        daemon.run()
+        ServiceNotification.stopping()
+        logger.info("stopped")
+    }
+
+    private static func words(for error: any Error) -> String {
+        (error as? StartError)?.description ?? "cannot start: \(error)"
+    }
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import LocalSocket
+
+/// The programs of the same installation that the daemon starts or trusts.
+struct Programs {
+    let authentication: String
+    let prompter: String
+
+    init() throws(StartError) {
+        authentication = try Self.installed("../libexec/keychain/keychain-auth")
+        prompter = try Self.installed("../libexec/keychain/keychain-prompter")
+    }
+
+    private static func installed(_ relative: String) throws(StartError) -> String {
+        guard let path = InstalledProgram.sibling(relative), InstalledProgram.isTrusted(path)
+        else { throw .programMissing(InstalledProgram.sibling(relative) ?? relative) }
+        return path
+    }
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import LocalSocket
+internal import LoginManager
+
+/// The three sockets, from systemd where it made them, else our own.
+struct Sockets {
+    let requests: Listener
+    let logins: Listener
+    let offers: Listener
+    /// The folder that holds the login socket.
+    let runtimeFolder: String
+
+    init(requests: String, logins: String) throws(StartError) {
+        runtimeFolder = String(logins[..<(logins.lastIndex(of: "/") ?? logins.startIndex)])
+        let inherited = ServiceNotification.inherited()
+        func listener(_ name: String, _ path: String, mode: UInt32) throws(StartError) -> Listener {
+            if let found = inherited.first(where: { $0.name == name }) {
+                return Listener(inherited: found.descriptor)
+            }
+            do { return try Listener(path: path, mode: mode) } catch {
+                throw error == .addressInUse
+                    ? .socketInUse(path) : .socketFailed(path, "\(error)")
+            }
+        }
+        self.requests = try listener("keychain", requests, mode: 0o666)
+        self.logins = try listener("login", logins, mode: 0o600)
+        self.offers = try listener("offer", runtimeFolder + "/offer.sock", mode: 0o666)
+    }
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+import KeychainModel
+import Testing
+
+@testable import AccessControl
+
+/// What a verdict says, comparable: the verdict itself carries a grant that can't be copied.
+enum Said: Equatable, CustomTestStringConvertible {
+    case allow
+    case deny(Denial)
+    case after(Constraint)
+
+    init(_ verdict: consuming Verdict) {
+        switch verdict {
+        case .allow: self = .allow
+        case .deny(let denial): self = .deny(denial)
+        case .allowAfter(let requirement): self = .after(requirement.constraint)
+        }
+    }
+
+    var testDescription: String { "\(self)" }
+}
+
+private let reference = ItemReference(
+    itemClass: .genericPassword, identifier: [UInt8](repeating: 7, count: 16))!
+
+private func rights(
+    _ protection: Accessibility, reading: Constraint = .always
+) -> ItemAccessControl {
+    reading == .always
+        ? .plain(protection)
+        : ItemAccessControl(
+            protection: protection,
+            operations: [.decrypt: reading, .encrypt: .always, .delete: .always],
+            defaultOperation: nil)
+}
+
+enum KeychainState: CaseIterable {
+    case neverUnlocked, locked, unlocked, unlockedWithoutPasscode
+
+    var facts: AccessRequest.Keychain {
+        AccessRequest.Keychain(
+            isUnlocked: self == .unlocked || self == .unlockedWithoutPasscode,
+            wasUnlockedSinceBoot: self != .neverUnlocked,
+            isPasscodeSet: self != .unlockedWithoutPasscode)
+    }
+}
+
+private func judged(
+    _ operation: ItemOperation, _ rights: ItemAccessControl, _ state: KeychainState,
+    groups: [String] = ["mine"], evidence: Evidence = Evidence(), mayAsk: Bool = true
+) -> Said {
+    Said(
+        Judge.judge(
+            AccessRequest(
+                operation,
+                on: AccessRequest.Item(
+                    reference: reference, accessGroup: "mine", accessControl: rights),
+                callerGroups: groups, keychain: state.facts, mayAsk: mayAsk), evidence))
+}
+
+@Suite struct JudgeTests {
+    @Test(arguments: Accessibility.allCases, KeychainState.allCases)
+    func `a class opens exactly when its key is there`(
+        _ protection: Accessibility, _ state: KeychainState
+    ) {
+        let expected: Said
+        switch (protection, state) {
+        case (.whenPasscodeSetThisDeviceOnly, .unlockedWithoutPasscode):
+            expected = .deny(.passcodeNotSet)
+        case (.always, _), (.alwaysThisDeviceOnly, _), (_, .unlocked),
+            (_, .unlockedWithoutPasscode):
+            expected = .allow
+        case (.afterFirstUnlock, .locked), (.afterFirstUnlockThisDeviceOnly, .locked):
+            expected = .allow
+        default: expected = .deny(.locked)
+        }
+        #expect(judged(.decrypt, rights(protection), state) == expected)
+        #expect(judged(.encrypt, rights(protection), state) == expected)
+    }
+
+    @Test(arguments: Accessibility.allCases, KeychainState.allCases)
+    func `deleting needs no class key`(_ protection: Accessibility, _ state: KeychainState) {
+        #expect(judged(.delete, rights(protection), state) == .allow)
+        #expect(judged(.delete, rights(protection, reading: .userPresence), state) == .allow)
+    }
+
+    @Test func `an item of another group does not exist for the caller`() {
+        for state in KeychainState.allCases {
+            for operation in ItemOperation.allCases {
+                let said = judged(operation, rights(.always), state, groups: ["other", ""])
+                #expect(said == .deny(.unknownItem))
+            }
+        }
+        #expect(judged(.decrypt, rights(.always), .unlocked, groups: []) == .deny(.unknownItem))
+    }
+
+    @Test func `groups compare by bytes, not by how they look`() {
+        // U+00E9, and e with U+0301: equal as Swift strings, two groups here.
+        let item = AccessRequest.Item(
+            reference: reference, accessGroup: "caf\u{E9}", accessControl: .plain(.always))
+        let request = AccessRequest(
+            .decrypt, on: item, callerGroups: ["cafe\u{301}"],
+            keychain: KeychainState.unlocked.facts, mayAsk: true)
+        #expect(Said(Judge.judge(request, Evidence())) == .deny(.unknownItem))
+    }
+
+    @Test func `presence is asked for once, and opens the item`() {
+        let item = rights(.whenUnlocked, reading: .userPresence)
+        #expect(judged(.decrypt, item, .unlocked) == .after(.userPresence))
+        #expect(judged(.decrypt, item, .unlocked, evidence: Evidence([.presence])) == .allow)
+        #expect(judged(.decrypt, item, .unlocked, evidence: Evidence([.passcode])) == .allow)
+    }
+
+    @Test func `presence does not prove a passcode`() {
+        let item = rights(.whenUnlocked, reading: .devicePasscode)
+        let said = judged(.decrypt, item, .unlocked, evidence: Evidence([.presence]))
+        #expect(said == .after(.devicePasscode))
+        #expect(judged(.decrypt, item, .unlocked, evidence: Evidence([.passcode])) == .allow)
+    }
+
+    @Test func `where nobody may be asked, the answer is that, at once`() {
+        let item = rights(.whenUnlocked, reading: .userPresence)
+        let said = judged(.decrypt, item, .unlocked, mayAsk: false)
+        #expect(said == .deny(.interactionNotAllowed))
+    }
+
+    @Test func `nobody is asked about an item that is locked`() {
+        let item = rights(.whenUnlocked, reading: .userPresence)
+        #expect(judged(.decrypt, item, .locked) == .deny(.locked))
+        #expect(judged(.decrypt, item, .locked, evidence: Evidence([.passcode])) == .deny(.locked))
+    }
+
+    @Test(arguments: [Constraint.biometryAny, .biometryCurrentSet, .companion, .never])
+    func `what can't be proven here is refused, not asked for`(_ constraint: Constraint) {
+        let item = rights(.whenUnlocked, reading: constraint)
+        let all = Evidence(Set(Factor.allCases))
+        #expect(judged(.decrypt, item, .unlocked) == .deny(.impossible))
+        #expect(judged(.decrypt, item, .unlocked, evidence: all) == .deny(.impossible))
+        #expect(judged(.encrypt, item, .unlocked) == .deny(.impossible))
+    }
+
+    @Test func `without a password nobody can prove to be the owner`() {
+        let item = rights(.whenUnlocked, reading: .userPresence)
+        #expect(judged(.decrypt, item, .unlockedWithoutPasscode) == .deny(.impossible))
+        #expect(judged(.encrypt, item, .unlockedWithoutPasscode) == .deny(.impossible))
+        #expect(judged(.encrypt, item, .unlocked) == .allow)
+    }
+
+    @Test func `rights without an entry for an operation forbid it`() {
+        let keyRights = ItemAccessControl(
+            protection: .whenUnlocked, operations: [.sign: .always, .delete: .always],
+            defaultOperation: nil)
+        #expect(judged(.decrypt, keyRights, .unlocked) == .deny(.impossible))
+        #expect(judged(.encrypt, keyRights, .unlocked) == .deny(.impossible))
+        #expect(judged(.sign, keyRights, .unlocked) == .allow)
+        #expect(judged(.delete, keyRights, .unlocked) == .allow)
+    }
+}

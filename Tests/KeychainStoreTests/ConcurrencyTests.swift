@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import KeychainModel
+import Testing
+
+@testable import KeychainStore
+
+@Suite struct ConcurrencyTests {
+    @Test func `eight threads add, find, open, change and delete without losing anything`() throws {
+        let keychain = try TestKeychain()
+        let failures = Tally()
+        DispatchQueue.concurrentPerform(iterations: 8) { thread in
+            do {
+                for number in 0..<20 {
+                    let account = "\(thread)-\(number)"
+                    try keychain.add(generic("mail", account), "secret \(account)")
+                    let search = query(.genericPassword, [.account: .string(account)], limit: 1)
+                    guard let found = try keychain.find(search).first,
+                        try keychain.open(found) == "secret \(account)"
+                    else { throw KeychainStoreError.notFound }
+                    if number % 2 == 0 { try keychain.update(search, ItemChange(), "new") }
+                    if number % 5 == 0 { try keychain.delete(search) }
+                }
+            } catch { failures.add() }
+        }
+        #expect(failures.count == 0)
+        #expect(try keychain.find(query()).count == 8 * 16)
+        #expect(keychain.file.corruptItemCount == 0)
+    }
+
+    @Test func `of eight who add the same item one succeeds`() throws {
+        let keychain = try TestKeychain()
+        let successes = Tally()
+        let duplicates = Tally()
+        DispatchQueue.concurrentPerform(iterations: 8) { _ in
+            do {
+                try keychain.add(generic())
+                successes.add()
+            } catch KeychainStoreError.duplicate { duplicates.add() } catch {}
+        }
+        #expect(successes.count == 1)
+        #expect(duplicates.count == 7)
+    }
+
+    @Test func `two openings of one file see each other's items`() throws {
+        let keychain = try TestKeychain()
+        let other = try KeychainFile.open(at: keychain.path, owner: TestKeychain.owner)
+        try keychain.add(generic())
+        let groups = [TestKeychain.group]
+        #expect(try other.find(query(), groups: groups, keys: keychain.keys()).count == 1)
+        _ = try other.delete(query(), groups: groups, keys: keychain.keys()) {
+            grant(.delete, $0)
+        }
+        #expect(try keychain.find(query()).isEmpty)
+    }
+
+    @Test func `a password changed meanwhile by another is not overwritten`() throws {
+        let keychain = try TestKeychain()
+        let successes = Tally()
+        DispatchQueue.concurrentPerform(iterations: 4) { number in
+            let changed: Void? = try? keychain.file.setPassword(
+                old: secret(TestKeychain.password), new: secret("new \(number)"),
+                deviceKey: keychain.deviceKey, deviceSecret: keychain.deviceSecret,
+                cost: TestKeychain.cost)
+            if changed != nil { successes.add() }
+        }
+        #expect(successes.count == 1)
+        let opening = (0..<4).filter { number in
+            do {
+                _ = try keychain.file.unlock(
+                    password: secret("new \(number)"), deviceSecret: nil,
+                    deviceKey: keychain.deviceKey)
+                return true
+            } catch { return false }
+        }
+        #expect(opening.count == 1)
+    }
+}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import GRDB
+import KeychainModel
+import Secrets
+import Testing
+
+@testable import KeychainStore
+
+/// Files that are not what they should be: refused, and left byte by byte as they were found.
+@Suite struct DamageTests {
+    private struct Found {
+        let folder: String
+        var path: String { folder + "/login.keychain" }
+
+        init(_ content: [UInt8]) throws {
+            folder = try TestKeychain.newFolder()
+            try Data(content).write(to: URL(fileURLWithPath: path))
+        }
+
+        /// What comes of using the file from opening to the last item.
+        func useError(_ original: TestKeychain) -> KeychainStoreError? {
+            do throws(KeychainStoreError) {
+                let file = try KeychainFile.open(at: path, owner: TestKeychain.owner)
+                _ = try file.unlock(
+                    password: secret(TestKeychain.password),
+                    deviceSecret: original.deviceSecret, deviceKey: original.deviceKey)
+                _ = try file.find(
+                    query(), groups: [TestKeychain.group], keys: original.keys())
+                _ = try file.itemCount()
+                return nil
+            } catch { return error }
+        }
+
+        func remove() { try? FileManager.default.removeItem(atPath: folder) }
+    }
+
+    /// A keychain of some pages, its log written back into the file.
+    private func wholeFile() throws -> (TestKeychain, [UInt8]) {
+        let keychain = try TestKeychain()
+        for number in 0..<40 { try keychain.add(generic("mail", "account \(number)")) }
+        keychain.file.flush()
+        return (keychain, try rawBytes(keychain.path))
+    }
+
+    @Test func `an untouched copy opens`() throws {
+        let (keychain, content) = try wholeFile()
+        let found = try Found(content)
+        defer { found.remove() }
+        #expect(found.useError(keychain) == nil)
+    }
+
+    @Test func `a file cut short anywhere is damaged and stays as it is`() throws {
+        let (keychain, content) = try wholeFile()
+        var lengths = [0, 1, 15, 16, 60, 72, 99, 100, 101, 511, 512, 1023, 4095, 4096, 4097]
+        lengths += stride(from: 8192, to: content.count, by: 4096)
+        lengths += [content.count / 2, content.count - 4096, content.count - 1]
+        for length in lengths {
+            let cut = Array(content.prefix(length))
+            let found = try Found(cut)
+            defer { found.remove() }
+            #expect(found.useError(keychain) == .damaged, "cut to \(length) bytes")
+            #expect(try rawBytes(found.path) == cut, "cut to \(length) bytes")
+        }
+    }
+
+    @Test func `random bytes are damaged and stay as they are`() throws {
+        let keychain = try TestKeychain()
+        for length in [1, 100, 4096, 100_000] {
+            let noise = RandomBytes.make(length)
+            let found = try Found(noise)
+            defer { found.remove() }
+            #expect(found.useError(keychain) == .damaged)
+            #expect(try rawBytes(found.path) == noise)
+        }
+    }
+
+    @Test func `random pages behind a whole first page never trap`() throws {
+        let (keychain, content) = try wholeFile()
+        for _ in 0..<40 {
+            var broken = content
+            let page = Int.random(in: 1..<content.count / 4096)
+            broken.replaceSubrange(page * 4096..<(page + 1) * 4096, with: RandomBytes.make(4096))
+            let found = try Found(broken)
+            defer { found.remove() }
+            let error = found.useError(keychain)
+            #expect(error == nil || error == .damaged)
+        }
+    }
+
+    @Test func `another program's database is damaged and stays as it is`() throws {
+        let keychain = try TestKeychain()
+        let folder = try TestKeychain.newFolder()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let path = folder + "/other.db"
+        let queue = try DatabaseQueue(path: path)
+        try queue.write { try $0.execute(sql: "CREATE TABLE item (id INTEGER)") }
+        try queue.close()
+        let found = try Found(try rawBytes(path))
+        defer { found.remove() }
+        #expect(found.useError(keychain) == .damaged)
+        #expect(try rawBytes(found.path) == rawBytes(path))
+    }
+
+    @Test func `what a newer version made is told apart and stays as it is`() throws {
+        let keychain = try TestKeychain()
+        let queue = try DatabaseQueue(path: keychain.path)
+        try queue.writeWithoutTransaction {
+            try $0.execute(sql: "PRAGMA user_version = 2")
+            try $0.checkpoint(.truncate)
+        }
+        try queue.close()
+        let before = try rawBytes(keychain.path)
+        #expect(throws: KeychainStoreError.newerVersion) {
+            try KeychainFile.open(at: keychain.path, owner: TestKeychain.owner)
+        }
+        #expect(try rawBytes(keychain.path) == before)
+    }
+
+    @Test func `a folder or a link in the keychain's place is damaged`() throws {
+        let keychain = try TestKeychain()
+        let folder = keychain.folder + "/folder.keychain"
+        try FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: false)
+        let link = keychain.folder + "/link.keychain"
+        try FileManager.default.createSymbolicLink(
+            atPath: link, withDestinationPath: keychain.path)
+        for path in [folder, link] {
+            #expect(throws: KeychainStoreError.damaged) {
+                try KeychainFile.open(at: path, owner: TestKeychain.owner)
+            }
+        }
+    }
+
+    @Test func `a flipped bit in any keybag value is damage, never a wrong password`() throws {
+        let (keychain, content) = try wholeFile()
+        let keybag = try keychain.rows("SELECT name, value FROM keybag")
+        #expect(keybag.count == 7)
+        for row in keybag {
+            let name: String = row["name"]
+            let value: [UInt8] = [UInt8](row["value"] as Data)
+            for position in [0, value.count / 2, value.count - 1] {
+                let found = try Found(content)
+                defer { found.remove() }
+                var changed = value
+                changed[position] ^= 1
+                let queue = try DatabaseQueue(path: found.path)
+                try queue.write {
+                    try $0.execute(
+                        sql: "UPDATE keybag SET value = ? WHERE name = ?",
+                        arguments: [Data(changed), name])
+                }
+                try queue.close()
+                #expect(found.useError(keychain) == .damaged, "\(name), byte \(position)")
+            }
+        }
+    }
+
+    @Test(arguments: ["identifier", "owner", "afterFirstUnlock", "whileUnlocked"])
+    func `a keybag without one of its values is damaged`(_ name: String) throws {
+        let (keychain, content) = try wholeFile()
+        let found = try Found(content)
+        defer { found.remove() }
+        let queue = try DatabaseQueue(path: found.path)
+        try queue.write {
+            try $0.execute(sql: "DELETE FROM keybag WHERE name = ?", arguments: [name])
+        }
+        try queue.close()
+        #expect(found.useError(keychain) == .damaged)
+    }
+
+    @Test(arguments: [
+        (UInt32.max, UInt32.max), (0, 64), (1, 0), (65, 64), (1, 1024 * 1024 + 1),
+        (64, 1024 * 1024),
+    ] as [(UInt32, UInt32)])
+    func `absurd derivation parameters are damage and cost nothing`(
+        _ passes: UInt32, _ memoryKiB: UInt32
+    ) throws {
+        let keychain = try TestKeychain()
+        let real = try keychain.file.keybag().required(.passwordProtector)
+        let absurd =
+            [1] + passes.littleEndianBytes + memoryKiB.littleEndianBytes + real.dropFirst(9)
+        let queue = try DatabaseQueue(path: keychain.path)
+        try queue.write { try Keybag.write(.passwordProtector, absurd, $0) }
+        try queue.close()
+        #expect(throws: KeychainStoreError.damaged) {
+            _ = try keychain.file.unlock(
+                password: secret(TestKeychain.password), deviceSecret: nil,
+                deviceKey: keychain.deviceKey)
+        }
+    }
+
+    @Test func `a keybag's wraps open in their own place only`() throws {
+        let keychain = try TestKeychain()
+        try keychain.tamper(
+            """
+            UPDATE keybag SET value = (SELECT value FROM keybag WHERE name = 'whileUnlocked')
+            WHERE name = 'afterFirstUnlock'
+            """)
+        #expect(throws: KeychainStoreError.damaged) {
+            _ = try keychain.file.unlock(
+                password: secret(TestKeychain.password), deviceSecret: nil,
+                deviceKey: keychain.deviceKey)
+        }
+    }
+
+    @Test func `a keybag's wraps do not open in another keychain`() throws {
+        let first = try TestKeychain()
+        let second = try TestKeychain()
+        let foreign = try second.file.keybag().required(.passwordProtector)
+        let queue = try DatabaseQueue(path: first.path)
+        try queue.write { try Keybag.write(.passwordProtector, foreign, $0) }
+        try queue.close()
+        #expect(throws: KeychainStoreError.wrongPassword) {
+            _ = try first.file.unlock(
+                password: secret(TestKeychain.password), deviceSecret: nil,
+                deviceKey: first.deviceKey)
+        }
+    }
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What pam_keychain.so and keychaind say to each other, defined once for both.
+//
+//     header (12 bytes)   magic u32 | version u16 | verb u16 | length of the body u32
+//     body of a request   uid u32 | ticket i32 | leader i32 | audit session u32 | flags u16
+//                         then, each behind its length u16, in this order: account, service, tty,
+//                         logind session, password, new password
+//     body of a reply     accepted: nothing; refused: reason u16
+//
+// Numbers are little-endian. A frame is at most KC_LOGIN_FRAME_MAX bytes; the header is checked
+// before a byte of the body is read, so that no peer can make the other side allocate anything.
+
+#ifndef KC_LOGIN_FRAME_H
+#define KC_LOGIN_FRAME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define KC_LOGIN_MAGIC UINT32_C(0x4c46434b) // "KCFL"
+#define KC_LOGIN_VERSION UINT16_C(1)
+#define KC_LOGIN_HEADER_SIZE 12
+#define KC_LOGIN_FRAME_MAX 4096
+// The longest name, tty or session; longer than any that Linux makes.
+#define KC_LOGIN_TEXT_MAX 255
+// Longer than PAM_MAX_RESP_SIZE, the longest answer that PAM passes on.
+#define KC_LOGIN_PASSWORD_MAX 1023
+// The kernel's word for "no audit session".
+#define KC_LOGIN_NO_AUDIT_SESSION UINT32_MAX
+
+enum kc_login_verb {
+    KC_LOGIN_OPEN_SESSION = 1,
+    KC_LOGIN_CLOSE_SESSION = 2,
+    KC_LOGIN_OFFER_PASSWORD = 3,
+    KC_LOGIN_CHANGE_PASSWORD = 4,
+    KC_LOGIN_ACCEPTED = 0x8001,
+    KC_LOGIN_REFUSED = 0x8002,
+};
+
+enum kc_login_reason {
+    KC_LOGIN_WRONG_PASSWORD = 1,
+    KC_LOGIN_NO_SUCH_USER = 2,
+    KC_LOGIN_BUSY = 3,
+    KC_LOGIN_INTERNAL = 4,
+    // The peer may not ask that.
+    KC_LOGIN_NOT_ALLOWED = 5,
+    // The request makes no sense, such as a ticket that is none.
+    KC_LOGIN_BAD_REQUEST = 6,
+    KC_LOGIN_NO_SESSION = 7,
+};
+
+enum kc_login_status {
+    KC_LOGIN_OK = 0,
+    // Fewer bytes than the header says.
+    KC_LOGIN_TRUNCATED,
+    // Not this protocol, or not this version of it.
+    KC_LOGIN_FOREIGN,
+    // Longer than KC_LOGIN_FRAME_MAX, or a field longer than its limit.
+    KC_LOGIN_TOO_LONG,
+    // Everything else that no honest peer writes.
+    KC_LOGIN_MALFORMED,
+};
+
+// Bytes that belong to somebody else: never freed, valid as long as the buffer they point into.
+struct kc_login_view {
+    const uint8_t *bytes;
+    size_t count;
+};
+
+struct kc_login_frame {
+    enum kc_login_verb verb;
+
+    // Requests. What a verb does not use is zero.
+    uint32_t uid;
+    // Serial of the ticket in the session keyring; 0 where none could be made.
+    int32_t ticket;
+    // The process that hosts PAM.
+    int32_t leader;
+    uint32_t audit_session;
+    bool is_remote;
+    struct kc_login_view account;
+    struct kc_login_view service;
+    struct kc_login_view tty;
+    struct kc_login_view logind_session;
+    // An empty password is not an absent one: hence the flags.
+    bool has_password;
+    bool has_new_password;
+    struct kc_login_view password;
+    struct kc_login_view new_password;
+
+    // Refusals.
+    uint16_t reason;
+};
+
+// What a name, tty or session must be: within its limit, and without control characters, which
+// would end lines in logs and records.
+enum kc_login_status kc_login_text_check(struct kc_login_view text);
+
+// Checks a header and says how many bytes of body follow it.
+enum kc_login_status kc_login_header_check(const uint8_t header[KC_LOGIN_HEADER_SIZE],
+                                           size_t *body_count);
+
+// Writes the frame into `buffer` and its length into `*count`. On failure `*count` is 0.
+enum kc_login_status kc_login_frame_encode(const struct kc_login_frame *frame, uint8_t *buffer,
+                                           size_t capacity, size_t *count);
+
+// Reads exactly one frame of `count` bytes; the views point into `buffer`. On failure `*frame` is
+// all zero.
+enum kc_login_status kc_login_frame_decode(const uint8_t *buffer, size_t count,
+                                           struct kc_login_frame *frame);
+
+#endif

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon.h"
+
+#include "descriptor.h"
+#include "locked.h"
+#include "trusted_socket.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+// A refusal's reason; longer answers are not ours.
+#define REPLY_BODY_MAX 2
+
+static int64_t now_ms(void) {
+    struct timespec now = {0};
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+// Waits until the socket is ready for `events`; false, with errno, at the deadline.
+static bool wait_for(int socket_fd, short events, int64_t deadline) {
+    struct pollfd waiting = {.fd = socket_fd, .events = events};
+    for (;;) {
+        int64_t left = deadline - now_ms();
+        if (left <= 0) break;
+        int ready = poll(&waiting, 1, (int)left);
+        if (ready > 0) return true;
+        if (ready < 0 && errno != EINTR) return false;
+    }
+    errno = ETIMEDOUT;
+    return false;
+}
+
+static bool send_all(int socket_fd, const uint8_t *bytes, size_t count, int64_t deadline) {
+    while (count > 0) {
+        ssize_t sent = send(socket_fd, bytes, count, MSG_NOSIGNAL);
+        if (sent > 0) {
+            bytes += sent;
+            count -= (size_t)sent;
+        } else if (sent < 0 && errno == EAGAIN) {
+            if (!wait_for(socket_fd, POLLOUT, deadline)) return false;
+        } else if (sent == 0 || errno != EINTR) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool receive_all(int socket_fd, uint8_t *bytes, size_t count, int64_t deadline) {
+    while (count > 0) {
+        if (!wait_for(socket_fd, POLLIN, deadline)) return false;
+        ssize_t got = recv(socket_fd, bytes, count, 0);
+        if (got > 0) {
+            bytes += got;
+            count -= (size_t)got;
+        } else if (got == 0) {
+            errno = ECONNRESET;
+            return false;
+        } else if (errno != EAGAIN && errno != EINTR) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// A socket that nobody accepts from says EAGAIN and cannot be polled for: ask again, and again.
+static bool connect_until(int socket_fd, const struct sockaddr_un *address, int64_t deadline) {
+    while (connect(socket_fd, (const struct sockaddr *)address, sizeof *address) != 0) {
+        if (errno == EISCONN) break;
+        if (errno != EAGAIN && errno != EINTR) return false;
+        if (now_ms() >= deadline) {
+            errno = ETIMEDOUT;
+            return false;
+        }
+        (void)poll(NULL, 0, 5);
+    }
+    return true;
+}
+
+static bool peer_is_root(int socket_fd) {
+    struct ucred peer = {.uid = (uid_t)-1};
+    socklen_t count = sizeof peer;
+    if (getsockopt(socket_fd, SOL_SOCKET, SO_PEERCRED, &peer, &count) != 0) return false;
+    if (count == sizeof peer && peer.uid == 0) return true;
+    errno = EPERM;
+    return false;
+}
+
+// A connection to a daemon that is root's, or -1 with errno.
+static int connect_to_daemon(const struct kc_options *options) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int socket_fd = -1;
+    bool is_connected = false;
+    int file = kc_trusted_socket(options->socket, geteuid() == 0 ? KC_DOOR_LOGIN : KC_DOOR_OFFER);
+    if (file < 0) goto done;
+    // Through the descriptor that was checked, so that it is this socket and no other.
+    (void)snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d", file);
+    socket_fd = kc_above_standard(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    if (socket_fd < 0) goto done;
+    is_connected =
+        connect_until(socket_fd, &address, now_ms() + KC_CONNECT_MS) && peer_is_root(socket_fd);
+done:
+    kc_close(file);
+    if (is_connected) return socket_fd;
+    kc_close(socket_fd);
+    return -1;
+}
+
+static bool receive_reply(int socket_fd, struct kc_login_frame *reply, int64_t deadline) {
+    uint8_t bytes[KC_LOGIN_HEADER_SIZE + REPLY_BODY_MAX] = {0};
+    size_t body_count = 0;
+    if (!receive_all(socket_fd, bytes, KC_LOGIN_HEADER_SIZE, deadline)) return false;
+    errno = EPROTO;
+    if (kc_login_header_check(bytes, &body_count) != KC_LOGIN_OK) return false;
+    if (body_count > REPLY_BODY_MAX) return false;
+    if (!receive_all(socket_fd, bytes + KC_LOGIN_HEADER_SIZE, body_count, deadline)) return false;
+    errno = EPROTO;
+    size_t count = KC_LOGIN_HEADER_SIZE + body_count;
+    if (kc_login_frame_decode(bytes, count, reply) != KC_LOGIN_OK) return false;
+    return reply->verb == KC_LOGIN_ACCEPTED || reply->verb == KC_LOGIN_REFUSED;
+}
+
+static bool exchange(const struct kc_options *options, const uint8_t *bytes, size_t count,
+                     struct kc_login_frame *reply) {
+    int socket_fd = connect_to_daemon(options);
+    if (socket_fd < 0) return false;
+    int64_t deadline = now_ms() + options->timeout_ms;
+    bool is_answered =
+        send_all(socket_fd, bytes, count, deadline) && receive_reply(socket_fd, reply, deadline);
+    kc_close(socket_fd);
+    return is_answered;
+}
+
+struct kc_answer kc_daemon_tell(const struct kc_options *options,
+                                const struct kc_login_frame *request) {
+    struct kc_answer answer = {.outcome = KC_UNREACHABLE};
+    struct kc_login_frame reply = {0};
+    size_t count = 0;
+    // The frame may hold a password, so it lives where passwords live.
+    uint8_t *frame = kc_locked_new(KC_LOGIN_FRAME_MAX);
+    if (frame == NULL) {
+        answer.error = ENOMEM;
+        goto done;
+    }
+    if (kc_login_frame_encode(request, frame, KC_LOGIN_FRAME_MAX, &count) != KC_LOGIN_OK) {
+        answer.error = EINVAL;
+        goto done;
+    }
+    if (!exchange(options, frame, count, &reply)) {
+        answer.error = errno;
+        goto done;
+    }
+    answer.outcome = reply.verb == KC_LOGIN_ACCEPTED ? KC_ACCEPTED : KC_REFUSED;
+    answer.reason = reply.reason;
+done:
+    kc_locked_free(frame, KC_LOGIN_FRAME_MAX);
+    return answer;
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// pam_keychain.so: the five functions that PAM calls. It runs inside login, sshd and screen
+// lockers, and whatever happens here, people must be able to log in.
+
+#include "change.h"
+#include "login.h"
+#include "offer.h"
+#include "options.h"
+#include "password.h"
+#include "report.h"
+#include "session.h"
+
+#include <security/pam_ext.h>
+#include <security/pam_modules.h>
+#include <syslog.h>
+#include <unistd.h>
+
+// Reads the options and finds out whom this is about. False: do nothing.
+static bool begin(pam_handle_t *pamh, int argc, const char **argv, struct kc_options *options,
+                  struct kc_login *login) {
+    const char *unknown = kc_options_read(argc, argv, options);
+    if (unknown != NULL) {
+        pam_syslog(pamh, LOG_ERR, "option unknown, repeated or senseless, doing nothing: %s",
+                   unknown);
+        return false;
+    }
+    return kc_login_read(pamh, login);
+}
+
+int pam_sm_authenticate(pam_handle_t *pamh, int flags, int argc, const char **argv) {
+    struct kc_options options;
+    struct kc_login login;
+    struct kc_answer answer;
+    const void *password = NULL;
+    kc_password_forget(pamh);
+    if (!begin(pamh, argc, argv, &options, &login)) goto done;
+    if (pam_get_item(pamh, PAM_AUTHTOK, &password) != PAM_SUCCESS) goto done;
+    if (kc_password_keep(pamh, login.uid, password) == NULL) goto done;
+    if (options.unlock && kc_offer_kept_password(pamh, &options, &login, &answer)) {
+        kc_report(pamh, flags, &options, &answer);
+    }
+    // Kept for them just as long, and of no use to anybody.
+    if (login.uid == (uid_t)-1) kc_password_forget(pamh);
+done:
+    // Never PAM_SUCCESS: we have proved nothing, and `sufficient` would believe us.
+    return PAM_IGNORE;
+}
+
+int pam_sm_setcred(pam_handle_t *pamh, int flags, int argc, const char **argv) {
+    struct kc_options options;
+    struct kc_login login;
+    struct kc_answer answer;
+    const unsigned renewing = PAM_REINITIALIZE_CRED | PAM_REFRESH_CRED;
+    if (((unsigned)flags & renewing) == 0) goto done;
+    if (begin(pamh, argc, argv, &options, &login) &&
+        kc_offer_kept_password(pamh, &options, &login, &answer)) {
+        kc_report(pamh, flags, &options, &answer);
+    }
+    // It has served: a host that renews credentials opens no session of the same user next.
+    kc_password_forget(pamh);
+done:
+    return PAM_IGNORE;
+}
+
+int pam_sm_open_session(pam_handle_t *pamh, int flags, int argc, const char **argv) {
+    struct kc_options options;
+    struct kc_login login;
+    int result = PAM_IGNORE;
+    if (!begin(pamh, argc, argv, &options, &login)) goto done;
+    // Only root can make a session for somebody.
+    if (!kc_login_is_person(&login, &options) || geteuid() != 0) goto done;
+    struct kc_answer answer = kc_session_open(pamh, &options, &login);
+    kc_report(pamh, flags, &options, &answer);
+    result = answer.outcome == KC_ACCEPTED ? PAM_SUCCESS
+             : options.required            ? PAM_SESSION_ERR
+                                           : PAM_IGNORE;
+done:
+    // The host forks the user's own process next.
+    kc_password_forget(pamh);
+    return result;
+}
+
+int pam_sm_close_session(pam_handle_t *pamh, int flags, int argc, const char **argv) {
+    struct kc_options options;
+    struct kc_login login;
+    struct kc_answer answer;
+    int result = PAM_IGNORE;
+    kc_password_forget(pamh);
+    if (!begin(pamh, argc, argv, &options, &login)) goto done;
+    if (!kc_session_close(pamh, &options, &login, &answer)) goto done;
+    kc_report(pamh, flags, &options, &answer);
+    if (answer.outcome == KC_ACCEPTED) result = PAM_SUCCESS;
+done:
+    return result;
+}
+
+int pam_sm_chauthtok(pam_handle_t *pamh, int flags, int argc, const char **argv) {
+    struct kc_options options;
+    struct kc_login login;
+    struct kc_answer answer;
+    int result = PAM_IGNORE;
+    if (((unsigned)flags & PAM_UPDATE_AUTHTOK) == 0) goto done;
+    if (!begin(pamh, argc, argv, &options, &login)) goto done;
+    if (!kc_login_is_person(&login, &options) || geteuid() != 0) goto done;
+    if (!kc_change_password(pamh, &options, &login, &answer)) goto done;
+    kc_report(pamh, flags, &options, &answer);
+    result = answer.outcome == KC_ACCEPTED ? PAM_SUCCESS
+             : options.strict              ? PAM_AUTHTOK_ERR
+                                           : PAM_IGNORE;
+done:
+    return result;
+}

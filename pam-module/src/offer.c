@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "offer.h"
+
+#include "password.h"
+
+#include <unistd.h>
+
+// Root speaks for everybody, anyone else for himself.
+static bool may_speak_for(const struct kc_login *login) {
+    uid_t host = geteuid();
+    return host == 0 || host == login->uid;
+}
+
+bool kc_offer_kept_password(pam_handle_t *pamh, const struct kc_options *options,
+                            const struct kc_login *login, struct kc_answer *answer) {
+    // An account that does not exist is asked about like any other, so that it takes as long.
+    bool is_nobodys = login->uid == (uid_t)-1;
+    if (!is_nobodys && !kc_login_is_person(login, options)) return false;
+    if (!may_speak_for(login)) return false;
+    struct kc_password *password = kc_password_kept(pamh);
+    if (password == NULL || password->is_offered || password->uid != login->uid) return false;
+    struct kc_login_frame frame = kc_login_request(login, KC_LOGIN_OFFER_PASSWORD);
+    frame.has_password = true;
+    frame.password = kc_password_view(password);
+    password->is_offered = true;
+    *answer = kc_daemon_tell(options, &frame);
+    return true;
+}

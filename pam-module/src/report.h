@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef KC_REPORT_H
+#define KC_REPORT_H
+
+#include "daemon.h"
+#include "options.h"
+
+#include <security/pam_modules.h>
+
+// Says in the log, and with `debug` to the user, that the daemon did not do what it was asked.
+void kc_report(pam_handle_t *pamh, int flags, const struct kc_options *options,
+               const struct kc_answer *answer);
+
+#endif

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef KC_SESSION_H
+#define KC_SESSION_H
+
+#include "daemon.h"
+#include "login.h"
+#include "options.h"
+
+#include <security/pam_modules.h>
+#include <stdbool.h>
+
+// Makes the ticket, reports the session with the kept password if it is this user's, and remembers
+// the ticket for the session's end.
+struct kc_answer kc_session_open(pam_handle_t *pamh, const struct kc_options *options,
+                                 const struct kc_login *login);
+
+// Reports the end of the session that this handle opened, and revokes its ticket. False if it
+// opened none.
+bool kc_session_close(pam_handle_t *pamh, const struct kc_options *options,
+                      const struct kc_login *login, struct kc_answer *answer);
+
+#endif

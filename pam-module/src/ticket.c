@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ticket.h"
+
+#include <keyutils.h>
+#include <sodium.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+
+#define TICKET_BYTES 32
+
+static const char ticket_name[] = "keychain:ticket";
+
+// Who possesses it may view, read and find it; its owner, root, may do everything; nobody else
+// anything. So the user can lose his ticket, but neither change it nor take it elsewhere.
+static const key_perm_t ticket_permissions =
+    KEY_POS_VIEW | KEY_POS_READ | KEY_POS_SEARCH | KEY_USR_ALL;
+
+struct key_facts {
+    char type[32];
+    unsigned uid;
+    char description[64];
+};
+
+// False for a key that is gone, revoked, or not ours to see.
+static bool describe(key_serial_t key, struct key_facts *facts) {
+    char text[256];
+    int from = 0;
+    unsigned gid = 0;
+    unsigned permissions = 0;
+    long count = keyctl_describe(key, text, sizeof text);
+    if (count <= 0 || (size_t)count > sizeof text) return false;
+    if (sscanf(text, "%31[^;];%u;%u;%x;%n", facts->type, &facts->uid, &gid, &permissions, &from) <
+            4 ||
+        from == 0) {
+        return false;
+    }
+    (void)snprintf(facts->description, sizeof facts->description, "%s", text + from);
+    return true;
+}
+
+static bool is_ticket(key_serial_t key) {
+    struct key_facts facts;
+    return describe(key, &facts) && strcmp(facts.type, "user") == 0 && facts.uid == 0 &&
+           strcmp(facts.description, ticket_name) == 0;
+}
+
+// Whether the session keyring is one that a login made for this user: neither root's, nor the one
+// that all sessions of the user share ("_uid_ses."), nor one that already is another session's,
+// whose ticket a second one would displace.
+static bool session_keyring_is_own(uid_t uid) {
+    struct key_facts facts;
+    key_serial_t keyring = keyctl_get_keyring_ID(KEY_SPEC_SESSION_KEYRING, 0);
+    if (keyring < 0 || !describe(keyring, &facts)) return false;
+    if (facts.uid != uid || strncmp(facts.description, "_uid", 4) == 0) return false;
+    long found = keyctl_search(keyring, "user", ticket_name, 0);
+    return found < 0 || !is_ticket((key_serial_t)found);
+}
+
+// A new key in a keyring of this thread's own, which only we can have put anything into: adding it
+// to the user's keyring would *update* whatever key of that name he had planted there.
+static key_serial_t make_ticket(key_serial_t nest) {
+    uint8_t payload[TICKET_BYTES] = {0};
+    key_serial_t ticket = -1;
+    if (getrandom(payload, sizeof payload, 0) != (ssize_t)sizeof payload) goto done;
+    ticket = add_key("user", ticket_name, payload, sizeof payload, nest);
+    if (ticket >= 0 && keyctl_setperm(ticket, ticket_permissions) != 0) {
+        (void)keyctl_revoke(ticket);
+        ticket = -1;
+    }
+done:
+    sodium_memzero(payload, sizeof payload);
+    return ticket;
+}
+
+// Into the session keyring: the inherited one if it is the user's and takes it, else a new one.
+// A new one is given to the user; where his quota is full it stays root's and serves as well.
+static bool link_to_session(key_serial_t ticket, uid_t uid, gid_t gid) {
+    if (session_keyring_is_own(uid) && keyctl_link(ticket, KEY_SPEC_SESSION_KEYRING) == 0) {
+        return true;
+    }
+    key_serial_t keyring = keyctl_join_session_keyring(NULL);
+    if (keyring < 0 || keyctl_link(ticket, keyring) != 0) return false;
+    (void)keyctl_chown(keyring, uid, gid);
+    return true;
+}
+
+int32_t kc_ticket_create(uid_t uid, gid_t gid) {
+    key_serial_t ticket = -1;
+    key_serial_t nest = add_key("keyring", "keychain:nest", NULL, 0, KEY_SPEC_THREAD_KEYRING);
+    if (nest < 0) return 0;
+    ticket = make_ticket(nest);
+    if (ticket >= 0 && !link_to_session(ticket, uid, gid)) {
+        (void)keyctl_revoke(ticket);
+        ticket = -1;
+    }
+    // The session's keyring holds the ticket now; ours goes.
+    (void)keyctl_unlink(nest, KEY_SPEC_THREAD_KEYRING);
+    return ticket > 0 ? ticket : 0;
+}
+
+void kc_ticket_revoke(int32_t ticket) {
+    // Serials are given out anew: revoke nothing that is not a ticket.
+    if (ticket > 0 && is_ticket(ticket)) (void)keyctl_revoke(ticket);
+}
