@@ -111,6 +111,8 @@ let package = Package(
 
         tests("KeychainModelTests", ["KeychainModel"]),
         tests("SecretsTests", ["Secrets"]),
+        tests("TerminalTests", ["Terminal", "Secrets"]),
+        tests("LocalSocketTests", ["LocalSocket", "CLinux", "Secrets"]),
         tests("LoginHandoffTests", ["LoginHandoff", "Secrets"]),
         tests("AccessControlTests", ["AccessControl", "KeychainModel"]),
         tests(

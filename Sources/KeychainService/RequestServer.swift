@@ -69,11 +69,14 @@ public final class RequestServer: Sendable {
             case .registerPrompter:
                 serve(prompter: Prompter(connection), caller, connection) { prompter throws(Refusal) in
                     try prompters.register(prompter, for: caller)
+                } welcome: {
+                    say(.answer(Answer(), continues: false), to: connection)
                 }
                 return
             case .attachPrompter(let challenge):
                 serve(prompter: Prompter(connection), caller, connection) { prompter throws(Refusal) in
                     try prompters.attach(prompter, challenge: challenge, for: caller)
+                } welcome: {
                 }
                 return
             case .promptReply: return
@@ -97,7 +100,7 @@ public final class RequestServer: Sendable {
     /// Who may answer questions: the program that the group belongs to, and no other.
     private func serve(
         prompter: Prompter, _ caller: Caller, _ connection: ServerConnection,
-        _ begin: (Prompter) throws(Refusal) -> Void
+        _ begin: (Prompter) throws(Refusal) -> Void, welcome: () -> Void
     ) {
         guard let group = InstalledProgram.setgidGroup(prompterProgram),
             connection.peer.group == group
@@ -105,10 +108,14 @@ public final class RequestServer: Sendable {
             say(.refusal(.notEntitled), to: connection)
             return
         }
+        // Its turn is held meanwhile, so that no question comes before the welcome.
+        _ = prompter.tryTaking()
         do throws(Refusal) { try begin(prompter) } catch {
             say(.refusal(error), to: connection)
             return
         }
+        welcome()
+        prompter.giveBack()
         defer { prompters.unregister(prompter) }
         while prompter.isAlive { Thread.sleep(forTimeInterval: 0.25) }
     }

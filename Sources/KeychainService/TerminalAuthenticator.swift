@@ -23,22 +23,35 @@ struct TerminalAuthenticator: Authenticator {
         guard let auth = Self.program("keychain-auth"),
             let prompter = Self.program("keychain-prompter"), asker.offersTerminal
         else { throw .interactionNotAllowed }
-        let status: ExitStatus?
+        let programs: (prover: ChildProcess, shower: ChildProcess)
         do {
-            let (here, there) = try ConversationChannel.pair()
-            try here.send(.title(question.text(for: asker.caller)))
-            let shower = try ChildProcess(
-                executable: prompter, arguments: ["--conversation"], environment: [],
-                passing: [(source: there.descriptor.number, target: 3)], newSession: false)
-            defer { shower.kill() }
-            let prover = try ChildProcess(
-                executable: auth, arguments: [factor.service, account], environment: [],
-                passing: [(source: here.descriptor.number, target: 3)], newSession: false)
-            status = prover.wait(deadlineSeconds: Self.deadline)
-            if status == nil { prover.kill() }
-            _ = shower.wait(deadlineSeconds: 1)
+            programs = try start(auth, prompter, factor, question, asker.caller)
         } catch { throw .internalError }
-        guard status?.isSuccess == true else { throw .authenticationFailed }
+        let status = programs.prover.wait(deadlineSeconds: Self.deadline)
+        if status == nil { programs.prover.kill() }
+        // It sees its channel end, and leaves the terminal as it found it.
+        if programs.shower.wait(deadlineSeconds: 2) == nil { programs.shower.kill() }
+        switch status?.code.flatMap({ UInt8(exactly: $0) }).flatMap(ConversationOutcome.init) {
+        case .success: return
+        case .cancelled: throw .cancelled
+        default: throw .authenticationFailed
+        }
+    }
+
+    /// Joins the two programs by a channel of which this process keeps neither end.
+    private func start(
+        _ auth: String, _ prompter: String, _ factor: Factor, _ question: Question,
+        _ caller: Caller
+    ) throws(SocketError) -> (prover: ChildProcess, shower: ChildProcess) {
+        let (here, there) = try ConversationChannel.pair()
+        try here.send(.title(question.text(for: caller)))
+        let shower = try ChildProcess(
+            executable: prompter, arguments: ["--conversation"], environment: [],
+            passing: [(source: there.descriptor.number, target: 3)], newSession: false)
+        let prover = try ChildProcess(
+            executable: auth, arguments: [factor.service, account], environment: [],
+            passing: [(source: here.descriptor.number, target: 3)], newSession: false)
+        return (prover, shower)
     }
 
     private static func program(_ name: String) -> String? {

@@ -21,8 +21,9 @@ struct BuildingPlace {
                 attributes: [.posixPermissions: 0o700])
         } catch { throw Self.failure(error) }
         // SQLite gives its log the permissions of the file that it finds.
-        guard FileManager.default.createFile(
-            atPath: file, contents: nil, attributes: [.posixPermissions: 0o600])
+        guard
+            FileManager.default.createFile(
+                atPath: file, contents: nil, attributes: [.posixPermissions: 0o600])
         else {
             remove()
             throw .inputOutput(0)

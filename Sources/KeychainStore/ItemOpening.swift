@@ -10,8 +10,13 @@ extension KeychainFile {
         _ item: SealedItem, _ grant: consuming Grant, keys: borrowing ClassKeys
     ) throws(KeychainStoreError) -> HeldSecret? {
         try Self.verify(grant, .decrypt, item)
-        guard let sealed = try sealedSecret(of: item) else { return nil }
-        return HeldSecret(try openSecret(sealed, of: item, keys))
+        switch item.secret {
+        case .none: return nil
+        case .here(let sealed): return HeldSecret(try openSecret(sealed, of: item, keys))
+        case .inFile:
+            let (current, sealed) = try current(item, keys)
+            return HeldSecret(try openSecret(sealed, of: current, keys))
+        }
     }
 
     static func verify(
@@ -36,14 +41,24 @@ extension KeychainFile {
             accessible: item.accessControl.protection, generation: item.generation)
     }
 
-    private func sealedSecret(of item: SealedItem) throws(KeychainStoreError) -> [UInt8]? {
-        switch item.secret {
-        case .none: return nil
-        case .here(let sealed): return sealed
-        case .inFile:
-            let sealed = try reading { try ItemRow.secret(item.reference, $0) }
-            guard let sealed else { throw .notFound }
-            return sealed
+    /// A large secret as it is now: the item may have changed since it was found. It must still be
+    /// under the rights and in the group that were judged.
+    private func current(
+        _ item: SealedItem, _ keys: borrowing ClassKeys
+    ) throws(KeychainStoreError) -> (SealedItem, [UInt8]) {
+        try reading { database in
+            guard let row = try ItemRow.fetch(item.reference, identifier, database),
+                let sealed = try ItemRow.secret(item.reference, database)
+            else { throw KeychainStoreError.notFound }
+            switch row.open(keys) {
+            case .locked: throw KeychainStoreError.locked
+            case .corrupt: throw KeychainStoreError.corruptItem
+            case .item(let current):
+                guard current.accessControl == item.accessControl,
+                    current.accessGroup.utf8.elementsEqual(item.accessGroup.utf8)
+                else { throw KeychainStoreError.notFound }
+                return (current, sealed)
+            }
         }
     }
 }

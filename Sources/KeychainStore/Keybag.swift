@@ -78,8 +78,9 @@ struct Keybag {
     private static func checked(_ whole: [UInt8]) throws(KeychainStoreError) -> [UInt8] {
         guard whole.count >= fingerprintBytes else { throw .damaged }
         let value = Array(whole.dropLast(fingerprintBytes))
-        guard KeyedHash.fingerprint(value, count: fingerprintBytes)
-            .elementsEqual(whole.suffix(fingerprintBytes))
+        guard
+            KeyedHash.fingerprint(value, count: fingerprintBytes)
+                .elementsEqual(whole.suffix(fingerprintBytes))
         else { throw .damaged }
         return value
     }

@@ -41,12 +41,13 @@ public final class Terminal: Sendable {
             let result: Result<HeldSecret, TerminalError>
             do throws(TerminalError) {
                 let modes = try TypingModes(descriptor)
+                // Last, so that whoever sees the line end finds the terminal as it was.
+                defer { show("\n") }
                 defer { modes.restore() }
                 show(PlainText.escaped(question))
                 let line = LineReading(
                     descriptor, keys: modes.keys, echo: echo, signals: signals.descriptor,
                     listener: listener)
-                defer { show("\n") }
                 result = .success(HeldSecret(try line.read(unless: isOver)))
             } catch { result = .failure(error) }
             // Only now, with the terminal as it was, may a signal have its way.

@@ -22,7 +22,7 @@ struct KeychainAuth {
         let channel = ConversationChannel(Descriptor(owning: channelDescriptor))
         let outcome = outcome(of: invocation, channel)
         try? channel.send(.finished(outcome))
-        exit(outcome == .success ? 0 : 1)
+        exit(Int32(outcome.rawValue))
     }
 
     private static func outcome(

@@ -42,12 +42,20 @@ struct RefusalMeaning {
                     .refused, "this program does not belong to that access group",
                     "keychainctl status shows as which program the service knows it.")
             case .authenticationFailed:
-                Self(.notAuthenticated, "you were not authenticated, or never can be for this item")
+                Self(
+                    .notAuthenticated, "you were not authenticated, or never can be for this item",
+                    """
+                    Items that ask for their user need a keychain with a password; keychainctl \
+                    status shows whether it has one.
+                    """)
             case .cancelled: Self(.cancelled, "the question was cancelled")
             case .interactionNotAllowed:
                 Self(
                     .locked, "you would have to be asked, and there is nobody to ask",
-                    "Run keychainctl prompter on a terminal of this login, then try again.")
+                    """
+                    Run it on a terminal; where the keychain service runs, keychainctl prompter on \
+                    any terminal of this login will do.
+                    """)
             case .locked:
                 Self(
                     .locked, "the keychain “\(name)” is locked",

@@ -18,6 +18,7 @@ class Person:
         if self.process == 0:
             if passing is not None:
                 os.dup2(passing.fileno(), 3)
+                os.set_inheritable(3, True)
             os.execvp(words[0], words)
         self.screen = b""
 

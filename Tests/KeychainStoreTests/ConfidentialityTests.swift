@@ -9,7 +9,8 @@ import Testing
 /// What somebody learns who has the file and no key.
 @Suite struct ConfidentialityTests {
     private static let words = [
-        "gitlab.example.org", "marie.curie", "Radium Institute", "polonium-210", "exe:/usr/bin/mail",
+        "gitlab.example.org", "marie.curie", "Radium Institute", "polonium-210",
+        "exe:/usr/bin/mail",
         "a private remark", "https-port", "client.example.net",
     ]
 

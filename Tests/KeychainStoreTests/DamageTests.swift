@@ -94,7 +94,9 @@ import Testing
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let path = folder + "/other.db"
         let queue = try DatabaseQueue(path: path)
-        try queue.write { try $0.execute(sql: "CREATE TABLE item (id INTEGER)") }
+        try queue.write {
+            try $0.execute(sql: "CREATE TABLE item (id INTEGER); PRAGMA user_version = 1")
+        }
         try queue.close()
         let found = try Found(try rawBytes(path))
         defer { found.remove() }
@@ -169,10 +171,11 @@ import Testing
         #expect(found.useError(keychain) == .damaged)
     }
 
-    @Test(arguments: [
-        (UInt32.max, UInt32.max), (0, 64), (1, 0), (65, 64), (1, 1024 * 1024 + 1),
-        (64, 1024 * 1024),
-    ] as [(UInt32, UInt32)])
+    @Test(
+        arguments: [
+            (UInt32.max, UInt32.max), (0, 64), (1, 0), (65, 64), (1, 1024 * 1024 + 1),
+            (64, 1024 * 1024),
+        ] as [(UInt32, UInt32)])
     func `absurd derivation parameters are damage and cost nothing`(
         _ passes: UInt32, _ memoryKiB: UInt32
     ) throws {
@@ -191,17 +194,17 @@ import Testing
     }
 
     @Test func `a keybag's wraps open in their own place only`() throws {
-        let keychain = try TestKeychain()
-        try keychain.tamper(
-            """
-            UPDATE keybag SET value = (SELECT value FROM keybag WHERE name = 'whileUnlocked')
-            WHERE name = 'afterFirstUnlock'
-            """)
-        #expect(throws: KeychainStoreError.damaged) {
-            _ = try keychain.file.unlock(
-                password: secret(TestKeychain.password), deviceSecret: nil,
-                deviceKey: keychain.deviceKey)
+        let wrap = KeyWrap(identifier: RandomBytes.make(16), owner: TestKeychain.owner)
+        let key = SealingKey.random()
+        let sealed = wrap.seal(SecretBytes(random: 32), for: .passcode, under: key)
+        func opens(_ entry: Keybag.Entry) -> Bool {
+            wrap.open(sealed, for: entry, under: key) != nil
         }
+        #expect(opens(.passcode))
+        let others: [Keybag.Entry] = [
+            .passwordProtector, .deviceProtector, .always, .afterFirstUnlock, .whileUnlocked,
+        ]
+        #expect(!others.contains(where: opens))
     }
 
     @Test func `a keybag's wraps do not open in another keychain`() throws {

@@ -153,14 +153,4 @@ import Testing
         #expect(try keychain.update(query(), change, "new") == 2)
         for item in try keychain.find(query()) { #expect(try keychain.open(item) == "new") }
     }
-
-    @Test func `a large secret that changed since the item was found does not open`() throws {
-        let keychain = try TestKeychain()
-        try keychain.add(generic(), String(repeating: "a", count: 10_000))
-        let item = try keychain.find(query())[0]
-        try keychain.update(query(), ItemChange(), String(repeating: "b", count: 10_000))
-        #expect(throws: KeychainStoreError.corruptItem) { _ = try keychain.open(item) }
-        try keychain.delete(query())
-        #expect(throws: KeychainStoreError.notFound) { _ = try keychain.open(item) }
-    }
 }

@@ -115,7 +115,8 @@ import Testing
         let keychain = try TestKeychain()
         try keychain.add(generic("mail", "zoe", accessible: .whenUnlocked), "old")
         #expect(throws: KeychainStoreError.duplicate) {
-            try keychain.add(generic("mail", "zoe", accessible: .afterFirstUnlock), "n", state: .locked)
+            try keychain.add(
+                generic("mail", "zoe", accessible: .afterFirstUnlock), "n", state: .locked)
         }
         #expect(try keychain.open(keychain.find(query())[0]) == "old")
     }

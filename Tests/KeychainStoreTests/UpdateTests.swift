@@ -55,7 +55,8 @@ import Testing
         try keychain.add(generic())
         var last = -Double.infinity
         for _ in 0..<10 {
-            guard case .date(let date)? = try keychain.find(query())[0].attributes[.modificationDate]
+            guard
+                case .date(let date)? = try keychain.find(query())[0].attributes[.modificationDate]
             else { throw KeychainStoreError.notFound }
             #expect(date >= last + 0.001)
             last = date

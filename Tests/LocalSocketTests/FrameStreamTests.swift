@@ -171,14 +171,16 @@ struct FrameStreamTests {
         }
     }
 
-    @Test func `a sender the kernel does not name is foreign`() throws {
+    /// A peer outside our pid namespace has the number 0, as has a sender of whom nothing is known.
+    @Test(arguments: [PeerCredentials.own, PeerCredentials(pid: 0, user: 0, group: 0)])
+    func `a sender the kernel does not name is foreign`(connected: PeerCredentials) throws {
         var numbers: [Int32] = [-1, -1]
         #expect(unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &numbers) == 0)
         let ours = Descriptor(owning: numbers[0])
         let peer = RawPeer(Descriptor(owning: numbers[1]))
         peer.say(RawFrame(message: [1]).bytes)
         #expect(throws: SocketError.foreignSender) {
-            try FrameStream(ours, sender: .own, nonce: RawFrame.nonce)
+            try FrameStream(ours, sender: connected, nonce: RawFrame.nonce)
                 .receive(Self.limits, deadline: nil)
         }
     }

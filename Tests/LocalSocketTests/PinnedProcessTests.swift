@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CLinux
 import Glibc
 import Testing
 
@@ -49,6 +50,13 @@ struct PinnedProcessTests {
         #expect(process.cgroup() == nil)
         #expect(!process.sharesOurNamespaces())
         #expect(PinnedProcess(pid: child.id, pidfd: nil) == nil)
+    }
+
+    @Test func `a number that was given to another process is not taken for the first`() throws {
+        let child = try sleeper()
+        let pidfd = Descriptor(owning: kc_pidfd_open(child.id))
+        child.kill()
+        #expect(PinnedProcess(pid: getpid(), pidfd: pidfd) == nil)
     }
 
     @Test(arguments: [0, -1, Int32.max])

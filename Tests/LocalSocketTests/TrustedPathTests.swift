@@ -17,6 +17,15 @@ struct TrustedPathTests {
         #expect(InstalledProgram.isTrusted("/usr/bin/env"))
     }
 
+    /// As a bind mount in a namespace of its own shows it.
+    @Test func `a trusted path does not lend its name to another file`() throws {
+        let env = try facts("/usr/bin/env")
+        let other = ExecutableFacts(path: env.path, device: env.device, inode: env.inode + 1)
+        #expect(!TrustedPath.isTrusted(other))
+        let elsewhere = ExecutableFacts(path: env.path, device: env.device + 1, inode: env.inode)
+        #expect(!TrustedPath.isTrusted(elsewhere))
+    }
+
     @Test func `a file below a folder that all may write to is not trusted`() throws {
         let folder = try ScratchFolder(mode: 0o755)
         let file = try facts(folder.write("program", "", mode: 0o755))

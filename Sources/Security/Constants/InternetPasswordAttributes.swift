@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Attributes that only internet passwords have.
+
+nonisolated(unsafe) public let kSecAttrSecurityDomain: CFString = "sdmn"
+nonisolated(unsafe) public let kSecAttrServer: CFString = "srvr"
+nonisolated(unsafe) public let kSecAttrProtocol: CFString = "ptcl"
+nonisolated(unsafe) public let kSecAttrAuthenticationType: CFString = "atyp"
+nonisolated(unsafe) public let kSecAttrPort: CFString = "port"
+nonisolated(unsafe) public let kSecAttrPath: CFString = "path"

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Keys that say what of an item comes back.
+
+nonisolated(unsafe) public let kSecReturnData: CFString = "r_Data"
+nonisolated(unsafe) public let kSecReturnAttributes: CFString = "r_Attributes"
+nonisolated(unsafe) public let kSecReturnRef: CFString = "r_Ref"
+nonisolated(unsafe) public let kSecReturnPersistentRef: CFString = "r_PersistentRef"

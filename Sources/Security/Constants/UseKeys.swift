@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Keys that say how a call goes about its work, and their values.
+
+nonisolated(unsafe) public let kSecUseItemList: CFString = "u_ItemList"
+nonisolated(unsafe) public let kSecUseOperationPrompt: CFString = "u_OpPrompt"
+nonisolated(unsafe) public let kSecUseNoAuthenticationUI: CFString = "u_NoAuthUI"
+nonisolated(unsafe) public let kSecUseAuthenticationUI: CFString = "u_AuthUI"
+nonisolated(unsafe) public let kSecUseDataProtectionKeychain: CFString = "nleg"
+nonisolated(unsafe) public let kSecUseUserIndependentKeychain: CFString =
+    "u_UserIndependentKeychain"
+nonisolated(unsafe) public let kSecUseAuthenticationUIAllow: CFString = "u_AuthUIA"
+nonisolated(unsafe) public let kSecUseAuthenticationUIFail: CFString = "u_AuthUIF"
+nonisolated(unsafe) public let kSecUseAuthenticationUISkip: CFString = "u_AuthUIS"
+nonisolated(unsafe) public let kSecUseAuthenticationContext: CFString = "u_AuthCtx"

@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Keys under which an item itself, or its secret, lies in a dictionary.
+
+nonisolated(unsafe) public let kSecValueData: CFString = "v_Data"
+nonisolated(unsafe) public let kSecValueRef: CFString = "v_Ref"
+nonisolated(unsafe) public let kSecValuePersistentRef: CFString = "v_PersistentRef"

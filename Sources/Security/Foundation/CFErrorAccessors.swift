@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+public import Foundation
+
+public func CFErrorGetCode(_ error: CFError!) -> CFIndex { error.code }
+public func CFErrorGetDomain(_ error: CFError!) -> CFErrorDomain! { error.domain as NSString }
+public func CFErrorCopyUserInfo(_ error: CFError!) -> CFDictionary! {
+    error.userInfo as NSDictionary
+}
+public func CFErrorCopyDescription(_ error: CFError!) -> CFString! {
+    error.localizedDescription as NSString
+}
+
+extension NSError {
+    /// Foundation can't bridge an enum to a caught `NSError` here, so that a real one is made.
+    convenience init(status: OSStatus) {
+        self.init(
+            domain: NSOSStatusErrorDomain, code: Int(status),
+            userInfo: [NSLocalizedDescriptionKey: StatusMessages.text(for: status)])
+    }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+public import Foundation
+
+/// The identifiers by which `CFGetTypeID` tells classes apart. Their values mean nothing else.
+private enum TypeID: CFTypeID {
+    case unknown, string, data, date, boolean, number, array, set, dictionary, error, null
+    case accessControl, keychainItem, keychain
+}
+
+public func CFGetTypeID(_ object: CFTypeRef!) -> CFTypeID { typeID(of: object).rawValue }
+
+private func typeID(of object: CFTypeRef?) -> TypeID {
+    switch object {
+    case is NSString: .string
+    case is NSData: .data
+    case is NSDate: .date
+    case is CFBoolean: .boolean
+    case let number as NSNumber: number.isBoolean ? .boolean : .number
+    case is NSArray: .array
+    case is NSSet: .set
+    case is NSDictionary: .dictionary
+    case is NSError: .error
+    case is NSNull: .null
+    case is SecAccessControl: .accessControl
+    case is SecKeychainItem: .keychainItem
+    case is SecKeychain: .keychain
+    default: .unknown
+    }
+}
+
+public func CFStringGetTypeID() -> CFTypeID { TypeID.string.rawValue }
+public func CFDataGetTypeID() -> CFTypeID { TypeID.data.rawValue }
+public func CFDateGetTypeID() -> CFTypeID { TypeID.date.rawValue }
+public func CFBooleanGetTypeID() -> CFTypeID { TypeID.boolean.rawValue }
+public func CFNumberGetTypeID() -> CFTypeID { TypeID.number.rawValue }
+public func CFArrayGetTypeID() -> CFTypeID { TypeID.array.rawValue }
+public func CFSetGetTypeID() -> CFTypeID { TypeID.set.rawValue }
+public func CFDictionaryGetTypeID() -> CFTypeID { TypeID.dictionary.rawValue }
+public func CFErrorGetTypeID() -> CFTypeID { TypeID.error.rawValue }
+public func CFNullGetTypeID() -> CFTypeID { TypeID.null.rawValue }
+public func SecAccessControlGetTypeID() -> CFTypeID { TypeID.accessControl.rawValue }
+public func SecKeychainItemGetTypeID() -> CFTypeID { TypeID.keychainItem.rawValue }
+public func SecKeychainGetTypeID() -> CFTypeID { TypeID.keychain.rawValue }
+
+extension NSNumber {
+    /// Foundation has one object for true and one for false; no other number is a boolean.
+    var isBoolean: Bool { self === Self.yes || self === Self.no }
+
+    private static let yes = NSNumber(value: true)
+    private static let no = NSNumber(value: false)
+}

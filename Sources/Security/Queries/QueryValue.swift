@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Foundation
+
+/// One value of a dictionary as a caller gave it, with its class told apart once and for all.
+enum QueryValue {
+    case string(String)
+    case data(Data)
+    case boolean(Bool)
+    case number(Int64)
+    /// A number that is not whole, or too large to be counted with.
+    case real(Double)
+    /// Seconds since 2001.
+    case date(Double)
+    case uuid(UUID)
+    case null
+    case array([Any])
+    case dictionary(NSDictionary)
+    case accessControl(SecAccessControl)
+    case item(SecKeychainItem)
+    case keychain(SecKeychain)
+    case other
+
+    init(_ value: Any) {
+        switch value as AnyObject {
+        case let string as NSString: self = .string(string as String)
+        case let data as NSData: self = .data(data as Data)
+        case let number as NSNumber: self.init(number)
+        case let boolean as CFBoolean: self = .boolean(boolean.value)
+        case let date as NSDate: self = .date(date.timeIntervalSinceReferenceDate)
+        case let uuid as NSUUID: self = .uuid(uuid as UUID)
+        case is NSNull: self = .null
+        case let array as NSArray: self = .array(array.map { $0 })
+        case let dictionary as NSDictionary: self = .dictionary(dictionary)
+        case let accessControl as SecAccessControl: self = .accessControl(accessControl)
+        case let item as SecKeychainItem: self = .item(item)
+        case let keychain as SecKeychain: self = .keychain(keychain)
+        default: self = .other
+        }
+    }
+
+    private init(_ number: NSNumber) {
+        if number.isBoolean {
+            self = .boolean(number.boolValue)
+        } else if let whole = number.whole {
+            self = .number(whole)
+        } else {
+            self = .real(number.doubleValue)
+        }
+    }
+}
+
+extension NSNumber {
+    /// The number where it is a whole one: 1.0 and 1 are the same number.
+    fileprivate var whole: Int64? {
+        if let exact = self as? Int64 { return exact }
+        return Int64(exactly: doubleValue)
+    }
+}

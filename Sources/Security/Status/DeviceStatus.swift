@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Statuses about devices and stored keys.
+
+public var errSecServiceNotAvailable: OSStatus { -67585 }
+public var errSecInsufficientClientID: OSStatus { -67586 }
+public var errSecDeviceReset: OSStatus { -67587 }
+public var errSecDeviceFailed: OSStatus { -67588 }
+public var errSecAppleAddAppACLSubject: OSStatus { -67589 }
+public var errSecApplePublicKeyIncomplete: OSStatus { -67590 }
+public var errSecAppleSignatureMismatch: OSStatus { -67591 }
+public var errSecAppleInvalidKeyStartDate: OSStatus { -67592 }
+public var errSecAppleInvalidKeyEndDate: OSStatus { -67593 }
+public var errSecConversionError: OSStatus { -67594 }
+public var errSecAppleSSLv2Rollback: OSStatus { -67595 }
+public var errSecQuotaExceeded: OSStatus { -67596 }
+public var errSecFileTooBig: OSStatus { -67597 }
+public var errSecInvalidDatabaseBlob: OSStatus { -67598 }
+public var errSecInvalidKeyBlob: OSStatus { -67599 }
+public var errSecIncompatibleDatabaseBlob: OSStatus { -67600 }
+public var errSecIncompatibleKeyBlob: OSStatus { -67601 }
+
+extension StatusMessages {
+    static let device: [OSStatus: String] = [
+        errSecServiceNotAvailable: "The service that this needs is not available.",
+        errSecInsufficientClientID: "The identity of the caller is not sufficient.",
+        errSecDeviceReset: "The device was reset.",
+        errSecDeviceFailed: "The device failed.",
+        errSecAppleAddAppACLSubject:
+            "The application could not be added to the access control list.",
+        errSecApplePublicKeyIncomplete: "The public key is not complete.",
+        errSecAppleSignatureMismatch: "The signature does not match.",
+        errSecAppleInvalidKeyStartDate: "The key's start date is not valid.",
+        errSecAppleInvalidKeyEndDate: "The key's end date is not valid.",
+        errSecConversionError: "A value could not be converted.",
+        errSecAppleSSLv2Rollback: "The peer was made to fall back to SSL version 2.",
+        errSecQuotaExceeded: "The quota is used up.",
+        errSecFileTooBig: "The file is too big.",
+        errSecInvalidDatabaseBlob: "The database holds a record that is not valid.",
+        errSecInvalidKeyBlob: "The stored key is not valid.",
+        errSecIncompatibleDatabaseBlob: "The database holds a record of another version.",
+        errSecIncompatibleKeyBlob: "The stored key is of another version.",
+    ]
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Statuses about operations, certificates' states and authorities.
+
+public var errSecStagedOperationInProgress: OSStatus { -67806 }
+public var errSecStagedOperationNotStarted: OSStatus { -67807 }
+public var errSecVerifyFailed: OSStatus { -67808 }
+public var errSecQuerySizeUnknown: OSStatus { -67809 }
+public var errSecBlockSizeMismatch: OSStatus { -67810 }
+public var errSecPublicKeyInconsistent: OSStatus { -67811 }
+public var errSecDeviceVerifyFailed: OSStatus { -67812 }
+public var errSecInvalidLoginName: OSStatus { -67813 }
+public var errSecAlreadyLoggedIn: OSStatus { -67814 }
+public var errSecInvalidDigestAlgorithm: OSStatus { -67815 }
+public var errSecInvalidCRLGroup: OSStatus { -67816 }
+public var errSecCertificateCannotOperate: OSStatus { -67817 }
+public var errSecCertificateExpired: OSStatus { -67818 }
+public var errSecCertificateNotValidYet: OSStatus { -67819 }
+public var errSecCertificateRevoked: OSStatus { -67820 }
+public var errSecCertificateSuspended: OSStatus { -67821 }
+public var errSecInsufficientCredentials: OSStatus { -67822 }
+public var errSecInvalidAction: OSStatus { -67823 }
+public var errSecInvalidAuthority: OSStatus { -67824 }
+public var errSecVerifyActionFailed: OSStatus { -67825 }
+public var errSecInvalidCertAuthority: OSStatus { -67826 }
+public var errSecInvalidCRLAuthority: OSStatus { -67827 }
+public var errSecInvalidCRLEncoding: OSStatus { -67828 }
+public var errSecInvalidCRLType: OSStatus { -67829 }
+public var errSecInvalidCRL: OSStatus { -67830 }
+public var errSecInvalidFormType: OSStatus { -67831 }
+public var errSecInvalidID: OSStatus { -67832 }
+public var errSecInvalidIdentifier: OSStatus { -67833 }
+public var errSecInvalidIndex: OSStatus { -67834 }
+public var errSecInvalidPolicyIdentifiers: OSStatus { -67835 }
+public var errSecInvalidTimeString: OSStatus { -67836 }
+public var errSecInvalidReason: OSStatus { -67837 }
+public var errSecInvalidRequestInputs: OSStatus { -67838 }
+public var errSecInvalidResponseVector: OSStatus { -67839 }
+public var errSecInvalidStopOnPolicy: OSStatus { -67840 }
+public var errSecInvalidTuple: OSStatus { -67841 }
+public var errSecMultipleValuesUnsupported: OSStatus { -67842 }
+public var errSecNotTrusted: OSStatus { -67843 }
+public var errSecNoDefaultAuthority: OSStatus { -67844 }
+
+extension StatusMessages {
+    static let operation: [OSStatus: String] = [
+        errSecStagedOperationInProgress: "An operation in several steps is under way already.",
+        errSecStagedOperationNotStarted: "The operation in several steps was not begun.",
+        errSecVerifyFailed: "What was signed could not be verified.",
+        errSecQuerySizeUnknown: "The size of the answer is not known.",
+        errSecBlockSizeMismatch: "The block size does not match.",
+        errSecPublicKeyInconsistent: "The public key contradicts itself.",
+        errSecDeviceVerifyFailed: "The device could not be verified.",
+        errSecInvalidLoginName: "The login name is not valid.",
+        errSecAlreadyLoggedIn: "Somebody is logged in already.",
+        errSecInvalidDigestAlgorithm: "The digest algorithm is not valid.",
+        errSecInvalidCRLGroup: "The group of revocation lists is not valid.",
+        errSecCertificateCannotOperate: "The certificate may not be used for this.",
+        errSecCertificateExpired: "The certificate has expired.",
+        errSecCertificateNotValidYet: "The certificate is not valid yet.",
+        errSecCertificateRevoked: "The certificate was revoked.",
+        errSecCertificateSuspended: "The certificate is suspended.",
+        errSecInsufficientCredentials: "The credentials are not sufficient.",
+        errSecInvalidAction: "The action is not valid.",
+        errSecInvalidAuthority: "The authority is not valid.",
+        errSecVerifyActionFailed: "The action could not be verified.",
+        errSecInvalidCertAuthority: "The certificate authority is not valid.",
+        errSecInvalidCRLAuthority: "The authority of the revocation list is not valid.",
+        errSecInvalidCRLEncoding: "The encoding of the revocation list is not valid.",
+        errSecInvalidCRLType: "The type of the revocation list is not valid.",
+        errSecInvalidCRL: "The revocation list is not valid.",
+        errSecInvalidFormType: "The form type is not valid.",
+        errSecInvalidID: "The number of the identifier is not valid.",
+        errSecInvalidIdentifier: "The identifier is not valid.",
+        errSecInvalidIndex: "The index is not valid.",
+        errSecInvalidPolicyIdentifiers: "The policy identifiers are not valid.",
+        errSecInvalidTimeString: "The time string is not valid.",
+        errSecInvalidReason: "The reason is not valid.",
+        errSecInvalidRequestInputs: "The request inputs are not valid.",
+        errSecInvalidResponseVector: "The response vector is not valid.",
+        errSecInvalidStopOnPolicy: "The policy on when to stop is not valid.",
+        errSecInvalidTuple: "The tuple is not valid.",
+        errSecMultipleValuesUnsupported: "More than one value is not supported here.",
+        errSecNotTrusted: "The certificate is not trusted.",
+        errSecNoDefaultAuthority: "There is no default authority.",
+    ]
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainModel
+
+extension Refusal {
+    /// Where a refusal becomes a status, and nowhere else.
+    var status: OSStatus {
+        switch self {
+        case .badRequest, .badKeychainName: errSecParam
+        case .noSuchAttribute: errSecNoSuchAttr
+        case .noSuchClass: errSecNoSuchClass
+        case .dataTooLarge: errSecDataTooLarge
+        case .notImplemented: errSecUnimplemented
+        case .notFound: errSecItemNotFound
+        case .duplicate: errSecDuplicateItem
+        case .notEntitled: errSecMissingEntitlement
+        case .authenticationFailed, .tooManyRequests, .wrongPassword: errSecAuthFailed
+        case .cancelled: errSecUserCanceled
+        case .interactionNotAllowed, .locked, .noSession: errSecInteractionNotAllowed
+        // The class key of "when a passcode is set" does not exist. Rights that need a passcode are
+        // refused as an authentication that can't succeed.
+        case .passcodeNotSet: errSecNotAvailable
+        case .noSuchKeychain: errSecNoSuchKeychain
+        case .duplicateKeychain: errSecDuplicateKeychain
+        case .damaged, .newerVersion, .belongsToAnother, .notAvailable: errSecNotAvailable
+        case .readOnly: errSecReadOnly
+        case .diskFull: errSecDiskFull
+        case .inputOutput: errSecIO
+        case .outOfMemory: errSecAllocate
+        case .internalError: errSecInternal
+        }
+    }
+}

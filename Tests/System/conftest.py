@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+import shutil
+
+import pytest
+
+import world
+
+ALICE = ("kc-alice", "correct horse 1")
+BOB = ("kc-bob", "battery staple 2")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def prepared():
+    world.require_world()
+    world.install_services()
+    for name, password in (ALICE, BOB):
+        world.make_account(name, password)
+
+
+@pytest.fixture
+def daemon(tmp_path):
+    """A daemon with an empty state folder."""
+    for entry in world.STATE.iterdir():
+        shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+    running = world.Daemon(tmp_path / "keychaind.log").start()
+    yield running
+    running.stop()
+    forget_keys()
+
+
+def forget_keys():
+    name = (world.PREFIX / "keyring").read_text().strip()
+    found = world.run("keyctl", "search", "@u", "keyring", name, check=False)
+    if found.returncode == 0:
+        world.run("keyctl", "clear", found.stdout.strip(), check=False)
+
+
+@pytest.fixture(scope="session")
+def sshd(tmp_path_factory):
+    server = world.SSHServer(tmp_path_factory.mktemp("sshd")).start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def login(daemon, sshd):
+    """Logs a user in as a person would; every login is ended with the test."""
+    shells = []
+
+    def log_in(who=ALICE, *options, server=sshd, password=True):
+        shell = world.Shell(server, who[0], who[1] if password else None, *options)
+        shells.append(shell)
+        return shell
+
+    yield log_in
+    for shell in shells:
+        shell.terminal.close(force=True)

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What real logins do to the login keychain."""
+
+import time
+
+import pytest
+
+import world
+from conftest import ALICE, BOB
+
+ADD = "printf s3cret | keychainctl add generic-password --service mail --account me"
+GET = "keychainctl get generic-password --service mail --account me"
+
+
+def test_the_first_login_makes_the_keychain_and_opens_it(login, daemon):
+    shell = login()
+    assert "“login”: unlocked" in shell.run("keychainctl status").text
+    assert shell.run(ADD).status == 0
+    assert shell.run(GET).text.strip() == "s3cret"
+    assert "made the login keychain" in daemon.log()
+
+
+def test_the_second_login_opens_what_the_first_made(login, daemon):
+    first = login()
+    assert first.run(ADD).status == 0
+    first.close()
+    assert login().run(GET).text.strip() == "s3cret"
+    assert daemon.log().count("made the login keychain") == 1
+
+
+def test_a_wrong_password_gets_neither_a_login_nor_a_keychain(login, daemon):
+    with pytest.raises(PermissionError):
+        login((ALICE[0], "not the password"))
+    assert "login of uid" not in daemon.log()
+    assert not list(world.STATE.glob("*/login.keychain"))
+
+
+def test_nothing_is_open_after_the_logout(login):
+    shell = login()
+    shell.run(ADD)
+    shell.close()
+    world.wait_for(lambda: not any(name.startswith(("unlock:", "session:"))
+                                   for name in world.names_of_keys()),
+                   "the session's keys to go")
+    refused = world.as_user(ALICE[0], world.CONTROL, *GET.split()[1:])
+    assert refused.returncode == 4, refused
+    assert "s3cret" not in refused.stdout + refused.stderr
+
+
+def test_one_of_two_logins_ends_and_the_other_stays_open(login):
+    first, second = login(), login()
+    assert first.run(ADD).status == 0
+    first.close()
+    assert second.run(GET).text.strip() == "s3cret"
+
+
+def test_a_killed_login_closes_what_it_opened(login, sshd):
+    shell = login()
+    shell.run(ADD)
+    leader = world.run("pgrep", "-f", f"sshd: {ALICE[0]} \\[priv\\]", check=False).stdout.split()
+    if not leader:
+        leader = world.run("pgrep", "-f", f"{ALICE[0]} .priv.").stdout.split()
+    for pid in leader:
+        world.run("kill", "-KILL", pid)
+    world.wait_for(lambda: world.as_user(ALICE[0], world.CONTROL, *GET.split()[1:]).returncode == 4,
+                   "the keychain to lock")
+
+
+def test_linking_the_session_keyring_elsewhere_keeps_nothing_open(login):
+    shell = login()
+    shell.run(ADD)
+    # pam_keyinit has linked the user keyring the other way; a ring of rings is refused.
+    assert shell.run("keyctl unlink @u @s; keyctl link @s @u").status == 0
+    shell.close()
+    world.wait_for(lambda: world.as_user(ALICE[0], world.CONTROL, *GET.split()[1:]).returncode == 4,
+                   "the keychain to lock")
+    world.as_user(ALICE[0], "keyctl", "clear", "@u")
+
+
+def test_another_user_finds_nothing(login):
+    shell = login()
+    shell.run(ADD)
+    other = login(BOB)
+    found = other.run(GET)
+    assert found.status == 3 and "s3cret" not in found.text
+    assert other.run(f"ls {world.STATE}/$(id -u {ALICE[0]})").status != 0
+
+
+def test_becoming_another_user_opens_nothing_of_his(login):
+    login().run(ADD)
+    login(BOB)
+    # As root on Bob's behalf, with Bob's session keyring inherited, as su and sudo do.
+    seen = world.run("setpriv", "--reuid", ALICE[0], "--regid", ALICE[0], "--init-groups",
+                     world.CONTROL, "status", check=False)
+    assert "session: unknown" in seen.stdout
+
+
+def test_a_restarted_daemon_keeps_what_is_unlocked(login, daemon):
+    shell = login()
+    shell.run(ADD)
+    daemon.restart()
+    assert shell.run(GET).text.strip() == "s3cret"
+
+
+@pytest.mark.parametrize("how", ["stopped", "hung"])
+def test_a_login_waits_at_most_two_and_a_half_seconds_for_a_daemon_that_is(how, login, daemon):
+    login().close()
+    usual = login().seconds
+    if how == "stopped":
+        daemon.stop()
+    else:
+        daemon.process.send_signal(world.signal.SIGSTOP)
+    shell = login()
+    assert shell.seconds < usual + 2.5 + 0.5
+    began = time.monotonic()
+    result = shell.run(GET, seconds=30)
+    assert result.status == 1 and "does not answer" in result.text
+    assert time.monotonic() - began < 10
+
+
+def test_a_daemon_killed_in_the_middle_leaves_a_clear_word(login, daemon):
+    shell = login()
+    shell.run(ADD)
+    daemon.stop(world.signal.SIGKILL)
+    result = shell.run(GET)
+    assert result.status == 1 and "does not answer" in result.text
+    daemon.start()
+    assert shell.run(GET).text.strip() == "s3cret"
+
+
+def test_a_login_by_public_key_stays_locked_and_says_why(login, sshd, tmp_path):
+    login().run(ADD)
+    key = tmp_path / "key"
+    world.run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key)
+    home = world.pathlib.Path(world.pwd.getpwnam(ALICE[0]).pw_dir)
+    (home / ".ssh").mkdir(exist_ok=True)
+    (home / ".ssh/authorized_keys").write_text(key.with_suffix(".pub").read_text())
+    world.run("pkill", "-KILL", "-u", ALICE[0], check=False)
+    world.wait_for(lambda: not any(n.startswith("unlock:") for n in world.names_of_keys()),
+                   "the first login's end")
+    shell = login(ALICE, "-i", str(key), password=False)
+    status = shell.run("keychainctl status").text
+    assert "locked" in status and "password" in status
+    assert shell.run(GET).status == 4
+    assert shell.run("keychainctl unlock", [ALICE[1]]).status == 0
+    assert shell.run(GET).text.strip() == "s3cret"
+    (home / ".ssh/authorized_keys").unlink()
+
+
+def test_a_keyboard_interactive_login_stays_locked_until_it_is_unlocked(
+        login, tmp_path_factory):
+    login().run(ADD)
+    world.run("pkill", "-KILL", "-u", ALICE[0], check=False)
+    server = world.SSHServer(tmp_path_factory.mktemp("kbd"), "keychain-test-kbd",
+                             interactive=True).start()
+    try:
+        shell = login(server=server)
+        assert shell.run(GET).status == 4
+        assert shell.run("keychainctl unlock", [ALICE[1]]).status == 0
+        assert shell.run(GET).text.strip() == "s3cret"
+    finally:
+        server.stop()
+
+
+PASSWD_STACK = f"""auth required pam_unix.so
+account required pam_unix.so
+password required pam_unix.so
+password optional {world.MODULE} timeout_ms=2000
+"""
+NEW = "another horse 3"
+
+
+@pytest.fixture
+def first_password_again():
+    yield
+    world.make_account(*ALICE)
+
+
+def end_logins():
+    world.run("pkill", "-KILL", "-u", ALICE[0], check=False)
+    world.wait_for(lambda: not any(n.startswith("unlock:") for n in world.names_of_keys()),
+                   "the logins' end")
+
+
+def test_the_keychain_follows_a_password_that_its_owner_changes(login, first_password_again):
+    shell = login()
+    shell.run(ADD)
+    world.write_service("passwd", PASSWD_STACK)
+    assert shell.run("passwd", [ALICE[1], NEW, NEW]).status == 0
+    end_logins()
+    assert login((ALICE[0], NEW)).run(GET).text.strip() == "s3cret"
+
+
+def test_after_a_reset_by_root_the_old_password_mends_the_keychain(login, first_password_again):
+    login().run(ADD)
+    end_logins()
+    world.make_account(ALICE[0], NEW)
+    shell = login((ALICE[0], NEW))
+    assert shell.run(GET).status == 4
+    assert "password" in shell.run("keychainctl status").text
+    assert shell.run("keychainctl unlock", [ALICE[1]]).status == 0
+    assert shell.run("keychainctl set-password", [ALICE[1], NEW, NEW]).status == 0
+    end_logins()
+    assert login((ALICE[0], NEW)).run(GET).text.strip() == "s3cret"

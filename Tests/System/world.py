@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the system tests and the demo make inside the private world: accounts, PAM services, a
+daemon, a real sshd. Everything here is gone with the world; nothing is a stand-in."""
+
+import os
+import pathlib
+import pwd
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+import pexpect
+
+PREFIX = pathlib.Path(os.environ.get("KEYCHAIN_TEST_PREFIX", "/nonexistent"))
+TOP = pathlib.Path(__file__).resolve().parents[2]
+STATE = pathlib.Path("/var/lib/keychain")
+RUN = pathlib.Path("/run/keychain")
+MODULE = PREFIX / "lib/security/pam_keychain.so"
+CONTROL = PREFIX / "bin/keychainctl"
+SSHD = TOP / ".deps/openssh/usr/sbin/sshd"
+
+SESSION_STACK = f"""
+account required pam_unix.so
+session required pam_loginuid.so
+session optional pam_keyinit.so force revoke
+session optional {MODULE}
+session required pam_unix.so
+password required pam_unix.so
+password optional {MODULE} timeout_ms=2000
+"""
+
+
+def run(*command, check=True, **options):
+    return subprocess.run([str(word) for word in command], check=check, text=True,
+                          capture_output=True, **options)
+
+
+def require_world():
+    if os.environ.get("KEYCHAIN_TEST_PREFIX") is None or os.getuid() != 0:
+        sys.exit("run this through scripts/in-private-world")
+
+
+def make_account(name, password):
+    try:
+        pwd.getpwnam(name)
+    except KeyError:
+        run("useradd", "--create-home", "--shell", "/bin/bash", name)
+    run("chpasswd", input=f"{name}:{password}\n")
+    return pwd.getpwnam(name)
+
+
+def write_service(name, text):
+    pathlib.Path("/etc/pam.d", name).write_text(text)
+
+
+def install_services():
+    """The product's own PAM services, as packaging ships them."""
+    for service in (TOP / "packaging/pam.d").iterdir():
+        write_service(service.name, service.read_text())
+
+
+class Daemon:
+    """keychaind, as installed."""
+
+    def __init__(self, log):
+        self.log_path = pathlib.Path(log)
+        self.process = None
+
+    def start(self, *arguments):
+        log = open(self.log_path, "a")
+        self.process = subprocess.Popen(
+            [PREFIX / "sbin/keychaind", "--foreground", *arguments], stdin=subprocess.DEVNULL,
+            stdout=log, stderr=log, cwd="/", env={"PATH": "/usr/bin:/bin",
+                                                   "SWIFT_BACKTRACE": "enable=no"})
+        wait_for(lambda: accepts(RUN / "keychain.sock") or self.process.poll() is not None,
+                 "keychaind to listen")
+        return self
+
+    @property
+    def pid(self):
+        return self.process.pid
+
+    def stop(self, number=signal.SIGTERM):
+        if self.process and self.process.poll() is None:
+            self.process.send_signal(signal.SIGCONT)
+            self.process.send_signal(number)
+            self.process.wait(10)
+        return self.process.returncode if self.process else None
+
+    def restart(self):
+        self.stop()
+        return self.start()
+
+    def log(self):
+        return self.log_path.read_text()
+
+
+def accepts(path):
+    with socket.socket(socket.AF_UNIX) as probe:
+        try:
+            probe.connect(str(path))
+            return True
+        except OSError:
+            return False
+
+
+def wait_for(condition, what, seconds=10):
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        found = condition()
+        if found:
+            return found
+        time.sleep(0.05)
+    raise AssertionError(f"waited {seconds} s in vain for {what}")
+
+
+class SSHServer:
+    """A real sshd on the loopback, with a PAM service and keys of its own."""
+
+    def __init__(self, folder, name="keychain-test-sshd", *, interactive=False, auth=None):
+        self.folder = pathlib.Path(folder)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.name = name
+        # sshd's PAM service is its program's name.
+        self.program = self.folder / name
+        if not self.program.exists():
+            self.program.symlink_to(SSHD)
+        write_service(name, (auth or f"auth required pam_unix.so\nauth optional {MODULE}\n")
+                      + SESSION_STACK)
+        try:
+            pwd.getpwnam("sshd")
+        except KeyError:
+            run("useradd", "--system", "--home-dir", "/run/sshd", "--shell",
+                "/usr/sbin/nologin", "sshd")
+        self.key = self.folder / "host_key"
+        if not self.key.exists():
+            run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", self.key)
+        self.config = self.folder / "sshd_config"
+        self.config.write_text(
+            f"HostKey {self.key}\nUsePAM yes\nPidFile none\nPrintMotd no\nPrintLastLog no\n"
+            f"PasswordAuthentication {'no' if interactive else 'yes'}\n"
+            f"KbdInteractiveAuthentication {'yes' if interactive else 'no'}\n"
+            f"PubkeyAuthentication yes\nStrictModes no\nListenAddress 127.0.0.1\n")
+        self.process = None
+        self.port = None
+
+    def start(self):
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        self.process = subprocess.Popen(
+            [self.program, "-D", "-e", "-f", self.config, "-p", str(self.port)],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=open(self.folder / "log", "a"))
+        wait_for(self._listens, "sshd to listen")
+        return self
+
+    def _listens(self):
+        with socket.socket() as probe:
+            return probe.connect_ex(("127.0.0.1", self.port)) == 0
+
+    def stop(self):
+        if self.process:
+            self.process.terminate()
+            self.process.wait(10)
+
+    def command(self, user, *options):
+        return ["ssh", "-F", "none", "-p", str(self.port), "-o", "StrictHostKeyChecking=no",
+                "-o", "UserKnownHostsFile=/dev/null", "-o", "LogLevel=ERROR",
+                "-o", "NumberOfPasswordPrompts=1", *options, f"{user}@127.0.0.1"]
+
+
+class Shell:
+    """A login that a person could have made: ssh on a terminal, one command after another."""
+
+    PROMPT = "keychain-test-prompt> "
+
+    def __init__(self, server, user, password=None, *options, log=None):
+        self.began = time.monotonic()
+        command = server.command(user, "-tt", *options)
+        self.terminal = pexpect.spawn(command[0], command[1:], encoding="utf-8", timeout=8,
+                                      echo=False, dimensions=(50, 200))
+        self.terminal.logfile_read = log
+        if password is not None:
+            self.terminal.expect("[Pp]assword:")
+            self.terminal.sendline(password)
+        if self.terminal.expect([r"\$ $", "denied", pexpect.EOF]) != 0:
+            raise PermissionError("the login was refused")
+        self.seconds = time.monotonic() - self.began
+        self.terminal.sendline(
+            f"PS1='{self.PROMPT[:4]}''{self.PROMPT[4:]}'; bind 'set enable-bracketed-paste off';"
+            f" stty -echo; PATH={PREFIX}/bin:$PATH")
+        self.terminal.expect_exact("\n" + self.PROMPT)
+
+    def send(self, line):
+        """Types a line and does not wait for what comes of it."""
+        self.terminal.sendline(line)
+
+    def run(self, line, answers=(), seconds=10):
+        """Runs a command, answers what it asks for, and gives its exit status and what it said."""
+        self.terminal.sendline(f"{line}; echo \"<status $?>\"")
+        answers = list(answers)
+        said = ""
+        while True:
+            found = self.terminal.expect(
+                [r"<status (\d+)>\r\n", r"(?m)(?:assword|same again)[^\n]*: ?$"], timeout=seconds)
+            said += self.terminal.before + (self.terminal.after if found else "")
+            if found == 0:
+                status = int(self.terminal.match.group(1))
+                self.terminal.expect_exact(self.PROMPT)
+                return Result(status, said.replace("\r\n", "\n"))
+            assert answers, f"it asked for more than was answered: {said}"
+            self.terminal.sendline(answers.pop(0))
+
+    def close(self):
+        self.terminal.sendline("exit")
+        self.terminal.expect(pexpect.EOF)
+        self.terminal.close()
+
+
+class Result:
+    def __init__(self, status, text):
+        self.status = status
+        self.text = text
+
+    def __repr__(self):
+        return f"status {self.status}: {self.text!r}"
+
+
+def as_user(name, *command, **options):
+    """Runs a command as another user, outside any login."""
+    entry = pwd.getpwnam(name)
+    environment = {"PATH": os.environ["PATH"], "HOME": entry.pw_dir, "USER": name,
+                   "LANG": "C.UTF-8"}
+    environment.update(options.pop("env", {}))
+    return run("setpriv", "--reuid", entry.pw_uid, "--regid", entry.pw_gid, "--clear-groups",
+               "keyctl", "session", "-", *command, check=False, env=environment, cwd="/", **options)
+
+
+def keys_of_daemon():
+    """What lies in the daemon's keyring now, as `keyctl` shows it to root."""
+    name = (PREFIX / "keyring").read_text().strip()
+    found = run("keyctl", "search", "@u", "keyring", name, check=False)
+    if found.returncode != 0:
+        return ""
+    return run("keyctl", "show", found.stdout.strip()).stdout
+
+
+def names_of_keys():
+    return re.findall(r"(?:user|keyring): (\S+)", keys_of_daemon())

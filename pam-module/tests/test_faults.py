@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every call of the module to the system, and for memory, fails once; and the sanitizers and
+valgrind watch a whole life of the module."""
+
+import shutil
+
+from fake_daemon import FakeDaemon
+from registry import SUCCESS, codes, slowest, test, word
+from world import ALICE
+
+STEPS = ("authenticate", "establish", "refresh", "authenticate", "open", "change", "close")
+SANITIZED = {"ASAN_OPTIONS": "detect_leaks=1:abort_on_error=0", "UBSAN_OPTIONS": "halt_on_error=1"}
+
+
+def service(world):
+    world.service(
+        world.any_password, world.line("auth"), "account required pam_permit.so",
+        "session required pam_permit.so", world.line("session"),
+        "password required pam_permit.so", world.line("password"))
+
+
+def fail_each(world, before=()):
+    service(world)
+    environment = SANITIZED if world.kind == "sanitized" else None
+    number = total = 0
+    while number <= total:
+        with FakeDaemon(world.socket):
+            lines = world.host(*before, "descriptors", f"fail={number}", *STEPS, "calls", "fail=-1",
+                               "descriptors", answers=("a password",) * 2, environment=environment)
+        assert codes(lines, *set(STEPS)) == [SUCCESS] * len(STEPS), (number, lines)
+        assert slowest(lines) < 2500, (number, lines)
+        counts = codes(lines, "descriptors")
+        assert counts[0] == counts[1], (number, lines)
+        total = max(total, int(word(lines, "calls")[0]))
+        number += 1
+    # Far fewer, and the faults would not be where they should be.
+    assert total > 60, total
+
+
+@test("each call of the module fails once: the login goes on, nothing leaks")
+def _(world):
+    fail_each(world)
+
+
+@test("the same where the session keyring is the user's own already")
+def _(world):
+    fail_each(world, (f"keyring-of={ALICE}",))
+
+
+@test("the same under the address and undefined-behaviour sanitizers")
+def _(world):
+    world.kind = "sanitized"
+    fail_each(world)
+
+
+@test("the sanitizers find nothing in a whole life of the module")
+def _(world):
+    world.kind = "sanitized"
+    service(world)
+    for settings in ({}, {"answer": b"\xff" * 4096}, {"answer": None}):
+        with FakeDaemon(world.socket, **settings):
+            world.host(*STEPS, *STEPS, answers=("a password",) * 4, environment=SANITIZED)
+
+
+@test("valgrind finds nothing in a whole life of the module")
+def _(world):
+    if not shutil.which("valgrind"):
+        print("skip valgrind is not installed")
+        return
+    service(world)
+    with FakeDaemon(world.socket):
+        world.host(*STEPS, *STEPS, answers=("a password",) * 4, wrap=(
+            "valgrind", "--quiet", "--error-exitcode=9", "--leak-check=full",
+            "--errors-for-leak-kinds=definite", "--child-silent-after-fork=yes"))

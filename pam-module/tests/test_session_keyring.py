@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ticket, and the session keyring it lies in. The host starts each time with root's."""
+
+from fake_daemon import FakeDaemon
+from registry import SUCCESS, codes, test, word
+from world import ALICE, BOB
+
+TICKET_PERMISSIONS = "0b3f0000"
+
+
+def key(words):
+    """(serial, type, uid, permissions, description) of one of the host's lines."""
+    serial, description = words[0], " ".join(words[1:])
+    kind, uid, _, permissions, name = description.split(";", 4)
+    return int(serial), kind, int(uid), permissions, name
+
+
+def lines_of(lines, first):
+    return [line[1:] for line in lines if line[0] == first]
+
+
+def check_ticket(lines, at=0):
+    serial, kind, uid, permissions, name = key(lines_of(lines, "ticket")[at])
+    assert (kind, uid, permissions, name) == ("user", 0, TICKET_PERMISSIONS, "keychain:ticket")
+    missing = lines_of(lines, "ticket")[:at].count(["none"])
+    assert lines_of(lines, "payload")[at - missing][0] == "32"
+    return serial
+
+
+@test("in place of root's keyring the session gets the user's own, with root's ticket in it")
+def _(world):
+    world.service(world.line("session"))
+    with FakeDaemon(world.socket) as daemon:
+        lines = world.host("keys", "open", "keys")
+    before, after = (key(words) for words in lines_of(lines, "keyring"))
+    assert before[2] == 0 and after[2] == ALICE and before[0] != after[0]
+    assert lines_of(lines, "ticket")[0] == ["none"]
+    assert check_ticket(lines, 1) == daemon.requests[0]["ticket"]
+
+
+@test("a keyring that is the user's own already (pam_keyinit) is kept")
+def _(world):
+    world.service(world.line("session"))
+    with FakeDaemon(world.socket):
+        lines = world.host(f"keyring-of={ALICE}", "keys", "open", "keys")
+    before, after = (key(words) for words in lines_of(lines, "keyring"))
+    assert before == after
+    check_ticket(lines, 1)
+
+
+@test("the real pam_keyinit, before us and after us: the ticket is found")
+def _(world):
+    for before, behind in ((["session required pam_keyinit.so force revoke"], []),
+                           ([], ["session required pam_keyinit.so revoke"])):
+        world.service(*before, world.line("session"), *behind)
+        with FakeDaemon(world.socket) as daemon:
+            lines = world.host("open", "keys", "close")
+        assert codes(lines, "open", "close") == [SUCCESS, SUCCESS]
+        assert key(word(lines, "keyring"))[2] == ALICE
+        assert check_ticket(lines) == daemon.requests[0]["ticket"]
+
+
+@test("another user's keyring is left (su)")
+def _(world):
+    world.service(world.line("session"))
+    with FakeDaemon(world.socket):
+        lines = world.host(f"keyring-of={BOB}", "open", "keys")
+    assert key(word(lines, "keyring"))[2] == ALICE
+
+
+@test("a session within a session gets its own ticket, and leaves the other's alone")
+def _(world):
+    world.service(world.line("session"))
+    with FakeDaemon(world.socket) as daemon:
+        # Two handles: the second is `su - kc-alice` from inside the first.
+        lines = world.host("open", "keys", "end", "open", "keys", "close")
+    outer, inner = (check_ticket(lines, at) for at in (0, 1))
+    assert outer != inner
+    assert lines_of(lines, "payload")[0] != lines_of(lines, "payload")[1]
+    first, second, closed = daemon.requests
+    assert (first["ticket"], second["ticket"], closed["ticket"]) == (outer, inner, inner)
+
+
+@test("a ticket that the user planted is not taken for ours")
+def _(world):
+    world.service(world.line("session"))
+    with FakeDaemon(world.socket) as daemon:
+        lines = world.host(f"keyring-of={ALICE}", f"plant={ALICE}", "keys", "open", "keys")
+    planted, ours = (key(words) for words in lines_of(lines, "ticket"))
+    assert planted[2] == ALICE and ours[2] == 0 and planted[0] != ours[0]
+    assert check_ticket([line for line in lines if line[:2] != ["ticket", str(planted[0])]
+                         and line[:2] != ["payload", "7"]]) == daemon.requests[0]["ticket"]
+
+
+@test("close_session revokes the ticket by its serial, also when the keyring is gone")
+def _(world):
+    world.service(world.line("session"))
+    for between in ([], [f"keyring-of={ALICE}"]):
+        with FakeDaemon(world.socket) as daemon:
+            lines = world.host("open", "keys", *between, "close", "last-ticket")
+        assert lines_of(lines, "ticket")[1][1:] == ["gone"], lines
+        assert daemon.requests[1]["verb"] == "close"
+
+
+@test("close_session revokes the ticket also when the daemon is dead")
+def _(world):
+    world.service(world.line("session"), "session required pam_permit.so")
+    lines = world.host("open", "keys", "close", "last-ticket")
+    check_ticket(lines)
+    assert lines_of(lines, "ticket")[1][1:] == ["gone"], lines
+
+
+@test("close_session without open_session does nothing")
+def _(world):
+    world.service(world.line("session"), "session required pam_permit.so")
+    with FakeDaemon(world.socket) as daemon:
+        assert codes(world.host("close"), "close") == [SUCCESS]
+    assert daemon.connections == 0
+
+
+@test("two sessions of one user: the end of one leaves the other's ticket")
+def _(world):
+    world.service(world.line("session"))
+    with FakeDaemon(world.socket) as daemon:
+        lines = world.host("open", "keys", "end", f"keyring-of={ALICE}", "open", "close",
+                           "last-ticket")
+    assert len({request["ticket"] for request in daemon.requests}) == 2
+    assert lines_of(lines, "ticket")[1][1:] != ["gone"]
+
+
+@test("a user whose key quota is full logs in, with a ticket in root's keyring")
+def _(world):
+    world.service(world.line("session"), "session required pam_permit.so")
+    try:
+        with FakeDaemon(world.socket) as daemon:
+            lines = world.host(f"fill-quota-of={ALICE}", "open", "keys")
+    finally:
+        world.host(f"empty-quota-of={ALICE}")
+    assert codes(lines, "open") == [SUCCESS]
+    assert key(word(lines, "keyring"))[2] == 0
+    assert check_ticket(lines) == daemon.requests[0]["ticket"]
