@@ -28,11 +28,9 @@ extension KeychainService {
         guard asker.isUnchanged() else { throw .notEntitled }
         let added: FoundItem
         do { added = try keychain.file.add(new, secret, grant, keys: keys) } catch {
-            let refusal = Refusal(error)
-            audit?.record(.add, caller, judging, evidence, refusal)
-            throw refusal
+            throw Refusal(error)
         }
-        audit?.record(.add, caller, judging, evidence, nil)
+        audit?.record(.add, caller, evidence, nil)
         var answer = Answer()
         answer.items = [
             AnsweredItem(item: added, secret: parts.contains(.data) ? secret : nil)

@@ -7,25 +7,26 @@ internal import Synchronization
 /// One JSON line for each decision, in a file of the state folder: who, what, with which evidence,
 /// and how it ended. Neither secrets nor names of items.
 ///
-/// Allowed reads are counted and written together, so that a program that reads much does not fill
-/// the disk. At `longest` bytes the file is moved aside once and begun anew. A full disk loses
+/// Reads that needed no question, and those that found nothing, are counted and written together, so
+/// that a program that reads much does not fill the disk. At `longest` bytes the file is moved aside once and begun anew. A full disk loses
 /// records, never answers.
 final class AuditLog: Sendable {
     enum Operation: String, Sendable {
-        case add, copyMatching, update, delete, unlock, lock, setPassword, createKeychain
+        case add, copyMatching, update, delete, unlock, lock, setPassword, createKeychain, status
     }
 
     private static let longest: UInt64 = 16 * 1024 * 1024
     private static let mostCounted = 512
     private static let countFor: Duration = .seconds(10)
 
-    private struct Reader: Hashable {
+    private struct Reading: Hashable {
         let user: UInt32
         let program: String
+        let outcome: String
     }
     private struct State {
         var file: FileHandle?
-        var reads: [Reader: Int] = [:]
+        var readings: [Reading: Int] = [:]
         var countedSince = ContinuousClock.now
     }
 
@@ -35,46 +36,46 @@ final class AuditLog: Sendable {
     init(folder: String) { path = folder + "/audit.jsonl" }
 
     func record(
-        _ operation: Operation, _ caller: Caller, _ judging: Judging, _ evidence: Evidence,
-        _ refusal: Refusal?
+        _ operation: Operation, _ caller: Caller, _ evidence: Evidence, _ refusal: Refusal?
     ) {
+        guard operation != .status else { return }
         let program = caller.identity.identifier ?? "unknown"
-        let isPlainRead = operation == .copyMatching && refusal == nil && evidence.factors.isEmpty
-        if isPlainRead {
-            count(Reader(user: caller.user, program: program))
+        let outcome = refusal.map { "\($0)" } ?? "allowed"
+        if operation == .copyMatching, refusal == nil || refusal == .notFound,
+            evidence.factors.isEmpty
+        {
+            count(Reading(user: caller.user, program: program, outcome: outcome))
             return
         }
         write(
             Record(
                 time: Date(), operation: operation.rawValue, user: caller.user,
                 process: caller.process, program: program, session: caller.session?.rawValue,
-                evidence: evidence.factors.sorted().map(\.service),
-                outcome: refusal.map { "\($0)" } ?? "allowed", count: 1))
+                evidence: evidence.factors.sorted().map(\.service), outcome: outcome, count: 1))
     }
 
     /// Writes what has been counted, at the end of the service and now and then.
     func flush() {
-        let (reads, since) = state.withLock { state in
+        let readings = state.withLock { state in
             defer {
-                state.reads = [:]
+                state.readings = [:]
                 state.countedSince = .now
             }
-            return (state.reads, state.countedSince)
+            return state.readings
         }
-        _ = since
-        for (reader, count) in reads {
+        for (reading, count) in readings {
             write(
                 Record(
-                    time: Date(), operation: Operation.copyMatching.rawValue, user: reader.user,
-                    process: nil, program: reader.program, session: nil, evidence: [],
-                    outcome: "allowed", count: count))
+                    time: Date(), operation: Operation.copyMatching.rawValue,
+                    user: reading.user, process: nil, program: reading.program, session: nil,
+                    evidence: [], outcome: reading.outcome, count: count))
         }
     }
 
-    private func count(_ reader: Reader) {
+    private func count(_ reading: Reading) {
         let isFull = state.withLock { state in
-            state.reads[reader, default: 0] += 1
-            return state.reads.count > Self.mostCounted
+            state.readings[reading, default: 0] += 1
+            return state.readings.count > Self.mostCounted
                 || state.countedSince + Self.countFor < .now
         }
         if isFull { flush() }

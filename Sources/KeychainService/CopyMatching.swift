@@ -39,9 +39,9 @@ extension KeychainService {
             }
             return total != query.limit
         }
-        audit?.record(.copyMatching, caller, judging, evidence, total == 0 ? .notFound : nil)
         guard total > 0 else { throw .notFound }
         guard asker.isUnchanged() else { throw .notEntitled }
+        audit?.record(.copyMatching, caller, evidence, nil)
         return answer
     }
 

@@ -26,11 +26,9 @@ extension KeychainService {
                 return nil
             }
         } catch {
-            let refusal = denied ?? Refusal(error)
-            audit?.record(.delete, caller, judging, Evidence(), refusal)
-            throw refusal
+            throw denied ?? Refusal(error)
         }
-        audit?.record(.delete, caller, judging, Evidence(), nil)
+        audit?.record(.delete, caller, Evidence(), nil)
         return answer
     }
 }

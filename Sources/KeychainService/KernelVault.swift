@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainModel
 internal import KeychainStore
+internal import LocalSocket
 internal import Secrets
 
 /// The daemon's vault: class keys in the kernel's keyring, sealed so that an unlock ends with the
@@ -38,10 +39,19 @@ final class KernelVault: KeyVault {
     func keep(
         _ unlocked: borrowing UnlockedKeys, of keychain: OpenKeychain, for caller: Caller
     ) throws(Refusal) {
-        guard let id = caller.session,
-            let session = sessions.live(keychain.user).first(where: { $0.id == id })
+        try keep(unlocked, of: keychain, in: try session(for: caller))
+    }
+
+    /// The login that an unlock belongs to: the caller's own; else the user's latest; else, outside
+    /// any login, the Unix session that the caller runs in.
+    private func session(for caller: Caller) throws(Refusal) -> LoginSession {
+        let live = sessions.live(caller.user)
+        if let own = live.last(where: { $0.id == caller.session }) ?? live.last { return own }
+        guard let process = PinnedProcess(pid: caller.process, pidfd: nil),
+            let number = process.status()?.session,
+            let leader = PinnedProcess(pid: number, pidfd: nil)
         else { throw .noSession }
-        try keep(unlocked, of: keychain, in: session)
+        return try sessions.openWithoutTicket(user: caller.user, leader: leader)
     }
 
     func keep(

@@ -32,6 +32,18 @@ public final class KeychainService: Sendable {
     public func answer(
         _ request: Request, for asker: any Asker, emit: (Answer) throws(Refusal) -> Void
     ) throws(Refusal) -> Answer {
+        do throws(Refusal) {
+            return try answerUnrecorded(request, for: asker, emit: emit)
+        } catch {
+            audit?.record(request.operation, asker.caller, Evidence(), error)
+            throw error
+        }
+    }
+
+    /// What is refused is recorded above; what is granted, by the verbs, with its evidence.
+    private func answerUnrecorded(
+        _ request: Request, for asker: any Asker, emit: (Answer) throws(Refusal) -> Void
+    ) throws(Refusal) -> Answer {
         vault.settle(asker.caller.user)
         return switch request {
         case .add(let item, let secret, let parts):
@@ -92,5 +104,21 @@ public final class KeychainService: Sendable {
             } catch { throw Refusal(error) }
         } catch { status.problem = error }
         return status
+    }
+}
+
+extension Request {
+    fileprivate var operation: AuditLog.Operation {
+        switch self {
+        case .add: .add
+        case .copyMatching: .copyMatching
+        case .update: .update
+        case .delete: .delete
+        case .status: .status
+        case .createKeychain: .createKeychain
+        case .unlock: .unlock
+        case .lock: .lock
+        case .setPassword: .setPassword
+        }
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import AccessControl
 internal import KeychainMessages
 internal import KeychainModel
 internal import KeychainStore
@@ -18,6 +19,7 @@ extension KeychainService {
             // A new keychain is open for the login that made it, where there is one.
             try? vault.keep(keys, of: keychain, for: asker.caller)
         }
+        audit?.record(.createKeychain, asker.caller, Evidence(), nil)
         return Answer()
     }
 
@@ -31,6 +33,7 @@ extension KeychainService {
             try protectors.unlock(keychain, password)
         }
         try vault.keep(keys, of: keychain, for: asker.caller)
+        audit?.record(.unlock, asker.caller, Evidence(), nil)
         return Answer()
     }
 
@@ -38,6 +41,7 @@ extension KeychainService {
         let keychain = try keychain(name, for: asker.caller)
         guard try isProtected(keychain) else { throw .passcodeNotSet }
         try vault.lock(keychain)
+        audit?.record(.lock, asker.caller, Evidence(), nil)
         return Answer()
     }
 
@@ -53,6 +57,7 @@ extension KeychainService {
             return try protectors.unlock(keychain, new)
         }
         try? vault.keep(keys, of: keychain, for: asker.caller)
+        audit?.record(.setPassword, asker.caller, Evidence(), nil)
         return Answer()
     }
 

@@ -40,11 +40,9 @@ extension KeychainService {
                 return grant
             }
         } catch {
-            let refusal = Refusal(error)
-            audit?.record(.update, caller, judging, evidence, refusal)
-            throw refusal
+            throw Refusal(error)
         }
-        audit?.record(.update, caller, judging, evidence, nil)
+        audit?.record(.update, caller, evidence, nil)
         return answer
     }
 

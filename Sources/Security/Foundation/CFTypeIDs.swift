@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-public import Foundation
+internal import Foundation
 
 /// The identifiers by which `CFGetTypeID` tells classes apart. Their values mean nothing else.
 private enum TypeID: CFTypeID {

@@ -19,11 +19,11 @@ public typealias CFError = NSError
 public typealias CFErrorDomain = NSString
 public typealias CFNull = NSNull
 
-nonisolated(unsafe) public let kCFBooleanTrue: NSNumber! = NSNumber(value: true)
-nonisolated(unsafe) public let kCFBooleanFalse: NSNumber! = NSNumber(value: false)
-nonisolated(unsafe) public let kCFNull: CFNull! = NSNull()
+public let kCFBooleanTrue: NSNumber! = NSNumber(value: true)
+public let kCFBooleanFalse: NSNumber! = NSNumber(value: false)
+public let kCFNull: CFNull! = NSNull()
 /// The default; no other allocator exists here.
-nonisolated(unsafe) public let kCFAllocatorDefault: CFAllocator! = nil
+public let kCFAllocatorDefault: CFAllocator! = nil
 
 public final class CFAllocator: NSObject, @unchecked Sendable {}
 

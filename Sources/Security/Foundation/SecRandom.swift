@@ -18,7 +18,7 @@ public func SecRandomCopyBytes(
     let target = unsafe UnsafeMutableRawBufferPointer(start: bytes, count: count)
     var filled = 0
     while filled < count {
-        withUnsafeBytes(of: generator.next()) { random in
+        unsafe withUnsafeBytes(of: generator.next()) { random in
             let piece = min(random.count, count - filled)
             unsafe UnsafeMutableRawBufferPointer(rebasing: target[filled..<filled + piece])
                 .copyMemory(from: UnsafeRawBufferPointer(rebasing: random[..<piece]))

@@ -41,18 +41,11 @@ enum QueryValue {
     private init(_ number: NSNumber) {
         if number.isBoolean {
             self = .boolean(number.boolValue)
-        } else if let whole = number.whole {
+        } else if let whole = number as? Int64 {
+            // 1.0 and 1 are the same number.
             self = .number(whole)
         } else {
             self = .real(number.doubleValue)
         }
-    }
-}
-
-extension NSNumber {
-    /// The number where it is a whole one: 1.0 and 1 are the same number.
-    fileprivate var whole: Int64? {
-        if let exact = self as? Int64 { return exact }
-        return Int64(exactly: doubleValue)
     }
 }

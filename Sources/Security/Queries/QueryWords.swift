@@ -8,6 +8,7 @@ struct QueryWords {
     /// Keys that one dictionary may have.
     private static let mostKeys = 128
     private static let attributeLength = 4
+    static let classKey = "class"
 
     private(set) var attributes: [AttributeName: QueryValue] = [:]
     private(set) var classCode: QueryValue?
@@ -64,10 +65,27 @@ struct QueryWords {
     }
 
     init(_ dictionary: CFDictionary) throws(Refusal) {
+        try each(dictionary) { words, name, value throws(Refusal) in try words.add(name, value) }
+    }
+
+    /// Of what SecItemUpdate changes: attributes and a secret. Any other key is taken for the name
+    /// of an attribute that does not exist.
+    init(changes dictionary: CFDictionary) throws(Refusal) {
+        try each(dictionary) { words, name, value throws(Refusal) in
+            guard name.utf16.count == Self.attributeLength || name == ValueKey.data.rawValue
+            else { throw .noSuchAttribute }
+            try words.add(name, value)
+        }
+    }
+
+    private mutating func each(
+        _ dictionary: CFDictionary,
+        _ body: (inout Self, String, QueryValue) throws(Refusal) -> Void
+    ) throws(Refusal) {
         guard dictionary.count <= Self.mostKeys else { throw .badRequest }
         for (key, value) in dictionary {
             switch QueryValue(key) {
-            case .string(let name): try add(name, QueryValue(value))
+            case .string(let name): try body(&self, name, QueryValue(value))
             // A number is taken for the name of an attribute, and there is none of that name.
             case .number, .real, .boolean: throw .noSuchAttribute
             default: throw .badRequest
@@ -81,7 +99,7 @@ struct QueryWords {
             return
         }
         switch name.utf8.first {
-        case UInt8(ascii: "c") where name == "class": classCode = value
+        case UInt8(ascii: "c") where name == Self.classKey: classCode = value
         case UInt8(ascii: "m"): match[try known(MatchKey(rawValue: name))] = value
         case UInt8(ascii: "r"): returns[try known(ReturnKey(rawValue: name))] = value
         case UInt8(ascii: "u"): use[try known(UseKey(rawValue: name))] = value
@@ -90,8 +108,6 @@ struct QueryWords {
         case UInt8(ascii: "f") where name.utf16.count > 1: break
         default: throw .badRequest
         }
-        // A null is never a value of these.
-        if case .null = value { throw .badRequest }
     }
 
     private func known<Key>(_ key: Key?) throws(Refusal) -> Key {

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+public import Foundation
+internal import KeychainAccess
+internal import KeychainMessages
+internal import KeychainModel
+
+/// Changes all items that the query finds, or none.
+public func SecItemUpdate(
+    _ query: CFDictionary, _ attributesToUpdate: CFDictionary
+) -> OSStatus {
+    status(
+        of: { () throws(Refusal) in
+            try update(Selection(query, for: .update), attributesToUpdate)
+            return nil
+        }, into: nil)
+}
+
+private func update(_ selection: Selection, _ changes: CFDictionary) throws(Refusal) {
+    let change = try Change(changes, of: selection.query.itemClass)
+    var query = selection.query
+    query.keychain = selection.keychains.first ?? nil
+    let request = Request.update(query, change.change, secret: change.secret)
+    _ = try KeychainEndpointChoice.current().answer(request)
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Foundation
+internal import KeychainModel
+
+extension AttributeKind {
+    /// The value as it is stored and returned (spec: How a query value is converted).
+    func value(_ given: QueryValue) throws(Refusal) -> AttributeValue {
+        switch self {
+        case .blob: try blob(given)
+        case .data: try data(given)
+        case .string: try string(given)
+        case .number: try number(given)
+        case .date: try date(given)
+        case .uuid: try uuid(given)
+        }
+    }
+
+    private func blob(_ given: QueryValue) throws(Refusal) -> AttributeValue {
+        switch given {
+        case .string(let text): .string(text)
+        case .data(let data): .data(Array(data))
+        case .number, .real, .boolean: try number(given)
+        default: throw .badRequest
+        }
+    }
+
+    private func data(_ given: QueryValue) throws(Refusal) -> AttributeValue {
+        switch given {
+        case .data(let data): return .data(Array(data))
+        case .string(let text): return .data(Array(text.utf8))
+        case .number(let number):
+            let bits = UInt32(truncatingIfNeeded: number)
+            return .data((0..<4).map { UInt8(truncatingIfNeeded: bits >> ($0 * 8)) })
+        default: throw .badRequest
+        }
+    }
+
+    private func string(_ given: QueryValue) throws(Refusal) -> AttributeValue {
+        switch given {
+        case .string(let text): return .string(text)
+        case .uuid(let uuid): return .string(uuid.uuidString)
+        case .data(let data):
+            guard let text = String(validating: data, as: UTF8.self) else { throw .badRequest }
+            return .string(text)
+        default: throw .badRequest
+        }
+    }
+
+    /// A text of digits is a number where it fits into 32 bits and is written like one.
+    private func number(_ given: QueryValue) throws(Refusal) -> AttributeValue {
+        switch given {
+        case .number(let number): return .number(number)
+        case .boolean(let isTrue): return .number(isTrue ? 1 : 0)
+        case .real(let real) where real.isFinite: return .real(real)
+        case .string(let text):
+            guard let number = Int32(text), String(number) == text else { return .string(text) }
+            return .number(Int64(number))
+        default: throw .badRequest
+        }
+    }
+
+    private func date(_ given: QueryValue) throws(Refusal) -> AttributeValue {
+        guard case .date(let seconds) = given, seconds.isFinite else { throw .badRequest }
+        return .date(seconds)
+    }
+
+    private func uuid(_ given: QueryValue) throws(Refusal) -> AttributeValue {
+        switch given {
+        case .data(let data) where data.isEmpty || data.count == 16: return .data(Array(data))
+        case .uuid(let uuid):
+            let bytes = uuid.uuid
+            return .data([
+                bytes.0, bytes.1, bytes.2, bytes.3, bytes.4, bytes.5, bytes.6, bytes.7,
+                bytes.8, bytes.9, bytes.10, bytes.11, bytes.12, bytes.13, bytes.14, bytes.15,
+            ])
+        case .null: return .data([])
+        default: throw .badRequest
+        }
+    }
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Foundation
+internal import KeychainModel
+
+/// The 20 bytes that name an item over restarts: `kSecValuePersistentRef`.
+enum PersistentReference {
+    case item(ItemReference)
+    /// Of a class whose items are not kept yet.
+    case otherClass(String)
+
+    private static let otherClasses = ["cert", "keys", "idnt"]
+
+    init(_ data: Data) throws(Refusal) {
+        if let reference = ItemReference(bytes: Array(data)) {
+            self = .item(reference)
+            return
+        }
+        let code = String(decoding: data.prefix(4), as: UTF8.self)
+        guard data.count == ItemReference.byteCount, Self.otherClasses.contains(code) else {
+            throw .badRequest
+        }
+        self = .otherClass(code)
+    }
+
+    var classCode: String {
+        switch self {
+        case .item(let reference): reference.itemClass.code
+        case .otherClass(let code): code
+        }
+    }
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainModel
+
+extension ItemQuery.Parts {
+    /// What a dictionary wants of an item (`kSecReturn…`).
+    init(_ words: [QueryWords.ReturnKey: QueryValue]) throws(Refusal) {
+        self = []
+        for (key, value) in words {
+            guard case .boolean(let isWanted) = value else { throw .badRequest }
+            if isWanted { insert(Self(key)) }
+        }
+    }
+
+    private init(_ key: QueryWords.ReturnKey) {
+        switch key {
+        case .data: self = .data
+        case .attributes: self = .attributes
+        case .reference: self = .reference
+        case .persistentReference: self = .persistentReference
+        }
+    }
+}

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The file on disk: what it shows, and what happens when it is not as it should be."""
+
+import pathlib
+import sqlite3
+
+import pytest
+
+import world
+from conftest import ALICE
+
+ADD = ("printf tell-nobody | keychainctl add generic-password --service mail-service"
+       " --account alice-account --label the-label --comment a-comment")
+GET = "keychainctl get generic-password --service mail-service"
+
+
+def keychain_file():
+    return next(world.STATE.glob("*/login.keychain"))
+
+
+@pytest.fixture
+def shell(login):
+    shell = login()
+    assert shell.run(ADD).status == 0
+    return shell
+
+
+def test_the_file_is_root_s_alone(shell):
+    for path in keychain_file().parent.iterdir():
+        assert path.stat().st_uid == 0 and path.stat().st_mode & 0o077 == 0, path
+    assert shell.run(f"cat {keychain_file()}").status != 0
+
+
+def test_the_file_shows_nothing_of_an_item(shell, daemon):
+    daemon.stop()
+    words = ("mail-service", "alice-account", "the-label", "a-comment", "tell-nobody",
+             str(world.CONTROL), "svce", "acct")
+    for path in keychain_file().parent.iterdir():
+        shown = world.run("strings", "-n", "4", path).stdout
+        for word in words:
+            assert word not in shown, (path, word)
+    database = sqlite3.connect(keychain_file())
+    for (table,) in database.execute("select name from sqlite_master where type = 'table'"):
+        for row in database.execute(f"select * from {table}"):
+            for value in row:
+                text = value if isinstance(value, bytes) else str(value).encode()
+                assert not any(word.encode() in text for word in words), (table, row)
+
+
+def damaged(path, how):
+    data = path.read_bytes()
+    for side in ("-wal", "-shm"):
+        pathlib.Path(str(path) + side).unlink(missing_ok=True)
+    if how == "empty":
+        path.write_bytes(b"")
+    elif how == "truncated":
+        path.write_bytes(data[: len(data) // 2])
+    elif how == "noise":
+        path.write_bytes(bytes(range(256)) * 64)
+    elif how == "newer":
+        database = sqlite3.connect(path)
+        database.execute("pragma user_version = 999")
+        database.commit()
+        database.close()
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize("how", ["empty", "truncated", "noise", "newer"])
+def test_a_file_that_cannot_be_read_is_said_so_and_left_alone(how, shell, daemon):
+    daemon.stop()
+    left = damaged(keychain_file(), how)
+    daemon.start()
+    result = shell.run(GET)
+    assert result.status == (1 if how == "newer" else 8), result
+    assert shell.run(ADD).status == result.status
+    assert shell.run("keychainctl create login", [ALICE[1], ALICE[1]]).status == 9
+    assert keychain_file().read_bytes() == left
+    assert shell.run("keychainctl status").status in (0, result.status)
+
+
+def test_the_login_goes_on_with_a_damaged_keychain(shell, daemon, login):
+    shell.close()
+    daemon.stop()
+    damaged(keychain_file(), "noise")
+    daemon.start()
+    again = login()
+    assert again.run("true").status == 0
+    assert again.run(GET).status == 8
+
+
+def test_a_full_disk_is_said_so_and_loses_nothing(login, daemon):
+    daemon.stop()
+    world.run("mount", "-t", "tmpfs", "-o", "size=4m,mode=0755", "small", world.STATE)
+    try:
+        daemon.start()
+        shell = login()
+        assert shell.run(ADD).status == 0
+        (world.STATE / "filler").write_bytes(b"")
+        with open(world.STATE / "filler", "wb") as filler:
+            try:
+                while True:
+                    filler.write(b"x" * 4096)
+                    filler.flush()
+            except OSError:
+                pass
+        more = shell.run("head -c 60000 /dev/zero | tr '\\0' x | keychainctl add generic-password"
+                         " --service more")
+        assert more.status == 1 and "full" in more.text, more
+        (world.STATE / "filler").unlink()
+        assert shell.run(GET).text.strip() == "tell-nobody"
+        assert shell.run("keychainctl list generic-password").text.count("more") == 0
+    finally:
+        daemon.stop()
+        world.run("umount", "-l", world.STATE)

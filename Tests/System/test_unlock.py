@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Unlocking and locking by hand."""
+
+import world
+from conftest import ALICE, BOB
+
+ADD = ("add", "generic-password", "--service", "mail", "--account", "me")
+GET = ("get", "generic-password", "--service", "mail")
+
+
+def control(who, *words, **options):
+    return world.as_user(who[0], world.CONTROL, *words, **options)
+
+
+def make(who):
+    made = control(who, "create", "login", "--password-stdin", input=who[1] + "\n" + who[1] + "\n")
+    assert made.returncode == 0, made
+
+
+def test_a_keychain_that_was_locked_by_hand_opens_again_with_its_password(login):
+    shell = login()
+    shell.run("printf s3cret | keychainctl " + " ".join(ADD))
+    assert shell.run("keychainctl lock").status == 0
+    assert shell.run("keychainctl " + " ".join(GET)).status == 4
+    assert shell.run("keychainctl unlock", ["not it"]).status == 6
+    assert shell.run("keychainctl unlock", [ALICE[1]]).status == 0
+    assert shell.run("keychainctl " + " ".join(GET)).text.strip() == "s3cret"
+
+
+def test_after_first_unlock_items_stay_open_when_the_keychain_is_locked(login):
+    shell = login()
+    shell.run("printf s3cret | keychainctl " + " ".join(ADD) + " --accessible after-first-unlock")
+    assert shell.run("keychainctl lock").status == 0
+    assert shell.run("keychainctl " + " ".join(GET)).text.strip() == "s3cret"
+
+
+def test_locking_one_login_closes_the_keychain_in_all(login):
+    first, second = login(), login()
+    first.run("printf s3cret | keychainctl " + " ".join(ADD))
+    assert second.run("keychainctl lock").status == 0
+    assert first.run("keychainctl " + " ".join(GET)).status == 4
+
+
+def test_guessing_passwords_gets_slower(login):
+    shell = login()
+    shell.run("keychainctl lock")
+    words = [shell.run("keychainctl unlock", ["wrong"]).text for _ in range(5)]
+    assert "too many" in words[-1]
+
+
+def test_a_second_keychain_has_a_password_of_its_own(login):
+    shell = login()
+    assert shell.run("keychainctl create work", ["work words", "work words"]).status == 0
+    add = "printf s3cret | keychainctl " + " ".join(ADD) + " --keychain work"
+    assert shell.run(add).status == 0
+    assert shell.run("keychainctl lock work").status == 0
+    assert shell.run("keychainctl " + " ".join(GET) + " --keychain work").status == 4
+    assert shell.run("keychainctl status").text.count("unlocked") == 1
+    assert shell.run("keychainctl create work", ["again", "again"]).status == 9
+
+
+def test_no_unlock_of_one_user_serves_another(login, daemon):
+    login().run("printf s3cret | keychainctl " + " ".join(ADD))
+    assert control(BOB, *GET).returncode == 3
+    assert control(BOB, "unlock", "--password-stdin", input=ALICE[1] + "\n").returncode == 3
+
+
+def test_a_keychain_name_that_is_a_path_is_refused(login):
+    shell = login()
+    for name in ("../login", "/etc/passwd", ".hidden", "a/b", "x" * 65):
+        assert shell.run(f"keychainctl create '{name}'", ["pw", "pw"]).status in (1, 2), name

@@ -1,0 +1,88 @@
+#!/usr/bin/python3 -B
+# SPDX-License-Identifier: Apache-2.0
+"""A curious program of the demo's account. Tries what a program of the same user can try, again and
+again, and notes in ~/loot what it got."""
+
+import ctypes
+import os
+import pathlib
+import subprocess
+import sys
+import time
+
+INSTALLED = sys.argv[1]
+OWN = os.path.expanduser("~/own-keychainctl")
+STORE = f"/var/lib/keychain/{os.getuid()}/login.keychain"
+SECRETS = (b"tr0ub4dor", b"1234-5678")
+keyutils = ctypes.CDLL("libkeyutils.so.1", use_errno=True)
+
+
+def main():
+    in_session = os.getppid()
+    while True:
+        note("asked the daemon for “mail” in its own name", ask(OWN, "mail"))
+        note("asked the daemon for “bank” in its own name", ask(OWN, "bank"))
+        note("read the keychain's file", read_file(STORE))
+        note("read the daemon's memory", read_memory())
+        note("read every key of the kernel that it can see", read_keys())
+        if not any_login():
+            note("installed keychainctl, “mail”", ask(INSTALLED, "mail"))
+            note("installed keychainctl, “bank”", ask(INSTALLED, "bank"))
+        time.sleep(0.5)
+
+
+def ask(program, service):
+    done = subprocess.run([program, "get", "generic-password", "--service", service],
+                          stdin=subprocess.DEVNULL, capture_output=True)
+    reason = {3: "not found", 4: "locked, or nobody to ask"}.get(done.returncode, "refused")
+    return "SECRET" if done.returncode == 0 else f"nothing ({reason})"
+
+
+def read_file(path):
+    try:
+        return "SECRET" if open(path, "rb").read() else "nothing (empty)"
+    except OSError as error:
+        return f"nothing ({error.strerror})"
+
+
+def read_memory():
+    for folder in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            if (folder / "comm").read_text().strip() == "keychaind":
+                return read_file(folder / "mem")
+        except OSError:
+            pass
+    return "nothing (no daemon)"
+
+
+def read_keys():
+    found = read = 0
+    for line in open("/proc/keys"):
+        found += 1
+        buffer = ctypes.create_string_buffer(32768)
+        length = keyutils.keyctl_read(int(line.split()[0], 16), buffer, len(buffer))
+        if length >= 0 and " user " in line:
+            read += 1
+            if any(secret in buffer.raw for secret in SECRETS):
+                return "SECRET"
+    return f"nothing (sees {found}, no secret in the {read} that it can read)"
+
+
+def any_login():
+    """Whether its victim's login is still there: its shell has a terminal."""
+    me = os.getuid()
+    for folder in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            if folder.stat().st_uid == me and (folder / "comm").read_text() == "bash\n":
+                return True
+        except OSError:
+            pass
+    return False
+
+
+def note(what, got):
+    with open(os.path.expanduser("~/loot"), "a") as loot:
+        loot.write(f"{what}: {got}\n")
+
+
+main()
