@@ -18,16 +18,17 @@ keyutils = ctypes.CDLL("libkeyutils.so.1", use_errno=True)
 
 
 def main():
-    in_session = os.getppid()
     while True:
         note("asked the daemon for “mail” in its own name", ask(OWN, "mail"))
         note("asked the daemon for “bank” in its own name", ask(OWN, "bank"))
         note("read the keychain's file", read_file(STORE))
         note("read the daemon's memory", read_memory())
         note("read every key of the kernel that it can see", read_keys())
-        if not any_login():
-            note("installed keychainctl, “mail”", ask(INSTALLED, "mail"))
-            note("installed keychainctl, “bank”", ask(INSTALLED, "bank"))
+        if any_login():
+            note("started keychainctl for “bank”", ask(INSTALLED, "bank"))
+        else:
+            note("after that started keychainctl for “mail”", ask(INSTALLED, "mail"))
+            note("after that started keychainctl for “bank”", ask(INSTALLED, "bank"))
         time.sleep(0.5)
 
 

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a hostile program of the same user tries. Each prints one line: what it got."""
+
+import ctypes
+import os
+import sys
+import time
+
+import wire
+
+
+def speak_through_a_trusted_program_s_connection(program):
+    """A child connects and becomes the trusted program; the parent speaks on its descriptor."""
+    connection = wire.socket.socket(wire.socket.AF_UNIX)
+    connection.settimeout(8)
+    connection.set_inheritable(True)
+    ready, tell = os.pipe()
+    child = os.fork()
+    if child == 0:
+        connection.connect(wire.SOCKET)
+        os.write(tell, b"x")
+        os.execv(program, [program, "60"])
+    os.read(ready, 1)
+    hello = wire.hello_of(connection)
+    connection.sendall(wire.frame(wire.STATUS, hello))
+    said = wire.answer(connection)
+    os.kill(child, 9)
+    os.waitpid(child, 0)
+    return "hung up" if said == b"" else f"answered {said!r}"
+
+
+def become_another_program_after_connecting():
+    """The daemon sees one program connect and another, in the same process, ask."""
+    connection = wire.connect()
+    hello = wire.hello_of(connection)
+    time.sleep(0.3)
+    text = "".join(f"\\x{byte:02x}" for byte in wire.frame(wire.READ_ANYTHING, hello))
+    os.set_inheritable(connection.fileno(), True)
+    script = (f"printf '{text}' >&{connection.fileno()};"
+              f" timeout 3 head -c 42 <&{connection.fileno()} | tail -c 2 | od -An -tu1")
+    os.execv("/bin/bash", ["bash", "-c", script])
+
+
+def read_anything():
+    connection = wire.connect()
+    connection.sendall(wire.frame(wire.READ_ANYTHING, wire.hello_of(connection)))
+    return wire.refusal(wire.answer(connection))
+
+
+def replay_a_frame():
+    connection = wire.connect()
+    hello = wire.hello_of(connection)
+    same = wire.frame(wire.STATUS, hello)
+    connection.sendall(same)
+    first = wire.answer(connection)
+    connection.sendall(same)
+    return f"first {len(first) > 0}, again {len(wire.answer(connection)) > 0}"
+
+
+def replay_on_another_connection():
+    old = wire.hello_of(wire.connect())
+    connection = wire.connect()
+    wire.hello_of(connection)
+    connection.sendall(wire.frame(wire.STATUS, old))
+    return f"answered {len(wire.answer(connection)) > 0}"
+
+
+def register_as_prompter():
+    connection = wire.connect()
+    connection.sendall(wire.frame(wire.REGISTER_PROMPTER, wire.hello_of(connection)))
+    return wire.refusal(wire.answer(connection))
+
+
+def attach_as_prompter():
+    connection = wire.connect()
+    connection.sendall(wire.frame(wire.attach_prompter(bytes(16)), wire.hello_of(connection)))
+    return wire.refusal(wire.answer(connection))
+
+
+def trace(pid):
+    libc = ctypes.CDLL(None, use_errno=True)
+    attached = libc.ptrace(16, int(pid), 0, 0)
+    return "attached" if attached == 0 else os.strerror(ctypes.get_errno())
+
+
+def read_every_key():
+    """Every key that /proc/keys shows and the kernel lets this user read."""
+    libkeyutils = ctypes.CDLL("libkeyutils.so.1")
+    got = []
+    for line in open("/proc/keys"):
+        serial, kind = int(line.split()[0], 16), line.split()[7]
+        if kind != "user":
+            continue
+        buffer = ctypes.create_string_buffer(32768)
+        length = libkeyutils.keyctl_read(ctypes.c_int32(serial), buffer, 32768)
+        if length >= 0:
+            got.append(line.split(maxsplit=8)[8].strip())
+    return got
+
+
+def login_socket(path, verb, uid, account, password):
+    return wire.login_reply(path, wire.login_frame(int(verb), int(uid), account=account,
+                                                   password=password, leader=os.getpid()))
+
+
+if __name__ == "__main__":
+    print(globals()[sys.argv[1]](*sys.argv[2:]))
