@@ -24,6 +24,11 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
+/// Code as programs write it that know nothing of this house.
+func guests(_ name: String, _ mode: SwiftLanguageMode, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies, swiftSettings: [.swiftLanguageMode(mode)])
+}
+
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swift-protobuf")
 let arguments: Target.Dependency = .product(
@@ -48,7 +53,8 @@ let package = Package(
     targets: [
         // Ground: the nouns, and the C that Swift cannot do without.
         floor("KeychainModel"),
-        .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
+        .systemLibrary(
+            name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
         .systemLibrary(name: "CKeyutils", providers: [.apt(["libkeyutils-dev"])]),
         .systemLibrary(name: "CPAM", providers: [.apt(["libpam0g-dev"])]),
         .systemLibrary(
@@ -85,7 +91,9 @@ let package = Package(
         floor("KeychainClient", ["KeychainModel", "KeychainMessages", "LocalSocket", "Secrets"]),
 
         // Daemon or own process: the one place that chooses.
-        floor("KeychainAccess", ["KeychainClient", "KeychainMessages", "KeychainModel", "KeychainService"]),
+        floor(
+            "KeychainAccess",
+            ["KeychainClient", "KeychainMessages", "KeychainModel", "KeychainService"]),
 
         // Faces.
         floor(
@@ -118,5 +126,8 @@ let package = Package(
         tests(
             "KeychainStoreTests",
             ["KeychainStore", "KeychainModel", "AccessControl", "Secrets", grdb]),
+        guests("SecurityTests", .v6, ["Security", "KeychainModel", "KeychainMessages", "Secrets"]),
+        guests("AppleSamplesTests", .v6, ["Security"]),
+        guests("AppleSamplesSwift5Tests", .v5, ["Security"]),
     ]
 )

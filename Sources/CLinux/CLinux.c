@@ -116,13 +116,9 @@ int kc_accept(int socket, int wake) {
     return accept4(socket, NULL, NULL, SOCK_CLOEXEC);
 }
 
-int kc_wake_make(void) {
-    return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-}
+int kc_wake_make(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 
-void kc_wake(int wake) {
-    eventfd_write(wake, 1);
-}
+void kc_wake(int wake) { eventfd_write(wake, 1); }
 
 int kc_rename_new(const char *from, const char *to) {
     if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) {
@@ -154,22 +150,16 @@ int kc_hung_up(int socket) {
            (item.revents & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL)) != 0;
 }
 
-int kc_open_folder(const char *path) {
-    return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-}
+int kc_open_folder(const char *path) { return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC); }
 
 int kc_forbid_dumping(void) {
     struct rlimit none = {0, 0};
     return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0 && setrlimit(RLIMIT_CORE, &none) == 0 ? 0 : -1;
 }
 
-int kc_runs_with_foreign_rights(void) {
-    return getauxval(AT_SECURE) != 0;
-}
+int kc_runs_with_foreign_rights(void) { return getauxval(AT_SECURE) != 0; }
 
-int kc_pidfd_open(pid_t pid) {
-    return (int)syscall(SYS_pidfd_open, pid, 0);
-}
+int kc_pidfd_open(pid_t pid) { return (int)syscall(SYS_pidfd_open, pid, 0); }
 
 int kc_pidfd_kill(int pidfd, int signal) {
     return (int)syscall(SYS_pidfd_send_signal, pidfd, signal, NULL, 0);
@@ -187,8 +177,8 @@ int kc_reap(int pidfd, int *code) {
 
 // After fork: only what is safe there. Reports errno through the pipe and ends.
 static _Noreturn void become(const char *program, char *const argv[], char *const envp[],
-                             const int *source, const int *target, size_t count,
-                             int new_session, int quiet, pid_t parent, int report) {
+                             const int *source, const int *target, size_t count, int new_session,
+                             int quiet, pid_t parent, int report) {
     int moved[8];
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) {

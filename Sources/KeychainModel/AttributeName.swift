@@ -5,7 +5,9 @@ public struct AttributeName: RawRepresentable, Hashable, Sendable, Comparable {
     public let rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    public static func == (a: Self, b: Self) -> Bool { a.rawValue.utf8.elementsEqual(b.rawValue.utf8) }
+    public static func == (a: Self, b: Self) -> Bool {
+        a.rawValue.utf8.elementsEqual(b.rawValue.utf8)
+    }
     public static func < (a: Self, b: Self) -> Bool {
         a.rawValue.utf8.lexicographicallyPrecedes(b.rawValue.utf8)
     }

@@ -22,7 +22,8 @@ struct DaemonKeyring: Sendable {
         guard let place = FolderPlace(stateFolder) else { throw .notAvailable }
         let name = "keychain:\(stateFolder):\(place.device):\(place.number)"
         do {
-            top = try KernelKeyring.findKeyring(name, in: .userKeyring)
+            top =
+                try KernelKeyring.findKeyring(name, in: .userKeyring)
                 ?? KernelKeyring.makeKeyring(
                     name, in: .userKeyring, permissions: Self.permissions)
         } catch { throw .notAvailable }
@@ -52,7 +53,8 @@ struct DaemonKeyring: Sendable {
         timeoutSeconds: UInt32? = nil
     ) throws(Refusal) {
         do {
-            let ring = try existingRing(of: user)
+            let ring =
+                try existingRing(of: user)
                 ?? KernelKeyring.makeKeyring(
                     "uid:\(user)", in: top, permissions: Self.permissions)
             _ = try KernelKeyring.add(

@@ -45,7 +45,7 @@ public final class EmbeddedKeychain: KeychainEndpoint {
         guard !folder.exists(.login, of: asker.caller.user) else { return }
         do throws(Refusal) {
             try protectors.create(.login, of: asker.caller.user, password: nil)
-        } catch where error == .duplicateKeychain {
+        } catch  where error == .duplicateKeychain {
             // Another process was faster.
         }
     }

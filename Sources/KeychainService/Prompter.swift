@@ -35,8 +35,9 @@ final class Prompter: @unchecked Sendable {
     func reply() throws(Refusal) -> HeldSecret? {
         do {
             let frame = try connection.receive(.prompterReply)
-            guard case .promptReply(let answer) = try ClientWords(
-                frame.message, secrets: frame.secrets)
+            guard
+                case .promptReply(let answer) = try ClientWords(
+                    frame.message, secrets: frame.secrets)
             else { throw Refusal.badRequest }
             return answer
         } catch { throw .interactionNotAllowed }

@@ -67,14 +67,16 @@ public final class RequestServer: Sendable {
                     offersTerminal: offersTerminal, prompterProgram: prompterProgram)
                 guard answer(request, for: asker, on: connection) else { return }
             case .registerPrompter:
-                serve(prompter: Prompter(connection), caller, connection) { prompter throws(Refusal) in
+                serve(prompter: Prompter(connection), caller, connection) {
+                    prompter throws(Refusal) in
                     try prompters.register(prompter, for: caller)
                 } welcome: {
                     say(.answer(Answer(), continues: false), to: connection)
                 }
                 return
             case .attachPrompter(let challenge):
-                serve(prompter: Prompter(connection), caller, connection) { prompter throws(Refusal) in
+                serve(prompter: Prompter(connection), caller, connection) {
+                    prompter throws(Refusal) in
                     try prompters.attach(prompter, challenge: challenge, for: caller)
                 } welcome: {
                 }

@@ -105,7 +105,9 @@ final class SessionRegistry: Sendable {
         let mine = entries.withLock { $0.values.filter { $0.session.user == user } }
         var alive: [LoginSession] = []
         for entry in mine {
-            if isAlive(entry) { alive.append(entry.session) } else {
+            if isAlive(entry) {
+                alive.append(entry.session)
+            } else {
                 close(entry.session.id, user: user)
             }
         }

@@ -45,7 +45,8 @@ public enum PasswordCost {
             } catch { failure = error }
         }
         if let failure { throw failure }
-        let once = max(Double(elapsed.components.attoseconds) / 1e15, 1)
+        let once =
+            max(Double(elapsed.components.attoseconds) / 1e15, 1)
             + Double(elapsed.components.seconds) * 1000
         let passes = min(max(UInt32((milliseconds / once).rounded()), 3), 64)
         return try PasswordParameters(passes: passes, memoryKiB: memoryKiB, salt: salt)

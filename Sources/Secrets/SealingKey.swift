@@ -70,7 +70,8 @@ extension RawSpan {
         guard byteCount >= SealingKey.overhead else { throw .notAuthentic }
         let plainCount = byteCount - SealingKey.overhead
         return try key.withBytes { key throws(SecretsError) in
-            try SecretBytes(count: plainCount) { (plain: inout MutableRawSpan) throws(SecretsError) in
+            try SecretBytes(count: plainCount) {
+                (plain: inout MutableRawSpan) throws(SecretsError) in
                 // Safe: sodium writes exactly `plainCount` bytes and reads the sealed span only.
                 let result = unsafe plain.withUnsafeMutableBytes { plain in
                     unsafe self.withUnsafeBytes { sealed in

@@ -39,7 +39,6 @@ private func refusal(_ read: () throws(Refusal) -> Void) -> Refusal? {
     return nil
 }
 
-private let genp: [String: String] = ["class": "genp"]
 private func genp(_ key: String, _ value: Any) -> [String: Any] { ["class": "genp", key: value] }
 private func inet(_ key: String, _ value: Any) -> [String: Any] { ["class": "inet", key: value] }
 private func rights(_ flags: SecAccessControlCreateFlags, _ protection: String = "ak") -> Any {
@@ -52,7 +51,7 @@ private let item = SecKeychainItem(ItemReference(bytes: Array(reference))!, in: 
     @Test(
         arguments: [
             //                                                    add, copy, update, delete
-            RefusalRow("a class alone", genp, all: nil),
+            RefusalRow("a class alone", ["class": "genp"], all: nil),
             RefusalRow("no class", ["svce": "x"], all: .badRequest),
             RefusalRow("an empty dictionary", [:], all: .badRequest),
             RefusalRow("an unknown class", ["class": "abcd"], all: .noSuchClass),

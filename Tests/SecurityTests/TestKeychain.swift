@@ -4,7 +4,7 @@ import Security
 
 /// The keychain of this test run: embedded, in a folder of its own, of a program with three groups.
 enum TestKeychain {
-    static let groups = ["first.group", "second.group"]
+    static let groups = ["first.group", "second.group", "strange.group"]
 
     /// Must be touched before the first call of a test, as the choice is made once in a process.
     static let isReady: Bool = {

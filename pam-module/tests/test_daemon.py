@@ -16,13 +16,19 @@ LIMIT = 2500
 def login(world, options=""):
     """A login where everything of ours is optional, then one that insists."""
     world.login_service(options)
-    lines = world.host("authenticate", "open", "close", "descriptors")
+    lines = in_time(world, "authenticate", "open", "close", "descriptors")
     assert codes(lines, "authenticate", "open", "close") == [SUCCESS] * 3, lines
-    assert slowest(lines) < LIMIT, lines
     world.service(world.line("session", "required", "required " + options))
-    insisting = world.host("open")
-    assert slowest(insisting) < LIMIT, insisting
-    return codes(insisting, "open")
+    return codes(in_time(world, "open"), "open")
+
+
+def in_time(world, *steps):
+    """Asks once more where it took too long: the machine may have been busy, the module is not."""
+    lines = world.host(*steps)
+    if slowest(lines) >= LIMIT:
+        lines = world.host(*steps)
+    assert slowest(lines) < LIMIT, lines
+    return lines
 
 
 def expect_no_harm(world):
@@ -203,14 +209,21 @@ def _(world):
 @test("no descriptor is left over, nor one of 0-2 used where the host has closed them")
 def _(world):
     world.login_service()
-    with FakeDaemon(world.socket) as daemon:
-        lines = world.host("descriptors", "open", "close", "descriptors")
-        counts = codes(lines, "descriptors")
-        assert counts[0] == counts[1], lines
-        lines = world.host("close-standard", "descriptors", "open", "descriptors", "close")
-        counts = codes(lines, "descriptors")
-        assert counts[0] == counts[1] and codes(lines, "open") == [SUCCESS]
-    assert len(daemon.requests) == 4
+    standard = []
+
+    def look(connection):
+        """At the host's descriptors, while it waits for the answer."""
+        pid = daemon.peers[-1][0]
+        standard.append([n for n in "012" if os.path.lexists(f"/proc/{pid}/fd/{n}")])
+        connection.sendall(ACCEPTED)
+
+    with FakeDaemon(world.socket, answer=look) as daemon:
+        for first in ([], ["close-standard"]):
+            lines = world.host(*first, "descriptors", "open", "close", "descriptors")
+            counts = codes(lines, "descriptors")
+            assert counts[0] == counts[1], lines
+            assert codes(lines, "open", "close") == [SUCCESS, SUCCESS]
+    assert standard == [["0", "1", "2"]] * 2 + [[]] * 2
 
 
 @test("only `debug` speaks to the user, once, and not where the host wants silence")

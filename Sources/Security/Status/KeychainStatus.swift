@@ -48,9 +48,9 @@ extension StatusMessages {
         errSecBufferTooSmall: "There is not enough memory available to use the specified item.",
         errSecDataTooLarge:
             """
-            This item contains information which is too large or in a format that cannot be \
-            displayed.
-            """,
+        This item contains information which is too large or in a format that cannot be \
+        displayed.
+        """,
         errSecNoSuchAttr: "The specified attribute does not exist.",
         errSecInvalidItemRef:
             "The specified item is no longer valid. It may have been deleted from the keychain.",
@@ -61,9 +61,9 @@ extension StatusMessages {
         errSecReadOnlyAttr: "The specified attribute could not be modified.",
         errSecWrongSecVersion:
             """
-            This keychain was created by a different version of the system software and cannot \
-            be opened.
-            """,
+        This keychain was created by a different version of the system software and cannot \
+        be opened.
+        """,
         errSecKeySizeNotAllowed: "This item specifies a key size which is too large or too small.",
         errSecNoStorageModule: "The part that stores keychains could not be loaded.",
         errSecNoCertificateModule: "The part that handles certificates could not be loaded.",

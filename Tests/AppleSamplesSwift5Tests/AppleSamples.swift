@@ -1,0 +1,1 @@
+../AppleSamplesTests/AppleSamples.swift
