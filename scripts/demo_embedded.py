@@ -44,7 +44,7 @@ class Person:
                                  timeout=120, echo=False, dimensions=(50, 200))
         answers = list(answers)
         text = ""
-        while terminal.expect([pexpect.EOF, r"(?m)assword[^\n]*: ?$"]) == 1:
+        while terminal.expect([pexpect.EOF, r"(?m)(assword|again)[^\n]*: ?$"]) == 1:
             text += terminal.before + terminal.after
             terminal.sendline(answers.pop(0) if answers else "")
         text += terminal.before

@@ -18,10 +18,12 @@ extension KeychainService {
         let groups = try groups(query.accessGroup, of: caller)
         let keychain = try keychain(query.keychain, for: caller)
         let keys = try vault.keys(of: keychain)
-        let judging = try judging(
-            .decrypt, keychain, keys, groups: groups, ui: query.authenticationUI, for: asker)
         var reading = Reading(query, groups: groups)
-        let evidence = try needed(&reading, keychain, keys, judging, for: asker)
+        try findFew(&reading, keychain, keys)
+        let judging = try judging(
+            .decrypt, keychain, keys, groups: groups, ui: query.authenticationUI,
+            few: reading.found, for: asker)
+        let evidence = try needed(reading, keychain, keys, judging, for: asker)
         var answer = Answer()
         var total = 0
         var secretBytes = 0
@@ -57,22 +59,28 @@ extension KeychainService {
         }
     }
 
+    private func findFew(
+        _ reading: inout Reading, _ keychain: OpenKeychain, _ keys: borrowing ClassKeys
+    ) throws(Refusal) {
+        guard let limit = reading.query.limit, limit <= Self.batch,
+            reading.query.authenticationUI != .skip
+        else { return }
+        do {
+            reading.found = try keychain.file.find(
+                reading.query, groups: reading.groups, keys: keys)
+        } catch { throw Refusal(error) }
+    }
+
     /// Looks at everything that will be read, so that the user is asked once and for all of it.
     private func needed(
-        _ reading: inout Reading, _ keychain: OpenKeychain, _ keys: borrowing ClassKeys,
+        _ reading: Reading, _ keychain: OpenKeychain, _ keys: borrowing ClassKeys,
         _ judging: Judging, for asker: any Asker
     ) throws(Refusal) -> Evidence {
-        let skips = reading.query.authenticationUI == .skip
-        if let limit = reading.query.limit, limit <= Self.batch, !skips {
-            var found: [SealedItem] = []
-            do {
-                found = try keychain.file.find(reading.query, groups: reading.groups, keys: keys)
-            } catch { throw Refusal(error) }
-            reading.found = found
+        if let found = reading.found {
             return try evidence(
                 for: found, judging, .read, reason: reading.query.reason, for: asker)
         }
-        if skips { return Evidence() }
+        if reading.query.authenticationUI == .skip { return Evidence() }
         var asking: [SealedItem] = []
         try each(reading, keychain, keys) { item throws(Refusal) in
             switch judging.judge(item, Evidence()) {

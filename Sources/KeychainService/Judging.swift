@@ -28,11 +28,15 @@ struct Judging: Sendable {
 extension KeychainService {
     func judging(
         _ operation: ItemOperation, _ keychain: OpenKeychain, _ keys: borrowing ClassKeys,
-        groups: [String], ui: ItemQuery.AuthenticationUI, for asker: any Asker
+        groups: [String], ui: ItemQuery.AuthenticationUI, few: [SealedItem]? = nil,
+        for asker: any Asker
     ) throws(Refusal) -> Judging {
-        let isPasscodeSet: Bool
-        do { isPasscodeSet = try keychain.file.isPasswordProtected() } catch {
-            throw Refusal(error)
+        // Looked up only where a verdict can rest on it; "not set" opens nothing.
+        var isPasscodeSet = false
+        if few?.contains(where: { $0.restsOnPasscode(for: operation) }) ?? true {
+            do { isPasscodeSet = try keychain.file.isPasswordProtected() } catch {
+                throw Refusal(error)
+            }
         }
         return Judging(
             operation: operation, groups: groups,
@@ -67,6 +71,11 @@ extension KeychainService {
 }
 
 extension SealedItem {
+    fileprivate func restsOnPasscode(for operation: ItemOperation) -> Bool {
+        accessControl.protection == .whenPasscodeSetThisDeviceOnly
+            || accessControl.constraint(for: operation) != .always
+    }
+
     /// What people know the item by.
     var shownName: String {
         for name in [AttributeName.label, .service, .server, .account] {

@@ -19,8 +19,12 @@ final class KeychainFolder: Sendable {
         let user: UInt32
         let name: KeychainName
     }
+    private struct OpenFile {
+        let file: KeychainFile
+        let identity: FilePlace?
+    }
     private struct OpenFiles {
-        var files: [Key: KeychainFile] = [:]
+        var files: [Key: OpenFile] = [:]
         var order: [Key] = []
     }
 
@@ -42,20 +46,21 @@ final class KeychainFolder: Sendable {
         let name = try Self.verified(name)
         let key = Key(user: user, name: name)
         let path = filePath(name, user)
-        if let file = open.withLock({ $0.files[key] }), file.isStillAt(path) {
-            return OpenKeychain(user: user, name: name, path: path, file: file)
+        let identity = FilePlace(path)
+        if let known = open.withLock({ $0.files[key] }), let identity, known.identity == identity {
+            return OpenKeychain(user: user, name: name, path: path, file: known.file)
         }
         let file: KeychainFile
         do { file = try KeychainFile.open(at: path, owner: try owner(user)) } catch {
             throw Self.refusal(error)
         }
-        remember(file, key)
+        remember(OpenFile(file: file, identity: identity), key)
         return OpenKeychain(user: user, name: name, path: path, file: file)
     }
 
     func exists(_ name: KeychainName, of user: UInt32) -> Bool {
         // Whatever lies there, even if it is no keychain, is not overwritten.
-        (try? FileManager.default.attributesOfItem(atPath: filePath(name, user))) != nil
+        FilePlace(filePath(name, user)) != nil
     }
 
     /// Makes the file with `creating`, in a folder that is the user's alone.
@@ -111,7 +116,7 @@ final class KeychainFolder: Sendable {
         return KeychainOwner(user: user, account: account)
     }
 
-    private func remember(_ file: KeychainFile, _ key: Key) {
+    private func remember(_ file: OpenFile, _ key: Key) {
         open.withLock { open in
             if open.files.updateValue(file, forKey: key) == nil { open.order.append(key) }
             if open.order.count > Self.mostOpen {

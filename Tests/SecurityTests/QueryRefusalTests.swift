@@ -41,7 +41,9 @@ private func refusal(_ read: () throws(Refusal) -> Void) -> Refusal? {
 
 private func genp(_ key: String, _ value: Any) -> [String: Any] { ["class": "genp", key: value] }
 private func inet(_ key: String, _ value: Any) -> [String: Any] { ["class": "inet", key: value] }
-private func rights(_ flags: SecAccessControlCreateFlags, _ protection: String = "ak") -> Any {
+private func rights(
+    _ flags: SecAccessControlCreateFlags, _ protection: String = "ak"
+) -> SecAccessControl {
     SecAccessControlCreateWithFlags(nil, protection as NSString, flags, nil)!
 }
 private let reference = Data("genp".utf8) + Data(repeating: 7, count: 16)
@@ -237,7 +239,7 @@ private let item = SecKeychainItem(ItemReference(bytes: Array(reference))!, in: 
     @Test(arguments: [(128, nil), (129, Refusal.badRequest)])
     func `a dictionary has 128 keys at most`(_ count: Int, _ expected: Refusal?) {
         var dictionary: [String: Any] = ["class": "genp"]
-        for number in 1..<count { dictionary["f_\(number)"] = 1 }
+        for number in 1..<count { dictionary["f_Callback\(number)"] = 1 }
         let said = refusal { () throws(Refusal) in
             _ = try Selection(dictionary as CFDictionary, for: .copyMatching)
         }

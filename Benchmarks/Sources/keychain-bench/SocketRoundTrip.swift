@@ -9,7 +9,7 @@ enum SocketRoundTrip {
         let (near, far) = (ends[0], ends[1])
         let echo = Thread {
             var buffer = [UInt8](repeating: 0, count: 64)
-            while recv(far, &buffer, 64, Int32(MSG_WAITALL.rawValue)) == 64 {
+            while recv(far, &buffer, 64, Int32(MSG_WAITALL)) == 64 {
                 send(far, buffer, 64, 0)
             }
         }
@@ -17,7 +17,7 @@ enum SocketRoundTrip {
         var buffer = [UInt8](repeating: 7, count: 64)
         Measurement("socket round trip", count: 20_000) { _ in
             send(near, buffer, 64, 0)
-            recv(near, &buffer, 64, Int32(MSG_WAITALL.rawValue))
+            recv(near, &buffer, 64, Int32(MSG_WAITALL))
         }.report()
         shutdown(near, Int32(SHUT_RDWR))
     }

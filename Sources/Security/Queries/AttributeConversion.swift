@@ -18,7 +18,7 @@ extension AttributeKind {
     private func blob(_ given: QueryValue) throws(Refusal) -> AttributeValue {
         switch given {
         case .string(let text): .string(text)
-        case .data(let data): .data(Array(data))
+        case .data(let data): .data(data.copiedBytes)
         case .number, .real, .boolean: try number(given)
         default: throw .badRequest
         }
@@ -26,7 +26,7 @@ extension AttributeKind {
 
     private func data(_ given: QueryValue) throws(Refusal) -> AttributeValue {
         switch given {
-        case .data(let data): return .data(Array(data))
+        case .data(let data): return .data(data.copiedBytes)
         case .string(let text): return .data(Array(text.utf8))
         case .number(let number):
             let bits = UInt32(truncatingIfNeeded: number)
@@ -40,7 +40,7 @@ extension AttributeKind {
         case .string(let text): return .string(text)
         case .uuid(let uuid): return .string(uuid.uuidString)
         case .data(let data):
-            guard let text = String(validating: data, as: UTF8.self) else { throw .badRequest }
+            guard let text = String(validating: data.copiedBytes, as: UTF8.self) else { throw .badRequest }
             return .string(text)
         default: throw .badRequest
         }
@@ -66,7 +66,8 @@ extension AttributeKind {
 
     private func uuid(_ given: QueryValue) throws(Refusal) -> AttributeValue {
         switch given {
-        case .data(let data) where data.isEmpty || data.count == 16: return .data(Array(data))
+        case .data(let data) where data.length == 0 || data.length == 16:
+            return .data(data.copiedBytes)
         case .uuid(let uuid):
             let bytes = uuid.uuid
             return .data([

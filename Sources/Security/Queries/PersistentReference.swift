@@ -10,15 +10,15 @@ enum PersistentReference {
 
     private static let otherClasses = ["cert", "keys", "idnt"]
 
-    init(_ data: Data) throws(Refusal) {
-        if let reference = ItemReference(bytes: Array(data)) {
+    init(_ data: NSData) throws(Refusal) {
+        guard data.length == ItemReference.byteCount else { throw .badRequest }
+        let bytes = data.copiedBytes
+        if let reference = ItemReference(bytes: bytes) {
             self = .item(reference)
             return
         }
-        let code = String(decoding: data.prefix(4), as: UTF8.self)
-        guard data.count == ItemReference.byteCount, Self.otherClasses.contains(code) else {
-            throw .badRequest
-        }
+        let code = String(decoding: bytes.prefix(4), as: UTF8.self)
+        guard Self.otherClasses.contains(code) else { throw .badRequest }
         self = .otherClass(code)
     }
 

@@ -4,7 +4,7 @@ internal import Foundation
 /// One value of a dictionary as a caller gave it, with its class told apart once and for all.
 enum QueryValue {
     case string(String)
-    case data(Data)
+    case data(NSData)
     case boolean(Bool)
     case number(Int64)
     /// A number that is not whole, or too large to be counted with.
@@ -23,7 +23,7 @@ enum QueryValue {
     init(_ value: Any) {
         switch value as AnyObject {
         case let string as NSString: self = .string(string as String)
-        case let data as NSData: self = .data(data as Data)
+        case let data as NSData: self = .data(data)
         case let number as NSNumber: self.init(number)
         case let boolean as CFBoolean: self = .boolean(boolean.value)
         case let date as NSDate: self = .date(date.timeIntervalSinceReferenceDate)

@@ -12,6 +12,7 @@ struct Selection {
 
     init(_ dictionary: CFDictionary, for call: Call) throws(Refusal) {
         let words = try QueryWords(dictionary)
+        if call != .copyMatching, !words.match.isEmpty { throw .badRequest }
         let values = try ValueWords(words.values)
         let itemClass = try ItemClass(words, values)
         let attributes = try AttributeWords(words.attributes, of: itemClass)
@@ -50,7 +51,6 @@ struct Selection {
         _ words: QueryWords, _ use: UseWords, _ parts: ItemQuery.Parts, _ match: MatchWords,
         for call: Call
     ) throws(Refusal) {
-        if call != .copyMatching, !words.match.isEmpty { throw .badRequest }
         if call != .copyMatching, use.authenticationUI == .skip { throw .badRequest }
         if call != .delete, use.hasItemList { throw .badRequest }
         if call == .update, !parts.isEmpty { throw .badRequest }

@@ -6,7 +6,7 @@ internal import Secrets
 
 /// The secret or the item itself that lies in a dictionary (`kSecValue…`).
 struct ValueWords {
-    private let data: Data?
+    private let data: NSData?
     let persistentReference: PersistentReference?
     let item: SecKeychainItem?
 
@@ -28,10 +28,9 @@ struct ValueWords {
         }
     }
 
-    /// The secret in memory that is wiped; what the caller holds is the caller's.
     func secret() throws(Refusal) -> HeldSecret? {
         guard let data else { return nil }
-        guard data.count <= Request.largestSecret else { throw .dataTooLarge }
-        return HeldSecret(SecretBytes(copying: data.bytes))
+        guard data.length <= Request.largestSecret else { throw .dataTooLarge }
+        return HeldSecret(data.copiedSecret)
     }
 }

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How the daemon starts and stops."""
+
+import os
+import socket
+import stat
+import subprocess
+
+import world
+from conftest import ALICE
+
+ADD = "printf s3cret | keychainctl add generic-password --service mail --account me"
+GET = "keychainctl get generic-password --service mail --account me"
+PROGRAM = world.PREFIX / "sbin/keychaind"
+SOCKETS = ("keychain.sock", "login.sock", "offer.sock")
+
+
+def start_and_fail(*arguments, **options):
+    """What a daemon says that does not start, and its exit status."""
+    done = subprocess.run([PROGRAM, "--foreground", *map(str, arguments)], text=True, timeout=20,
+                          capture_output=True, **options)
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_sigterm_ends_it_cleanly_and_takes_its_sockets_back(daemon):
+    assert daemon.stop() == 0
+    assert daemon.log().strip().endswith("stopped")
+    assert not any((world.RUN / name).exists() for name in SOCKETS)
+
+
+def test_its_sockets_are_open_to_whom_they_are_for(daemon):
+    modes = [stat.S_IMODE((world.RUN / name).stat().st_mode) for name in SOCKETS]
+    assert modes == [0o666, 0o600, 0o666]
+
+
+def test_after_a_kill_it_starts_again_over_what_was_left(login, daemon):
+    shell = login()
+    shell.run(ADD)
+    daemon.stop(world.signal.SIGKILL)
+    assert (world.RUN / "keychain.sock").exists()
+    daemon.start()
+    assert shell.run(GET).text.strip() == "s3cret"
+
+
+def test_a_second_daemon_leaves_the_first_alone(login, daemon):
+    status, words = start_and_fail()
+    assert status == 1 and "another daemon is listening" in words
+    assert login().run(ADD).status == 0
+
+
+def test_it_does_not_run_beside_policies_that_it_would_ignore(tmp_path):
+    (tmp_path / "10-mine.yaml").write_text("rules: []\n")
+    status, words = start_and_fail("--policies", tmp_path, "--state", tmp_path / "state")
+    assert status == 1 and "10-mine.yaml" in words
+    assert not (tmp_path / "state").exists()
+
+
+def test_it_runs_as_root_only():
+    refused = world.as_user(ALICE[0], PROGRAM, "--foreground")
+    assert refused.returncode == 1 and "must run as root" in refused.stdout + refused.stderr
+
+
+def test_it_leaves_no_core_and_lets_nobody_look_into_it(daemon):
+    limits = world.pathlib.Path(f"/proc/{daemon.pid}/limits").read_text()
+    core = next(line for line in limits.splitlines() if line.startswith("Max core file size"))
+    assert core.split()[4:6] == ["0", "0"]
+    for file in ("mem", "environ", "maps"):
+        assert world.as_user(ALICE[0], "cat", f"/proc/{daemon.pid}/{file}").returncode != 0
+
+
+def test_an_idle_daemon_holds_no_secret_of_an_open_keychain(login, daemon):
+    shell = login()
+    shell.run("printf find-me-if-you-can | keychainctl add generic-password --service mail")
+    assert "find-me" in shell.run("keychainctl get generic-password --service mail").text
+    assert memory_of(daemon.pid).count(b"find-me-if-you-can") == 0
+    assert memory_of(daemon.pid).count(ALICE[1].encode()) == 0
+    # The search finds what is there: the daemon's own path.
+    assert memory_of(daemon.pid).count(str(world.STATE).encode()) > 0
+
+
+def memory_of(pid):
+    """All that the process has mapped and may read, as root sees it."""
+    parts = []
+    with open(f"/proc/{pid}/maps") as maps, open(f"/proc/{pid}/mem", "rb") as memory:
+        for line in maps:
+            span, rights = line.split()[:2]
+            start, end = (int(part, 16) for part in span.split("-"))
+            if "r" not in rights or "[v" in line:
+                continue
+            try:
+                memory.seek(start)
+                parts.append(memory.read(end - start))
+            except OSError:
+                pass
+    return b"".join(parts)
+
+
+def test_systemd_s_sockets_start_it(login, daemon, tmp_path):
+    """As systemd does it, by its own tool: nothing runs until somebody connects."""
+    daemon.stop()
+    command = ["systemd-socket-activate", "--fdname=keychain:login:offer"]
+    for name in SOCKETS:
+        command += ["-l", world.RUN / name]
+    log = open(tmp_path / "activated.log", "w")
+    activated = subprocess.Popen([*command, PROGRAM, "--foreground"], stdin=subprocess.DEVNULL,
+                                 stdout=log, stderr=log)
+    try:
+        world.wait_for(lambda: all((world.RUN / name).exists() for name in SOCKETS), "the sockets")
+        # The tool knows no modes; the units say these.
+        for name, mode in zip(SOCKETS, (0o666, 0o600, 0o666)):
+            os.chmod(world.RUN / name, mode)
+        assert "keychaind" not in world.pathlib.Path(f"/proc/{activated.pid}/comm").read_text()
+        shell = login()
+        assert shell.run(ADD).status == 0
+        assert shell.run(GET).text.strip() == "s3cret"
+        activated.terminate()
+        assert activated.wait(10) == 0
+        # Whoever made the sockets keeps them, for the daemon's successor.
+        assert all((world.RUN / name).exists() for name in SOCKETS)
+    finally:
+        if activated.poll() is None:
+            activated.kill()
+            activated.wait()
+        for name in SOCKETS:
+            (world.RUN / name).unlink(missing_ok=True)
+
+
+def test_it_tells_systemd_when_it_is_ready_and_when_it_stops(daemon, tmp_path):
+    daemon.stop()
+    path = tmp_path / "notify"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as heard:
+        heard.bind(str(path))
+        heard.settimeout(10)
+        process = subprocess.Popen([PROGRAM, "--foreground"], stderr=subprocess.DEVNULL,
+                                   env={"NOTIFY_SOCKET": str(path)})
+        try:
+            assert heard.recv(100) == b"READY=1"
+            # Ready means that it can be spoken to.
+            assert all(world.accepts(world.RUN / name) for name in SOCKETS)
+            process.terminate()
+            assert heard.recv(100) == b"STOPPING=1"
+            assert process.wait(10) == 0
+        finally:
+            if process.poll() is None:
+                process.kill()
+                process.wait()
