@@ -8,7 +8,8 @@ internal import LocalSocket
 struct PrompterLauncher {
     private let child: ChildProcess
 
-    static var hasControllingTerminal: Bool { ControllingTerminal.exists }
+    /// Found out once: a process that later leaves its terminal is noticed by the daemon.
+    static let hasControllingTerminal = ControllingTerminal.exists
 
     init?(program: String, challenge: [UInt8], socket: String) {
         // Only a program that no other user than root could have put there.

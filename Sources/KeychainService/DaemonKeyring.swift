@@ -3,6 +3,7 @@ internal import Foundation
 internal import KernelKeyring
 internal import KeychainModel
 internal import Secrets
+internal import Synchronization
 
 /// The daemon's part of root's keyring: one keyring a user, and in it sealed class keys and facts
 /// about logins (design: What the kernel keyring holds).
@@ -10,11 +11,20 @@ internal import Secrets
 /// Names below a user's keyring:
 /// `session:TICKET`, `half:SESSION`, `unlock:SESSION:KEYCHAIN`, `first-unlock:KEYCHAIN`,
 /// `device:KEYCHAIN`.
-struct DaemonKeyring: Sendable {
+final class DaemonKeyring: Sendable {
     /// Possessor and owner may do everything, nobody else anything.
     private static let permissions: UInt32 = 0x3f3f_0000
 
+    private struct Name: Hashable {
+        let user: UInt32
+        let key: String
+    }
+
     private let top: KeySerial
+    /// Where keys were found or made: a hint that saves looking for them, and no more. What a key
+    /// holds is sealed for its name, so that a number which the kernel has given to another key
+    /// opens nothing.
+    private let known = Mutex<[Name: KeySerial]>([:])
 
     /// One keyring for each state folder, by what it is and not by what it is called: daemons in
     /// different mount namespaces share root's keyring, and must not meet in it.
@@ -42,9 +52,15 @@ struct DaemonKeyring: Sendable {
     }
 
     func read(_ name: String, of user: UInt32) -> SecretBytes? {
+        let place = Name(user: user, key: name)
+        if let serial = known.withLock({ $0[place] }) {
+            if let payload = try? KernelKeyring.read(serial) { return payload }
+            known.withLock { $0[place] = nil }
+        }
         guard let ring = existingRing(of: user),
             let key = try? KernelKeyring.find(name, in: ring)
         else { return nil }
+        known.withLock { $0[place] = key }
         return try? KernelKeyring.read(key)
     }
 
@@ -57,14 +73,16 @@ struct DaemonKeyring: Sendable {
                 try existingRing(of: user)
                 ?? KernelKeyring.makeKeyring(
                     "uid:\(user)", in: top, permissions: Self.permissions)
-            _ = try KernelKeyring.add(
+            let serial = try KernelKeyring.add(
                 name, payload, in: ring, permissions: Self.permissions,
                 timeoutSeconds: timeoutSeconds)
+            known.withLock { $0[Name(user: user, key: name)] = serial }
         } catch { throw .notAvailable }
     }
 
     /// Ends the key at once, for whoever holds a link to it.
     func remove(_ name: String, of user: UInt32) {
+        known.withLock { $0[Name(user: user, key: name)] = nil }
         guard let ring = existingRing(of: user),
             let key = try? KernelKeyring.find(name, in: ring)
         else { return }

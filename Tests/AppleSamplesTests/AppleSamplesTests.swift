@@ -34,10 +34,11 @@ import Testing
 
     @Test func `constants serve as keys`() {
         #expect(copyData(service: server) == nil)
-        let item = [
-            kSecClass: kSecClassGenericPassword, kSecAttrService: server,
-            kSecValueData: Data([1, 2]),
-        ] as CFDictionary
+        let item =
+            [
+                kSecClass: kSecClassGenericPassword, kSecAttrService: server,
+                kSecValueData: Data([1, 2]),
+            ] as CFDictionary
         #expect(SecItemAdd(item, nil) == errSecSuccess)
         #expect(copyData(service: server) == Data([1, 2]))
     }

@@ -84,7 +84,9 @@ private let identifierBytes = withUnsafeBytes(of: identifier.uuid) { Array($0) }
             Row(
                 "a number below zero", -1, blob: .number(-1),
                 data: .data([0xFF, 0xFF, 0xFF, 0xFF]), number: .number(-1)),
-            Row("a whole real", 5.0, blob: .number(5), data: .data([5, 0, 0, 0]), number: .number(5)),
+            Row(
+                "a whole real", 5.0, blob: .number(5), data: .data([5, 0, 0, 0]), number: .number(5)
+            ),
             Row("a real", 1.5, blob: .real(1.5), number: .real(1.5)),
             Row(
                 "a huge number", UInt64.max, blob: .real(Double(UInt64.max)),
@@ -92,8 +94,11 @@ private let identifierBytes = withUnsafeBytes(of: identifier.uuid) { Array($0) }
             Row("not a number", Double.nan),
             Row("infinity", Double.infinity),
             Row("true", true, blob: .number(1), number: .number(1)),
-            Row("true of Core Foundation", kCFBooleanTrue as Any, blob: .number(1), number: .number(1)),
-            Row("a boolean of this module", true as CFBoolean, blob: .number(1), number: .number(1)),
+            Row(
+                "true of Core Foundation", kCFBooleanTrue as Any, blob: .number(1),
+                number: .number(1)),
+            Row(
+                "a boolean of this module", true as CFBoolean, blob: .number(1), number: .number(1)),
             Row("false", false, blob: .number(0), number: .number(0)),
             Row("a date", Date(timeIntervalSinceReferenceDate: 7), date: .date(7)),
             Row("a far date", Date(timeIntervalSinceReferenceDate: 1e300), date: .date(1e300)),
@@ -121,10 +126,11 @@ private let identifierBytes = withUnsafeBytes(of: identifier.uuid) { Array($0) }
         }
     }
 
-    @Test(arguments: [
-        ("1", ItemQuery.Synchronizable.yes), (1, .yes), (true, .yes), ("0", .no), (0, .no),
-        (false, .no), ("syna", .any),
-    ] as [(any Sendable, ItemQuery.Synchronizable)])
+    @Test(
+        arguments: [
+            ("1", ItemQuery.Synchronizable.yes), (1, .yes), (true, .yes), ("0", .no), (0, .no),
+            (false, .no), ("syna", .any),
+        ] as [(any Sendable, ItemQuery.Synchronizable)])
     func `synchronisation is said in many ways`(
         _ value: any Sendable, _ expected: ItemQuery.Synchronizable
     ) throws {

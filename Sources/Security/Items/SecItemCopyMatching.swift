@@ -39,7 +39,7 @@ private func items(
 ) throws(Refusal) -> [AnsweredItem] {
     do {
         return try endpoint.answer(.copyMatching(query)).items
-    } catch where error == .notFound {
+    } catch  where error == .notFound {
         return []
     }
 }

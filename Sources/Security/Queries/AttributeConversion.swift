@@ -40,7 +40,9 @@ extension AttributeKind {
         case .string(let text): return .string(text)
         case .uuid(let uuid): return .string(uuid.uuidString)
         case .data(let data):
-            guard let text = String(validating: data.copiedBytes, as: UTF8.self) else { throw .badRequest }
+            guard let text = String(validating: data.copiedBytes, as: UTF8.self) else {
+                throw .badRequest
+            }
             return .string(text)
         default: throw .badRequest
         }
