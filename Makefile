@@ -6,14 +6,14 @@
 # make install prefix=/usr
 prefix ?= /usr/local
 BUILD = swift build -c release --static-swift-stdlib
-PYTHON = /usr/bin/python3
 
-.PHONY: all build demo test test-swift test-module test-system lint bench install dependencies
+.PHONY: all build demo test test-swift test-module test-commands test-system lint bench install \
+	dependencies
 
 all: build
 
 dependencies:
-	scripts/install-dependencies
+	@scripts/install-dependencies
 
 build: dependencies
 	$(BUILD) --product keychaind
@@ -23,9 +23,9 @@ build: dependencies
 	$(MAKE) -C pam-module
 
 demo: build
-	scripts/demo
+	@scripts/demo
 
-test: test-swift test-module test-system
+test: test-swift test-module test-commands test-system
 
 test-swift: dependencies
 	SWIFT_BACKTRACE=enable=no swift test
@@ -33,14 +33,19 @@ test-swift: dependencies
 test-module: dependencies
 	$(MAKE) -C pam-module test
 
+test-commands: build
+	Tests/CommandLine/run .build/release
+
 test-system: build
 	scripts/test-system
 
 lint: dependencies
 	scripts/lint
+	$(MAKE) -C pam-module lint analyze
 
 bench: build
 	Benchmarks/run
 
-install: build
-	scripts/install $(DESTDIR)$(prefix)
+# As root, after `make build` by whoever has the toolchain.
+install:
+	DESTDIR=$(DESTDIR) scripts/install $(prefix)

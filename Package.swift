@@ -25,7 +25,9 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 }
 
 /// Code as programs write it that know nothing of this house.
-func guests(_ name: String, _ mode: SwiftLanguageMode, _ dependencies: [Target.Dependency]) -> Target {
+func guests(
+    _ name: String, _ mode: SwiftLanguageMode, _ dependencies: [Target.Dependency]
+) -> Target {
     .testTarget(name: name, dependencies: dependencies, swiftSettings: [.swiftLanguageMode(mode)])
 }
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How the daemon starts and stops."""
 
+import fcntl
 import os
 import socket
 import stat
@@ -95,34 +96,54 @@ def memory_of(pid):
     return b"".join(parts)
 
 
-def test_systemd_s_sockets_start_it(login, daemon, tmp_path):
-    """As systemd does it, by its own tool: nothing runs until somebody connects."""
+def test_it_takes_over_systemd_s_sockets_and_leaves_them(login, daemon):
+    """By systemd's protocol, with the names and modes of the units in packaging."""
     daemon.stop()
-    command = ["systemd-socket-activate", "--fdname=keychain:login:offer"]
-    for name in SOCKETS:
-        command += ["-l", world.RUN / name]
-    log = open(tmp_path / "activated.log", "w")
-    activated = subprocess.Popen([*command, PROGRAM, "--foreground"], stdin=subprocess.DEVNULL,
-                                 stdout=log, stderr=log)
+    listening = [listen(world.RUN / name, mode)
+                 for name, mode in zip(SOCKETS, (0o666, 0o600, 0o666))]
     try:
-        world.wait_for(lambda: all((world.RUN / name).exists() for name in SOCKETS), "the sockets")
-        # The tool knows no modes; the units say these.
-        for name, mode in zip(SOCKETS, (0o666, 0o600, 0o666)):
-            os.chmod(world.RUN / name, mode)
-        assert "keychaind" not in world.pathlib.Path(f"/proc/{activated.pid}/comm").read_text()
+        process = start_with(listening, "keychain:login:offer")
+        # The login finds the sockets before the daemon is ready, and waits for it.
         shell = login()
         assert shell.run(ADD).status == 0
         assert shell.run(GET).text.strip() == "s3cret"
-        activated.terminate()
-        assert activated.wait(10) == 0
-        # Whoever made the sockets keeps them, for the daemon's successor.
+        process.terminate()
+        assert process.wait(10) == 0
+        # Its successor finds them, and all that was unlocked.
+        process = start_with(listening, "keychain:login:offer")
+        assert shell.run(GET).text.strip() == "s3cret"
+        process.terminate()
+        assert process.wait(10) == 0
         assert all((world.RUN / name).exists() for name in SOCKETS)
     finally:
-        if activated.poll() is None:
-            activated.kill()
-            activated.wait()
-        for name in SOCKETS:
-            (world.RUN / name).unlink(missing_ok=True)
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+        for name, each in zip(SOCKETS, listening):
+            each.close()
+            (world.RUN / name).unlink()
+
+
+def listen(path, mode):
+    each = socket.socket(socket.AF_UNIX)
+    each.bind(str(path))
+    os.chmod(path, mode)
+    each.listen(256)
+    return each
+
+
+def start_with(sockets, names):
+    """As a service manager does it: descriptors from 3 on, and whom they are for."""
+    # Out of the way first: a descriptor may have another's place.
+    high = [fcntl.fcntl(each.fileno(), fcntl.F_DUPFD, 100) for each in sockets]
+    moves = " ".join(f"{3 + index}<&{number} {number}<&-" for index, number in enumerate(high))
+    process = subprocess.Popen(
+        ["bash", "-c", f'LISTEN_PID=$$ exec "$0" --foreground {moves}', PROGRAM],
+        pass_fds=high, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        env={"LISTEN_FDS": str(len(sockets)), "LISTEN_FDNAMES": names})
+    for number in high:
+        os.close(number)
+    return process
 
 
 def test_it_tells_systemd_when_it_is_ready_and_when_it_stops(daemon, tmp_path):

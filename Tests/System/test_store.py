@@ -95,14 +95,10 @@ def test_a_full_disk_is_said_so_and_loses_nothing(login, daemon):
         daemon.start()
         shell = login()
         assert shell.run(ADD).status == 0
-        (world.STATE / "filler").write_bytes(b"")
-        with open(world.STATE / "filler", "wb") as filler:
-            try:
+        with open(world.STATE / "filler", "wb", buffering=0) as filler:
+            with pytest.raises(OSError):
                 while True:
                     filler.write(b"x" * 4096)
-                    filler.flush()
-            except OSError:
-                pass
         more = shell.run("head -c 60000 /dev/zero | tr '\\0' x | keychainctl add generic-password"
                          " --service more")
         assert more.status == 1 and "full" in more.text, more

@@ -22,3 +22,13 @@ int pam_sm_setcred(pam_handle_t *pamh, int flags, int argc, const char **argv) {
     (void)argv;
     return PAM_SUCCESS;
 }
+
+// Asks for both passwords in the first pass already.
+int pam_sm_chauthtok(pam_handle_t *pamh, int flags, int argc, const char **argv) {
+    const char *password = NULL;
+    (void)flags;
+    (void)argc;
+    (void)argv;
+    int result = pam_get_authtok(pamh, PAM_OLDAUTHTOK, &password, NULL);
+    return result == PAM_SUCCESS ? pam_get_authtok(pamh, PAM_AUTHTOK, &password, NULL) : result;
+}

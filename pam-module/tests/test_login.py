@@ -204,6 +204,15 @@ def _(world):
             ("change", ALICE, PASSWORD, new)]
 
 
+@test("nothing is sent in the first pass, even where both passwords are known")
+def _(world):
+    world.service(f"password required {world.root}/plain/pam_answer.so", world.line("password"))
+    with FakeDaemon(world.socket) as daemon:
+        lines = world.host("change", answers=("old", "new", "new"))
+    assert codes(lines, "change") == [SUCCESS]
+    assert [(r["password"], r["new"]) for r in daemon.requests] == [("old", "new")]
+
+
 @test("after an expired password was changed the session is opened with the new one")
 def _(world):
     new = "an entirely new Passw0rd"

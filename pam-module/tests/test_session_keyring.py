@@ -72,13 +72,14 @@ def _(world):
 def _(world):
     world.service(world.line("session"))
     with FakeDaemon(world.socket) as daemon:
-        # Two handles: the second is `su - kc-alice` from inside the first.
-        lines = world.host("open", "keys", "end", "open", "keys", "close")
-    outer, inner = (check_ticket(lines, at) for at in (0, 1))
-    assert outer != inner
-    assert lines_of(lines, "payload")[0] != lines_of(lines, "payload")[1]
-    first, second, closed = daemon.requests
-    assert (first["ticket"], second["ticket"], closed["ticket"]) == (outer, inner, inner)
+        # `su - kc-alice` from inside her own session.
+        lines = world.host("open", "keys", "end", "child=open", "keys", "open", "keys", "close")
+    outer, still, inner = (check_ticket(lines, at) for at in (0, 1, 2))
+    assert outer == still != inner
+    payloads = lines_of(lines, "payload")
+    assert payloads[0] == payloads[1] != payloads[2]
+    tickets = [request["ticket"] for request in daemon.requests]
+    assert tickets[0] == outer and tickets[2:] == [inner, inner] and len(set(tickets)) == 3
 
 
 @test("a ticket that the user planted is not taken for ours")

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
-internal import Secrets
 
 public final class SecRandom: NSObject, @unchecked Sendable {}
 public typealias SecRandomRef = SecRandom

@@ -39,7 +39,8 @@ private func items(
 ) throws(Refusal) -> [AnsweredItem] {
     do {
         return try endpoint.answer(.copyMatching(query)).items
-    } catch  where error == .notFound {
+    } catch {
+        guard error == .notFound else { throw error }
         return []
     }
 }

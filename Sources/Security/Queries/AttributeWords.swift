@@ -12,7 +12,7 @@ struct AttributeWords {
     /// A tombstone is what a synchronised item leaves behind. None exist here.
     private(set) var wantsTombstones = false
 
-    /// Longest digest of an item's content, in bytes.
+    /// Bytes of the digest of an item's content.
     private static let digestBytes = 20
 
     init(

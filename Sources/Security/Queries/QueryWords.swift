@@ -83,8 +83,8 @@ struct QueryWords {
         _ body: (inout Self, String, QueryValue) throws(Refusal) -> Void
     ) throws(Refusal) {
         guard dictionary.count <= Self.mostKeys else { throw .badRequest }
-        // In the same order, and unlike a walk through the dictionary without turning each value
-        // into one of Swift's, which takes long for large data.
+        // Both are in the same order. A walk through the dictionary itself would turn each value
+        // into one of Swift's, which takes seconds for large data.
         for (key, value) in zip(dictionary.allKeys, dictionary.allValues) {
             switch QueryValue(key) {
             case .string(let name): try body(&self, name, QueryValue(value))
