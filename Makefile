@@ -28,7 +28,7 @@ demo: build
 test: test-swift test-module test-commands test-system
 
 test-swift: dependencies
-	SWIFT_BACKTRACE=enable=no swift test
+	SWIFT_BACKTRACE=enable=no swift test --explicit-target-dependency-import-check error
 
 test-module: dependencies
 	$(MAKE) -C pam-module test

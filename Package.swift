@@ -125,6 +125,8 @@ let package = Package(
         tests("LocalSocketTests", ["LocalSocket", "CLinux", "Secrets"]),
         tests("LoginHandoffTests", ["LoginHandoff", "Secrets"]),
         tests("AccessControlTests", ["AccessControl", "KeychainModel"]),
+        tests("KeychainMessagesTests", ["KeychainMessages", "KeychainModel", "Secrets"]),
+        tests("KeychainServiceTests", ["KeychainService", "KeychainModel"]),
         tests(
             "KeychainStoreTests",
             ["KeychainStore", "KeychainModel", "AccessControl", "Secrets", grdb]),

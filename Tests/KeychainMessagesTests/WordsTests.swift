@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+import KeychainModel
+import Secrets
+import Testing
+
+@testable import KeychainMessages
+
+private func secret(_ text: String) -> HeldSecret {
+    HeldSecret(SecretBytes(copying: Array(text.utf8)))
+}
+
+private func text(_ secret: HeldSecret?) -> String? {
+    secret.map { String(decoding: $0.bytes.releasedFromLockedMemory(), as: UTF8.self) }
+}
+
+private func sent(_ request: Request) throws -> Request {
+    let (message, secrets) = ClientWords.request(request, offersTerminal: true).encoded()
+    guard case .request(let arrived, true) = try ClientWords(message, secrets: secrets) else {
+        Issue.record("it did not arrive as a request")
+        return request
+    }
+    return arrived
+}
+
+private func fullQuery() throws -> ItemQuery {
+    var query = ItemQuery(.internetPassword)
+    query.keychain = "work"
+    query.attributes = [
+        .account: .string("me"), .server: .data([0, 255]), .port: .number(-1),
+        .creationDate: .date(1.5),
+    ]
+    query.accessible = .alwaysThisDeviceOnly
+    query.accessGroup = "exe:/usr/bin/git"
+    query.synchronizable = .any
+    query.references = [
+        try #require(ItemReference(itemClass: .internetPassword, identifier: Array(0..<16)))
+    ]
+    query.hostOrSubdomain = "example.org"
+    query.folding = [.caseInsensitive, .diacriticInsensitive]
+    query.limit = nil
+    query.parts = [.data, .attributes]
+    query.authenticationUI = .skip
+    query.reason = "to pay"
+    return query
+}
+
+@Suite struct WordsTests {
+    @Test func `a query arrives as it was sent`() throws {
+        let query = try fullQuery()
+        guard case .copyMatching(let arrived) = try sent(.copyMatching(query)) else {
+            Issue.record("another request arrived")
+            return
+        }
+        #expect(arrived == query)
+    }
+
+    @Test func `an empty list of references is not the absence of one`() throws {
+        var query = ItemQuery(.genericPassword)
+        query.references = []
+        guard case .delete(let arrived) = try sent(.delete(query)) else {
+            Issue.record("another request arrived")
+            return
+        }
+        #expect(arrived.references == [])
+    }
+
+    @Test func `a new item arrives with its rights, and its secret beside it`() throws {
+        var item = NewItem(.genericPassword)
+        item.attributes = [.service: .string("mail")]
+        item.isSynchronizable = true
+        item.accessControl = ItemAccessControl(
+            protection: .afterFirstUnlock,
+            operations: [
+                .decrypt: .atLeast(required: 1, of: [.userPresence, .biometryCurrentSet])
+            ],
+            defaultOperation: .never, needsApplicationPassword: true)
+        let request = Request.add(item, secret: secret("s3cret"), returning: .attributes)
+        guard case .add(let arrived, let beside, .attributes) = try sent(request) else {
+            Issue.record("another request arrived")
+            return
+        }
+        #expect(arrived == item)
+        #expect(text(beside) == "s3cret")
+        let message = ClientWords.request(request, offersTerminal: false).encoded().message
+        #expect(!String(decoding: message, as: UTF8.self).contains("s3cret"))
+    }
+
+    @Test func `no secret and an empty one are two things`() throws {
+        for given in [nil, secret("")] {
+            let request = Request.update(
+                ItemQuery(.genericPassword), ItemChange(), secret: given)
+            guard case .update(_, _, let arrived) = try sent(request) else {
+                Issue.record("another request arrived")
+                return
+            }
+            #expect(text(arrived) == text(given))
+        }
+    }
+
+    @Test func `both passwords of a change keep their places`() throws {
+        let request = Request.setPassword(keychain: nil, old: secret("old"), new: secret("new"))
+        guard case .setPassword(nil, let old, let new) = try sent(request) else {
+            Issue.record("another request arrived")
+            return
+        }
+        #expect(text(old) == "old" && text(new) == "new")
+    }
+
+    @Test func `an answer arrives with each secret at its item`() throws {
+        let reference = try #require(
+            ItemReference(itemClass: .genericPassword, identifier: Array(0..<16)))
+        var answer = Answer()
+        for content in ["one", nil, ""] {
+            answer.items.append(
+                AnsweredItem(
+                    item: FoundItem(
+                        reference: reference, attributes: [.label: .string("x")],
+                        accessControl: .plain(.always)), secret: content.map(secret)))
+        }
+        let (message, secrets) = DaemonWords.answer(answer, continues: true).encoded()
+        guard case .answer(let arrived, true) = try DaemonWords(message, secrets: secrets) else {
+            Issue.record("something else arrived")
+            return
+        }
+        #expect(arrived.items.map { text($0.secret) } == ["one", nil, ""])
+        #expect(arrived.items.map(\.item) == answer.items.map(\.item))
+    }
+
+    @Test func `lengths that are not those of the secrets are refused`() throws {
+        let (message, _) = ClientWords.request(
+            .unlock(keychain: nil, password: secret("password")), offersTerminal: false
+        ).encoded()
+        for wrong in [nil, secret("passwor"), secret("passwords")] {
+            #expect(throws: MessageError.self) { try ClientWords(message, secrets: wrong) }
+        }
+    }
+
+    @Test func `secrets that nothing asks for are refused`() {
+        let (message, _) = ClientWords.request(.status, offersTerminal: false).encoded()
+        #expect(throws: MessageError.self) { try ClientWords(message, secrets: secret("x")) }
+    }
+
+    @Test func `bytes of any kind are words or an error, never a trap`() throws {
+        let (good, _) = ClientWords.request(
+            .copyMatching(try fullQuery()), offersTerminal: true
+        ).encoded()
+        var generator = SystemRandomNumberGenerator()
+        for _ in 0..<20_000 {
+            var bytes = good
+            for _ in 0..<Int.random(in: 1...4, using: &generator) {
+                bytes[Int.random(in: 0..<bytes.count, using: &generator)] =
+                    UInt8.random(in: 0...255, using: &generator)
+            }
+            _ = try? ClientWords(Array(bytes.prefix(Int.random(in: 0...bytes.count))), secrets: nil)
+            _ = try? DaemonWords(bytes, secrets: nil)
+        }
+        #expect(throws: MessageError.self) { try ClientWords([], secrets: nil) }
+    }
+
+    @Test func `constraints that nest too deep are refused`() {
+        var constraint = Constraint.userPresence
+        for _ in 0..<Constraint.largestDepth {
+            constraint = .atLeast(required: 1, of: [constraint])
+        }
+        let wire = constraint.wire
+        #expect(throws: MessageError.self) { try Constraint(wire) }
+    }
+}

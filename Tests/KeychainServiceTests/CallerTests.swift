@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+import KeychainModel
+import Testing
+
+@testable import KeychainService
+
+@Suite struct SystemUnitTests {
+    @Test(arguments: [
+        ("0::/system.slice/nginx.service\n", "nginx.service"),
+        (
+            "12:pids:/x\n0::/system.slice/system-postgresql.slice/postgresql@15.service\n",
+            "postgresql@15.service"
+        ),
+        ("0::/system.slice/NetworkManager.service/child\n", "NetworkManager.service"),
+    ])
+    func `a system service is known by its unit`(_ cgroup: String, _ unit: String) {
+        #expect(SystemUnit.name(Array(cgroup.utf8)) == unit)
+    }
+
+    @Test(arguments: [
+        "", "0::/\n", "0::/user.slice/user-1000.slice/session-3.scope\n",
+        "0::/user.slice/user-1000.slice/user@1000.service/app.slice/nginx.service\n",
+        "0::/system.slice/cron.service\n", "0::/system.slice/atd.service\n",
+        "0::/system.slice/ssh.service\n",
+        "0::/system.slice/system-getty.slice/getty@tty1.service\n",
+        "1:name=systemd:/system.slice/nginx.service\n", "0::/system.slice\n",
+        "0::/machine.slice/x.service\n",
+    ])
+    func `everything that starts other people's programs is no unit`(_ cgroup: String) {
+        #expect(SystemUnit.name(Array(cgroup.utf8)) == nil)
+    }
+}
+
+@Suite struct SecurityLabelTests {
+    @Test(arguments: [
+        (Optional<String>.none, Optional<String>.none), ("unconfined", nil),
+        ("unconfined_u:unconfined_r:unconfined_t:s0", nil),
+        ("system_u:system_r:httpd_t:s0", "selinux:system_u:system_r:httpd_t:s0"),
+        ("snap.firefox.firefox (enforce)", "snap:firefox"),
+        ("/usr/sbin/cupsd (enforce)", "apparmor:/usr/sbin/cupsd"),
+        ("/usr/sbin/cupsd (complain)", nil), ("", nil),
+    ])
+    func `only a label that confines names a program`(_ label: String?, _ identity: String?) {
+        #expect(SecurityLabel.confined(label) == identity)
+    }
+}
+
+@Suite struct LoginSessionTests {
+    private static let session = LoginSession(
+        id: SessionID(rawValue: 7), user: 1000, account: "alice", leader: 42, leaderStart: 99,
+        auditSession: 3, logindSession: "c1", isRemote: true, lockReason: .passwordDiffers)
+
+    @Test func `a session is the same after a restart`() {
+        #expect(LoginSession(record: Self.session.record) == Self.session)
+    }
+
+    @Test func `a record that is not whole is none`() {
+        let record = Self.session.record
+        for count in 0..<record.count - 6 {
+            #expect(LoginSession(record: Array(record.prefix(count))) == nil)
+        }
+        #expect(LoginSession(record: [0xFF, 0xFE]) == nil)
+    }
+}
+
+@Suite struct QuestionTests {
+    private static func caller(_ identity: Caller.Identity) -> Caller {
+        Caller(
+            user: 1000, process: 1, identity: identity, session: nil, terminal: nil,
+            accessGroups: [])
+    }
+
+    @Test func `a program's words come below, quoted and clean`() {
+        let question = Question(
+            .read, names: ["bank"], itemCount: 1,
+            reason: "ok\n/usr/bin/sudo wants\u{202E} you\u{1B}[2J")
+        let text = question.text(for: Self.caller(.executable("/home/a/x")))
+        let lines = text.split(separator: "\n")
+        #expect(lines.count == 2)
+        #expect(lines[0].contains("/home/a/x (not verified"))
+        #expect(lines[1].hasPrefix("The program says: “ok\\u{a}/usr"))
+        #expect(!text.unicodeScalars.contains { $0 == "\u{202E}" || $0 == "\u{1B}" })
+    }
+
+    @Test func `long names are cut and many are counted`() {
+        let names = (0..<50).map { "\($0)" + String(repeating: "x", count: 500) }
+        let question = Question(.read, names: names, itemCount: 50, reason: nil)
+        let text = question.text(for: Self.caller(.trustedExecutable("/usr/bin/git")))
+        #expect(text.count < 400)
+        #expect(text.contains("and 47 more"))
+        #expect(!text.contains("not verified"))
+    }
+}
+
+@Suite struct LimitTests {
+    @Test func `questions are limited and fail slowly`() throws {
+        let budget = QuestionBudget()
+        for _ in 0..<10 { try budget.take(1) }
+        #expect(throws: Refusal.tooManyRequests) { try budget.take(1) }
+        try budget.take(2)
+        budget.note(2, succeeded: false)
+        #expect(throws: Refusal.tooManyRequests) { try budget.take(2) }
+    }
+
+    @Test func `a user tries one password at a time, and not many wrong ones`() throws {
+        let guesses = Guesses()
+        try guesses.begin(1)
+        #expect(throws: Refusal.tooManyRequests) { try guesses.begin(1) }
+        try guesses.begin(2)
+        guesses.end(1, wasRight: true)
+        for _ in 0..<3 {
+            try guesses.begin(1)
+            guesses.end(1, wasRight: false)
+        }
+        #expect(throws: Refusal.tooManyRequests) { try guesses.begin(1) }
+    }
+
+    @Test func `one user's connections leave room for another's`() {
+        let limits = ConnectionLimits()
+        for _ in 0..<ConnectionLimits.mostForUser { #expect(limits.begin(1)) }
+        #expect(!limits.begin(1))
+        #expect(limits.begin(2))
+        limits.end(1)
+        #expect(limits.begin(1))
+    }
+
+    @Test func `unlocks that wait are counted`() {
+        let pending = PendingUnlocks()
+        for _ in 0..<PendingUnlocks.mostForUser { #expect(pending.begin(1)) }
+        #expect(!pending.begin(1))
+        #expect(pending.begin(2))
+        pending.end(1)
+        #expect(pending.begin(1))
+    }
+}
