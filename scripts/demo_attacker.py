@@ -14,6 +14,8 @@ INSTALLED = sys.argv[1]
 OWN = os.path.expanduser("~/own-keychainctl")
 STORE = f"/var/lib/keychain/{os.getuid()}/login.keychain"
 SECRETS = (b"tr0ub4dor", b"1234-5678")
+PTRACE_ATTACH = 16
+libc = ctypes.CDLL(None, use_errno=True)
 keyutils = ctypes.CDLL("libkeyutils.so.1", use_errno=True)
 
 
@@ -23,6 +25,7 @@ def main():
         note("asked the daemon for “bank” in its own name", ask(OWN, "bank"))
         note("read the keychain's file", read_file(STORE))
         note("read the daemon's memory", read_memory())
+        note("traced the daemon, as gcore and gdb do", trace())
         note("read every key of the kernel that it can see", read_keys())
         if any_login():
             note("started keychainctl for “bank”", ask(INSTALLED, "bank"))
@@ -47,13 +50,27 @@ def read_file(path):
 
 
 def read_memory():
+    daemon = find_daemon()
+    return read_file(daemon / "mem") if daemon else "nothing (no daemon)"
+
+
+def trace():
+    daemon = find_daemon()
+    if not daemon:
+        return "nothing (no daemon)"
+    if libc.ptrace(PTRACE_ATTACH, int(daemon.name), 0, 0) == 0:
+        return "SECRET"
+    return f"nothing ({os.strerror(ctypes.get_errno())})"
+
+
+def find_daemon():
     for folder in pathlib.Path("/proc").glob("[0-9]*"):
         try:
             if (folder / "comm").read_text().strip() == "keychaind":
-                return read_file(folder / "mem")
+                return folder
         except OSError:
             pass
-    return "nothing (no daemon)"
+    return None
 
 
 def read_keys():

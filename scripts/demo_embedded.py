@@ -13,7 +13,7 @@ import tempfile
 
 import pexpect
 
-from narrator import chapter, say, show, typed
+from narrator import chapter, promise, say, show, typed
 
 TOP = pathlib.Path(__file__).resolve().parents[1]
 PASSWORD = "correct horse"
@@ -37,7 +37,7 @@ class Person:
         self.environment = {"PATH": f"{built}:/usr/bin:/bin", "KEYCHAIN_HOME": str(home),
                             "HOME": str(home), "LANG": "C.UTF-8", "TERM": "dumb"}
 
-    def types(self, line, answers=(), expected=0):
+    def types(self, line, answers=(), expected=0, says="", never=()):
         terminal = pexpect.spawn("/bin/sh", ["-c", line], env=self.environment, encoding="utf-8",
                                  timeout=120, echo=False, dimensions=(50, 200))
         answers = list(answers)
@@ -47,7 +47,8 @@ class Person:
             terminal.sendline(answers.pop(0) if answers else "")
         text += terminal.before
         terminal.close()
-        typed(self.name, line, Result(terminal.exitstatus, text.replace("\r\n", "\n")), expected)
+        typed(self.name, line, Result(terminal.exitstatus, text.replace("\r\n", "\n")), expected,
+              says, never)
 
 
 def main():
@@ -70,23 +71,24 @@ def story(person, home):
         " against the program itself. A keychain is made when it is first needed.")
     person.types("keychainctl status")
     person.types(f"printf 'tr0ub4dor' | keychainctl add {MAIL}")
-    person.types(f"keychainctl get {MAIL}; echo")
+    person.types(f"keychainctl get {MAIL}", says="tr0ub4dor")
 
     chapter("A password protects it")
     say("So far the device key beside it opens it. A password changes that; here it is one for the"
         " demo, typed at a question.")
     person.types("keychainctl set-password", [PASSWORD, PASSWORD])
     person.types("keychainctl lock")
-    person.types(f"keychainctl get {MAIL}", expected=4)
+    person.types(f"keychainctl get {MAIL}", expected=4, never=["tr0ub4dor"])
     say("A wrong password, and the right one:")
     person.types("keychainctl unlock", ["wrong"], expected=6)
     person.types("keychainctl unlock", [PASSWORD])
-    person.types(f"keychainctl get {MAIL}; echo")
+    person.types(f"keychainctl get {MAIL}", says="tr0ub4dor")
 
     chapter("A secret that asks before it opens")
     person.types(f"printf '1234-5678' | keychainctl add {BANK} --flags user-presence")
     say("A program without a terminal has nobody to ask, and is told so at once.")
-    person.types(f"setsid -w keychainctl get {BANK} </dev/null", expected=4)
+    person.types(f"setsid -w keychainctl get {BANK} </dev/null", expected=4,
+                 never=["1234-5678"])
     ask(person)
 
     chapter("What lies on the disk")
@@ -94,7 +96,7 @@ def story(person, home):
              for path in home.glob("login.keychain*") if word in path.read_bytes()]
     show("strings login.keychain* | grep -E 'mail|bank|tr0ub4dor|1234-5678'",
          str(found) if found else "(nothing: neither secrets nor names)")
-    assert not found
+    promise(not found, "the keychain's file shows what it should hide")
 
 
 def ask(person):
@@ -106,14 +108,16 @@ def ask(person):
         say("On a terminal PAM would ask for your own password now. It does so through two programs"
             " and a PAM service that must be root's, and are not installed here; so the item stays"
             " closed.")
-        person.types(f"keychainctl get {BANK}", expected=4 if not installed else 6)
+        person.types(f"keychainctl get {BANK}", expected=4 if not installed else 6,
+                     never=["1234-5678"])
     elif sys.stdin.isatty():
         say("On a terminal PAM asks for your own password. It goes to keychain-auth, which can check"
             " yours only, and not to the program that wants the item.")
         password = getpass.getpass(f"    The password of {person.name} (typed for you below): ")
-        person.types(f"keychainctl get {BANK}; echo", [password])
+        person.types(f"keychainctl get {BANK}", [password], says="1234-5678")
         say("And wrongly:")
-        person.types(f"keychainctl get {BANK}", ["wrong"] * 3, expected=6)
+        person.types(f"keychainctl get {BANK}", ["wrong"] * 3, expected=6,
+                     never=["1234-5678"])
 
 
 def forget_keys(home):

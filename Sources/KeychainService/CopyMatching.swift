@@ -128,12 +128,24 @@ extension KeychainService {
         case .allowAfter: throw .authenticationFailed
         case .allow(let grant):
             guard query.parts.contains(.data) else {
-                return AnsweredItem(item: item.found, secret: nil)
+                return AnsweredItem(item: item.answered(query.parts), secret: nil)
             }
             do {
                 let secret = try keychain.file.open(item, grant, keys: keys)
-                return AnsweredItem(item: item.found, secret: secret)
+                return AnsweredItem(item: item.answered(query.parts), secret: secret)
             } catch { throw Refusal(error) }
         }
+    }
+}
+
+extension SealedItem {
+    /// What an answer carries of it: no attributes where the secret or the name alone was asked for.
+    fileprivate func answered(_ parts: ItemQuery.Parts) -> FoundItem {
+        guard parts.isEmpty || parts == .data || parts == .persistentReference else {
+            return found
+        }
+        return FoundItem(
+            reference: reference, attributes: [:],
+            accessControl: .plain(accessControl.protection))
     }
 }

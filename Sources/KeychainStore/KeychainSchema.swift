@@ -51,6 +51,7 @@ extension Configuration {
     private static let busySeconds = 5.0
 
     /// Small caches: a service may hold many keychains open, and the system caches the file anyway.
+    /// No keychain grows beyond 8 GiB of 4 KiB pages, whoever fills it.
     private static let connectionSetting = """
         PRAGMA cache_size = -512;
         PRAGMA mmap_size = 0;
@@ -59,6 +60,7 @@ extension Configuration {
         PRAGMA trusted_schema = OFF;
         PRAGMA cell_size_check = ON;
         PRAGMA journal_size_limit = 4194304;
+        PRAGMA max_page_count = 2097152;
         """
 
     /// For a file that is being made.

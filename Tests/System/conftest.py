@@ -29,8 +29,7 @@ def daemon(tmp_path):
 
 
 def forget_keys():
-    name = (world.PREFIX / "keyring").read_text().strip()
-    found = world.run("keyctl", "search", "@u", "keyring", name, check=False)
+    found = world.run("keyctl", "search", "@u", "keyring", world.keyring_name(), check=False)
     if found.returncode == 0:
         world.run("keyctl", "clear", found.stdout.strip(), check=False)
 

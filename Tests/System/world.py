@@ -71,6 +71,8 @@ class Daemon:
 
     def start(self, *arguments):
         log = open(self.log_path, "a")
+        with open(PREFIX / "keyrings", "a") as names:  # for the clean-up outside
+            names.write(keyring_name() + "\n")
         self.process = subprocess.Popen(
             [PREFIX / "sbin/keychaind", "--foreground", *arguments], stdin=subprocess.DEVNULL,
             stdout=log, stderr=log, cwd="/", env={"PATH": "/usr/bin:/bin",
@@ -240,10 +242,15 @@ def as_user(name, *command, **options):
                "keyctl", "session", "-", *command, check=False, env=environment, cwd="/", **options)
 
 
+def keyring_name():
+    """The daemon's keyring is called after what its state folder is."""
+    place = STATE.stat()
+    return f"keychain:{STATE}:{place.st_dev}:{place.st_ino}"
+
+
 def keys_of_daemon():
     """What lies in the daemon's keyring now, as `keyctl` shows it to root."""
-    name = (PREFIX / "keyring").read_text().strip()
-    found = run("keyctl", "search", "@u", "keyring", name, check=False)
+    found = run("keyctl", "search", "@u", "keyring", keyring_name(), check=False)
     if found.returncode != 0:
         return ""
     return run("keyctl", "show", found.stdout.strip()).stdout

@@ -47,13 +47,23 @@ static bool fails(const void *caller) {
     return is_ours && ++seen == target;
 }
 
+// Rule 5: a descriptor that an exec inherits, or a write that raises SIGPIPE, is the host's bad
+// luck.
+static void must(bool holds, const void *caller) {
+    if (!holds && is_modules(caller)) abort();
+}
+
 int sodium_mlock(void *address, size_t count);
 
-// FUNCTION(result, name, parameters, arguments, error, failure)
 #define FUNCTION(result, name, parameters, arguments, error, failure)                              \
+    DEMANDING(result, name, parameters, arguments, error, failure, true)
+
+// The last argument is what must be so when the module calls it.
+#define DEMANDING(result, name, parameters, arguments, error, failure, demand)                     \
     result name parameters;                                                                        \
     result name parameters {                                                                       \
         static result(*real) parameters;                                                           \
+        must(demand, __builtin_return_address(0));                                                 \
         if (fails(__builtin_return_address(0))) {                                                  \
             errno = error;                                                                         \
             return failure;                                                                        \
@@ -64,15 +74,16 @@ int sodium_mlock(void *address, size_t count);
 
 FUNCTION(int, fstat, (int file, struct stat *facts), (file, facts), EIO, -1)
 FUNCTION(ssize_t, read, (int file, void *out, size_t count), (file, out, count), EIO, -1)
-FUNCTION(int, socket, (int domain, int type, int protocol), (domain, type, protocol), EMFILE, -1)
+DEMANDING(int, socket, (int domain, int type, int protocol), (domain, type, protocol), EMFILE, -1,
+          (type & SOCK_CLOEXEC) != 0)
 FUNCTION(int, connect, (int file, const struct sockaddr *address, socklen_t count),
          (file, address, count), ECONNREFUSED, -1)
 FUNCTION(int, getsockopt, (int file, int level, int name, void *out, socklen_t *count),
          (file, level, name, out, count), ENOPROTOOPT, -1)
 FUNCTION(int, poll, (struct pollfd * items, nfds_t count, int time), (items, count, time), ENOMEM,
          -1)
-FUNCTION(ssize_t, send, (int file, const void *bytes, size_t count, int flags),
-         (file, bytes, count, flags), EPIPE, -1)
+DEMANDING(ssize_t, send, (int file, const void *bytes, size_t count, int flags),
+          (file, bytes, count, flags), EPIPE, -1, (flags & MSG_NOSIGNAL) != 0)
 FUNCTION(ssize_t, recv, (int file, void *bytes, size_t count, int flags),
          (file, bytes, count, flags), ECONNRESET, -1)
 FUNCTION(ssize_t, getrandom, (void *bytes, size_t count, unsigned flags), (bytes, count, flags),
@@ -132,6 +143,7 @@ int open(const char *path, int flags, ...) {
     va_start(rest, flags);
     mode_t mode = mode_of(flags, rest);
     va_end(rest);
+    must((flags & O_CLOEXEC) != 0, __builtin_return_address(0));
     if (fails(__builtin_return_address(0))) {
         errno = ENFILE;
         return -1;
@@ -146,6 +158,7 @@ int openat(int folder, const char *path, int flags, ...) {
     va_start(rest, flags);
     mode_t mode = mode_of(flags, rest);
     va_end(rest);
+    must((flags & O_CLOEXEC) != 0, __builtin_return_address(0));
     if (fails(__builtin_return_address(0))) {
         errno = ENFILE;
         return -1;

@@ -51,15 +51,18 @@ void __syslog_chk(int priority, int flag, const char *format, ...) {
     if (strstr(line, "pam_keychain") != NULL) say("log %s", line);
 }
 
-// Byte by byte into memory of PAM's, so that no buffer of the test's holds a password.
+// Byte by byte into memory of PAM's, so that no buffer of the test's holds a password. NULL at the
+// end of the answers: the user has cancelled.
 static char *answer(void) {
     char *line = calloc(1, 1100);
     size_t count = 0;
-    char byte;
+    char byte = 0;
     if (line == NULL) abort();
     while (count < 1099 && syscall(SYS_read, 0, &byte, 1) == 1 && byte != '\n')
         line[count++] = byte;
-    return line;
+    if (count > 0 || byte == '\n') return line;
+    free(line);
+    return NULL;
 }
 
 static int converse(int count, const struct pam_message **messages, struct pam_response **responses,
@@ -71,6 +74,10 @@ static int converse(int count, const struct pam_message **messages, struct pam_r
         int style = messages[index]->msg_style;
         if (style == PAM_PROMPT_ECHO_OFF || style == PAM_PROMPT_ECHO_ON) {
             list[index].resp = answer();
+            if (list[index].resp == NULL) {
+                free(list);
+                return PAM_CONV_ERR;
+            }
         } else {
             say("message %s", messages[index]->msg);
         }
@@ -316,6 +323,10 @@ static bool look(const char *step) {
         say("pid %d", (int)getpid());
     } else if (strcmp(step, "calls") == 0) {
         say("calls %d", faults_count());
+    } else if (strcmp(step, "thread-keys") == 0) {
+        // Asking for the keyring makes it, which shows nothing of what was in it.
+        key_serial_t keyring = keyctl_get_keyring_ID(KEY_SPEC_THREAD_KEYRING, 1);
+        say("thread-keys %ld", keyctl_read(keyring, NULL, 0) / (long)sizeof(key_serial_t));
     } else if (strcmp(step, "memory") == 0) {
         show_memory();
     } else if (strcmp(step, "close-standard") == 0) {

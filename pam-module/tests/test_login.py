@@ -110,6 +110,16 @@ def _(world):
     assert daemon.requests[0]["password"] == ""
 
 
+@test("a question that was cancelled leaves no password, not even an earlier one")
+def _(world):
+    world.service(world.any_password, world.line("auth"), world.line("session"))
+    with FakeDaemon(world.socket) as daemon:
+        lines = world.host("authenticate", "authenticate", "open")
+        world.host("authenticate", "user=", "authenticate", "user=kc-alice", "open")
+    assert codes(lines, "authenticate")[1] != SUCCESS
+    assert [r["password"] for r in daemon.requests] == [None, None]
+
+
 @test("the longest answer that PAM passes on is kept whole, a longer one not at all")
 def _(world):
     world.service(world.any_password, world.line("auth"), world.line("session"))

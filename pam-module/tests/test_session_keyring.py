@@ -68,6 +68,24 @@ def _(world):
     assert key(word(lines, "keyring"))[2] == ALICE
 
 
+@test("the keyring that all of a user's sessions share is not taken for this one's (set-uid su)")
+def _(world):
+    world.service(world.line("session"))
+    with FakeDaemon(world.socket):
+        lines = world.host(f"real={ALICE}", "keys", "open", "keys")
+    before, after = (key(words) for words in lines_of(lines, "keyring"))
+    assert before[2] == after[2] == ALICE and before[4] == f"_uid_ses.{ALICE}"
+    assert after[0] != before[0] and not after[4].startswith("_uid")
+    check_ticket(lines, 1)
+
+
+@test("the session keyring alone holds the ticket, not the host's thread")
+def _(world):
+    world.service(world.line("session"))
+    with FakeDaemon(world.socket):
+        assert codes(world.host("thread-keys", "open", "thread-keys"), "thread-keys") == [0, 0]
+
+
 @test("a session within a session gets its own ticket, and leaves the other's alone")
 def _(world):
     world.service(world.line("session"))
