@@ -40,6 +40,13 @@ struct LoginSession: Sendable, Equatable {
             lockReason: reason)
     }
 
+    func named(_ id: SessionID) -> LoginSession {
+        LoginSession(
+            id: id, user: user, account: account, leader: leader, leaderStart: leaderStart,
+            auditSession: auditSession, logindSession: logindSession, isRemote: isRemote,
+            lockReason: lockReason)
+    }
+
     init(
         id: SessionID, user: UInt32, account: String, leader: Int32, leaderStart: UInt64,
         auditSession: UInt32?, logindSession: String?, isRemote: Bool, lockReason: LockReason

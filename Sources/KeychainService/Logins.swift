@@ -37,20 +37,26 @@ final class Logins: Sendable {
     /// Records the session and accepts; what the password opens is found out afterwards.
     func open(_ facts: SessionFacts, _ password: HeldSecret?, host: Int32) -> Refusal? {
         guard accountName(facts.user) == facts.account else { return .notEntitled }
-        guard facts.leader == host, SessionRegistry.isTicket(facts.ticket),
+        guard facts.leader == host, facts.ticket == 0 || SessionRegistry.isTicket(facts.ticket),
             let leader = PinnedProcess(pid: host, pidfd: nil),
             let start = leader.status()?.startTime
         else { return .badRequest }
-        let session = LoginSession(
+        var session = LoginSession(
             id: SessionID(rawValue: facts.ticket), user: facts.user, account: facts.account,
             leader: host, leaderStart: start, auditSession: facts.auditSession,
             logindSession: facts.logindSession, isRemote: facts.isRemote,
             lockReason: password == nil ? .loginWithoutPassword : .none)
-        do throws(Refusal) { try sessions.open(session, leader: leader) } catch { return error }
+        do throws(Refusal) {
+            if facts.ticket == 0 {
+                session = try sessions.openWithoutTicket(session, leader: leader)
+            } else {
+                try sessions.open(session, leader: leader)
+            }
+        } catch { return error }
         log("login of uid \(facts.user) through \(facts.service)")
         guard let password, password.bytes.count > 0 else { return nil }
         guard pending.begin(facts.user) else { return .tooManyRequests }
-        work.async { [self] in
+        work.async { [self, session] in
             unlockOrCreate(session, password)
             pending.end(facts.user)
         }

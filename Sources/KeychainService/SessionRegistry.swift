@@ -66,11 +66,22 @@ final class SessionRegistry: Sendable {
         guard let start = leader.status()?.startTime else { throw .noSession }
         let known = live(user).first { $0.leader == leader.id && $0.leaderStart == start }
         if let known { return known }
-        let id = SessionID(rawValue: -Int32.random(in: 1...Int32.max))
         let session = LoginSession(
-            id: id, user: user, account: "", leader: leader.id, leaderStart: start,
-            auditSession: nil, logindSession: nil, isRemote: false, lockReason: .none)
-        try keyring.write("half:\(id.rawValue)", SecretBytes(random: 32), of: user)
+            id: SessionID(rawValue: 0), user: user, account: "", leader: leader.id,
+            leaderStart: start, auditSession: nil, logindSession: nil, isRemote: false,
+            lockReason: .none)
+        return try openWithoutTicket(session, leader: leader)
+    }
+
+    /// A login to which the kernel gave no key, such as one over its quota: it lives as long as its
+    /// leader.
+    @discardableResult
+    func openWithoutTicket(
+        _ session: LoginSession, leader: PinnedProcess
+    ) throws(Refusal) -> LoginSession {
+        let session = session.named(SessionID(rawValue: -Int32.random(in: 1...Int32.max)))
+        let half = SecretBytes(random: 32)
+        try keyring.write("half:\(session.id.rawValue)", half, of: session.user)
         try open(session, leader: leader)
         return session
     }

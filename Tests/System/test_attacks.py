@@ -142,11 +142,21 @@ def test_a_login_needs_a_ticket_that_the_module_made_and_its_own_process(daemon)
     uid = world.pwd.getpwnam(ALICE[0]).pw_uid
     path = str(world.RUN / "login.sock")
     forged = world.run("keyctl", "add", "user", "keychain:other", "x", "@s").stdout.strip()
-    for ticket, leader in ((0, os.getpid()), (int(forged), os.getpid()), (2**31 - 1, 1)):
+    for ticket, leader in ((int(forged), os.getpid()), (2**31 - 1, os.getpid()), (0, 1)):
         said = wire.login_reply(path, wire.login_frame(
             1, uid, ticket=ticket, leader=leader, account=ALICE[0], password=ALICE[1]))
         assert said not in ("accepted", None), (ticket, leader)
     assert "made the login keychain" not in daemon.log()
+
+
+def test_a_login_over_the_user_s_key_quota_goes_on_without_a_ticket(daemon):
+    # What the module sends where the kernel gives it no key: the leader's life is the session's.
+    uid = world.pwd.getpwnam(ALICE[0]).pw_uid
+    said = wire.login_reply(str(world.RUN / "login.sock"), wire.login_frame(
+        1, uid, ticket=0, leader=os.getpid(), account=ALICE[0], password=ALICE[1]))
+    assert said == "accepted"
+    world.wait_for(lambda: any(n.startswith("unlock:-") for n in world.names_of_keys()),
+                   "the unlock")
 
 
 def test_a_login_under_another_account_s_name_is_refused(daemon):

@@ -5,7 +5,7 @@ valgrind watch a whole life of the module."""
 import shutil
 
 from fake_daemon import FakeDaemon
-from registry import SUCCESS, codes, slowest, test, word
+from registry import SUCCESS, Skip, codes, slowest, test, word
 from world import ALICE
 
 STEPS = ("authenticate", "establish", "refresh", "authenticate", "open", "change", "close")
@@ -65,8 +65,7 @@ def _(world):
 @test("valgrind finds nothing in a whole life of the module")
 def _(world):
     if not shutil.which("valgrind"):
-        print("skip valgrind is not installed")
-        return
+        raise Skip("not installed")
     service(world)
     with FakeDaemon(world.socket):
         world.host(*STEPS, *STEPS, answers=("a password",) * 4, wrap=(

@@ -48,7 +48,8 @@ def _(world):
     with FakeDaemon(world.socket) as daemon:
         lines = world.host("env=XDG_SESSION_ID=a\nb", "tty=" + "x" * 300, *LOGIN)
     assert codes(lines, "open") == [SUCCESS]
-    assert daemon.requests[0]["session"] == daemon.requests[0]["tty"] == ""
+    opened = daemon.requests[0]
+    assert (opened["verb"], opened["session"], opened["tty"]) == ("open", "", "")
 
 
 @test("authenticate alone tells the daemon nothing")
