@@ -37,9 +37,8 @@ struct CallerResolver: Sendable {
     /// the same file to us as to the program.
     static func identity(of process: PinnedProcess, label: String?) -> Caller.Identity {
         if let label = SecurityLabel.confined(label) { return .label(label) }
-        if let unit = process.cgroup().flatMap(SystemUnit.name), process.sharesOurNamespaces() {
-            return .unit(unit)
-        }
+        // Of its own control group no program can leave; its namespaces say nothing about it.
+        if let unit = process.cgroup().flatMap(SystemUnit.name) { return .unit(unit) }
         guard process.sharesOurNamespaces(), let executable = process.executable(),
             TrustedPath.namesSameFile(executable)
         else { return .unknown }

@@ -42,7 +42,7 @@ struct Keychaind: ParsableCommand {
     func run() throws {
         let logger = Logger(label: "keychaind")
         do { try serve(logger) } catch {
-            logger.critical("\(Self.words(for: error))")
+            logger.critical("\(words(for: error))")
             throw ExitCode.failure
         }
     }
@@ -70,7 +70,19 @@ struct Keychaind: ParsableCommand {
         logger.info("stopped")
     }
 
-    private static func words(for error: any Error) -> String {
-        (error as? StartError)?.description ?? "cannot start: \(error)"
+    private func words(for error: any Error) -> String {
+        switch error {
+        case let error as StartError: error.description
+        case SocketError.peerNotAllowed:
+            "\(state), or the folder of \(loginSocket): must be a folder of root's that nobody "
+                + "else can write to, and the key files in it root's and closed to others"
+        case SocketError.malformed, SocketError.tooLarge:
+            "\(state)/device.key: is not a key of this daemon's; restore it from where it came "
+                + "from, without it no keychain's “always” items open"
+        case SocketError.system(let code):
+            "\(state), or the folder of \(loginSocket): "
+                + POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO).localizedDescription
+        default: "cannot start: \(error)"
+        }
     }
 }

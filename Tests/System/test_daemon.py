@@ -165,3 +165,22 @@ def test_it_tells_systemd_when_it_is_ready_and_when_it_stops(daemon, tmp_path):
             if process.poll() is None:
                 process.kill()
                 process.wait()
+
+
+def test_a_state_folder_that_others_can_write_to_is_refused_in_words(daemon):
+    daemon.stop()
+    os.chmod(world.STATE, 0o777)
+    try:
+        status, said = start_and_fail()
+    finally:
+        os.chmod(world.STATE, 0o755)
+    assert status == 1 and str(world.STATE) in said and "nobody else can write" in said
+
+
+def test_a_device_key_that_is_none_is_refused_and_left_alone(daemon):
+    daemon.stop()
+    key = world.STATE / "device.key"
+    key.write_bytes(b"not a key")
+    status, said = start_and_fail()
+    assert status == 1 and "device.key" in said
+    assert key.read_bytes() == b"not a key"
