@@ -13,7 +13,7 @@ from conftest import ALICE, BOB
 
 ADD = "printf s3cret | keychainctl add generic-password --service mail --account me"
 GET = ("get", "generic-password", "--service", "mail")
-TOOLS = pathlib.Path("/opt/keychain-attacker")
+TOOLS = pathlib.Path("/run/keychain-attacker")
 
 
 @pytest.fixture(scope="module", autouse=True)
