@@ -15,6 +15,9 @@ public enum ClientWords: Sendable {
     /// nil: the user has cancelled.
     case promptReply(HeldSecret?)
 
+    /// An old password and a new one.
+    private static let mostSecrets = 2
+
     /// The message, and the secrets beside it.
     public func encoded() -> (message: [UInt8], secrets: HeldSecret?) {
         var message = WireClientMessage()
@@ -38,6 +41,8 @@ public enum ClientWords: Sendable {
     public init(_ bytes: [UInt8], secrets: HeldSecret?) throws(MessageError) {
         let message: WireClientMessage
         do { message = try WireClientMessage(serializedBytes: bytes) } catch { throw .malformed }
+        // Even an empty secret takes locked memory.
+        guard message.secretLengths.count <= Self.mostSecrets else { throw .malformed }
         var parts = try SecretParcel.split(secrets, lengths: message.secretLengths)[...]
         switch message.verb {
         case .registerPrompter: self = .registerPrompter

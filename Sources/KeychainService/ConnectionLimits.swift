@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// How many connections may be open, in all and for one user, so that nobody keeps the others out.
 final class ConnectionLimits: Sendable {
-    static let mostForUser = 64
+    static let mostForUser = 32
     static let mostInAll = 512
 
     private let open = Mutex<[UInt32: Int]>([:])

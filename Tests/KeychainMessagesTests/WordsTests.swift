@@ -140,6 +140,14 @@ private func fullQuery() throws -> ItemQuery {
         #expect(throws: MessageError.self) { try ClientWords(message, secrets: secret("x")) }
     }
 
+    @Test func `a program can't make the daemon hold many secrets at once`() {
+        // status, and secret_lengths: packed, a hundred thousand zeros.
+        let lengths: [UInt8] = [0x12, 0xA0, 0x8D, 0x06] + [UInt8](repeating: 0, count: 100_000)
+        #expect(throws: MessageError.malformed) {
+            try ClientWords(lengths + [0x72, 0x00], secrets: nil)
+        }
+    }
+
     @Test func `bytes of any kind are words or an error, never a trap`() throws {
         let (good, _) = ClientWords.request(
             .copyMatching(try fullQuery()), offersTerminal: true
