@@ -44,7 +44,10 @@ public final class RequestServer: Sendable {
         defer { limits.end(user) }
         guard let connection = try? ServerConnection(descriptor) else { return }
         let facts = connection.process.map(ProcessFacts.init)
-        serve(connection, resolver.resolve(connection), facts)
+        let caller = resolver.resolve(connection)
+        // Only now: a peer that knows the nonce may have spoken and become another program.
+        guard (try? connection.greet()) != nil else { return }
+        serve(connection, caller, facts)
     }
 
     private func serve(_ connection: ServerConnection, _ caller: Caller, _ facts: ProcessFacts?) {

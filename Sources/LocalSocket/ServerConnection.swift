@@ -16,6 +16,7 @@ public final class ServerConnection: @unchecked Sendable {
 
     private let descriptor: Descriptor
     private let stream: FrameStream
+    private let nonce: [UInt8]
 
     public init(_ descriptor: Descriptor) throws(SocketError) {
         self.descriptor = descriptor
@@ -28,8 +29,13 @@ public final class ServerConnection: @unchecked Sendable {
         else { throw .system(errno) }
         peer = try PeerCredentials(of: descriptor)
         process = Self.pinned(peer.pid, descriptor)
-        let nonce = RandomBytes.make(FrameHeader.nonceBytes)
+        nonce = RandomBytes.make(FrameHeader.nonceBytes)
         stream = FrameStream(descriptor, sender: peer, nonce: nonce)
+    }
+
+    /// Tells the peer the nonce, without which it can say nothing. Whoever asks which program the
+    /// peer is asks before: afterwards it may have spoken, and become another.
+    public func greet() throws(SocketError) {
         let hello = Self.helloMagic + nonce
         // Safe: sends the array's own bytes.
         let sent = unsafe hello.withUnsafeBytes {

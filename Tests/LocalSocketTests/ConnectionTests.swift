@@ -15,10 +15,16 @@ struct ConnectionTests {
         listener = try Listener(path: folder("socket"), mode: 0o600)
     }
 
+    private func greeted() throws -> ServerConnection {
+        let connection = try ServerConnection(try listener.accept())
+        try connection.greet()
+        return connection
+    }
+
     private func connected() throws -> (ServerConnection, ClientConnection) {
         let path = path
         let client = Background { try ClientConnection(path: path, requiredPeer: nil) }
-        return (try ServerConnection(try listener.accept()), try client.value())
+        return (try greeted(), try client.value())
     }
 
     /// The server's end of a connection that a Python program made; the program goes on.
@@ -26,7 +32,16 @@ struct ConnectionTests {
         of program: String
     ) throws -> (connection: ServerConnection, child: Python) {
         let child = try Python(program, [path])
-        return (try ServerConnection(try listener.accept()), child)
+        return (try greeted(), child)
+    }
+
+    @Test func `a peer hears nothing before it is greeted`() throws {
+        let path = path
+        let client = Background { try ClientConnection(path: path, requiredPeer: nil) }
+        let connection = try ServerConnection(try listener.accept())
+        // Without the nonce it gives up after two seconds.
+        #expect(throws: SocketError.timedOut) { try client.value() }
+        withExtendedLifetime(connection) {}
     }
 
     @Test func `requests and answers flow both ways`() throws {
@@ -109,7 +124,7 @@ struct ConnectionTests {
                 s.recv(1)
                 """)
         #expect(try first.receive(.request).message == Array("hello".utf8))
-        let second = try ServerConnection(try listener.accept())
+        let second = try greeted()
         #expect(throws: SocketError.malformed) { try second.receive(.request) }
         withExtendedLifetime(child) {}
     }
