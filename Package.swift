@@ -126,7 +126,9 @@ let package = Package(
         tests("LoginHandoffTests", ["LoginHandoff", "Secrets"]),
         tests("AccessControlTests", ["AccessControl", "KeychainModel"]),
         tests("KeychainMessagesTests", ["KeychainMessages", "KeychainModel", "Secrets"]),
-        tests("KeychainServiceTests", ["KeychainService", "KeychainModel"]),
+        tests(
+            "KeychainServiceTests",
+            ["KeychainService", "KeychainModel", "AccessControl", "LocalSocket"]),
         tests(
             "KeychainStoreTests",
             ["KeychainStore", "KeychainModel", "AccessControl", "Secrets", grdb]),

@@ -8,78 +8,89 @@ internal import Synchronization
 /// and how it ended. Neither secrets nor names of items.
 ///
 /// Reads that needed no question, and those that found nothing, are counted and written together, so
-/// that a program that reads much does not fill the disk. At `longest` bytes the file is moved aside once and begun anew. A full disk loses
-/// records, never answers.
+/// that a program that reads much does not fill the disk. So is everything beyond a user's allowance
+/// of lines: nobody pushes the history out of the file. What a person has answered always gets a
+/// line of its own.
 final class AuditLog: Sendable {
     enum Operation: String, Sendable {
         case add, copyMatching, update, delete, unlock, lock, setPassword, createKeychain, status
+        /// What PAM's module or a screen locker asked for.
+        case login, logout, offerPassword, changePassword
     }
 
-    private static let longest: UInt64 = 16 * 1024 * 1024
-    private static let mostCounted = 512
-    private static let countFor: Duration = .seconds(10)
+    /// Who it was.
+    struct Subject: Sendable {
+        var user: UInt32
+        var process: Int32?
+        var program: String
+        var session: Int32?
+    }
 
-    private struct Reading: Hashable {
+    /// Lines a user may cause at once, and the seconds after which he may cause another.
+    static let burst = 60
+    fileprivate static let secondsPerLine = 6.0
+    fileprivate static let mostPrograms = 16
+    fileprivate static let mostCounted = 512
+    fileprivate static let countFor: Duration = .seconds(10)
+
+    fileprivate struct Tally: Hashable {
+        let operation: Operation
         let user: UInt32
-        let program: String
+        var program: String
         let outcome: String
     }
-    private struct State {
-        var file: FileHandle?
-        var readings: [Reading: Int] = [:]
+    fileprivate struct Allowance {
+        var lines = Double(AuditLog.burst)
+        var asOf = ContinuousClock.now
+    }
+    fileprivate struct State {
+        var file: AuditFile
+        var tallies: [Tally: Int] = [:]
+        var programs: [UInt32: Set<String>] = [:]
+        var allowances: [UInt32: Allowance] = [:]
         var countedSince = ContinuousClock.now
     }
 
-    private let path: String
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
-    init(folder: String) { path = folder + "/audit.jsonl" }
+    init(folder: String) { state = Mutex(State(file: AuditFile(folder + "/audit.jsonl"))) }
 
     func record(
         _ operation: Operation, _ caller: Caller, _ evidence: Evidence, _ refusal: Refusal?
     ) {
+        record(operation, by: Subject(caller), evidence: evidence, refusal)
+    }
+
+    func record(
+        _ operation: Operation, by subject: Subject, evidence: Evidence = Evidence(),
+        _ refusal: Refusal?
+    ) {
         guard operation != .status else { return }
-        let program = caller.identity.identifier ?? "unknown"
         let outcome = refusal.map { "\($0)" } ?? "allowed"
-        if operation == .copyMatching, refusal == nil || refusal == .notFound,
-            evidence.factors.isEmpty
-        {
-            count(Reading(user: caller.user, program: program, outcome: outcome))
-            return
-        }
-        write(
-            Record(
-                time: Date(), operation: operation.rawValue, user: caller.user,
-                process: caller.process, program: program, session: caller.session?.rawValue,
-                evidence: evidence.factors.sorted().map(\.service), outcome: outcome, count: 1))
-    }
-
-    /// Writes what has been counted, at the end of the service and now and then.
-    func flush() {
-        let readings = state.withLock { state in
-            defer {
-                state.readings = [:]
-                state.countedSince = .now
+        let isPlainRead =
+            operation == .copyMatching && (refusal == nil || refusal == .notFound)
+        state.withLock { state in
+            guard evidence.factors.isEmpty else {
+                return state.file.append(Self.line(operation, subject, evidence, outcome))
             }
-            return state.readings
-        }
-        for (reading, count) in readings {
-            write(
-                Record(
-                    time: Date(), operation: Operation.copyMatching.rawValue,
-                    user: reading.user, process: nil, program: reading.program, session: nil,
-                    evidence: [], outcome: reading.outcome, count: count))
+            if !isPlainRead, state.takeLine(subject.user) {
+                state.file.append(Self.line(operation, subject, evidence, outcome))
+            } else {
+                state.count(
+                    Tally(
+                        operation: operation, user: subject.user, program: subject.program,
+                        outcome: outcome))
+            }
         }
     }
 
-    private func count(_ reading: Reading) {
-        let isFull = state.withLock { state in
-            state.readings[reading, default: 0] += 1
-            return state.readings.count > Self.mostCounted
-                || state.countedSince + Self.countFor < .now
-        }
-        if isFull { flush() }
+    /// Writes what has been counted, where it is old enough.
+    func flushIfDue() {
+        state.withLock { if $0.countedSince + Self.countFor < .now { $0.flush() } }
     }
+
+    /// Writes what has been counted.
+    func flush() { state.withLock { $0.flush() } }
 
     private struct Record: Encodable {
         let time: Date
@@ -93,37 +104,74 @@ final class AuditLog: Sendable {
         let count: Int
     }
 
-    private func write(_ record: Record) {
+    fileprivate static func line(
+        _ operation: Operation, _ subject: Subject, _ evidence: Evidence, _ outcome: String,
+        count: Int = 1
+    ) -> Data {
         let encoder = JSONEncoder()
         encoder.dateEncodingStrategy = .iso8601
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        guard var line = try? encoder.encode(record) else { return }
+        let record = Record(
+            time: Date(), operation: operation.rawValue, user: subject.user,
+            process: subject.process, program: subject.program, session: subject.session,
+            evidence: evidence.factors.sorted().map(\.service), outcome: outcome, count: count)
+        var line = (try? encoder.encode(record)) ?? Data()
         line.append(UInt8(ascii: "\n"))
-        state.withLock { state in
-            if let file = state.file ?? open() {
-                state.file = file
-                try? file.write(contentsOf: line)
-                if let size = try? file.offset(), size > Self.longest { moveAside(&state) }
+        return line
+    }
+}
+
+extension AuditLog.State {
+    mutating func takeLine(_ user: UInt32) -> Bool {
+        var allowance = allowances[user] ?? AuditLog.Allowance()
+        let passed = ContinuousClock.now - allowance.asOf
+        let earned = Double(passed.components.seconds) / AuditLog.secondsPerLine
+        // Whole seconds only: the rest is earned the next time.
+        if passed.components.seconds > 0 {
+            allowance.lines = min(allowance.lines + earned, Double(AuditLog.burst))
+            allowance.asOf = .now
+        }
+        let allowed = allowance.lines >= 1
+        if allowed { allowance.lines -= 1 }
+        allowances[user] = allowance
+        return allowed
+    }
+
+    mutating func count(_ tally: AuditLog.Tally) {
+        var tally = tally
+        // A user may have any number of programs; the file names some of them.
+        let known = programs[tally.user, default: []]
+        if !known.contains(tally.program) {
+            if known.count < AuditLog.mostPrograms {
+                programs[tally.user, default: []].insert(tally.program)
+            } else {
+                tally.program = "others"
             }
         }
-    }
-
-    private func open() -> FileHandle? {
-        let manager = FileManager.default
-        if !manager.fileExists(atPath: path) {
-            let made = manager.createFile(
-                atPath: path, contents: nil, attributes: [.posixPermissions: 0o600])
-            guard made else { return nil }
+        tallies[tally, default: 0] += 1
+        if tallies.count > AuditLog.mostCounted || countedSince + AuditLog.countFor < .now {
+            flush()
         }
-        guard let file = FileHandle(forWritingAtPath: path) else { return nil }
-        _ = try? file.seekToEnd()
-        return file
     }
 
-    private func moveAside(_ state: inout State) {
-        try? state.file?.close()
-        state.file = nil
-        try? FileManager.default.removeItem(atPath: path + ".1")
-        try? FileManager.default.moveItem(atPath: path, toPath: path + ".1")
+    mutating func flush() {
+        for (tally, count) in tallies {
+            let subject = AuditLog.Subject(
+                user: tally.user, process: nil, program: tally.program, session: nil)
+            file.append(
+                AuditLog.line(
+                    tally.operation, subject, Evidence(), tally.outcome, count: count))
+        }
+        tallies = [:]
+        programs = [:]
+        countedSince = .now
+    }
+}
+
+extension AuditLog.Subject {
+    init(_ caller: Caller) {
+        self.init(
+            user: caller.user, process: caller.process,
+            program: caller.identity.identifier ?? "unknown", session: caller.session?.rawValue)
     }
 }

@@ -36,12 +36,13 @@ struct CallerResolver: Sendable {
     /// What names the program, strongest first. An executable's path counts only where it means
     /// the same file to us as to the program.
     static func identity(of process: PinnedProcess, label: String?) -> Caller.Identity {
-        if let label = SecurityLabel.confined(label) { return .label(label) }
+        if let domain = SecurityLabel.domain(label) { return .label(domain) }
         // Of its own control group no program can leave; its namespaces say nothing about it.
         if let unit = process.cgroup().flatMap(SystemUnit.name) { return .unit(unit) }
-        guard process.sharesOurNamespaces(), let executable = process.executable(),
-            TrustedPath.namesSameFile(executable)
+        guard let executable = process.executable(), TrustedPath.namesSameFile(executable)
         else { return .unknown }
+        if let snap = SecurityLabel.snap(label, executable) { return .label(snap) }
+        guard process.sharesOurNamespaces() else { return .unknown }
         return TrustedPath.isTrusted(executable)
             ? .trustedExecutable(executable.path) : .executable(executable.path)
     }
@@ -60,19 +61,27 @@ struct ProcessFacts: Equatable {
 
 /// Labels of the Linux security modules that say which program this is.
 enum SecurityLabel {
-    /// nil for processes that no profile confines.
-    static func confined(_ label: String?) -> String? {
-        guard let label, !label.isEmpty, !label.contains("unconfined") else { return nil }
-        // SELinux: user:role:type:level. AppArmor: profile (mode).
-        if label.split(separator: ":", omittingEmptySubsequences: false).count >= 4 {
-            return "selinux:" + label
-        }
-        let enforcing = " (enforce)"
-        guard label.hasSuffix(enforcing) else { return nil }
-        let profile = label.dropLast(enforcing.count)
-        return profile.hasPrefix("snap.")
-            ? "snap:" + (profile.split(separator: ".").dropFirst().first ?? "")
-            : "apparmor:" + profile
+    /// `selinux:user:role:type:level`; nil without SELinux, and for what it does not confine. Which
+    /// program may enter a domain is in its policy.
+    static func domain(_ label: String?) -> String? {
+        guard let label, !label.contains("unconfined"),
+            label.split(separator: ":", omittingEmptySubsequences: false).count >= 4
+        else { return nil }
+        return "selinux:" + label
+    }
+
+    /// `snap:NAME` for a program of that snap that runs under the snap's own profile.
+    ///
+    /// An AppArmor profile alone says nothing: what is unconfined may change to any (and a scope of
+    /// snapd's name can be made by every user). So the executable, which must be the very file that
+    /// root mounted under `/snap`, names the snap, and the profile must agree.
+    static func snap(_ label: String?, _ executable: ExecutableFacts) -> String? {
+        let parts = executable.path.split(separator: "/", maxSplits: 2)
+        guard parts.count == 3, parts[0] == "snap", let label,
+            label.hasPrefix("snap.\(parts[1])."), label.hasSuffix(" (enforce)"),
+            TrustedPath.isTrusted(executable)
+        else { return nil }
+        return "snap:" + parts[1]
     }
 }
 

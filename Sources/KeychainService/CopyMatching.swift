@@ -6,45 +6,38 @@ internal import KeychainStore
 internal import Secrets
 
 extension KeychainService {
-    /// Items of one part of a long answer.
-    private static let batch = 256
-    /// Bytes of secrets of one answer.
-    private static let mostSecretBytes = 64 * 1024 * 1024
-
     func copyMatching(
         _ query: ItemQuery, for asker: any Asker, emit: (Answer) throws(Refusal) -> Void
     ) throws(Refusal) -> Answer {
-        let caller = asker.caller
-        let groups = try groups(query.accessGroup, of: caller)
-        let keychain = try keychain(query.keychain, for: caller)
-        let keys = try vault.keys(of: keychain)
+        let groups = try groups(query.accessGroup, of: asker.caller)
+        let keychain = try keychain(query.keychain, for: asker.caller)
+        var keys = try vault.keys(of: keychain)
         var reading = Reading(query, groups: groups)
         try findFew(&reading, keychain, keys)
-        let judging = try judging(
+        var judging = try judging(
             .decrypt, keychain, keys, groups: groups, ui: query.authenticationUI,
             few: reading.found, for: asker)
-        let evidence = try needed(reading, keychain, keys, judging, for: asker)
-        var answer = Answer()
-        var total = 0
-        var secretBytes = 0
+        let needs = try needs(reading, keychain, keys, judging)
+        let evidence = try evidence(for: needs, .read, reason: query.reason, for: asker)
+        if evidence != nil {
+            keys = try vault.keys(of: keychain)
+            judging = try self.judging(
+                .decrypt, keychain, keys, groups: groups, ui: query.authenticationUI,
+                few: reading.found, for: asker)
+        }
+        var delivery = Delivery(evidence ?? Evidence(), asker, memory, audit)
         try each(reading, keychain, keys) { item throws(Refusal) in
-            guard let opened = try open(item, keychain, keys, judging, evidence, query) else {
+            let proof = needs.items.contains(item.reference) ? evidence : nil
+            guard let grant = try grant(item, judging, proof ?? Evidence(), query) else {
                 return true
             }
-            secretBytes += opened.secret?.bytes.count ?? 0
-            guard secretBytes <= Self.mostSecretBytes else { throw .dataTooLarge }
-            total += 1
-            answer.items.append(opened)
-            if answer.items.count == Self.batch {
-                try emit(answer)
-                answer.items.removeAll(keepingCapacity: true)
-            }
-            return total != query.limit
+            try delivery.makeRoom(
+                for: query.parts.contains(.data) ? sealedSize(item, keychain) : 0, emit)
+            let opened = try open(item, keychain, keys, grant, query)
+            try delivery.add(opened, emit)
+            return delivery.count != query.limit
         }
-        guard total > 0 else { throw .notFound }
-        guard asker.isUnchanged() else { throw .notEntitled }
-        audit?.record(.copyMatching, caller, evidence, nil)
-        return answer
+        return try delivery.finish(emit)
     }
 
     /// A query, and the items it found where those are few enough to be kept.
@@ -62,7 +55,7 @@ extension KeychainService {
     private func findFew(
         _ reading: inout Reading, _ keychain: OpenKeychain, _ keys: borrowing ClassKeys
     ) throws(Refusal) {
-        guard let limit = reading.query.limit, limit <= Self.batch,
+        guard let limit = reading.query.limit, limit <= Delivery.mostItems,
             reading.query.authenticationUI != .skip
         else { return }
         do {
@@ -72,25 +65,18 @@ extension KeychainService {
     }
 
     /// Looks at everything that will be read, so that the user is asked once and for all of it.
-    private func needed(
+    private func needs(
         _ reading: Reading, _ keychain: OpenKeychain, _ keys: borrowing ClassKeys,
-        _ judging: Judging, for asker: any Asker
-    ) throws(Refusal) -> Evidence {
-        if let found = reading.found {
-            return try evidence(
-                for: found, judging, .read, reason: reading.query.reason, for: asker)
-        }
-        if reading.query.authenticationUI == .skip { return Evidence() }
-        var asking: [SealedItem] = []
+        _ judging: Judging
+    ) throws(Refusal) -> Needs {
+        if let found = reading.found { return try Needs(found, judging) }
+        var needs = Needs()
+        if reading.query.authenticationUI == .skip { return needs }
         try each(reading, keychain, keys) { item throws(Refusal) in
-            switch judging.judge(item, Evidence()) {
-            case .allow: break
-            case .deny(let denial): throw Refusal(denial)
-            case .allowAfter: if asking.count < Self.batch { asking.append(item) }
-            }
+            try needs.add(item, judging)
             return true
         }
-        return try evidence(for: asking, judging, .read, reason: reading.query.reason, for: asker)
+        return needs
     }
 
     /// Hands out the items found until `body` has enough of them.
@@ -117,24 +103,35 @@ extension KeychainService {
         if let refusal { throw refusal }
     }
 
-    /// The item with what the query wants of it; nil for one that is left out.
-    private func open(
-        _ item: SealedItem, _ keychain: OpenKeychain, _ keys: borrowing ClassKeys,
-        _ judging: Judging, _ evidence: Evidence, _ query: ItemQuery
-    ) throws(Refusal) -> AnsweredItem? {
+    /// nil for an item that is left out.
+    private func grant(
+        _ item: SealedItem, _ judging: Judging, _ evidence: Evidence, _ query: ItemQuery
+    ) throws(Refusal) -> Grant? {
         switch judging.judge(item, evidence) {
         case .deny(.interactionNotAllowed) where query.authenticationUI == .skip: return nil
         case .deny(let denial): throw Refusal(denial)
         case .allowAfter: throw .authenticationFailed
-        case .allow(let grant):
-            guard query.parts.contains(.data) else {
-                return AnsweredItem(item: item.answered(query.parts), secret: nil)
-            }
-            do {
-                let secret = try keychain.file.open(item, grant, keys: keys)
-                return AnsweredItem(item: item.answered(query.parts), secret: secret)
-            } catch { throw Refusal(error) }
+        case .allow(let grant): return grant
         }
+    }
+
+    /// The item with what the query wants of it.
+    private func open(
+        _ item: SealedItem, _ keychain: OpenKeychain, _ keys: borrowing ClassKeys,
+        _ grant: consuming Grant, _ query: ItemQuery
+    ) throws(Refusal) -> AnsweredItem {
+        let answered = item.answered(query.parts)
+        guard query.parts.contains(.data) else { return AnsweredItem(item: answered, secret: nil) }
+        do {
+            let secret = try keychain.file.open(item, grant, keys: keys)
+            return AnsweredItem(item: answered, secret: secret)
+        } catch { throw Refusal(error) }
+    }
+
+    private func sealedSize(
+        _ item: SealedItem, _ keychain: OpenKeychain
+    ) throws(Refusal) -> Int {
+        do { return try keychain.file.sealedSize(item) } catch { throw Refusal(error) }
     }
 }
 

@@ -50,8 +50,8 @@ public final class Daemon: Sendable {
         self.plan = plan
         let state = plan.stateFolder
         try PrivateFile.folder(state, mode: 0o711)
-        let folder = KeychainFolder(
-            state, layout: .folderPerUser, accountName: plan.accountName)
+        let accounts = AccountNames(plan.accountName)
+        let folder = KeychainFolder(state, layout: .folderPerUser, accounts: accounts)
         let keyring = try DaemonKeyring(stateFolder: state)
         let sessions = SessionRegistry(keyring: keyring)
         let pending = PendingUnlocks()
@@ -64,20 +64,22 @@ public final class Daemon: Sendable {
             allowsDeviceProtector: false)
         let prompters = PrompterRegistry()
         let audit = AuditLog(folder: state)
+        let guesses = Guesses()
+        let memory = MemoryBudget()
         let service = KeychainService(
             folder: folder, vault: vault, protectors: protectors,
             authenticator: PromptedAuthenticator(
-                program: plan.authenticationProgram, prompters: prompters,
-                accountName: plan.accountName),
-            audit: audit, mode: .daemon)
+                program: plan.authenticationProgram, prompters: prompters, accounts: accounts),
+            guesses: guesses, memory: memory, audit: audit, mode: .daemon)
         requests = RequestServer(
             plan.requests, service: service, resolver: CallerResolver(sessions: sessions),
-            prompters: prompters, prompterProgram: plan.prompterProgram)
+            accounts: accounts, memory: memory, prompters: prompters,
+            prompterProgram: plan.prompterProgram)
         let handler = Logins(
             folder: folder, protectors: protectors, vault: vault, sessions: sessions,
-            pending: pending, accountName: plan.accountName, log: plan.log)
-        logins = LoginServer(plan.logins, .login, logins: handler)
-        offers = LoginServer(plan.offers, .offer, logins: handler)
+            pending: pending, guesses: guesses, accounts: accounts, audit: audit, log: plan.log)
+        logins = LoginServer(plan.logins, .login, logins: handler, accounts: accounts)
+        offers = LoginServer(plan.offers, .offer, logins: handler, accounts: accounts)
         self.sessions = sessions
         self.audit = audit
     }
@@ -87,7 +89,10 @@ public final class Daemon: Sendable {
         let sweep = DispatchSource.makeTimerSource(queue: .global())
         sweep.schedule(
             deadline: .now(), repeating: .seconds(Self.sweepSeconds), leeway: .milliseconds(200))
-        sweep.setEventHandler { [sessions] in sessions.forgetDead() }
+        sweep.setEventHandler { [sessions, audit] in
+            sessions.forgetDead()
+            audit.flushIfDue()
+        }
         sweep.resume()
         defer { sweep.cancel() }
         let servers = DispatchGroup()

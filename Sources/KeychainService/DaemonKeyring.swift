@@ -25,6 +25,8 @@ final class DaemonKeyring: Sendable {
     /// holds is sealed for its name, so that a number which the kernel has given to another key
     /// opens nothing.
     private let known = Mutex<[Name: KeySerial]>([:])
+    /// Two who write a user's first key at the same moment write into one keyring.
+    private let making = Mutex(())
 
     /// One keyring for each state folder, by what it is and not by what it is called: daemons in
     /// different mount namespaces share root's keyring, and must not meet in it.
@@ -40,15 +42,17 @@ final class DaemonKeyring: Sendable {
     }
 
     func users() -> [UInt32] {
-        keys(in: top).compactMap { _, name in
+        ((try? names(in: top)) ?? []).compactMap { name in
             name.hasPrefix("uid:") ? UInt32(name.dropFirst(4)) : nil
         }
     }
 
-    /// Names and serials of the keys kept for a user.
-    func names(of user: UInt32) -> [(serial: KeySerial, name: String)] {
-        guard let ring = existingRing(of: user) else { return [] }
-        return keys(in: ring)
+    /// Names of the keys kept for a user.
+    func names(of user: UInt32) throws(Refusal) -> [String] {
+        do {
+            guard let ring = try existingRing(of: user) else { return [] }
+            return try names(in: ring)
+        } catch { throw .notAvailable }
     }
 
     func read(_ name: String, of user: UInt32) -> SecretBytes? {
@@ -57,7 +61,7 @@ final class DaemonKeyring: Sendable {
             if let payload = try? KernelKeyring.read(serial) { return payload }
             known.withLock { $0[place] = nil }
         }
-        guard let ring = existingRing(of: user),
+        guard let ring = try? existingRing(of: user),
             let key = try? KernelKeyring.find(name, in: ring)
         else { return nil }
         known.withLock { $0[place] = key }
@@ -69,10 +73,7 @@ final class DaemonKeyring: Sendable {
         timeoutSeconds: UInt32? = nil
     ) throws(Refusal) {
         do {
-            let ring =
-                try existingRing(of: user)
-                ?? KernelKeyring.makeKeyring(
-                    "uid:\(user)", in: top, permissions: Self.permissions)
+            let ring = try ring(of: user)
             let serial = try KernelKeyring.add(
                 name, payload, in: ring, permissions: Self.permissions,
                 timeoutSeconds: timeoutSeconds)
@@ -83,7 +84,7 @@ final class DaemonKeyring: Sendable {
     /// Ends the key at once, for whoever holds a link to it.
     func remove(_ name: String, of user: UInt32) {
         known.withLock { $0[Name(user: user, key: name)] = nil }
-        guard let ring = existingRing(of: user),
+        guard let ring = try? existingRing(of: user),
             let key = try? KernelKeyring.find(name, in: ring)
         else { return }
         try? KernelKeyring.revoke(key)
@@ -105,13 +106,23 @@ final class DaemonKeyring: Sendable {
         }
     }
 
-    private func existingRing(of user: UInt32) -> KeySerial? {
-        try? KernelKeyring.findKeyring("uid:\(user)", in: top)
+    private func existingRing(of user: UInt32) throws(KeyringError) -> KeySerial? {
+        try KernelKeyring.findKeyring("uid:\(user)", in: top)
     }
 
-    private func keys(in ring: KeySerial) -> [(serial: KeySerial, name: String)] {
-        ((try? KernelKeyring.list(ring)) ?? []).compactMap { serial in
-            (try? KernelKeyring.describe(serial)).map { (serial, $0.description) }
+    private func ring(of user: UInt32) throws(KeyringError) -> KeySerial {
+        if let ring = try existingRing(of: user) { return ring }
+        return try making.withLock { _ throws(KeyringError) in
+            if let ring = try existingRing(of: user) { return ring }
+            return try KernelKeyring.makeKeyring(
+                "uid:\(user)", in: top, permissions: Self.permissions)
+        }
+    }
+
+    /// Those that have ended meanwhile are left out.
+    private func names(in ring: KeySerial) throws(KeyringError) -> [String] {
+        try KernelKeyring.list(ring).compactMap { serial in
+            (try? KernelKeyring.describe(serial))?.description
         }
     }
 }

@@ -18,7 +18,8 @@ public final class EmbeddedKeychain: KeychainEndpoint {
     public init(home: String, groups: [String]) throws(Refusal) {
         let user = geteuid()
         let account = NSUserName()
-        folder = KeychainFolder(home, layout: .ownUser) { $0 == user ? account : nil }
+        folder = KeychainFolder(
+            home, layout: .ownUser, accounts: AccountNames { $0 == user ? account : nil })
         do {
             try PrivateFile.folder(home, mode: 0o700)
             protectors = Protectors(
@@ -28,7 +29,8 @@ public final class EmbeddedKeychain: KeychainEndpoint {
         asker = OwnProcess(user: user, groups: groups)
         service = KeychainService(
             folder: folder, vault: EmbeddedVault(protectors: protectors), protectors: protectors,
-            authenticator: TerminalAuthenticator(account: account), audit: nil, mode: .embedded)
+            authenticator: TerminalAuthenticator(account: account), guesses: Guesses(),
+            memory: MemoryBudget(), audit: nil, mode: .embedded)
     }
 
     public func answer(_ request: Request) throws(Refusal) -> Answer {

@@ -13,6 +13,7 @@ final class EmbeddedVault: KeyVault {
     private let protectors: Protectors
     private let own = Mutex<[String: HeldSecret]>([:])
     let usesKernelKeyring = KernelKeyring.isAvailable()
+    let locks = LockCounts()
 
     init(protectors: Protectors) { self.protectors = protectors }
 
@@ -31,16 +32,21 @@ final class EmbeddedVault: KeyVault {
     }
 
     func keep(
-        _ unlocked: borrowing UnlockedKeys, of keychain: OpenKeychain, for caller: Caller
+        _ unlocked: borrowing UnlockedKeys, of keychain: OpenKeychain, for caller: Caller,
+        since begun: LockCounts.Moment
     ) throws(Refusal) {
-        let first = unlocked.afterFirstUnlock.bytes.copy()
-        try write(first.appending(unlocked.whileUnlocked.bytes), keychain)
+        let both = unlocked.afterFirstUnlock.bytes.appending(unlocked.whileUnlocked.bytes)
+        try locks.keep(keychain.place, since: begun) { () throws(Refusal) in
+            try write(both, keychain)
+        }
     }
 
     func lock(_ keychain: OpenKeychain) throws(Refusal) {
-        guard let bytes = read(keychain), bytes.count > KeyBundle.byteCount(.afterFirstUnlock)
-        else { return }
-        try write(bytes.part(0..<KeyBundle.byteCount(.afterFirstUnlock)), keychain)
+        try locks.lock(keychain.place) { () throws(Refusal) in
+            let first = KeyBundle.byteCount(.afterFirstUnlock)
+            guard let bytes = read(keychain), bytes.count > first else { return }
+            try write(bytes.part(0..<first), keychain)
+        }
     }
 
     func lockState(of keychain: OpenKeychain) -> KeychainStatus.LockState {

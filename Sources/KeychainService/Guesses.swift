@@ -2,9 +2,17 @@
 internal import KeychainModel
 internal import Synchronization
 
-/// Slows down whoever tries passwords: one try of a user at a time, and after three wrong ones a
-/// growing pause before the next is looked at.
+/// Slows down whoever tries passwords: one try of a keychain at a time, and after three wrong ones a
+/// growing pause before the next is looked at. One instance counts for all the ways a password can
+/// come: a right password for one keychain says nothing about another.
 final class Guesses: Sendable {
+    enum Outcome: Sendable {
+        case right
+        case wrong
+        /// It was not looked at, or something else failed: neither for nor against whoever tried.
+        case undecided
+    }
+
     private static let free = 3
     private static let longestPause: Duration = .seconds(300)
 
@@ -13,36 +21,45 @@ final class Guesses: Sendable {
         var wrong = 0
         var pausedUntil: ContinuousClock.Instant?
     }
-    private let states = Mutex<[UInt32: State]>([:])
+    private let states = Mutex<[KeychainPlace: State]>([:])
 
-    func begin(_ user: UInt32) throws(Refusal) {
+    /// Each that does not throw is followed by an `end`.
+    func begin(_ keychain: KeychainPlace) throws(Refusal) {
         let allowed = states.withLock { states in
-            var state = states[user] ?? State()
+            var state = states[keychain] ?? State()
             guard !state.isTrying, !Self.isPaused(state, .now) else { return false }
             state.isTrying = true
-            states[user] = state
+            states[keychain] = state
             return true
         }
         guard allowed else { throw .tooManyRequests }
     }
 
-    func end(_ user: UInt32, wasRight: Bool) {
+    func end(_ keychain: KeychainPlace, _ outcome: Outcome) {
         states.withLock { states in
-            guard !wasRight, var state = states[user] else {
-                states[user] = nil
+            guard outcome != .right, var state = states[keychain] else {
+                states[keychain] = nil
                 return
             }
             state.isTrying = false
-            state.wrong += 1
-            if state.wrong >= Self.free {
-                let doubled = Duration.seconds(2 << min(state.wrong - Self.free, 10))
-                state.pausedUntil = ContinuousClock.now + min(doubled, Self.longestPause)
+            if outcome == .wrong {
+                state.wrong += 1
+                if state.wrong >= Self.free { state.pausedUntil = .now + Self.pause(state.wrong) }
             }
-            states[user] = state
+            states[keychain] = state
         }
+    }
+
+    private static func pause(_ wrong: Int) -> Duration {
+        min(.seconds(2 << min(wrong - free, 10)), longestPause)
     }
 
     private static func isPaused(_ state: State, _ now: ContinuousClock.Instant) -> Bool {
         state.pausedUntil.map { now < $0 } ?? false
     }
+}
+
+extension Guesses.Outcome {
+    /// What a try that ended with this error tells.
+    init(_ refusal: Refusal) { self = refusal == .wrongPassword ? .wrong : .undecided }
 }

@@ -46,27 +46,44 @@ extension KeychainService {
             mayAsk: authentication.mayAsk(ui, for: asker))
     }
 
-    /// What all these items together still need, asked once. Nothing needed is no evidence.
+    /// Asks once for what all these items together still need; nil where they need nothing.
+    ///
+    /// Asking takes as long as a person does: whoever gets evidence looks at the keys, the facts and
+    /// the asker again.
     func evidence(
-        for items: [SealedItem], _ judging: Judging, _ purpose: Question.Purpose,
-        reason: String?, for asker: any Asker
-    ) throws(Refusal) -> Evidence {
-        var requirements: [Requirement] = []
-        var names: [String] = []
-        for item in items {
-            switch judging.judge(item, Evidence()) {
-            case .allow: continue
-            case .deny(let denial): throw Refusal(denial)
-            case .allowAfter(let requirement):
-                requirements.append(requirement)
-                if names.count < Question.mostNames { names.append(item.shownName) }
-            }
-        }
-        guard !requirements.isEmpty else { return Evidence() }
+        for needs: Needs, _ purpose: Question.Purpose, reason: String?, for asker: any Asker
+    ) throws(Refusal) -> Evidence? {
+        guard !needs.items.isEmpty else { return nil }
         return try authentication.satisfy(
-            Requirement.all(Set(requirements)),
-            Question(purpose, names: names, itemCount: requirements.count, reason: reason),
+            Requirement.all(needs.requirements),
+            Question(purpose, names: needs.names, itemCount: needs.items.count, reason: reason),
             for: asker)
+    }
+}
+
+/// What must be proven before items may be used: gathered first, so that the user is asked once.
+struct Needs: Sendable {
+    private(set) var requirements: Set<Requirement> = []
+    /// The items that need a proof: the evidence that comes of it is good for these alone.
+    private(set) var items: Set<ItemReference> = []
+    /// What people know the first of them by.
+    private(set) var names: [String] = []
+
+    init() {}
+
+    init(_ items: [SealedItem], _ judging: Judging) throws(Refusal) {
+        for item in items { try add(item, judging) }
+    }
+
+    mutating func add(_ item: SealedItem, _ judging: Judging) throws(Refusal) {
+        switch judging.judge(item, Evidence()) {
+        case .allow: return
+        case .deny(let denial): throw Refusal(denial)
+        case .allowAfter(let requirement):
+            requirements.insert(requirement)
+            items.insert(item.reference)
+            if names.count < Question.mostNames { names.append(item.shownName) }
+        }
     }
 }
 

@@ -14,6 +14,7 @@ final class KernelVault: KeyVault {
     private let pending: PendingUnlocks
 
     let usesKernelKeyring = true
+    let locks = LockCounts()
 
     init(
         keyring: DaemonKeyring, sessions: SessionRegistry, vaultKey: consuming SealingKey,
@@ -32,14 +33,15 @@ final class KernelVault: KeyVault {
         return ClassKeys(
             always: try alwaysKeys(keychain),
             afterFirstUnlock: bundle(
-                .afterFirstUnlock, "first-unlock:\(keychain.name)", keychain, vaultKey),
+                .afterFirstUnlock, firstUnlockName(keychain), keychain, vaultKey),
             whileUnlocked: whileUnlockedKeys(keychain))
     }
 
     func keep(
-        _ unlocked: borrowing UnlockedKeys, of keychain: OpenKeychain, for caller: Caller
+        _ unlocked: borrowing UnlockedKeys, of keychain: OpenKeychain, for caller: Caller,
+        since begun: LockCounts.Moment
     ) throws(Refusal) {
-        try keep(unlocked, of: keychain, in: try session(for: caller))
+        try keep(unlocked, of: keychain, in: try session(for: caller), since: begun)
     }
 
     /// The login that an unlock belongs to: the caller's own; else the user's latest; else, outside
@@ -55,29 +57,41 @@ final class KernelVault: KeyVault {
     }
 
     func keep(
-        _ unlocked: borrowing UnlockedKeys, of keychain: OpenKeychain, in session: LoginSession
+        _ unlocked: borrowing UnlockedKeys, of keychain: OpenKeychain, in session: LoginSession,
+        since begun: LockCounts.Moment
     ) throws(Refusal) {
         guard let sealing = sessionKey(session) else { throw .noSession }
-        try write(
-            unlocked.afterFirstUnlock, "first-unlock:\(keychain.name)", keychain, vaultKey)
-        try write(unlocked.whileUnlocked, unlockName(session, keychain), keychain, sealing)
+        let first = sealed(unlocked.afterFirstUnlock, firstUnlockName(keychain), keychain, vaultKey)
+        let name = unlockName(session, keychain)
+        let unlock = sealed(unlocked.whileUnlocked, name, keychain, sealing)
+        try locks.keep(keychain.place, since: begun) { () throws(Refusal) in
+            try keyring.write(firstUnlockName(keychain), first, of: keychain.user)
+            try keyring.write(name, unlock, of: keychain.user)
+        }
         sessions.setLockReason(.none, of: session.id)
     }
 
+    /// Says so where a key could not be removed: nobody believes a keychain locked that is not.
     func lock(_ keychain: OpenKeychain) throws(Refusal) {
-        let suffix = ":\(keychain.name)"
-        for (_, name) in keyring.names(of: keychain.user)
-        where name.hasPrefix("unlock:") && name.hasSuffix(suffix) {
-            keyring.remove(name, of: keychain.user)
+        try locks.lock(keychain.place) { () throws(Refusal) in
+            for name in try unlocks(of: keychain) { keyring.remove(name, of: keychain.user) }
+            guard try unlocks(of: keychain).isEmpty else { throw .internalError }
         }
         for session in sessions.live(keychain.user) {
             sessions.setLockReason(.lockedByUser, of: session.id)
         }
     }
 
+    private func unlocks(of keychain: OpenKeychain) throws(Refusal) -> [String] {
+        let suffix = ":\(keychain.name)"
+        return try keyring.names(of: keychain.user).filter {
+            $0.hasPrefix("unlock:") && $0.hasSuffix(suffix)
+        }
+    }
+
     func lockState(of keychain: OpenKeychain) -> KeychainStatus.LockState {
         if whileUnlockedKeys(keychain) != nil { return .unlocked }
-        let first = bundle(.afterFirstUnlock, "first-unlock:\(keychain.name)", keychain, vaultKey)
+        let first = bundle(.afterFirstUnlock, firstUnlockName(keychain), keychain, vaultKey)
         return first != nil ? .lockedAfterFirstUnlock : .locked
     }
 
@@ -97,7 +111,8 @@ final class KernelVault: KeyVault {
         do { keys = try keychain.file.alwaysKeys(deviceKey: deviceKey) } catch {
             throw Refusal(error)
         }
-        try write(keys, name, keychain, vaultKey)
+        try keyring.write(
+            name, sealed(keys, name, keychain, vaultKey), of: keychain.user)
         return keys
     }
 
@@ -109,6 +124,10 @@ final class KernelVault: KeyVault {
             if let keys = bundle(.whileUnlocked, name, keychain, sealing) { return keys }
         }
         return nil
+    }
+
+    private func firstUnlockName(_ keychain: OpenKeychain) -> String {
+        "first-unlock:\(keychain.name)"
     }
 
     private func unlockName(_ session: LoginSession, _ keychain: OpenKeychain) -> String {
@@ -134,12 +153,11 @@ final class KernelVault: KeyVault {
         return try? KeyBundle(kind, plain)
     }
 
-    private func write(
+    private func sealed(
         _ keys: borrowing KeyBundle, _ name: String, _ keychain: OpenKeychain,
         _ sealing: borrowing SealingKey
-    ) throws(Refusal) {
-        let sealed = sealing.seal(keys.bytes, context: context(name, keychain))
-        try keyring.write(name, SecretBytes(copying: sealed), of: keychain.user)
+    ) -> SecretBytes {
+        SecretBytes(copying: sealing.seal(keys.bytes, context: context(name, keychain)))
     }
 
     private func context(_ name: String, _ keychain: OpenKeychain) -> [UInt8] {

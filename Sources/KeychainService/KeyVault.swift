@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-public import KeychainModel
-public import KeychainStore
+internal import KeychainModel
+internal import KeychainStore
 
 /// Where class keys are while a keychain is open. Nobody else keeps one.
-public protocol KeyVault: Sendable {
+protocol KeyVault: Sendable {
     /// Waits until unlocks that were accepted for the user are done: a first login makes the file.
     func settle(_ user: UInt32)
     /// The class keys that are there now, for one request.
     func keys(of keychain: OpenKeychain) throws(Refusal) -> ClassKeys
-    /// Keeps what unlocking produced, for as long as the unlock lasts.
-    func keep(_ unlocked: borrowing UnlockedKeys, of keychain: OpenKeychain, for caller: Caller)
-        throws(Refusal)
+    /// When keychains were locked, by which an unlock under way knows that it came too late.
+    var locks: LockCounts { get }
+    /// Keeps what unlocking produced, for as long as the unlock lasts. Refused where the keychain
+    /// was locked after the unlock had begun.
+    func keep(
+        _ unlocked: borrowing UnlockedKeys, of keychain: OpenKeychain, for caller: Caller,
+        since begun: LockCounts.Moment
+    ) throws(Refusal)
     /// Closes the when-unlocked classes.
     func lock(_ keychain: OpenKeychain) throws(Refusal)
     func lockState(of keychain: OpenKeychain) -> KeychainStatus.LockState

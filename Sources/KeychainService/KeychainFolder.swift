@@ -15,43 +15,43 @@ final class KeychainFolder: Sendable {
     /// Open files; beyond it the one that was opened first is closed.
     private static let mostOpen = 64
 
-    private struct Key: Hashable {
-        let user: UInt32
-        let name: KeychainName
-    }
     private struct OpenFile {
         let file: KeychainFile
         let identity: FilePlace?
     }
     private struct OpenFiles {
-        var files: [Key: OpenFile] = [:]
-        var order: [Key] = []
+        var files: [KeychainPlace: OpenFile] = [:]
+        var order: [KeychainPlace] = []
     }
 
     let path: String
     private let layout: Layout
-    private let accountName: @Sendable (UInt32) -> String?
+    private let accounts: AccountNames
     private let open = Mutex(OpenFiles())
 
     init(
-        _ path: String, layout: Layout, accountName: @escaping @Sendable (UInt32) -> String?
+        _ path: String, layout: Layout, accounts: AccountNames
     ) {
         self.path = path
         self.layout = layout
-        self.accountName = accountName
+        self.accounts = accounts
     }
 
     /// The user's keychain of that name; the login keychain without one.
     func keychain(_ name: String?, of user: UInt32) throws(Refusal) -> OpenKeychain {
         let name = try Self.verified(name)
-        let key = Key(user: user, name: name)
+        let key = KeychainPlace(user: user, name: name)
         let path = filePath(name, user)
         let identity = FilePlace(path)
-        if let known = open.withLock({ $0.files[key] }), let identity, known.identity == identity {
+        let owner = try owner(user)
+        // The user's number may belong to somebody else by now.
+        if let known = open.withLock({ $0.files[key] }), let identity, known.identity == identity,
+            known.file.owner == owner
+        {
             return OpenKeychain(user: user, name: name, path: path, file: known.file)
         }
         let file: KeychainFile
-        do { file = try KeychainFile.open(at: path, owner: try owner(user)) } catch {
+        do { file = try KeychainFile.open(at: path, owner: owner) } catch {
             throw Self.refusal(error)
         }
         remember(OpenFile(file: file, identity: identity), key)
@@ -112,11 +112,11 @@ final class KeychainFolder: Sendable {
     }
 
     private func owner(_ user: UInt32) throws(Refusal) -> KeychainOwner {
-        guard let account = accountName(user) else { throw .notEntitled }
+        guard let account = accounts.name(of: user) else { throw .notEntitled }
         return KeychainOwner(user: user, account: account)
     }
 
-    private func remember(_ file: OpenFile, _ key: Key) {
+    private func remember(_ file: OpenFile, _ key: KeychainPlace) {
         open.withLock { open in
             if open.files.updateValue(file, forKey: key) == nil { open.order.append(key) }
             if open.order.count > Self.mostOpen {

@@ -12,18 +12,22 @@ public final class KeychainService: Sendable {
     let protectors: Protectors
     let authentication: Authentication
     let audit: AuditLog?
-    let guesses = Guesses()
+    let guesses: Guesses
+    let memory: MemoryBudget
     private let mode: ServiceStatus.Mode
     private let locksMemory = LockedMemory.isAvailable()
 
     init(
         folder: KeychainFolder, vault: any KeyVault, protectors: Protectors,
-        authenticator: any Authenticator, audit: AuditLog?, mode: ServiceStatus.Mode
+        authenticator: any Authenticator, guesses: Guesses, memory: MemoryBudget,
+        audit: AuditLog?, mode: ServiceStatus.Mode
     ) {
         self.folder = folder
         self.vault = vault
         self.protectors = protectors
         self.authentication = Authentication(authenticator)
+        self.guesses = guesses
+        self.memory = memory
         self.audit = audit
         self.mode = mode
     }

@@ -15,9 +15,10 @@ extension KeychainService {
         try protectors.create(name, of: asker.caller.user, password: password)
         if let password {
             let keychain = try folder.keychain(name.description, of: asker.caller.user)
+            let begun = vault.locks.now(keychain.place)
             let keys = try protectors.unlock(keychain, password)
             // A new keychain is open for the login that made it, where there is one.
-            try? vault.keep(keys, of: keychain, for: asker.caller)
+            try? vault.keep(keys, of: keychain, for: asker.caller, since: begun)
         }
         audit?.record(.createKeychain, asker.caller, Evidence(), nil)
         return Answer()
@@ -29,10 +30,11 @@ extension KeychainService {
         try checkLength(password)
         let keychain = try keychain(name, for: asker.caller)
         guard try isProtected(keychain) else { throw .passcodeNotSet }
-        let keys = try attempt(asker.caller) { () throws(Refusal) in
+        let begun = vault.locks.now(keychain.place)
+        let keys = try attempt(keychain.place) { () throws(Refusal) in
             try protectors.unlock(keychain, password)
         }
-        try vault.keep(keys, of: keychain, for: asker.caller)
+        try vault.keep(keys, of: keychain, for: asker.caller, since: begun)
         audit?.record(.unlock, asker.caller, Evidence(), nil)
         return Answer()
     }
@@ -52,11 +54,12 @@ extension KeychainService {
         try checkLength(new)
         guard new.bytes.count > 0 else { throw .badRequest }
         let keychain = try keychain(name, for: asker.caller)
-        let keys = try attempt(asker.caller) { () throws(Refusal) in
+        let begun = vault.locks.now(keychain.place)
+        let keys = try attempt(keychain.place) { () throws(Refusal) in
             try protectors.setPassword(keychain, old: old, new: new)
             return try protectors.unlock(keychain, new)
         }
-        try? vault.keep(keys, of: keychain, for: asker.caller)
+        try? vault.keep(keys, of: keychain, for: asker.caller, since: begun)
         audit?.record(.setPassword, asker.caller, Evidence(), nil)
         return Answer()
     }
@@ -69,17 +72,17 @@ extension KeychainService {
         guard password?.bytes.count ?? 0 <= Request.longestPassword else { throw .dataTooLarge }
     }
 
-    /// One guess at a time for each user, and slower after each wrong one.
+    /// One guess at a time, and slower after each wrong one.
     private func attempt<R: ~Copyable>(
-        _ caller: Caller, _ body: () throws(Refusal) -> R
+        _ keychain: KeychainPlace, _ body: () throws(Refusal) -> R
     ) throws(Refusal) -> R {
-        try guesses.begin(caller.user)
+        try guesses.begin(keychain)
         do throws(Refusal) {
             let result = try body()
-            guesses.end(caller.user, wasRight: true)
+            guesses.end(keychain, .right)
             return result
         } catch {
-            guesses.end(caller.user, wasRight: error != .wrongPassword)
+            guesses.end(keychain, Guesses.Outcome(error))
             throw error
         }
     }

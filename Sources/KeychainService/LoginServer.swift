@@ -19,12 +19,14 @@ public final class LoginServer: Sendable {
     private let listener: Listener
     private let kind: Kind
     private let logins: Logins
+    private let accounts: AccountNames
     private let limits = ConnectionLimits()
 
-    init(_ listener: Listener, _ kind: Kind, logins: Logins) {
+    init(_ listener: Listener, _ kind: Kind, logins: Logins, accounts: AccountNames) {
         self.listener = listener
         self.kind = kind
         self.logins = logins
+        self.accounts = accounts
     }
 
     public func run() {
@@ -41,10 +43,11 @@ public final class LoginServer: Sendable {
     }
 
     private func welcome(_ descriptor: Descriptor) {
-        guard let connection = try? LoginConnection(descriptor.number), isAllowed(connection),
-            limits.begin(connection.peerUser)
+        guard let connection = try? LoginConnection(descriptor.number), isAllowed(connection)
         else { return }
-        defer { limits.end(connection.peerUser) }
+        let part = ConnectionLimits.Part(connection.peerUser, accounts)
+        guard limits.begin(part) else { return }
+        defer { limits.end(part) }
         guard let request = try? connection.receive() else { return }
         withExtendedLifetime(descriptor) { handle(request, connection) }
     }
@@ -54,19 +57,22 @@ public final class LoginServer: Sendable {
     }
 
     private func handle(_ request: LoginRequest, _ connection: LoginConnection) {
+        let host = connection.peerProcess
         switch (kind, request) {
         case (.login, .openSession(let facts, let password)):
-            reply(logins.open(facts, password, host: connection.peerProcess), connection)
+            reply(logins.open(facts, password, host: host), connection)
         case (.login, .closeSession(let ticket, let user)):
-            logins.close(ticket: ticket, user: user)
+            logins.close(ticket: ticket, user: user, host: host)
             reply(nil, connection)
-        case (.login, .changePassword(let user, _, let old, let new)):
-            reply(logins.changePassword(of: user, old: old, new: new), connection)
-        case (.login, .offerPassword(let user, _, let password)):
-            reply(logins.offer(password, for: user), connection)
-        case (.offer, .offerPassword(let user, _, let password))
+        case (.login, .changePassword(let user, let account, let old, let new)):
+            reply(
+                logins.changePassword(of: user, account, old: old, new: new, host: host), connection
+            )
+        case (.login, .offerPassword(let user, let account, let password)):
+            reply(logins.offer(password, for: user, account, host: host), connection)
+        case (.offer, .offerPassword(let user, let account, let password))
         where user == connection.peerUser:
-            reply(logins.offer(password, for: user), connection)
+            reply(logins.offer(password, for: user, account, host: host), connection)
         case (.offer, _):
             reply(.notEntitled, connection)
         }

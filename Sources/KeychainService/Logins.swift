@@ -14,15 +14,16 @@ final class Logins: Sendable {
     private let vault: KernelVault
     private let sessions: SessionRegistry
     private let pending: PendingUnlocks
-    private let guesses = Guesses()
-    private let accountName: @Sendable (UInt32) -> String?
+    private let guesses: Guesses
+    private let accounts: AccountNames
+    private let audit: AuditLog
     private let log: @Sendable (String) -> Void
     private let work = DispatchQueue(label: "unlock")
 
     init(
         folder: KeychainFolder, protectors: Protectors, vault: KernelVault,
         sessions: SessionRegistry, pending: PendingUnlocks,
-        accountName: @escaping @Sendable (UInt32) -> String?,
+        guesses: Guesses, accounts: AccountNames, audit: AuditLog,
         log: @escaping @Sendable (String) -> Void
     ) {
         self.folder = folder
@@ -30,94 +31,158 @@ final class Logins: Sendable {
         self.vault = vault
         self.sessions = sessions
         self.pending = pending
-        self.accountName = accountName
+        self.guesses = guesses
+        self.accounts = accounts
+        self.audit = audit
         self.log = log
     }
 
     /// Records the session and accepts; what the password opens is found out afterwards.
     func open(_ facts: SessionFacts, _ password: HeldSecret?, host: Int32) -> Refusal? {
-        guard accountName(facts.user) == facts.account else { return .notEntitled }
-        guard facts.leader == host, facts.ticket == 0 || SessionRegistry.isTicket(facts.ticket),
-            let leader = PinnedProcess(pid: host, pidfd: nil),
-            let start = leader.status()?.startTime
-        else { return .badRequest }
-        var session = LoginSession(
-            id: SessionID(rawValue: facts.ticket), user: facts.user, account: facts.account,
-            leader: host, leaderStart: start, auditSession: facts.auditSession,
-            logindSession: facts.logindSession, isRemote: facts.isRemote,
-            lockReason: password == nil ? .loginWithoutPassword : .none)
-        do throws(Refusal) {
-            if facts.ticket == 0 {
-                session = try sessions.openWithoutTicket(session, leader: leader)
-            } else {
-                try sessions.open(session, leader: leader)
+        recording(.login, facts.user, host) { () throws(Refusal) in
+            let session = try begin(facts, hasPassword: password != nil, host: host)
+            log("login of uid \(facts.user) through \(facts.service)")
+            guard let password, password.bytes.count > 0 else { return }
+            guard pending.begin(facts.user) else { throw .tooManyRequests }
+            let begun = unlockBegins(facts.user)
+            work.async { [self] in
+                unlockOrCreate(session, password, since: begun, host: host)
+                pending.end(facts.user)
             }
-        } catch { return error }
-        log("login of uid \(facts.user) through \(facts.service)")
-        guard let password, password.bytes.count > 0 else { return nil }
-        guard pending.begin(facts.user) else { return .tooManyRequests }
-        work.async { [self, session] in
-            unlockOrCreate(session, password)
-            pending.end(facts.user)
         }
-        return nil
     }
 
-    func close(ticket: Int32, user: UInt32) {
+    func close(ticket: Int32, user: UInt32, host: Int32) {
         sessions.close(SessionID(rawValue: ticket), user: user)
         log("logout of uid \(user)")
+        audit.record(.logout, by: subject(user, host), nil)
     }
 
     /// A password that PAM has verified, or that an unprivileged locker took: it opens an existing
     /// keychain if it fits, and never makes one.
-    func offer(_ password: HeldSecret, for user: UInt32) -> Refusal? {
-        guard !sessions.live(user).isEmpty else { return .noSession }
-        do throws(Refusal) { try guesses.begin(user) } catch { return error }
-        guard pending.begin(user) else {
-            guesses.end(user, wasRight: true)
-            return .tooManyRequests
+    func offer(
+        _ password: HeldSecret, for user: UInt32, _ account: String, host: Int32
+    ) -> Refusal? {
+        let keychain: OpenKeychain
+        do throws(Refusal) {
+            try check(user, account)
+            guard !sessions.live(user).isEmpty else { throw .noSession }
+            keychain = try folder.keychain(nil, of: user)
+            try guesses.begin(keychain.place)
+            guard pending.begin(user) else {
+                guesses.end(keychain.place, .undecided)
+                throw .tooManyRequests
+            }
+        } catch {
+            audit.record(.offerPassword, by: subject(user, host), error)
+            return error
         }
+        let begun = vault.locks.now(keychain.place)
         work.async { [self] in
             defer { pending.end(user) }
-            var wasRight = true
-            do throws(Refusal) {
-                let keychain = try folder.keychain(nil, of: user)
-                let keys = try protectors.unlock(keychain, password)
+            _ = recording(.offerPassword, user, host) { () throws(Refusal) in
+                let keys = try guess(keychain, password)
                 for session in sessions.live(user) {
-                    try vault.keep(keys, of: keychain, in: session)
+                    try vault.keep(keys, of: keychain, in: session, since: begun)
                 }
-            } catch { wasRight = error != .wrongPassword }
-            guesses.end(user, wasRight: wasRight)
+            }
         }
         return nil
     }
 
-    func changePassword(of user: UInt32, old: HeldSecret, new: HeldSecret) -> Refusal? {
-        guard new.bytes.count > 0 else { return .badRequest }
-        do throws(Refusal) {
-            guard folder.exists(.login, of: user) else { return nil }
+    func changePassword(
+        of user: UInt32, _ account: String, old: HeldSecret, new: HeldSecret, host: Int32
+    ) -> Refusal? {
+        recording(.changePassword, user, host) { () throws(Refusal) in
+            try check(user, account)
+            guard new.bytes.count > 0 else { throw .badRequest }
+            guard folder.exists(.login, of: user) else { return }
             let keychain = try folder.keychain(nil, of: user)
             try protectors.setPassword(keychain, old: old, new: new)
             log("uid \(user) changed the password of the login keychain")
-            return nil
-        } catch { return error }
+        }
     }
 
-    private func unlockOrCreate(_ session: LoginSession, _ password: HeldSecret) {
-        do throws(Refusal) {
+    // MARK: Steps
+
+    /// The number and the name must be of the same account, by our own look.
+    private func check(_ user: UInt32, _ account: String) throws(Refusal) {
+        guard accounts.name(of: user) == account else { throw .notEntitled }
+    }
+
+    private func begin(
+        _ facts: SessionFacts, hasPassword: Bool, host: Int32
+    ) throws(Refusal) -> LoginSession {
+        try check(facts.user, facts.account)
+        guard facts.leader == host, facts.ticket == 0 || SessionRegistry.isTicket(facts.ticket),
+            let leader = PinnedProcess(pid: host, pidfd: nil),
+            let start = leader.status()?.startTime
+        else { throw .badRequest }
+        let session = LoginSession(
+            id: SessionID(rawValue: facts.ticket), user: facts.user, account: facts.account,
+            leader: host, leaderStart: start, auditSession: facts.auditSession,
+            logindSession: facts.logindSession, isRemote: facts.isRemote,
+            lockReason: hasPassword ? .none : .loginWithoutPassword)
+        if facts.ticket == 0 { return try sessions.openWithoutTicket(session, leader: leader) }
+        try sessions.open(session, leader: leader)
+        return session
+    }
+
+    /// nil where there is no keychain yet, and so nothing that could be locked meanwhile.
+    private func unlockBegins(_ user: UInt32) -> LockCounts.Moment? {
+        (try? folder.keychain(nil, of: user)).map { vault.locks.now($0.place) }
+    }
+
+    private func unlockOrCreate(
+        _ session: LoginSession, _ password: HeldSecret, since begun: LockCounts.Moment?,
+        host: Int32
+    ) {
+        let refusal = recording(.unlock, session.user, host) { () throws(Refusal) in
             if !folder.exists(.login, of: session.user) {
                 try protectors.create(.login, of: session.user, password: password)
                 log("made the login keychain of uid \(session.user)")
             }
             let keychain = try folder.keychain(nil, of: session.user)
+            let begun = begun ?? vault.locks.now(keychain.place)
             let keys = try protectors.unlock(keychain, password)
-            try vault.keep(keys, of: keychain, in: session)
+            try vault.keep(keys, of: keychain, in: session, since: begun)
             log("unlocked the login keychain of uid \(session.user)")
-        } catch {
-            if error == .wrongPassword {
-                sessions.setLockReason(.passwordDiffers, of: session.id)
-            }
-            log("the login keychain of uid \(session.user) stays locked: \(error)")
         }
+        guard let refusal else { return }
+        if refusal == .wrongPassword {
+            sessions.setLockReason(.passwordDiffers, of: session.id)
+        }
+        log("the login keychain of uid \(session.user) stays locked: \(refusal)")
+    }
+
+    private func guess(
+        _ keychain: OpenKeychain, _ password: HeldSecret
+    ) throws(Refusal) -> UnlockedKeys {
+        do throws(Refusal) {
+            let keys = try protectors.unlock(keychain, password)
+            guesses.end(keychain.place, .right)
+            return keys
+        } catch {
+            guesses.end(keychain.place, Guesses.Outcome(error))
+            throw error
+        }
+    }
+
+    private func recording(
+        _ operation: AuditLog.Operation, _ user: UInt32, _ host: Int32,
+        _ body: () throws(Refusal) -> Void
+    ) -> Refusal? {
+        var refusal: Refusal?
+        do throws(Refusal) { try body() } catch { refusal = error }
+        audit.record(operation, by: subject(user, host), refusal)
+        return refusal
+    }
+
+    /// The program that PAM's module runs in.
+    private func subject(_ user: UInt32, _ host: Int32) -> AuditLog.Subject {
+        let path = PinnedProcess(pid: host, pidfd: nil)?.executable()?.path
+        return AuditLog.Subject(
+            user: user, process: host, program: path.map { "exe:" + $0 } ?? "unknown",
+            session: nil)
     }
 }

@@ -9,3 +9,13 @@ public struct OpenKeychain: Sendable {
     public let path: String
     public let file: KeychainFile
 }
+
+/// Whose keychain, and which of his.
+struct KeychainPlace: Hashable, Sendable {
+    let user: UInt32
+    let name: KeychainName
+}
+
+extension OpenKeychain {
+    var place: KeychainPlace { KeychainPlace(user: user, name: name) }
+}

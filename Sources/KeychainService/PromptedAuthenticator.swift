@@ -16,15 +16,14 @@ final class PromptedAuthenticator: Authenticator {
     private let program: String
     private let prompters: PrompterRegistry
     private let budget = QuestionBudget()
-    private let accountName: @Sendable (UInt32) -> String?
+    private let accounts: AccountNames
 
     init(
-        program: String, prompters: PrompterRegistry,
-        accountName: @escaping @Sendable (UInt32) -> String?
+        program: String, prompters: PrompterRegistry, accounts: AccountNames
     ) {
         self.program = program
         self.prompters = prompters
-        self.accountName = accountName
+        self.accounts = accounts
     }
 
     func canAsk(for asker: any Asker) -> Bool {
@@ -36,7 +35,7 @@ final class PromptedAuthenticator: Authenticator {
 
     func prove(_ factor: Factor, _ question: Question, for asker: any Asker) throws(Refusal) {
         let caller = asker.caller
-        guard let account = accountName(caller.user) else { throw .authenticationFailed }
+        guard let account = accounts.name(of: caller.user) else { throw .authenticationFailed }
         try budget.take(caller.user)
         let prompter = try find(for: asker)
         guard prompter.tryTaking() else { throw .tooManyRequests }

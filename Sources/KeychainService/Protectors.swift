@@ -75,6 +75,8 @@ final class Protectors: Sendable {
         try oneAtATime.withLock { _ throws(Refusal) in
             let secret = password == nil ? nil : HeldSecret(SecretBytes(random: 32))
             try folder.create(name, of: user) { path, owner throws(KeychainStoreError) in
+                // One of a creation that did not come to its end, or of a keychain that is gone.
+                PrivateFile.remove(folder.deviceSecretPath(name, user))
                 if let secret { try keep(secret, name, user) }
                 _ = try KeychainFile.create(
                     at: path, owner: owner, deviceKey: deviceKey, password: password,

@@ -36,7 +36,7 @@ extension Refusal {
         case .system: self = .inputOutput
         case .peerNotAllowed: self = .belongsToAnother
         case .malformed, .tooLarge: self = .damaged
-        case .closed, .timedOut, .foreignSender, .pathTooLong, .addressInUse:
+        case .closed, .timedOut, .foreignSender, .pathTooLong, .addressInUse, .noRoom:
             self = .notAvailable
         }
     }

@@ -7,20 +7,30 @@ internal import LocalSocket
 
 /// Serves the public socket: one thread a connection, a limited number of them.
 public final class RequestServer: Sendable {
+    /// Who connects has something to say.
+    private static let firstRequestWithin: Duration = .seconds(10)
+    /// A client keeps its connection, but not for ever.
+    private static let nextRequestWithin: Duration = .seconds(900)
+
     private let listener: Listener
     private let service: KeychainService
     private let resolver: CallerResolver
+    private let accounts: AccountNames
+    private let memory: MemoryBudget
     private let prompters: PrompterRegistry
     private let prompterProgram: String
     private let limits = ConnectionLimits()
 
     init(
         _ listener: Listener, service: KeychainService, resolver: CallerResolver,
-        prompters: PrompterRegistry, prompterProgram: String
+        accounts: AccountNames, memory: MemoryBudget, prompters: PrompterRegistry,
+        prompterProgram: String
     ) {
         self.listener = listener
         self.service = service
         self.resolver = resolver
+        self.accounts = accounts
+        self.memory = memory
         self.prompters = prompters
         self.prompterProgram = prompterProgram
     }
@@ -40,21 +50,36 @@ public final class RequestServer: Sendable {
     }
 
     private func welcome(_ descriptor: Descriptor) {
-        guard let user = ServerConnection.user(of: descriptor), limits.begin(user) else { return }
-        defer { limits.end(user) }
+        guard let user = ServerConnection.user(of: descriptor) else { return }
+        let part = ConnectionLimits.Part(user, accounts)
+        guard limits.begin(part) else { return }
+        defer { limits.end(part) }
         guard let connection = try? ServerConnection(descriptor) else { return }
         let facts = connection.process.map(ProcessFacts.init)
         let caller = resolver.resolve(connection)
         // Only now: a peer that knows the nonce may have spoken and become another program.
         guard (try? connection.greet()) != nil else { return }
+        guard part != .withoutAccount else {
+            // It is heard, so that it hears the answer, but not at length.
+            _ = try? connection.receive(.shortRequest, within: Self.firstRequestWithin)
+            say(.refusal(.notEntitled), to: connection)
+            return
+        }
         serve(connection, caller, facts)
     }
 
     private func serve(_ connection: ServerConnection, _ caller: Caller, _ facts: ProcessFacts?) {
+        var patience = Self.firstRequestWithin
         while true {
+            var share: MemoryBudget.Share?
             let words: ClientWords
             do {
-                let frame = try connection.receive(.request)
+                let frame = try connection.receive(.request, within: patience) {
+                    bytes throws(SocketError) in
+                    do { share = try memory.take(bytes, for: caller.user) } catch {
+                        throw .noRoom
+                    }
+                }
                 words = try ClientWords(frame.message, secrets: frame.secrets)
             } catch MessageError.malformed, MessageError.secretsDoNotFit {
                 say(.refusal(.badRequest), to: connection)
@@ -62,7 +87,12 @@ public final class RequestServer: Sendable {
             } catch SocketError.tooLarge {
                 say(.refusal(.dataTooLarge), to: connection)
                 return
+            } catch SocketError.noRoom {
+                say(.refusal(.tooManyRequests), to: connection)
+                return
             } catch { return }
+            patience = Self.nextRequestWithin
+            defer { withExtendedLifetime(share) {} }
             switch words {
             case .request(let request, let offersTerminal):
                 let asker = ConnectedAsker(
@@ -70,18 +100,17 @@ public final class RequestServer: Sendable {
                     offersTerminal: offersTerminal, prompterProgram: prompterProgram)
                 guard answer(request, for: asker, on: connection) else { return }
             case .registerPrompter:
-                serve(prompter: Prompter(connection), caller, connection) {
-                    prompter throws(Refusal) in
+                serve(prompter: Prompter(connection), connection) { prompter throws(Refusal) in
+                    // Its turn is held meanwhile, so that no question comes before the welcome.
+                    _ = prompter.tryTaking()
+                    defer { prompter.giveBack() }
                     try prompters.register(prompter, for: caller)
-                } welcome: {
                     say(.answer(Answer(), continues: false), to: connection)
                 }
                 return
             case .attachPrompter(let challenge):
-                serve(prompter: Prompter(connection), caller, connection) {
-                    prompter throws(Refusal) in
+                serve(prompter: Prompter(connection), connection) { prompter throws(Refusal) in
                     try prompters.attach(prompter, challenge: challenge, for: caller)
-                } welcome: {
                 }
                 return
             case .promptReply: return
@@ -104,8 +133,8 @@ public final class RequestServer: Sendable {
 
     /// Who may answer questions: the program that the group belongs to, and no other.
     private func serve(
-        prompter: Prompter, _ caller: Caller, _ connection: ServerConnection,
-        _ begin: (Prompter) throws(Refusal) -> Void, welcome: () -> Void
+        prompter: Prompter, _ connection: ServerConnection,
+        _ begin: (Prompter) throws(Refusal) -> Void
     ) {
         guard let group = InstalledProgram.setgidGroup(prompterProgram),
             connection.peer.group == group
@@ -113,14 +142,10 @@ public final class RequestServer: Sendable {
             say(.refusal(.notEntitled), to: connection)
             return
         }
-        // Its turn is held meanwhile, so that no question comes before the welcome.
-        _ = prompter.tryTaking()
         do throws(Refusal) { try begin(prompter) } catch {
             say(.refusal(error), to: connection)
             return
         }
-        welcome()
-        prompter.giveBack()
         defer { prompters.unregister(prompter) }
         while prompter.isAlive { Thread.sleep(forTimeInterval: 0.25) }
     }

@@ -29,7 +29,7 @@ final class SessionRegistry: Sendable {
         self.keyring = keyring
         var found: [SessionID: Entry] = [:]
         for user in keyring.users() {
-            for (_, name) in keyring.names(of: user) where name.hasPrefix("session:") {
+            for name in (try? keyring.names(of: user)) ?? [] where name.hasPrefix("session:") {
                 guard let entry = Self.recorded(name, user, keyring) else {
                     keyring.remove(name, of: user)
                     continue
@@ -96,11 +96,11 @@ final class SessionRegistry: Sendable {
     }
 
     func setLockReason(_ reason: LockReason, of id: SessionID) {
-        let changed = entries.withLock { entries -> LoginSession? in
+        entries.withLock { entries in
             entries[id]?.session.lockReason = reason
-            return entries[id]?.session
+            // Written before `close` can take the entry away, and with it what is written here.
+            if let changed = entries[id]?.session { try? keep(changed) }
         }
-        if let changed { try? keep(changed) }
     }
 
     private func keep(_ session: LoginSession) throws(Refusal) {
@@ -183,7 +183,7 @@ final class SessionRegistry: Sendable {
     }
 
     private func forget(_ id: SessionID, _ user: UInt32) {
-        for (_, name) in keyring.names(of: user)
+        for name in (try? keyring.names(of: user)) ?? []
         where name == "session:\(id.rawValue)" || name == "half:\(id.rawValue)"
             || name.hasPrefix("unlock:\(id.rawValue):")
         {

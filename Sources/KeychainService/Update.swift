@@ -19,7 +19,7 @@ extension KeychainService {
         if let group = change.accessGroup { _ = try self.groups(group, of: caller) }
         guard secret?.bytes.count ?? 0 <= Request.largestSecret else { throw .dataTooLarge }
         let keychain = try keychain(query.keychain, for: caller)
-        let keys = try vault.keys(of: keychain)
+        var keys = try vault.keys(of: keychain)
         var search = query
         search.limit = Self.mostItems
         let found: [SealedItem]
@@ -27,11 +27,17 @@ extension KeychainService {
             throw Refusal(error)
         }
         guard !found.isEmpty else { throw .notFound }
-        let judging = try judging(
+        var judging = try judging(
             .decrypt, keychain, keys, groups: groups, ui: query.authenticationUI, for: asker)
         try judgeNewRights(found, change, keychain, keys, for: asker)
-        let evidence = try evidence(
-            for: found, judging, .change, reason: query.reason, for: asker)
+        let proven = try evidence(
+            for: Needs(found, judging), .change, reason: query.reason, for: asker)
+        if proven != nil {
+            keys = try vault.keys(of: keychain)
+            judging = try self.judging(
+                .decrypt, keychain, keys, groups: groups, ui: query.authenticationUI, for: asker)
+        }
+        let evidence = proven ?? Evidence()
         guard asker.isUnchanged() else { throw .notEntitled }
         var answer = Answer()
         do {

@@ -19,6 +19,15 @@ extension KeychainFile {
         }
     }
 
+    /// Bytes of an item's sealed secret, which is a little longer than what is in it; 0 without one.
+    public func sealedSize(_ item: SealedItem) throws(KeychainStoreError) -> Int {
+        switch item.secret {
+        case .none: 0
+        case .here(let sealed): sealed.count
+        case .inFile: try reading { try ItemRow.secretSize(item.reference, $0) }
+        }
+    }
+
     static func verify(
         _ grant: borrowing Grant, _ operation: ItemOperation, _ item: SealedItem
     ) throws(KeychainStoreError) {

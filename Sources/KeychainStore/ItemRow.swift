@@ -73,6 +73,13 @@ struct ItemRow {
             .map { [UInt8]($0) }
     }
 
+    /// Its length, without reading it; 0 where there is none.
+    static func secretSize(_ reference: ItemReference, _ database: Database) throws -> Int {
+        let statement = try database.cachedStatement(
+            sql: "SELECT length(secret) FROM item WHERE identifier = ?")
+        return try Int.fetchOne(statement, arguments: [Data(reference.identifier)]) ?? 0
+    }
+
     /// Whether there is any item of these classes, whoever's.
     static func exists(
         _ itemClass: ItemClass, _ accessible: Accessibility, _ database: Database

@@ -13,7 +13,6 @@ public final class KeychainFile: Sendable {
     /// 16 random bytes that everything sealed in this file is bound to.
     public let identifier: [UInt8]
     private let pool: DatabasePool
-    private let place: FilePlace
     private let corruptRows = Mutex<Set<Int64>>([])
     private static let mostCorruptRowsKept = 10_000
 
@@ -27,8 +26,7 @@ public final class KeychainFile: Sendable {
     private init(_ path: String, _ owner: KeychainOwner) throws(KeychainStoreError) {
         self.path = path
         self.owner = owner
-        place = try FilePlace(path)
-        try FilePlace.refuseCutShort(path)
+        try FileCheck.check(path)
         do {
             pool = try DatabasePool(path: path, configuration: .keychain())
             // After the pool has set its own idea of it: an acknowledged write is on the disk.
@@ -37,11 +35,6 @@ public final class KeychainFile: Sendable {
             guard keybag.owner == owner else { throw KeychainStoreError.belongsToAnother }
             identifier = keybag.identifier
         } catch { throw KeychainStoreError(error) }
-    }
-
-    /// Whether the path still leads to the very file that is open here.
-    public func isStillAt(_ path: String) -> Bool {
-        (try? FilePlace(path)) == place
     }
 
     public func itemCount() throws(KeychainStoreError) -> Int {

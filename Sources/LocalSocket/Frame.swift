@@ -24,6 +24,7 @@ public struct FrameLimits: Sendable {
 
     public static let request = FrameLimits(
         message: 1024 * 1024, secrets: 32 * 1024 * 1024 + 64 * 1024)
+    public static let shortRequest = FrameLimits(message: 64 * 1024, secrets: 4096)
     public static let answer = FrameLimits(
         message: 16 * 1024 * 1024, secrets: 64 * 1024 * 1024 + 64 * 1024)
     public static let prompterReply = FrameLimits(message: 256, secrets: 1024)

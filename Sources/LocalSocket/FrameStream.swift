@@ -61,12 +61,14 @@ final class FrameStream {
         }
     }
 
-    /// `deadline` counts until the header; from then on it is `patience` for the whole frame.
+    /// `deadline` counts until the first byte; from then on it is `patience` for the header and for
+    /// what follows it.
     func receive(
-        _ limits: FrameLimits, deadline: ContinuousClock.Instant?
+        _ limits: FrameLimits, deadline: ContinuousClock.Instant?,
+        admit: (Int) throws(SocketError) -> Void = { _ in }
     ) throws(SocketError) -> Frame {
         try fill(1, deadline)
-        let frameDeadline = ContinuousClock.now + patience
+        var frameDeadline = ContinuousClock.now + patience
         try fill(FrameHeader.byteCount, frameDeadline)
         let header = try buffer.withBytes { bytes throws(SocketError) in
             try FrameHeader(bytes.extracting(start..<start + FrameHeader.byteCount))
@@ -76,6 +78,8 @@ final class FrameStream {
         guard header.nonce == nonce, header.sequence == received else { throw .malformed }
         guard header.messageLength <= limits.message, header.secretsLength <= limits.secrets
         else { throw .tooLarge }
+        try admit(header.messageLength + header.secretsLength)
+        frameDeadline = ContinuousClock.now + patience
         let message = try message(header.messageLength, frameDeadline)
         guard header.secretsLength > 0 else { return Frame(message: message, secrets: nil) }
         let secrets = try secrets(header.secretsLength, frameDeadline)

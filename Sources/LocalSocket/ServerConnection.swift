@@ -69,10 +69,13 @@ public final class ServerConnection: @unchecked Sendable {
         return text.isEmpty ? nil : String(decoding: text, as: UTF8.self)
     }
 
-    /// Waits for a frame as long as it takes; once it has begun it must be there within five
-    /// seconds.
-    public func receive(_ limits: FrameLimits) throws(SocketError) -> Frame {
-        try stream.receive(limits, deadline: nil)
+    /// Waits for a frame; once it has begun it must be there within five seconds. `admit` hears how
+    /// many bytes it has before they are given memory.
+    public func receive(
+        _ limits: FrameLimits, within patience: Duration? = nil,
+        admit: (Int) throws(SocketError) -> Void = { _ in }
+    ) throws(SocketError) -> Frame {
+        try stream.receive(limits, deadline: patience.map { .now + $0 }, admit: admit)
     }
 
     public func send(_ frame: Frame) throws(SocketError) { try stream.send(frame) }

@@ -5,6 +5,8 @@ public enum SocketError: Error, Equatable, Sendable {
     case closed
     case timedOut
     case tooLarge
+    /// The receiver has no memory for it now.
+    case noRoom
     case malformed
     /// Somebody else than the one who connected has spoken.
     case foreignSender

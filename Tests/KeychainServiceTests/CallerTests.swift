@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import KeychainModel
+import LocalSocket
 import Testing
 
 @testable import KeychainService
@@ -36,12 +37,22 @@ import Testing
         (Optional<String>.none, Optional<String>.none), ("unconfined", nil),
         ("unconfined_u:unconfined_r:unconfined_t:s0", nil),
         ("system_u:system_r:httpd_t:s0", "selinux:system_u:system_r:httpd_t:s0"),
-        ("snap.firefox.firefox (enforce)", "snap:firefox"),
-        ("/usr/sbin/cupsd (enforce)", "apparmor:/usr/sbin/cupsd"),
-        ("/usr/sbin/cupsd (complain)", nil), ("", nil),
+        ("snap.firefox.firefox (enforce)", nil), ("/usr/sbin/cupsd (enforce)", nil), ("", nil),
     ])
-    func `only a label that confines names a program`(_ label: String?, _ identity: String?) {
-        #expect(SecurityLabel.confined(label) == identity)
+    func `a domain of SELinux names a program, an AppArmor profile by itself does not`(
+        _ label: String?, _ identity: String?
+    ) {
+        #expect(SecurityLabel.domain(label) == identity)
+    }
+
+    @Test(arguments: [
+        "/snap/firefox/1/usr/lib/firefox/firefox", "/home/a/snap/firefox/1/firefox",
+        "/usr/bin/env", "/snap",
+    ])
+    func `whoever chose a snap's profile is not the snap`(_ path: String) {
+        // Files that are not there, or not below /snap: what a program that is not the snap shows.
+        let executable = ExecutableFacts(path: path, device: 1, inode: 1)
+        #expect(SecurityLabel.snap("snap.firefox.firefox (enforce)", executable) == nil)
     }
 }
 
@@ -102,26 +113,72 @@ import Testing
         #expect(throws: Refusal.tooManyRequests) { try budget.take(2) }
     }
 
-    @Test func `a user tries one password at a time, and not many wrong ones`() throws {
+    private static let login = KeychainPlace(user: 1, name: .login)
+
+    @Test func `a keychain's password is tried one at a time, and not often wrongly`() throws {
         let guesses = Guesses()
-        try guesses.begin(1)
-        #expect(throws: Refusal.tooManyRequests) { try guesses.begin(1) }
-        try guesses.begin(2)
-        guesses.end(1, wasRight: true)
+        try guesses.begin(Self.login)
+        #expect(throws: Refusal.tooManyRequests) { try guesses.begin(Self.login) }
+        try guesses.begin(KeychainPlace(user: 2, name: .login))
+        guesses.end(Self.login, .right)
         for _ in 0..<3 {
-            try guesses.begin(1)
-            guesses.end(1, wasRight: false)
+            try guesses.begin(Self.login)
+            guesses.end(Self.login, .wrong)
         }
-        #expect(throws: Refusal.tooManyRequests) { try guesses.begin(1) }
+        #expect(throws: Refusal.tooManyRequests) { try guesses.begin(Self.login) }
+    }
+
+    @Test func `a right password of another keychain clears nothing`() throws {
+        let guesses = Guesses()
+        let other = KeychainPlace(user: 1, name: try #require(KeychainName("mine")))
+        for _ in 0..<3 {
+            try guesses.begin(Self.login)
+            guesses.end(Self.login, .wrong)
+            try guesses.begin(other)
+            guesses.end(other, .right)
+        }
+        #expect(throws: Refusal.tooManyRequests) { try guesses.begin(Self.login) }
+        try guesses.begin(other)
+    }
+
+    @Test func `a try that was not decided forgives nothing`() throws {
+        let guesses = Guesses()
+        for outcome in [Guesses.Outcome.wrong, .undecided, .wrong, .undecided, .wrong] {
+            try guesses.begin(Self.login)
+            guesses.end(Self.login, outcome)
+        }
+        #expect(throws: Refusal.tooManyRequests) { try guesses.begin(Self.login) }
     }
 
     @Test func `one user's connections leave room for another's`() {
         let limits = ConnectionLimits()
-        for _ in 0..<ConnectionLimits.mostForUser { #expect(limits.begin(1)) }
-        #expect(!limits.begin(1))
-        #expect(limits.begin(2))
-        limits.end(1)
-        #expect(limits.begin(1))
+        for _ in 0..<ConnectionLimits.mostForUser { #expect(limits.begin(.user(1))) }
+        #expect(!limits.begin(.user(1)))
+        #expect(limits.begin(.user(2)))
+        limits.end(.user(1))
+        #expect(limits.begin(.user(1)))
+    }
+
+    @Test func `who has few connections gets one when many users have many`() {
+        let limits = ConnectionLimits()
+        var user: UInt32 = 1000
+        while limits.begin(.user(user)) {
+            for _ in 1..<ConnectionLimits.mostForUser { _ = limits.begin(.user(user)) }
+            user += 1
+            if user > 1030 { break }
+        }
+        #expect(limits.begin(.user(0)))
+        #expect(user > 1010)
+        #expect(!limits.begin(.user(1000)))
+    }
+
+    @Test func `numbers without an account share what one user has`() {
+        let accounts = AccountNames { $0 == 1000 ? "alice" : nil }
+        #expect(ConnectionLimits.Part(1000, accounts) == .user(1000))
+        #expect(ConnectionLimits.Part(100_000, accounts) == .withoutAccount)
+        #expect(
+            ConnectionLimits.Part(100_001, accounts) == ConnectionLimits.Part(100_002, accounts))
+        #expect(ConnectionLimits.Part(0, accounts) == .user(0))
     }
 
     @Test func `unlocks that wait are counted`() {

@@ -104,17 +104,6 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == [])
     }
 
-    @Test func `a file that was moved away and replaced is noticed`() throws {
-        let keychain = try TestKeychain()
-        #expect(keychain.file.isStillAt(keychain.path))
-        try FileManager.default.moveItem(
-            atPath: keychain.path, toPath: keychain.folder + "/old")
-        #expect(!keychain.file.isStillAt(keychain.path))
-        try create(keychain.path)
-        #expect(!keychain.file.isStillAt(keychain.path))
-        #expect(keychain.file.isStillAt(keychain.folder + "/old"))
-    }
-
     @Test func `writes are on the disk before they are acknowledged`() throws {
         let keychain = try TestKeychain()
         #expect(

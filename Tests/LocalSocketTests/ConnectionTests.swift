@@ -57,6 +57,28 @@ struct ConnectionTests {
         }
     }
 
+    @Test func `a peer that says nothing is waited for as long as was said`() throws {
+        let (server, client) = try connected()
+        #expect(throws: SocketError.timedOut) {
+            try server.receive(.request, within: .milliseconds(20))
+        }
+        withExtendedLifetime(client) {}
+    }
+
+    @Test func `a frame that is not admitted gets no memory`() throws {
+        let (server, client) = try connected()
+        let secrets = HeldSecret(SecretBytes(count: 5000) { (_: inout MutableRawSpan) in })
+        try client.send(Frame(message: [1, 2, 3], secrets: secrets))
+        var announced = 0
+        #expect(throws: SocketError.noRoom) {
+            try server.receive(.request) { bytes throws(SocketError) in
+                announced = bytes
+                throw .noRoom
+            }
+        }
+        #expect(announced == 5003)
+    }
+
     @Test func `the peer is who the kernel says`() throws {
         let (server, client) = try connected()
         #expect(server.peer == .own)

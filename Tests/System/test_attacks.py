@@ -190,3 +190,88 @@ def test_one_user_s_connections_leave_room_for_others(victim, daemon, login):
     assert victim.run("keychainctl " + " ".join(GET)).text.strip() == "s3cret"
     for connection in held:
         connection.close()
+
+
+def speak_as(uid, body):
+    """Runs `body` in a process of that user, and returns what it printed."""
+    done = world.run("setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups",
+                     "/usr/bin/python3", "-B", "-c",
+                     f"import sys; sys.path.insert(0, '{TOOLS}')\nimport wire\n{body}")
+    return done.stdout.split()
+
+
+def test_user_numbers_without_an_account_have_one_user_s_share_together(victim, daemon):
+    held = []
+    try:
+        for number in range(3_000_000, 3_000_100):
+            os.seteuid(number)
+            try:
+                connection = wire.connect()
+            finally:
+                os.seteuid(0)
+            held.append(connection)
+        heard = 0
+        for connection in held:
+            try:
+                wire.hello_of(connection)
+                heard += 1
+            except (EOFError, ConnectionResetError):
+                pass
+        assert heard <= 32, heard
+        assert victim.run("keychainctl " + " ".join(GET)).text.strip() == "s3cret"
+    finally:
+        for connection in held:
+            connection.close()
+
+
+def test_a_user_without_an_account_is_told_that_he_has_no_keychain(daemon):
+    said = speak_as(3_000_000, """
+with wire.connect() as connection:
+    hello = wire.hello_of(connection)
+    connection.sendall(wire.frame(wire.READ_ANYTHING, hello))
+    print(wire.refusal(wire.answer(connection)))
+""")
+    assert said == [str(wire.REFUSED_NOT_ENTITLED)]
+
+
+def test_whoever_announces_much_and_sends_slowly_takes_no_memory_from_others(victim, daemon):
+    uid = world.pwd.getpwnam(BOB[0]).pw_uid
+    said = speak_as(uid, """
+import struct, time
+held = []
+for _ in range(30):
+    connection = wire.connect()
+    hello = wire.hello_of(connection)
+    header = struct.pack("<4sHHIIQ", b"KCF1", 1, 0, 4, 32 * 1024 * 1024, 1) + hello[8:24]
+    connection.sendall(header + b"none")
+    connection.setblocking(False)
+    held.append(connection)
+end = time.monotonic() + 4
+while time.monotonic() < end and held:
+    for connection in list(held):
+        try:
+            connection.send(bytes(256 * 1024))
+        except BlockingIOError:
+            pass
+        except OSError:
+            held.remove(connection)
+print("sent")
+""")
+    assert said == ["sent"]
+    most = next(line for line in open(f"/proc/{daemon.pid}/status") if line.startswith("VmHWM"))
+    assert int(most.split()[1]) < 200 * 1024, most
+    assert victim.run("keychainctl " + " ".join(GET)).text.strip() == "s3cret"
+
+
+def test_what_a_flood_of_refusals_leaves_in_the_audit_is_short(victim, daemon):
+    uid = world.pwd.getpwnam(BOB[0]).pw_uid
+    speak_as(uid, """
+with wire.connect() as connection:
+    hello = wire.hello_of(connection)
+    for number in range(1, 2000):
+        connection.sendall(wire.frame(wire.READ_FROM_NOWHERE, hello, number))
+        assert wire.refusal(wire.answer(connection)) is not None
+""")
+    daemon.stop()
+    lines = (world.STATE / "audit.jsonl").read_text().splitlines()
+    assert sum(f'"user":{uid}' in line for line in lines) < 70

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What real logins do to the login keychain."""
 
+import json
 import time
 
 import pytest
@@ -202,3 +203,28 @@ def test_after_a_reset_by_root_the_old_password_mends_the_keychain(login, first_
     assert shell.run("keychainctl set-password", [ALICE[1], NEW, NEW]).status == 0
     end_logins()
     assert login((ALICE[0], NEW)).run(GET).text.strip() == "s3cret"
+
+
+def test_logins_and_what_they_unlocked_are_in_the_audit(login, daemon):
+    shell = login()
+    assert "unlocked" in shell.run("keychainctl status").text
+    shell.close()
+    world.wait_for(lambda: "logout" in daemon.log(), "the logout")
+    daemon.stop()
+    uid = world.pwd.getpwnam(ALICE[0]).pw_uid
+    records = [json.loads(line) for line in (world.STATE / "audit.jsonl").read_text().splitlines()]
+    mine = {(r["operation"], r["outcome"]) for r in records if r["user"] == uid}
+    assert {("login", "allowed"), ("unlock", "allowed"), ("logout", "allowed")} <= mine, mine
+    assert all(r["program"].startswith("exe:") for r in records if r["operation"] == "login")
+
+
+def test_what_a_broken_first_login_left_behind_stops_no_later_one(login, daemon):
+    uid = world.pwd.getpwnam(ALICE[0]).pw_uid
+    folder = world.STATE / str(uid)
+    folder.mkdir(mode=0o700)
+    left = folder / "login.device-secret"
+    left.write_bytes(b"\1" * 32)
+    left.chmod(0o600)
+    shell = login()
+    assert shell.run("keychainctl status").text.count("unlocked") == 1
+    assert left.read_bytes() != b"\1" * 32

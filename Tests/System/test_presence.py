@@ -75,3 +75,15 @@ def test_the_item_is_deleted_without_a_question(shell):
 def test_an_empty_password_is_not_an_answer(shell):
     answered = shell.run(GET, ["", "", ""], seconds=40)
     assert answered.status in (6, 7) and "bank-s3cret" not in answered.text
+
+
+def test_a_keychain_that_is_locked_while_the_question_is_open_stays_locked(login):
+    shell, other = login(), login()
+    assert shell.run(ADD).status == 0
+    shell.send(GET + "; echo \"<status $?>\"")
+    shell.terminal.expect("(?m)assword: ?$")
+    assert other.run("keychainctl lock").status == 0
+    shell.terminal.sendline(ALICE[1])
+    shell.terminal.expect(r"<status (\d+)>")
+    assert shell.terminal.match.group(1) == "4"
+    assert "bank-s3cret" not in shell.terminal.before

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Unlocking and locking by hand."""
 
+import os
+
+import wire
 import world
 from conftest import ALICE, BOB
 
@@ -46,6 +49,28 @@ def test_guessing_passwords_gets_slower(login):
     shell.run("keychainctl lock")
     words = [shell.run("keychainctl unlock", ["wrong"]).text for _ in range(5)]
     assert "too many" in words[-1]
+
+
+def test_a_keychain_of_one_s_own_pays_for_no_guess_at_another(login):
+    shell = login()
+    assert shell.run("keychainctl create own", ["own words", "own words"]).status == 0
+    shell.run("keychainctl lock")
+    for _ in range(3):
+        shell.run("keychainctl unlock", ["wrong"])
+        shell.run("keychainctl unlock own", ["own words"])
+    assert "too many" in shell.run("keychainctl unlock", ["wrong"]).text
+
+
+def test_guesses_count_wherever_they_are_made(login):
+    shell = login()
+    shell.run("keychainctl lock")
+    uid = world.pwd.getpwnam(ALICE[0]).pw_uid
+    for _ in range(3):
+        frame = wire.login_frame(3, uid, account=ALICE[0], password="guess", leader=os.getpid())
+        assert wire.login_reply(str(world.RUN / "login.sock"), frame) == "accepted"
+        # A request waits until the guess was looked at.
+        shell.run("keychainctl " + " ".join(GET))
+    assert "too many" in shell.run("keychainctl unlock", [ALICE[1]]).text
 
 
 def test_a_second_keychain_has_a_password_of_its_own(login):

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Foundation
+internal import KeychainModel
+
+/// The memory that requests and answers under way may take, in all and for one user. What would go
+/// beyond it waits a moment for others to end, and is then refused: this process never runs out of
+/// memory for a secret.
+final class MemoryBudget: @unchecked Sendable {
+    static let mostForUser = 96 * 1024 * 1024
+    static let mostInAll = 4 * mostForUser
+    /// Less is not counted: the number of connections bounds it.
+    static let free = 4096
+    /// What an allocation of its own costs at least, its guard pages and its entry in the kernel's
+    /// table of mappings included.
+    private static let least = 64 * 1024
+    private static let patience: TimeInterval = 3
+
+    private let condition = NSCondition()
+    private var taken: [UInt32: Int] = [:]
+
+    /// Memory that is given back when the last copy of this value ends.
+    final class Share: Sendable {
+        private let budget: MemoryBudget
+        private let user: UInt32
+        private let bytes: Int
+
+        fileprivate init(_ budget: MemoryBudget, _ user: UInt32, _ bytes: Int) {
+            self.budget = budget
+            self.user = user
+            self.bytes = bytes
+        }
+        deinit { budget.giveBack(bytes, user) }
+    }
+
+    /// Room for `bytes` as they come and for one copy of them. nil where nothing is counted.
+    func take(
+        _ bytes: Int, for user: UInt32, patience: TimeInterval = MemoryBudget.patience
+    ) throws(Refusal) -> Share? {
+        guard bytes > Self.free else { return nil }
+        let cost = max(2 * bytes, Self.least)
+        condition.lock()
+        defer { condition.unlock() }
+        let deadline = Date(timeIntervalSinceNow: patience)
+        while !hasRoom(cost, user) {
+            guard patience > 0, condition.wait(until: deadline) else { throw .tooManyRequests }
+        }
+        taken[user, default: 0] += cost
+        return Share(self, user, cost)
+    }
+
+    private func hasRoom(_ cost: Int, _ user: UInt32) -> Bool {
+        taken[user, default: 0] + cost <= Self.mostForUser
+            && taken.values.reduce(0, +) + cost <= Self.mostInAll
+    }
+
+    private func giveBack(_ cost: Int, _ user: UInt32) {
+        condition.lock()
+        defer { condition.unlock() }
+        taken[user, default: cost] -= cost
+        if taken[user] == 0 { taken[user] = nil }
+        condition.broadcast()
+    }
+}

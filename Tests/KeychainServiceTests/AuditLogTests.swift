@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+import AccessControl
+import Foundation
+import KeychainModel
+import Testing
+
+@testable import KeychainService
+
+@Suite final class AuditLogTests {
+    private let folder = FileManager.default.temporaryDirectory
+        .appendingPathComponent("audit-\(UUID().uuidString)")
+    private let log: AuditLog
+
+    init() throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        log = AuditLog(folder: folder.path)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    private func lines() throws -> [[String: Any]] {
+        let text = try String(
+            contentsOf: folder.appendingPathComponent("audit.jsonl"), encoding: .utf8)
+        return try text.split(separator: "\n").map {
+            try #require(
+                try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+        }
+    }
+
+    private static func subject(_ user: UInt32, _ program: String = "exe:/usr/bin/git")
+        -> AuditLog.Subject
+    {
+        AuditLog.Subject(user: user, process: 7, program: program, session: nil)
+    }
+
+    @Test func `whoever is refused without end does not push the history out`() throws {
+        log.record(.unlock, by: Self.subject(1), nil)
+        for _ in 0..<10_000 { log.record(.add, by: Self.subject(2), .notEntitled) }
+        log.flush()
+        let written = try lines()
+        #expect(written.count <= 1 + AuditLog.burst + 2)
+        #expect(written.first?["operation"] as? String == "unlock")
+        let refused = written.filter { $0["outcome"] as? String == "notEntitled" }
+        #expect(refused.compactMap { $0["count"] as? Int }.reduce(0, +) == 10_000)
+    }
+
+    @Test func `a user's many programs are counted as others`() throws {
+        for number in 0..<5000 {
+            log.record(.copyMatching, by: Self.subject(2, "exe:/tmp/\(number)"), .notFound)
+        }
+        log.flush()
+        let written = try lines()
+        #expect(written.count == 17)
+        #expect(written.contains { $0["program"] as? String == "others" })
+        #expect(written.compactMap { $0["count"] as? Int }.reduce(0, +) == 5000)
+    }
+
+    @Test func `what a person has answered always has a line of its own`() throws {
+        for _ in 0..<100 {
+            log.record(
+                .copyMatching, by: Self.subject(1), evidence: Evidence([.passcode]), nil)
+        }
+        #expect(try lines().count == 100)
+    }
+
+    @Test func `plain reads are written together`() throws {
+        for _ in 0..<100 { log.record(.copyMatching, by: Self.subject(1), nil) }
+        log.flush()
+        #expect(try lines().compactMap { $0["count"] as? Int } == [100])
+    }
+}

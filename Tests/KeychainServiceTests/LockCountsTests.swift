@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+import KeychainModel
+import Testing
+
+@testable import KeychainService
+
+@Suite struct LockCountsTests {
+    private static let login = KeychainPlace(user: 1, name: .login)
+
+    @Test func `an unlock that began before a lock keeps nothing`() throws {
+        let counts = LockCounts()
+        let begun = counts.now(Self.login)
+        try counts.lock(Self.login) {}
+        var isKept = false
+        #expect(throws: Refusal.locked) {
+            try counts.keep(Self.login, since: begun) { isKept = true }
+        }
+        #expect(!isKept)
+    }
+
+    @Test func `an unlock after the lock is kept, and so is another keychain's`() throws {
+        let counts = LockCounts()
+        let other = KeychainPlace(user: 2, name: .login)
+        let begun = counts.now(other)
+        try counts.lock(Self.login) {}
+        var kept = 0
+        try counts.keep(Self.login, since: counts.now(Self.login)) { kept += 1 }
+        try counts.keep(other, since: begun) { kept += 1 }
+        #expect(kept == 2)
+    }
+
+    @Test func `a lock that could not remove the keys says so`() {
+        let counts = LockCounts()
+        #expect(throws: Refusal.internalError) {
+            try counts.lock(Self.login) { () throws(Refusal) in throw .internalError }
+        }
+    }
+}
