@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+public import KeychainModel
+
+/// One way of proving something. The raw value is the written word.
+public enum PolicyFactor: String, Sendable, Hashable, CaseIterable {
+    case presence
+    case passcode
+    case biometry
+    case biometryCurrentSet = "biometry-current-set"
+    case confirm
+    case companion
+    case appPassword = "app-password"
+}
+
+/// What must be proven: `require:` of a rule, `resource.constraint` of a request.
+public indirect enum PolicyConstraint: Sendable, Hashable {
+    case factor(PolicyFactor)
+    /// Success of a PAM service, with its own freshness where it names one.
+    case pam(PolicyText, within: PolicyDuration?)
+    case any([PolicyConstraint])
+    case all([PolicyConstraint])
+    /// `{k:, of:}`; each child that is met counts, equal ones too.
+    case atLeast(Int, of: [PolicyConstraint])
+
+    /// The form that leaves the engine: the same needs always read the same.
+    public var canonical: PolicyConstraint {
+        switch self {
+        case .factor, .pam: return self
+        case .atLeast(let count, let children):
+            return .atLeast(count, of: Self.sorted(children.map(\.canonical)))
+        case .any(let children):
+            let merged = children.map(\.canonical).flatMap { child -> [PolicyConstraint] in
+                if case .any(let inner) = child { inner } else { [child] }
+            }
+            return Self.unwrapped(merged) ?? .any(Self.unique(merged))
+        case .all(let children):
+            let merged = children.map(\.canonical).flatMap { child -> [PolicyConstraint] in
+                if case .all(let inner) = child { inner } else { [child] }
+            }
+            return Self.unwrapped(merged) ?? .all(Self.unique(merged))
+        }
+    }
+
+    private static func unwrapped(_ children: [PolicyConstraint]) -> PolicyConstraint? {
+        let distinct = unique(children)
+        return distinct.count == 1 ? distinct.first : nil
+    }
+
+    private static func sorted(_ children: [PolicyConstraint]) -> [PolicyConstraint] {
+        children.map { (key: PolicyText($0.json), value: $0) }
+            .sorted { $0.key < $1.key }.map(\.value)
+    }
+
+    private static func unique(_ children: [PolicyConstraint]) -> [PolicyConstraint] {
+        sorted(children).reduce(into: []) { kept, child in
+            if kept.last != child { kept.append(child) }
+        }
+    }
+
+    /// Compact JSON with sorted keys.
+    public var json: String {
+        switch self {
+        case .factor(let factor): Self.quoted(factor.rawValue)
+        case .pam(let service, let within):
+            "{\"pam\":" + Self.quoted(service.string)
+                + (within.map { ",\"within\":\"\($0)\"" } ?? "") + "}"
+        case .any(let children): "{\"any\":" + Self.list(children) + "}"
+        case .all(let children): "{\"all\":" + Self.list(children) + "}"
+        case .atLeast(let count, let children):
+            "{\"k\":\(count),\"of\":" + Self.list(children) + "}"
+        }
+    }
+
+    private static func list(_ children: [PolicyConstraint]) -> String {
+        "[" + children.map(\.json).joined(separator: ",") + "]"
+    }
+
+    private static func quoted(_ text: String) -> String {
+        var out = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"", "\\": out += "\\" + String(scalar)
+            case _ where scalar.value < 0x20:
+                let hex = String(scalar.value, radix: 16)
+                out += "\\u" + String(repeating: "0", count: 4 - hex.utf8.count) + hex
+            default: out.unicodeScalars.append(scalar)
+            }
+        }
+        return out + "\""
+    }
+}
+
+/// What an item's own access control asks for, as a request states it.
+public enum PolicyItemConstraint: Sendable, Hashable {
+    case none
+    case never
+    case needs(PolicyConstraint)
+
+    /// The same in the words of policies.
+    public init(_ constraint: Constraint) {
+        switch Requirement(constraint).constraint {
+        case .always: self = .none
+        case .never: self = .never
+        case let other: self = PolicyConstraint(other).map { .needs($0) } ?? .never
+        }
+    }
+}
+
+extension PolicyConstraint {
+    /// nil when something in it is `always` or `never` and so has no words.
+    fileprivate init?(_ constraint: Constraint) {
+        switch constraint {
+        case .always, .never: return nil
+        case .userPresence: self = .factor(.presence)
+        case .devicePasscode: self = .factor(.passcode)
+        case .biometryAny: self = .factor(.biometry)
+        case .biometryCurrentSet: self = .factor(.biometryCurrentSet)
+        case .companion: self = .factor(.companion)
+        case .atLeast(let required, let members):
+            let children = members.compactMap(PolicyConstraint.init)
+            guard children.count == members.count else { return nil }
+            switch required {
+            case children.count: self = .all(children)
+            case 1: self = .any(children)
+            default: self = .atLeast(required, of: children)
+            }
+        }
+    }
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// The facts side: what is known of one operation on one item when it is decided. Host names are
+// lower-cased by whoever makes the fact.
+
+/// A fact is there, is not, or could not be established; the last two are never the same.
+public enum Fact<Value: Sendable & Hashable>: Sendable, Hashable {
+    case absent
+    case known(Value)
+    case unknown
+}
+
+/// Every fact about the subject, the item and the environment; absent unless set:
+/// `facts[.exe] = .known(["/usr/bin/git"])`, `facts[.group] = .unknown`.
+public struct PolicyFacts: Sendable, Hashable {
+    private var texts: [TextField: Fact<[PolicyText]>] = [:]
+    private var choices: [ChoiceField: Fact<UInt8>] = [:]
+    private var booleans: [BooleanField: Fact<Bool>] = [:]
+    private var ages: [AgeField: Fact<PolicyDuration>] = [:]
+    public var uid: Fact<UInt32> = .absent
+    /// Absent: none of them.
+    public var flags: Fact<PolicyItemFlags> = .absent
+    public var time: Fact<MinuteOfWeek> = .absent
+    /// What the item's own access control asks for before the operation.
+    public var constraint: PolicyItemConstraint = .none
+
+    public init() {}
+
+    /// One value, but for `group`. Known and empty is as good as absent.
+    public subscript(field: TextField) -> Fact<[PolicyText]> {
+        get { texts[field] ?? .absent }
+        set { texts[field] = newValue }
+    }
+
+    public subscript(field: ChoiceField) -> Fact<UInt8> {
+        get { choices[field] ?? .absent }
+        set { choices[field] = newValue }
+    }
+
+    public subscript(field: BooleanField) -> Fact<Bool> {
+        get { booleans[field] ?? .absent }
+        set { booleans[field] = newValue }
+    }
+
+    public subscript(field: AgeField) -> Fact<PolicyDuration> {
+        get { ages[field] ?? .absent }
+        set { ages[field] = newValue }
+    }
+
+    /// The same subject and environment with another item. Membership goes with the item's group,
+    /// so the item's own word on it counts where there is one.
+    public func with(item: PolicyFacts) -> PolicyFacts {
+        var mixed = self
+        if item[.member] != .absent { mixed[.member] = item[.member] }
+        for field in TextField.allCases where field.block == .resource {
+            mixed[field] = item[field]
+        }
+        for field in ChoiceField.allCases where field.block == .resource {
+            mixed[field] = item[field]
+        }
+        mixed.flags = item.flags
+        mixed.constraint = item.constraint
+        return mixed
+    }
+}
+
+/// What a proof was given by.
+public enum PolicyMethod: Sendable, Hashable {
+    case factor(PolicyFactor)
+    case pam(PolicyText)
+}
+
+/// Something proven, and how it may serve this request. Proofs that belong to other programs or
+/// items (`confirm` is bound to both) are left out by whoever makes the request.
+public struct PolicyProof: Sendable, Hashable {
+    public var method: PolicyMethod
+    public var age: PolicyDuration
+    /// The narrowest scope that the proof shares with this request.
+    public var scope: Freshness
+
+    public init(_ method: PolicyMethod, age: PolicyDuration, scope: Freshness) {
+        self.method = method
+        self.age = age
+        self.scope = scope
+    }
+}
+
+/// One operation on one item, with every fact that its decision may rest on.
+///
+/// `interactive` is the fact of that name: whether somebody could answer.
+public struct PolicyRequest: Sendable, Hashable {
+    public var operation: PolicyOperation
+    /// For `add` and `update` the item is as it would be afterwards.
+    public var facts: PolicyFacts
+    /// For `update`: the item as it was. Its resource facts, flags and constraint are read, and
+    /// `member` where it is set.
+    public var before: PolicyFacts?
+    public var evidence: [PolicyProof]
+    /// Today's local date in days since 1970-01-01, for the end of complaining.
+    public var day: Int32
+
+    public init(
+        _ operation: PolicyOperation, facts: PolicyFacts, before: PolicyFacts? = nil,
+        evidence: [PolicyProof] = [], day: Int32
+    ) {
+        self.operation = operation
+        self.facts = facts
+        self.before = before
+        self.evidence = evidence
+        self.day = day
+    }
+}
+
+extension PolicyRequest {
+    /// Everything the request must pass: reading a key is a read and an export, and an update
+    /// concerns the item before it too.
+    var cases: [(operation: PolicyOperation, facts: PolicyFacts)] {
+        let itself = (operation: operation, facts: facts)
+        switch operation {
+        case .readSecret where facts[.itemClass].mayBe(ChoiceField.keyClass):
+            return [itself, (.export, facts)]
+        case .update:
+            return [itself] + (before.map { [(operation, facts.with(item: $0))] } ?? [])
+        default:
+            return [itself]
+        }
+    }
+}
+
+extension Fact {
+    func mayBe(_ value: Value) -> Bool {
+        switch self {
+        case .absent: false
+        case .known(let own): own == value
+        case .unknown: true
+        }
+    }
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Text of a policy or of a fact. It compares by the bytes of its UTF-8: `==` on String would take
+/// two spellings of one letter for the same.
+public struct PolicyText: Sendable, Hashable, Comparable, ExpressibleByStringLiteral {
+    public let string: String
+
+    public init(_ string: String) { self.string = string }
+    public init(stringLiteral value: String) { string = value }
+
+    public static func == (a: Self, b: Self) -> Bool {
+        a.string.utf8.elementsEqual(b.string.utf8)
+    }
+    public static func < (a: Self, b: Self) -> Bool {
+        a.string.utf8.lexicographicallyPrecedes(b.string.utf8)
+    }
+    public func hash(into hasher: inout Hasher) {
+        for byte in string.utf8 { hasher.combine(byte) }
+        hasher.combine(UInt8(0xFF))
+    }
+}
+
+extension PolicyText: CustomStringConvertible {
+    public var description: String { string }
+}
