@@ -41,6 +41,7 @@ let package = Package(
     name: "keychain-services",
     products: [
         .library(name: "Security", targets: ["Security"]),
+        .library(name: "LocalAuthentication", targets: ["LocalAuthentication"]),
         .executable(name: "keychaind", targets: ["keychaind"]),
         .executable(name: "keychain-auth", targets: ["keychain-auth"]),
         .executable(name: "keychain-prompter", targets: ["keychain-prompter"]),
@@ -101,6 +102,9 @@ let package = Package(
         floor(
             "Security",
             ["KeychainModel", "KeychainMessages", "KeychainAccess", "Secrets"]),
+        floor(
+            "LocalAuthentication",
+            ["KeychainModel", "KeychainMessages", "KeychainAccess", "Secrets", "Security"]),
 
         // Roof: parse arguments, wire, run.
         roof(
@@ -133,6 +137,7 @@ let package = Package(
             "KeychainStoreTests",
             ["KeychainStore", "KeychainModel", "AccessControl", "Secrets", grdb]),
         guests("SecurityTests", .v6, ["Security", "KeychainModel", "KeychainMessages", "Secrets"]),
+        guests("LocalAuthenticationTests", .v6, ["LocalAuthentication", "Security"]),
         guests("AppleSamplesTests", .v6, ["Security"]),
         guests("AppleSamplesSwift5Tests", .v5, ["Security"]),
     ]

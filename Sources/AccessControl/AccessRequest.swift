@@ -8,13 +8,18 @@ public struct AccessRequest: Sendable {
         public let reference: ItemReference
         public let accessGroup: String
         public let accessControl: ItemAccessControl
+        /// Whether the enrolled biometry is the one that the item was bound to; true where it is
+        /// bound to none.
+        public let biometryIsCurrent: Bool
 
         public init(
-            reference: ItemReference, accessGroup: String, accessControl: ItemAccessControl
+            reference: ItemReference, accessGroup: String, accessControl: ItemAccessControl,
+            biometryIsCurrent: Bool = true
         ) {
             self.reference = reference
             self.accessGroup = accessGroup
             self.accessControl = accessControl
+            self.biometryIsCurrent = biometryIsCurrent
         }
     }
 
@@ -46,15 +51,18 @@ public struct AccessRequest: Sendable {
     public let keychain: Keychain
     /// Whether a question may be put to the user, and somebody is there to answer it.
     public let mayAsk: Bool
+    /// What a person could be asked to prove on this machine.
+    public let provable: Set<PolicyMethod>
 
     public init(
         _ operation: ItemOperation, on item: Item, callerGroups: [String], keychain: Keychain,
-        mayAsk: Bool
+        mayAsk: Bool, provable: Set<PolicyMethod>
     ) {
         self.operation = operation
         self.item = item
         self.callerGroups = callerGroups
         self.keychain = keychain
         self.mayAsk = mayAsk
+        self.provable = provable
     }
 }

@@ -19,16 +19,22 @@ extension KeychainService {
         var keys = try vault.keys(of: keychain)
         var judging = try judging(
             .encrypt, keychain, keys, groups: [group], ui: item.authenticationUI, for: asker)
-        let accessControl = item.accessControl ?? .plain(item.accessible)
+        let accessControl = bound(item.accessControl ?? .plain(item.accessible), to: judging)
         let new = SealedItem.new(item, in: group, accessControl)
-        let evidence = try evidence(
-            for: Needs([new], judging), .add, reason: nil, for: asker)
+        let needs = try Needs([new], judging, given: authentication.evidence(for: asker))
+        let evidence = try evidence(for: needs, .add, reason: item.reason, for: asker)
         if evidence != nil {
             keys = try vault.keys(of: keychain)
             judging = try self.judging(
                 .encrypt, keychain, keys, groups: [group], ui: item.authenticationUI, for: asker)
         }
-        guard case .allow(let grant) = judging.judge(new, evidence ?? Evidence()) else {
+        if needs.usesApplicationPassword {
+            keys.applicationKey = try applicationKey(
+                keychain, question(needs, .add, item.reason, asker), isNew: true,
+                item.authenticationUI, for: asker)
+        }
+        let proven = evidence ?? needs.evidence
+        guard case .allow(let grant) = judging.judge(new, proven) else {
             throw .authenticationFailed
         }
         guard asker.isUnchanged() else { throw .notEntitled }
@@ -43,5 +49,10 @@ extension KeychainService {
         ]
         answer.count = 1
         return answer
+    }
+
+    /// Rights that ask for the biometry that is enrolled now are bound to it.
+    func bound(_ rights: ItemAccessControl, to judging: Judging) -> ItemAccessControl {
+        rights.isBoundToBiometry ? rights.bound(to: judging.biometry) : rights
     }
 }

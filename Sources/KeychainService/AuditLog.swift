@@ -14,6 +14,7 @@ internal import Synchronization
 final class AuditLog: Sendable {
     enum Operation: String, Sendable {
         case add, copyMatching, update, delete, unlock, lock, setPassword, createKeychain, status
+        case authenticate
         /// What PAM's module or a screen locker asked for.
         case login, logout, offerPassword, changePassword
     }
@@ -70,7 +71,7 @@ final class AuditLog: Sendable {
         let isPlainRead =
             operation == .copyMatching && (refusal == nil || refusal == .notFound)
         state.withLock { state in
-            guard evidence.factors.isEmpty else {
+            guard evidence.isEmpty else {
                 return state.file.append(Self.line(operation, subject, evidence, outcome))
             }
             if !isPlainRead, state.takeLine(subject.user) {
@@ -114,7 +115,7 @@ final class AuditLog: Sendable {
         let record = Record(
             time: Date(), operation: operation.rawValue, user: subject.user,
             process: subject.process, program: subject.program, session: subject.session,
-            evidence: evidence.factors.sorted().map(\.service), outcome: outcome, count: count)
+            evidence: evidence.proofs.map(\.method.words), outcome: outcome, count: count)
         var line = (try? encoder.encode(record)) ?? Data()
         line.append(UInt8(ascii: "\n"))
         return line
@@ -173,5 +174,14 @@ extension AuditLog.Subject {
         self.init(
             user: caller.user, process: caller.process,
             program: caller.identity.identifier ?? "unknown", session: caller.session?.rawValue)
+    }
+}
+
+extension PolicyMethod {
+    fileprivate var words: String {
+        switch self {
+        case .factor(let factor): factor.rawValue
+        case .pam(let service): service.string
+        }
     }
 }

@@ -6,6 +6,7 @@ internal import LocalSocket
 /// A program at the other end of a socket.
 final class ConnectedAsker: Asker {
     let caller: Caller
+    let context: AuthenticationContext?
     let offersTerminal: Bool
     private let connection: ServerConnection
     /// How it looked when the connection was accepted.
@@ -14,13 +15,18 @@ final class ConnectedAsker: Asker {
 
     init(
         _ caller: Caller, _ connection: ServerConnection, facts: ProcessFacts?,
-        offersTerminal: Bool, prompterProgram: String
+        context: AuthenticationContext?, offersTerminal: Bool, prompterProgram: String
     ) {
         self.caller = caller
+        self.context = context
         self.connection = connection
         self.facts = facts
         self.offersTerminal = offersTerminal
         self.prompterProgram = prompterProgram
+    }
+
+    var places: EvidencePlaces {
+        connection.process.map { EvidencePlaces($0, caller.session) } ?? EvidencePlaces()
     }
 
     func isUnchanged() -> Bool {

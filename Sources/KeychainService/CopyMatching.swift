@@ -17,7 +17,8 @@ extension KeychainService {
         var judging = try judging(
             .decrypt, keychain, keys, groups: groups, ui: query.authenticationUI,
             few: reading.found, for: asker)
-        let needs = try needs(reading, keychain, keys, judging)
+        let needs = try needs(
+            reading, keychain, keys, judging, given: authentication.evidence(for: asker))
         let evidence = try evidence(for: needs, .read, reason: query.reason, for: asker)
         if evidence != nil {
             keys = try vault.keys(of: keychain)
@@ -25,10 +26,21 @@ extension KeychainService {
                 .decrypt, keychain, keys, groups: groups, ui: query.authenticationUI,
                 few: reading.found, for: asker)
         }
+        if needs.usesApplicationPassword, query.parts.contains(.data) {
+            keys.applicationKey = try applicationKey(
+                keychain, question(needs, .read, query.reason, asker), isNew: false,
+                query.authenticationUI, for: asker)
+        }
+        let mayOpen = keys.applicationKey != nil || !query.parts.contains(.data)
         var delivery = Delivery(evidence ?? Evidence(), asker, memory, audit)
         try each(reading, keychain, keys) { item throws(Refusal) in
             let proof = needs.items.contains(item.reference) ? evidence : nil
-            guard let grant = try grant(item, judging, proof ?? Evidence(), query) else {
+            if item.accessControl.needsApplicationPassword, !mayOpen,
+                query.authenticationUI == .skip
+            {
+                return true
+            }
+            guard let grant = try grant(item, judging, proof ?? needs.evidence, query) else {
                 return true
             }
             try delivery.makeRoom(
@@ -67,10 +79,10 @@ extension KeychainService {
     /// Looks at everything that will be read, so that the user is asked once and for all of it.
     private func needs(
         _ reading: Reading, _ keychain: OpenKeychain, _ keys: borrowing ClassKeys,
-        _ judging: Judging
+        _ judging: Judging, given evidence: Evidence
     ) throws(Refusal) -> Needs {
-        if let found = reading.found { return try Needs(found, judging) }
-        var needs = Needs()
+        if let found = reading.found { return try Needs(found, judging, given: evidence) }
+        var needs = Needs(given: evidence)
         if reading.query.authenticationUI == .skip { return needs }
         try each(reading, keychain, keys) { item throws(Refusal) in
             try needs.add(item, judging)

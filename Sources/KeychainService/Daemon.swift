@@ -64,20 +64,23 @@ public final class Daemon: Sendable {
             allowsDeviceProtector: false)
         let prompters = PrompterRegistry()
         let audit = AuditLog(folder: state)
+        let evidence = EvidenceStore(keyring: keyring)
         let guesses = Guesses()
         let memory = MemoryBudget()
         let service = KeychainService(
             folder: folder, vault: vault, protectors: protectors,
             authenticator: PromptedAuthenticator(
                 program: plan.authenticationProgram, prompters: prompters, accounts: accounts),
-            guesses: guesses, memory: memory, audit: audit, mode: .daemon)
+            evidence: evidence, guesses: guesses, memory: memory, audit: audit, mode: .daemon)
         requests = RequestServer(
             plan.requests, service: service, resolver: CallerResolver(sessions: sessions),
             accounts: accounts, memory: memory, prompters: prompters,
             prompterProgram: plan.prompterProgram)
         let handler = Logins(
             folder: folder, protectors: protectors, vault: vault, sessions: sessions,
-            pending: pending, guesses: guesses, accounts: accounts, audit: audit, log: plan.log)
+            pending: pending, evidence: evidence, guesses: guesses, accounts: accounts,
+            audit: audit,
+            log: plan.log)
         logins = LoginServer(plan.logins, .login, logins: handler, accounts: accounts)
         offers = LoginServer(plan.offers, .offer, logins: handler, accounts: accounts)
         self.sessions = sessions

@@ -14,11 +14,12 @@ extension KeychainService {
         let judging = try judging(
             .delete, keychain, keys, groups: groups, ui: query.authenticationUI, for: asker)
         guard asker.isUnchanged() else { throw .notEntitled }
+        let evidence = authentication.evidence(for: asker)
         var denied: Refusal?
         var answer = Answer()
         do {
             answer.count = try keychain.file.delete(query, groups: groups, keys: keys) { item in
-                switch judging.judge(item, Evidence()) {
+                switch judging.judge(item, evidence) {
                 case .allow(let grant): return grant
                 case .deny(let denial): denied = Refusal(denial)
                 case .allowAfter: denied = .authenticationFailed

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import AccessControl
+internal import KeychainMessages
 internal import KeychainModel
 internal import KeychainStore
+internal import Secrets
 
 /// How one request's items are judged: the same facts for each of them.
 struct Judging: Sendable {
@@ -9,19 +11,29 @@ struct Judging: Sendable {
     let groups: [String]
     let keychain: AccessRequest.Keychain
     let mayAsk: Bool
+    let provable: Set<PolicyMethod>
+    /// What is enrolled now; empty where nothing is.
+    let biometry: [UInt8]
 
     func judge(_ item: AccessRequest.Item, _ evidence: Evidence) -> Verdict {
         Judge.judge(
             AccessRequest(
-                operation, on: item, callerGroups: groups, keychain: keychain, mayAsk: mayAsk),
-            evidence)
+                operation, on: item, callerGroups: groups, keychain: keychain, mayAsk: mayAsk,
+                provable: provable), evidence)
     }
 
     func judge(_ item: SealedItem, _ evidence: Evidence) -> Verdict {
-        judge(
-            AccessRequest.Item(
-                reference: item.reference, accessGroup: item.accessGroup,
-                accessControl: item.accessControl), evidence)
+        judge(self.item(item.reference, item.accessGroup, item.accessControl), evidence)
+    }
+
+    func item(
+        _ reference: ItemReference, _ group: String, _ rights: ItemAccessControl
+    ) -> AccessRequest.Item {
+        let isCurrent =
+            !rights.isBoundToBiometry || (!biometry.isEmpty && rights.boundBiometry == biometry)
+        return AccessRequest.Item(
+            reference: reference, accessGroup: group, accessControl: rights,
+            biometryIsCurrent: isCurrent)
     }
 }
 
@@ -31,19 +43,26 @@ extension KeychainService {
         groups: [String], ui: ItemQuery.AuthenticationUI, few: [SealedItem]? = nil,
         for asker: any Asker
     ) throws(Refusal) -> Judging {
-        // Looked up only where a verdict can rest on it; "not set" opens nothing.
+        // Looked up only where a verdict can rest on it; "not set" and "nothing" open nothing.
         var isPasscodeSet = false
+        var provable: Set<PolicyMethod> = []
+        var biometry: [UInt8] = []
         if few?.contains(where: { $0.restsOnPasscode(for: operation) }) ?? true {
             do { isPasscodeSet = try keychain.file.isPasswordProtected() } catch {
                 throw Refusal(error)
             }
+            provable = authentication.provable(for: asker)
+        }
+        if few?.contains(where: { $0.accessControl.isBoundToBiometry }) ?? true {
+            biometry = authentication.enrolledBiometry(of: asker.caller)
         }
         return Judging(
             operation: operation, groups: groups,
             keychain: AccessRequest.Keychain(
                 isUnlocked: keys.isUnlocked, wasUnlockedSinceBoot: keys.wasUnlockedSinceBoot,
                 isPasscodeSet: isPasscodeSet),
-            mayAsk: authentication.mayAsk(ui, for: asker))
+            mayAsk: authentication.mayAsk(ui, for: asker), provable: provable,
+            biometry: biometry)
     }
 
     /// Asks once for what all these items together still need; nil where they need nothing.
@@ -55,9 +74,37 @@ extension KeychainService {
     ) throws(Refusal) -> Evidence? {
         guard !needs.items.isEmpty else { return nil }
         return try authentication.satisfy(
-            Requirement.all(needs.requirements),
-            Question(purpose, names: needs.names, itemCount: needs.items.count, reason: reason),
-            for: asker)
+            Requirement.all(needs.requirements), question(needs, purpose, reason, asker),
+            given: needs.evidence, for: asker)
+    }
+
+    func question(
+        _ needs: Needs, _ purpose: Question.Purpose, _ reason: String?, _ asker: any Asker
+    ) -> Question {
+        Question(
+            purpose, names: needs.names, itemCount: needs.items.count,
+            reason: reason ?? asker.context?.reason)
+    }
+
+    /// The key to items that were made with an application password: from the request's context,
+    /// else from the user; nil where neither gives one, for a query that leaves such items out.
+    func applicationKey(
+        _ keychain: OpenKeychain, _ question: @autoclosure () -> Question, isNew: Bool,
+        _ ui: ItemQuery.AuthenticationUI, for asker: any Asker
+    ) throws(Refusal) -> HeldSecret? {
+        let password: HeldSecret
+        if let given = asker.context?.applicationPassword {
+            password = given
+        } else if authentication.mayAsk(ui, for: asker) {
+            password = try authentication.applicationPassword(
+                question(), isNew: isNew, for: asker)
+        } else if ui == .skip {
+            return nil
+        } else {
+            throw .interactionNotAllowed
+        }
+        guard password.bytes.count <= Request.longestPassword else { throw .dataTooLarge }
+        return try protectors.applicationKey(keychain, password)
     }
 }
 
@@ -68,15 +115,23 @@ struct Needs: Sendable {
     private(set) var items: Set<ItemReference> = []
     /// What people know the first of them by.
     private(set) var names: [String] = []
+    /// Some of the items were made with an application password.
+    private(set) var usesApplicationPassword = false
+    /// What was proven before.
+    let evidence: Evidence
 
-    init() {}
+    init(given evidence: Evidence) { self.evidence = evidence }
 
-    init(_ items: [SealedItem], _ judging: Judging) throws(Refusal) {
+    init(
+        _ items: [SealedItem], _ judging: Judging, given evidence: Evidence
+    ) throws(Refusal) {
+        self.init(given: evidence)
         for item in items { try add(item, judging) }
     }
 
     mutating func add(_ item: SealedItem, _ judging: Judging) throws(Refusal) {
-        switch judging.judge(item, Evidence()) {
+        if item.accessControl.needsApplicationPassword { usesApplicationPassword = true }
+        switch judging.judge(item, evidence) {
         case .allow: return
         case .deny(let denial): throw Refusal(denial)
         case .allowAfter(let requirement):

@@ -19,13 +19,13 @@ public final class KeychainService: Sendable {
 
     init(
         folder: KeychainFolder, vault: any KeyVault, protectors: Protectors,
-        authenticator: any Authenticator, guesses: Guesses, memory: MemoryBudget,
-        audit: AuditLog?, mode: ServiceStatus.Mode
+        authenticator: any Authenticator, evidence: EvidenceStore, guesses: Guesses,
+        memory: MemoryBudget, audit: AuditLog?, mode: ServiceStatus.Mode
     ) {
         self.folder = folder
         self.vault = vault
         self.protectors = protectors
-        self.authentication = Authentication(authenticator)
+        self.authentication = Authentication(authenticator, evidence)
         self.guesses = guesses
         self.memory = memory
         self.audit = audit
@@ -63,6 +63,9 @@ public final class KeychainService: Sendable {
         case .lock(let name): try lock(name, for: asker)
         case .setPassword(let name, let old, let new):
             try setPassword(name, old, new, for: asker)
+        case .authenticate(let constraint): try authenticate(constraint, for: asker)
+        case .capabilities: capabilities(for: asker)
+        case .endContext: endContext(for: asker)
         }
     }
 
@@ -123,6 +126,8 @@ extension Request {
         case .unlock: .unlock
         case .lock: .lock
         case .setPassword: .setPassword
+        case .authenticate: .authenticate
+        case .capabilities, .endContext: .status
         }
     }
 }

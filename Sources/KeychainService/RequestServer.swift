@@ -94,10 +94,11 @@ public final class RequestServer: Sendable {
             patience = Self.nextRequestWithin
             defer { withExtendedLifetime(share) {} }
             switch words {
-            case .request(let request, let offersTerminal):
+            case .request(let request, let context, let offersTerminal):
                 let asker = ConnectedAsker(
                     resolver.refreshed(caller, connection), connection, facts: facts,
-                    offersTerminal: offersTerminal, prompterProgram: prompterProgram)
+                    context: context, offersTerminal: offersTerminal,
+                    prompterProgram: prompterProgram)
                 guard answer(request, for: asker, on: connection) else { return }
             case .registerPrompter:
                 serve(prompter: Prompter(connection), connection) { prompter throws(Refusal) in

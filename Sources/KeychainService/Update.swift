@@ -30,14 +30,21 @@ extension KeychainService {
         var judging = try judging(
             .decrypt, keychain, keys, groups: groups, ui: query.authenticationUI, for: asker)
         try judgeNewRights(found, change, keychain, keys, for: asker)
-        let proven = try evidence(
-            for: Needs(found, judging), .change, reason: query.reason, for: asker)
+        let needs = try Needs(found, judging, given: authentication.evidence(for: asker))
+        let proven = try evidence(for: needs, .change, reason: query.reason, for: asker)
         if proven != nil {
             keys = try vault.keys(of: keychain)
             judging = try self.judging(
                 .decrypt, keychain, keys, groups: groups, ui: query.authenticationUI, for: asker)
         }
-        let evidence = proven ?? Evidence()
+        let evidence = proven ?? needs.evidence
+        var change = change
+        change.accessControl = change.accessControl.map { bound($0, to: judging) }
+        if needs.usesApplicationPassword || change.accessControl?.needsApplicationPassword == true {
+            keys.applicationKey = try applicationKey(
+                keychain, question(needs, .change, query.reason, asker),
+                isNew: !needs.usesApplicationPassword, query.authenticationUI, for: asker)
+        }
         guard asker.isUnchanged() else { throw .notEntitled }
         var answer = Answer()
         do {
@@ -48,7 +55,7 @@ extension KeychainService {
         } catch {
             throw Refusal(error)
         }
-        audit?.record(.update, caller, evidence, nil)
+        audit?.record(.update, caller, proven ?? Evidence(), nil)
         return answer
     }
 
@@ -63,8 +70,7 @@ extension KeychainService {
             let group = change.accessGroup ?? item.accessGroup
             let judging = try judging(
                 .encrypt, keychain, keys, groups: [group], ui: .fail, for: asker)
-            let changed = AccessRequest.Item(
-                reference: item.reference, accessGroup: group, accessControl: rights)
+            let changed = judging.item(item.reference, group, bound(rights, to: judging))
             if case .deny(let denial) = judging.judge(changed, Evidence()) {
                 throw Refusal(denial)
             }

@@ -137,8 +137,9 @@ func grant(_ operation: ItemOperation, _ item: SealedItem) -> Grant? {
         callerGroups: [item.accessGroup],
         keychain: AccessRequest.Keychain(
             isUnlocked: true, wasUnlockedSinceBoot: true, isPasscodeSet: true),
-        mayAsk: true)
-    guard case .allow(let grant) = Judge.judge(request, Evidence([.presence, .passcode])) else {
+        mayAsk: true, provable: [.factor(.presence), .factor(.passcode)])
+    let proven = Evidence().adding(.factor(.passcode))
+    guard case .allow(let grant) = Judge.judge(request, proven) else {
         return nil
     }
     return grant

@@ -8,12 +8,12 @@ SOCKET = "/run/keychain/keychain.sock"
 REFUSED_NOT_ENTITLED = 20
 REFUSED_NOT_FOUND = 10
 
-# ClientMessage: status = field 14, copy_matching = 13, register = 30, attach = 31.
+# ClientMessage: status = field 14, copy_matching = 11, register = 30, attach = 31.
 STATUS = bytes([0x72, 0x00])
 REGISTER_PROMPTER = bytes([0xF2, 0x01, 0x00])
 # copy_matching {item_class: 1, limit: 1, parts: 1}
-READ_FROM_NOWHERE = bytes([0x6A, 12, 0x0A, 4]) + b"../x" + bytes([0x10, 1, 0x58, 1, 0x60, 1])
-READ_ANYTHING = bytes([0x6A, 6, 0x10, 1, 0x58, 1, 0x60, 1])
+READ_FROM_NOWHERE = bytes([0x5A, 12, 0x0A, 4]) + b"../x" + bytes([0x10, 1, 0x58, 1, 0x60, 1])
+READ_ANYTHING = bytes([0x5A, 6, 0x10, 1, 0x58, 1, 0x60, 1])
 
 
 def attach_prompter(challenge):

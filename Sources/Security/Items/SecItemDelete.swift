@@ -16,5 +16,5 @@ public func SecItemDelete(_ query: CFDictionary) -> OSStatus {
 private func delete(_ selection: Selection) throws(Refusal) {
     var query = selection.query
     query.keychain = selection.keychains.first ?? nil
-    _ = try KeychainEndpointChoice.current().answer(.delete(query))
+    _ = try KeychainEndpointChoice.current().answer(.delete(query), in: selection.context)
 }
