@@ -58,11 +58,13 @@ final class PromptedAuthenticator: Authenticator {
             try? prompter.show(.finished(succeeded: outcome == .success))
             return outcome
         }
-        budget.note(user, succeeded: outcome == .success)
         switch outcome {
         case .success: return
-        case .cancelled: throw .cancelled
-        case .failed, .accountRefused, .tooManyTries, .unavailable: throw .authenticationFailed
+        // Nobody has typed anything: a wet finger is no guess.
+        case .failed, .unavailable: throw .authenticationFailed
+        case .accountRefused, .tooManyTries, .cancelled:
+            budget.pause(user)
+            throw outcome == .cancelled ? .cancelled : .authenticationFailed
         }
     }
 

@@ -109,7 +109,7 @@ import Testing
         for _ in 0..<10 { try budget.take(1) }
         #expect(throws: Refusal.tooManyRequests) { try budget.take(1) }
         try budget.take(2)
-        budget.note(2, succeeded: false)
+        budget.pause(2)
         #expect(throws: Refusal.tooManyRequests) { try budget.take(2) }
     }
 
