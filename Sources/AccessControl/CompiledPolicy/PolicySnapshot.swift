@@ -18,10 +18,17 @@ extension CompiledPolicy {
     public static let mostSnapshotBytes = 64 << 20
 
     /// The policy as bytes, little-endian words: what the daemon loads.
-    public var snapshot: [UInt8] {
-        image.words.flatMap { word in
-            [0, 8, 16, 24].map { UInt8(truncatingIfNeeded: word >> UInt32($0)) }
+    public var snapshot: [UInt8] { Self.bytes(of: image.words) }
+
+    static func bytes(of words: [UInt32]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(4 * words.count)
+        for word in words {
+            for shift: UInt32 in [0, 8, 16, 24] {
+                bytes.append(UInt8(truncatingIfNeeded: word >> shift))
+            }
         }
+        return bytes
     }
 
     /// Tells one compiled policy from another.
