@@ -34,21 +34,14 @@ extension PolicyCondition {
         }
     }
 
+    /// The minutes of the week that the condition takes: it changes at ends of windows only.
     private static func minutes(_ windows: [WeekWindow], _ outside: Bool) -> [ClosedRange<Int64>] {
-        var ranges: [ClosedRange<Int64>] = []
-        var start: Int64?
-        for value in 0...MinuteOfWeek.count {
-            let minute = MinuteOfWeek(value)
-            let inside = minute.map { now in windows.contains { $0.contains(now) } != outside }
-            switch (inside ?? false, start) {
-            case (true, nil): start = Int64(value)
-            case (false, let begun?):
-                ranges.append(begun...Int64(value) - 1)
-                start = nil
-            default: break
-            }
+        let ends = Set(windows.flatMap(\.edges)).union([0]).sorted()
+        return zip(ends, ends.dropFirst() + [MinuteOfWeek.count]).compactMap { start, end in
+            guard let first = MinuteOfWeek(start) else { return nil }
+            let inside = windows.contains { $0.contains(first) }
+            return inside != outside ? Int64(start)...Int64(end) - 1 : nil
         }
-        return ranges
     }
 }
 
