@@ -128,7 +128,11 @@ let package = Package(
         tests("TerminalTests", ["Terminal", "Secrets"]),
         tests("LocalSocketTests", ["LocalSocket", "CLinux", "Secrets"]),
         tests("LoginHandoffTests", ["LoginHandoff", "Secrets"]),
-        tests("AccessControlTests", ["AccessControl", "KeychainModel"]),
+        // Random policies and requests, for the tests and the benchmarks of the policy engine.
+        .target(
+            name: "PolicyWorlds", dependencies: ["AccessControl"], path: "Tests/PolicyWorlds",
+            swiftSettings: strict),
+        tests("AccessControlTests", ["AccessControl", "KeychainModel", "PolicyWorlds"]),
         tests("KeychainMessagesTests", ["KeychainMessages", "KeychainModel", "Secrets"]),
         tests(
             "KeychainServiceTests",
