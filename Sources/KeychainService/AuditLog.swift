@@ -57,14 +57,15 @@ final class AuditLog: Sendable {
     init(folder: String) { state = Mutex(State(file: AuditFile(folder + "/audit.jsonl"))) }
 
     func record(
-        _ operation: Operation, _ caller: Caller, _ evidence: Evidence, _ refusal: Refusal?
+        _ operation: Operation, _ caller: Caller, _ evidence: Evidence, _ refusal: Refusal?,
+        because rules: [String] = []
     ) {
-        record(operation, by: Subject(caller), evidence: evidence, refusal)
+        record(operation, by: Subject(caller), evidence: evidence, refusal, because: rules)
     }
 
     func record(
         _ operation: Operation, by subject: Subject, evidence: Evidence = Evidence(),
-        _ refusal: Refusal?
+        _ refusal: Refusal?, because rules: [String] = []
     ) {
         guard operation != .status else { return }
         let outcome = refusal.map { "\($0)" } ?? "allowed"
@@ -72,10 +73,12 @@ final class AuditLog: Sendable {
             operation == .copyMatching && (refusal == nil || refusal == .notFound)
         state.withLock { state in
             guard evidence.isEmpty else {
-                return state.file.append(Self.line(operation, subject, evidence, outcome))
+                return state.file.append(
+                    Self.line(operation, subject, evidence, outcome, because: rules))
             }
             if !isPlainRead, state.takeLine(subject.user) {
-                state.file.append(Self.line(operation, subject, evidence, outcome))
+                state.file.append(
+                    Self.line(operation, subject, evidence, outcome, because: rules))
             } else {
                 state.count(
                     Tally(
@@ -102,12 +105,14 @@ final class AuditLog: Sendable {
         let session: Int32?
         let evidence: [String]
         let outcome: String
+        /// Ids of the rules that made it so.
+        let because: [String]
         let count: Int
     }
 
     fileprivate static func line(
         _ operation: Operation, _ subject: Subject, _ evidence: Evidence, _ outcome: String,
-        count: Int = 1
+        because rules: [String] = [], count: Int = 1
     ) -> Data {
         let encoder = JSONEncoder()
         encoder.dateEncodingStrategy = .iso8601
@@ -115,7 +120,8 @@ final class AuditLog: Sendable {
         let record = Record(
             time: Date(), operation: operation.rawValue, user: subject.user,
             process: subject.process, program: subject.program, session: subject.session,
-            evidence: evidence.proofs.map(\.method.words), outcome: outcome, count: count)
+            evidence: evidence.proofs.map(\.method.words), outcome: outcome, because: rules,
+            count: count)
         var line = (try? encoder.encode(record)) ?? Data()
         line.append(UInt8(ascii: "\n"))
         return line

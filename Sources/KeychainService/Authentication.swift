@@ -91,6 +91,7 @@ extension Refusal {
         switch denial {
         case .unknownItem: self = .notFound
         case .impossible: self = .authenticationFailed
+        case .forbidden: self = .forbidden
         case .locked: self = .locked
         case .passcodeNotSet: self = .passcodeNotSet
         case .interactionNotAllowed: self = .interactionNotAllowed

@@ -14,12 +14,18 @@ public struct DaemonPlan: Sendable {
     public var authenticationProgram: String
     public var prompterProgram: String
     public var accountName: @Sendable (UInt32) -> String?
+    /// Names of all groups of an account; nil where nobody can say.
+    public var accountGroups: @Sendable (String) -> [String]?
+    public var groupName: @Sendable (UInt32) -> String?
+    public var policy: PolicyInForce
     public var log: @Sendable (String) -> Void
 
     public init(
         stateFolder: String, runtimeFolder: String, requests: Listener, logins: Listener,
         offers: Listener, authenticationProgram: String, prompterProgram: String,
         accountName: @escaping @Sendable (UInt32) -> String?,
+        accountGroups: @escaping @Sendable (String) -> [String]?,
+        groupName: @escaping @Sendable (UInt32) -> String?, policy: PolicyInForce,
         log: @escaping @Sendable (String) -> Void
     ) {
         self.stateFolder = stateFolder
@@ -30,6 +36,9 @@ public struct DaemonPlan: Sendable {
         self.authenticationProgram = authenticationProgram
         self.prompterProgram = prompterProgram
         self.accountName = accountName
+        self.accountGroups = accountGroups
+        self.groupName = groupName
+        self.policy = policy
         self.log = log
     }
 }
@@ -71,10 +80,13 @@ public final class Daemon: Sendable {
             folder: folder, vault: vault, protectors: protectors,
             authenticator: PromptedAuthenticator(
                 program: plan.authenticationProgram, prompters: prompters, accounts: accounts),
-            evidence: evidence, guesses: guesses, memory: memory, audit: audit, mode: .daemon)
+            policy: plan.policy, evidence: evidence, guesses: guesses, memory: memory,
+            audit: audit, mode: .daemon)
         requests = RequestServer(
             plan.requests, service: service, resolver: CallerResolver(sessions: sessions),
-            accounts: accounts, memory: memory, prompters: prompters,
+            directory: CallerFacts.Directory(
+                accounts: accounts, groups: plan.accountGroups, group: plan.groupName),
+            memory: memory, prompters: prompters,
             prompterProgram: plan.prompterProgram)
         let handler = Logins(
             folder: folder, protectors: protectors, vault: vault, sessions: sessions,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import AccessControl
 internal import Foundation
 public import KeychainMessages
 public import KeychainModel
@@ -30,6 +31,7 @@ public final class EmbeddedKeychain: KeychainEndpoint {
         service = KeychainService(
             folder: folder, vault: EmbeddedVault(protectors: protectors), protectors: protectors,
             authenticator: TerminalAuthenticator(account: account),
+            policy: PolicyInForce(),
             evidence: EvidenceStore(keyring: nil),
             guesses: Guesses(), memory: MemoryBudget(), audit: nil, mode: .embedded)
     }
@@ -80,6 +82,12 @@ private struct OwnProcess: Asker {
         offersTerminal = ControllingTerminal.exists
     }
 
+    let because = Because()
+    /// Policies are the administrator's, who has none where his package is not installed.
+    var policyFacts: PolicyFacts { PolicyFacts() }
+    func reach(_ policy: CompiledPolicy, for operation: PolicyOperation) -> PolicyReach {
+        PolicyReach()
+    }
     func isUnchanged() -> Bool { true }
     func hasGone() -> Bool { cancellation?.isCancelled ?? false }
     func startPrompter(challenge: [UInt8]) -> Bool { false }

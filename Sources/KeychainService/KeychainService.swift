@@ -12,6 +12,8 @@ public final class KeychainService: Sendable {
     let protectors: Protectors
     let authentication: Authentication
     let audit: AuditLog?
+    let policy: PolicyInForce
+    let limits = PolicyLimits()
     let guesses: Guesses
     let memory: MemoryBudget
     private let mode: ServiceStatus.Mode
@@ -19,13 +21,15 @@ public final class KeychainService: Sendable {
 
     init(
         folder: KeychainFolder, vault: any KeyVault, protectors: Protectors,
-        authenticator: any Authenticator, evidence: EvidenceStore, guesses: Guesses,
+        authenticator: any Authenticator, policy: PolicyInForce, evidence: EvidenceStore,
+        guesses: Guesses,
         memory: MemoryBudget, audit: AuditLog?, mode: ServiceStatus.Mode
     ) {
         self.folder = folder
         self.vault = vault
         self.protectors = protectors
         self.authentication = Authentication(authenticator, evidence)
+        self.policy = policy
         self.guesses = guesses
         self.memory = memory
         self.audit = audit
@@ -39,7 +43,8 @@ public final class KeychainService: Sendable {
         do throws(Refusal) {
             return try answerUnrecorded(request, for: asker, emit: emit)
         } catch {
-            audit?.record(request.operation, asker.caller, Evidence(), error)
+            audit?.record(
+                request.operation, asker.caller, Evidence(), error, because: asker.because.rules)
             throw error
         }
     }
@@ -73,14 +78,6 @@ public final class KeychainService: Sendable {
         try folder.keychain(name, of: caller.user)
     }
 
-    /// The groups a call may see: all of the caller's, or the one it named if that is his.
-    func groups(_ named: String?, of caller: Caller) throws(Refusal) -> [String] {
-        guard !caller.accessGroups.isEmpty else { throw .notEntitled }
-        guard let named else { return caller.accessGroups }
-        guard let group = caller.accessGroups.first(where: { $0.utf8.elementsEqual(named.utf8) })
-        else { throw .notEntitled }
-        return [group]
-    }
 
     private func status(for caller: Caller) -> Answer {
         var answer = Answer()

@@ -127,7 +127,7 @@ final class Logins: Sendable {
             id: SessionID(rawValue: facts.ticket), user: facts.user, account: facts.account,
             leader: host, leaderStart: start, auditSession: facts.auditSession,
             logindSession: facts.logindSession, isRemote: facts.isRemote,
-            lockReason: hasPassword ? .none : .loginWithoutPassword)
+            service: facts.service, lockReason: hasPassword ? .none : .loginWithoutPassword)
         if facts.ticket == 0 { return try sessions.openWithoutTicket(session, leader: leader) }
         try sessions.open(session, leader: leader)
         return session
