@@ -18,7 +18,11 @@ enum Suggestion {
         let allowed = max(1, written.count / 3)
         let ranked = known.map { (word: $0, distance: distance(written, Array($0.utf8))) }
             .filter { $0.distance <= allowed }
-        return ranked.min { ($0.distance, $0.word) < ($1.distance, $1.word) }?.word
+        if let best = ranked.min(by: { ($0.distance, $0.word) < ($1.distance, $1.word) }) {
+            return best.word
+        }
+        let longer = known.filter { written.count >= 3 && $0.utf8.starts(with: written) }
+        return longer.count == 1 ? longer.first : nil
     }
 
     /// Insertions, deletions, replacements and swaps of neighbours between the two.

@@ -24,11 +24,11 @@ extension FileReader {
         else { return nil }
         let effects = keys.entries.filter { Self.effects.contains($0.key) }
         guard effects.count == 1, let effectEntry = effects.first else {
-            noteEffectCount(effects, head)
+            noteEffectCount(effects, keys, head)
             return nil
         }
         let match = self.match(keys, isLimit: effectEntry.key == "limit")
-        let effect = self.effect(effectEntry, keys)
+        let effect = self.effect(effectEntry, keys, head)
         let mode = self.mode(keys, head)
         let replaces = keys["replaces"].flatMap { identifier($0, "replaces") }
         let description = keys["description"].flatMap { text($0, "description") }
@@ -52,7 +52,11 @@ extension FileReader {
         }
     }
 
-    private mutating func noteEffectCount(_ effects: [YAMLEntry], _ head: RuleHead) {
+    private mutating func noteEffectCount(
+        _ effects: [YAMLEntry], _ keys: Keys, _ head: RuleHead
+    ) {
+        // What was told as an unknown key may have been meant as the effect.
+        if effects.isEmpty, keys.hasUnknown { return }
         if effects.count > 1 {
             note(
                 .effectCount, effects[1],
@@ -67,7 +71,9 @@ extension FileReader {
 
     // MARK: Effects
 
-    private mutating func effect(_ entry: YAMLEntry, _ keys: Keys) -> PolicyEffect? {
+    private mutating func effect(
+        _ entry: YAMLEntry, _ keys: Keys, _ head: RuleHead
+    ) -> PolicyEffect? {
         if entry.key != "require" {
             for key in ["within", "scope"] {
                 guard let extra = keys.entry(key) else { continue }
@@ -81,7 +87,7 @@ extension FileReader {
         case "forbid": return text(entry.value, "the reason").map { .forbid($0) }
         case "share": return text(entry.value, "the reason").map { .share($0) }
         case "require": return demand(entry.value, keys).map { .require($0) }
-        case "limit": return limit(entry.value).map { .limit($0) }
+        case "limit": return limit(entry.value, head).map { .limit($0) }
         case "redact":
             let names = texts(entry.value, "redact").map { PolicyText($0.text) }
             return names.isEmpty ? nil : .redact(names)
@@ -117,19 +123,19 @@ extension FileReader {
         ["user", "group", "uid", "exe", "unit", "slice", "user-unit", "app", "label", "session"]
         + ["keychain", "service", "account", "server", "access-group"]
 
-    private mutating func limit(_ node: YAMLNode) -> PolicyLimit? {
+    private mutating func limit(_ node: YAMLNode, _ head: RuleHead) -> PolicyLimit? {
         let known = ["rate", "by", "then", "require"]
         guard let keys = mapping(node, "limit", keys: known) else { return nil }
         for key in ["rate", "by", "then"] where keys[key] == nil {
             note(
-                .missingKey, node, "a limit without \"\(key)\"",
+                .missingKey, head.node, "limit \(head.id) without \"\(key)\"",
                 advice: "as {rate: 30/1m, by: [user], then: deny}")
         }
         guard let rateNode = keys["rate"], let byNode = keys["by"], let thenNode = keys["then"]
         else { return nil }
         let rate = self.rate(rateNode)
         let by = words(byNode, "key of a limit", of: Self.limitKeys).map { PolicyText($0) }
-        let then = exhausted(thenNode, keys)
+        let then = exhausted(thenNode, keys, head)
         guard let rate, let then, !by.isEmpty else { return nil }
         return PolicyLimit(rate.count, per: rate.per, by: by, then: then)
     }
@@ -148,7 +154,9 @@ extension FileReader {
         return (count, per)
     }
 
-    private mutating func exhausted(_ node: YAMLNode, _ keys: Keys) -> PolicyLimit.Exhausted? {
+    private mutating func exhausted(
+        _ node: YAMLNode, _ keys: Keys, _ head: RuleHead
+    ) -> PolicyLimit.Exhausted? {
         let then = word(node, "end of a limit", of: ["deny", "require"])
         if then == "deny", let extra = keys.entry("require") {
             note(.unknownKey, extra, "\"require\" in a limit that denies", advice: "remove it")
@@ -156,7 +164,7 @@ extension FileReader {
         guard then == "require" else { return then.map { _ in .deny } }
         guard let constraint = keys["require"] else {
             note(
-                .missingKey, node, "a limit that requires, and does not say what",
+                .missingKey, head.node, "limit \(head.id) requires, and does not say what",
                 advice: "add require: CONSTRAINT")
             return nil
         }

@@ -25,15 +25,18 @@ enum YAMLDocument {
 
     private static func diagnostic(_ error: YamlError, _ source: SourceFile) -> Diagnostic {
         switch error {
-        case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
-            .composer(_, let problem, let mark, _):
+        case .scanner(let context, let problem, let mark, _),
+            .parser(let context, let problem, let mark, _),
+            .composer(let context, let problem, let mark, _):
             let place = SourcePlace(line: mark.line, column: mark.column)
             if problem.contains("another document") {
                 return Diagnostic(
                     .manyDocuments, in: source, at: place, "a second document",
                     advice: "put it into a file of its own")
             }
-            return Diagnostic(.syntax, in: source, at: place, "this is not YAML: \(problem)")
+            let notes = context.map { ["\($0.text) that begins at \($0.mark)"] } ?? []
+            return Diagnostic(
+                .syntax, in: source, at: place, "this is not YAML: \(problem)", notes: notes)
         case .duplicatedKeysInMapping(let names, let context):
             let place = SourcePlace(line: context.mark.line, column: context.mark.column)
             return YAMLProfile.duplicate(names.first ?? "", source, place)
