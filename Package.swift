@@ -35,6 +35,7 @@ let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swift-protobuf")
 let arguments: Target.Dependency = .product(
     name: "ArgumentParser", package: "swift-argument-parser")
+let yams: Target.Dependency = .product(name: "Yams", package: "Yams")
 let log: Target.Dependency = .product(name: "Logging", package: "swift-log")
 
 let package = Package(
@@ -52,6 +53,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-protobuf", exact: "1.39.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
+        .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
     ],
     targets: [
         // Ground: the nouns, and the C that Swift cannot do without.
@@ -76,6 +78,7 @@ let package = Package(
 
         // Judging: pure, and blind to secrets.
         floor("AccessControl", ["KeychainModel"]),
+        floor("PolicyCompiler", ["AccessControl", "KeychainModel", "LocalSocket", yams]),
 
         // Keeping.
         // Generated code only, which does not meet the house's settings.
@@ -120,7 +123,7 @@ let package = Package(
             "keychainctl",
             [
                 "KeychainModel", "KeychainMessages", "KeychainAccess", "LocalSocket", "Secrets",
-                "Terminal", arguments,
+                "Terminal", "AccessControl", "PolicyCompiler", arguments,
             ]),
 
         tests("KeychainModelTests", ["KeychainModel"]),
@@ -133,6 +136,7 @@ let package = Package(
             name: "PolicyWorlds", dependencies: ["AccessControl"], path: "Tests/PolicyWorlds",
             swiftSettings: strict),
         tests("AccessControlTests", ["AccessControl", "KeychainModel", "PolicyWorlds"]),
+        tests("PolicyCompilerTests", ["PolicyCompiler", "AccessControl", "KeychainModel"]),
         tests("KeychainMessagesTests", ["KeychainMessages", "KeychainModel", "Secrets"]),
         tests(
             "KeychainServiceTests",

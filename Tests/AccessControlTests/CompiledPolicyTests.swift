@@ -101,9 +101,11 @@ import Testing
         }
         var counter = Counter()
         let words = compiled.image.words.span
-        compiled.walk.visit(
-            node: compiled.deciding, compiled.view(request.facts, request.operation, words), words,
-            request.facts.words.span, certain: true, &counter)
+        let view = compiled.view(request.facts, request.operation, words)
+        for purpose in IndexPurpose.allCases where purpose != .limit {
+            guard let root = compiled.image.root(purpose) else { continue }
+            compiled.walk.visit(node: root, view, words, request.facts.words.span, &counter)
+        }
         return counter.count.value
     }
 
@@ -116,6 +118,15 @@ import Testing
         }
         let compiled = try CompiledPolicy(PolicySet(rules: rules))
         #expect(compiled.image.count(.entries) <= 30 * 400)
+    }
+
+    @Test func `numbers its dimensions without a gap`() {
+        let texts = TextField.allCases.map(Dimension.of)
+        let numbers = NumberDimension.allCases.prefix(2).map(\.dimension)
+        let rest =
+            ChoiceField.allCases.map(Dimension.of) + BooleanField.allCases.map(Dimension.of)
+            + AgeField.allCases.map(Dimension.of)
+        #expect(texts + numbers + [Dimension.operation] + rest == Array(0..<Dimension.count))
     }
 
     @Test func `refuses sets that it can't hold`() {

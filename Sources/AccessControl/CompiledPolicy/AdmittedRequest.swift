@@ -114,21 +114,20 @@ enum ProofMethod {
 
 /// Collects the facts of a request, dimension by dimension.
 private struct FactGatherer {
-    private var starts: [UInt32] = [UInt32(Dimension.count + 1)]
-    private var facts: [UInt32] = []
+    private var words = [UInt32](repeating: 0, count: Dimension.count + 1)
     private(set) var present: UInt64 = 0
     private(set) var unknown: UInt64 = 0
 
     init() {
-        starts.reserveCapacity(Dimension.count + 1)
-        facts.reserveCapacity(2 * Dimension.count)
+        words.reserveCapacity(3 * Dimension.count)
+        words[0] = UInt32(words.count)
     }
 
     mutating func add(_ field: TextField, _ fact: Fact<[PolicyText]>, _ image: PolicyImage) {
         switch fact {
         case .absent: break
         case .known(let values):
-            for value in values { facts += image.facts(matching: value, field) }
+            for value in values { image.addFacts(matching: value, field, to: &words) }
         case .unknown: markUnknown(Dimension.of(field))
         }
         close(Dimension.of(field))
@@ -138,7 +137,7 @@ private struct FactGatherer {
     mutating func add(_ dimension: Int, _ place: Fact<UInt32>) {
         switch place {
         case .absent: break
-        case .known(let place): facts.append(Dimension.fact(dimension, place + 1))
+        case .known(let place): words.append(Dimension.fact(dimension, place + 1))
         case .unknown: markUnknown(dimension)
         }
         close(dimension)
@@ -147,12 +146,11 @@ private struct FactGatherer {
     mutating func markUnknown(_ dimension: Int) { unknown |= 1 << UInt64(dimension) }
 
     private mutating func close(_ dimension: Int) {
-        let end = UInt32(Dimension.count + 1 + facts.count)
-        if starts.last != end { present |= 1 << UInt64(dimension) }
-        starts.append(end)
+        if words.count > words[dimension] { present |= 1 << UInt64(dimension) }
+        words[dimension + 1] = UInt32(words.count)
     }
 
-    func words(_ proofs: [UInt32]) -> [UInt32] { starts + facts + proofs }
+    func words(_ proofs: [UInt32]) -> [UInt32] { words + proofs }
 }
 
 extension Fact {

@@ -2,30 +2,42 @@
 
 /// One operation on one item while its candidates are looked through.
 struct CaseView {
-    var present: UInt64
+    let present: UInt64
     let unknown: UInt64
-    var strict: QuickFacts
-    var loose: QuickFacts
-    var isMember: Bool
+    /// Whether conditions on unknown facts hold: they do for what restricts.
+    private(set) var lenient = true
+    /// What the request is with unknown facts so taken, and taken the other way.
+    private(set) var quick: QuickFacts
+    private(set) var opposite: QuickFacts
+    private(set) var isMember: Bool
     let operationFact: UInt32
     let operation: PolicyOperation
 
     init(_ facts: borrowing AdmittedFacts, _ operation: PolicyOperation) {
         present = facts.present | 1 << UInt64(Dimension.operation)
         unknown = facts.unknown
-        strict = facts.strict
-        loose = facts.loose
-        strict.choices |= 1 << UInt32(operation.index)
-        loose.choices |= 1 << UInt32(operation.index)
+        quick = facts.strict
+        opposite = facts.loose
+        quick.choices |= 1 << UInt32(operation.index)
+        opposite.choices |= 1 << UInt32(operation.index)
         isMember = facts.isMember
         operationFact = Dimension.fact(operation)
         self.operation = operation
     }
 
+    /// The same for statements that grant: what is unknown doesn't hold.
+    var granting: CaseView {
+        var view = self
+        view.lenient = false
+        view.quick = opposite
+        view.opposite = quick
+        return view
+    }
+
     mutating func becomeMember() {
         isMember = true
-        strict.set(.member, .known(true), true)
-        loose.set(.member, .known(true), false)
+        quick.set(.member, .known(true), lenient)
+        opposite.set(.member, .known(true), !lenient)
     }
 
     @inline(__always)
@@ -57,32 +69,31 @@ struct CandidateWalk {
         conditions = image.start(.conditions)
     }
 
-    /// Offers every statement that matches, some of them more than once. `certain`: no unknown
-    /// fact led here.
+    /// Offers every statement that matches, some of them more than once.
     func visit<Sink: CandidateSink>(
         node: UInt32, _ view: CaseView, _ words: Span<UInt32>, _ facts: Span<UInt32>,
-        certain: Bool, _ sink: inout Sink
+        _ sink: inout Sink
     ) {
         let record = nodes + Int(node) * 5
         let residual = words[record + 4]
-        if residual != 0 { scan(residual - 1, view, words, facts, certain, &sink) }
+        if residual != 0 { scan(residual - 1, view, words, facts, &sink) }
         let dimensions = UInt64(words[record + 2]) | UInt64(words[record + 3]) << 32
         var known = dimensions & view.present
         while known != 0 {
             let dimension = known.trailingZeroBitCount
             known &= known &- 1
             if dimension == Dimension.operation {
-                follow(view.operationFact, record, view, words, facts, certain, &sink)
+                follow(view.operationFact, record, view, words, facts, &sink)
                 continue
             }
             var place = Int(facts[dimension])
             let end = Int(facts[dimension + 1])
             while place < end {
-                follow(facts[place], record, view, words, facts, certain, &sink)
+                follow(facts[place], record, view, words, facts, &sink)
                 place += 1
             }
         }
-        if dimensions & view.unknown != 0 {
+        if view.lenient, dimensions & view.unknown != 0 {
             visitUnknown(dimensions & view.unknown, record, view, words, facts, &sink)
         }
     }
@@ -91,7 +102,7 @@ struct CandidateWalk {
     @inline(__always)
     private func follow<Sink: CandidateSink>(
         _ fact: UInt32, _ record: Int, _ view: CaseView, _ words: Span<UInt32>,
-        _ facts: Span<UInt32>, _ certain: Bool, _ sink: inout Sink
+        _ facts: Span<UInt32>, _ sink: inout Sink
     ) {
         let bits = words[record + 1]
         let first = slots + 2 * Int(words[record])
@@ -103,23 +114,24 @@ struct CandidateWalk {
             if own == fact { break }
             slot = (slot &+ 1) & mask
         }
-        go(words[first + 2 * slot + 1], view, words, facts, certain, &sink)
+        go(words[first + 2 * slot + 1], view, words, facts, &sink)
     }
 
     @inline(__always)
     private func go<Sink: CandidateSink>(
         _ target: UInt32, _ view: CaseView, _ words: Span<UInt32>, _ facts: Span<UInt32>,
-        _ certain: Bool, _ sink: inout Sink
+        _ sink: inout Sink
     ) {
         if target & IndexBuilder.isNode != 0 {
             visit(
-                node: target & ~IndexBuilder.isNode, view, words, facts, certain: certain, &sink)
+                node: target & ~IndexBuilder.isNode, view, words, facts, &sink)
         } else {
-            scan(target, view, words, facts, certain, &sink)
+            scan(target, view, words, facts, &sink)
         }
     }
 
-    /// An unknown fact could be any: all that is filed under its dimension is a candidate.
+    /// An unknown fact could be any: all that is filed under its dimension is a candidate. What
+    /// grants doesn't hold then.
     private func visitUnknown<Sink: CandidateSink>(
         _ dimensions: UInt64, _ record: Int, _ view: CaseView, _ words: Span<UInt32>,
         _ facts: Span<UInt32>, _ sink: inout Sink
@@ -130,23 +142,20 @@ struct CandidateWalk {
             guard fact != 0, dimensions & (1 << UInt64(fact >> Dimension.shift)) != 0 else {
                 continue
             }
-            go(words[first + 2 * slot + 1], view, words, facts, false, &sink)
+            go(words[first + 2 * slot + 1], view, words, facts, &sink)
         }
     }
 
     @inline(__always)
     private func scan<Sink: CandidateSink>(
         _ first: UInt32, _ view: CaseView, _ words: Span<UInt32>, _ facts: Span<UInt32>,
-        _ certain: Bool, _ sink: inout Sink
+        _ sink: inout Sink
     ) {
         var entry = entries + 4 * Int(first)
         while true {
             let head = EntryHead(word: words[entry])
-            let lenient = !head.grants
-            let quick = lenient ? view.strict : view.loose
-            if quick.meets(choices: words[entry + 1], needs: words[entry + 2]),
-                certain || lenient, sink.wants(head),
-                holds(entry, head, lenient, view, words, facts)
+            if view.quick.meets(choices: words[entry + 1], needs: words[entry + 2]),
+                sink.wants(head), holds(entry, head, view, words, facts)
             {
                 sink.take(head, view, words, facts)
             }
@@ -155,25 +164,23 @@ struct CandidateWalk {
         }
     }
 
-    /// What the entry's first words leave open; `lenient`: unknown conditions hold.
+    /// What the entry's first words leave open.
     @inline(__always)
     private func holds(
-        _ entry: Int, _ head: EntryHead, _ lenient: Bool, _ view: CaseView,
-        _ words: Span<UInt32>, _ facts: Span<UInt32>
+        _ entry: Int, _ head: EntryHead, _ view: CaseView, _ words: Span<UInt32>,
+        _ facts: Span<UInt32>
     ) -> Bool {
         let probe = words[entry + 3]
-        if probe != 0, !has(probe, lenient, view, facts) { return false }
+        if probe != 0, !has(probe, view, facts) { return false }
         if !head.hasMore { return true }
         let place = conditions + Int(words[statements + 4 * Int(head.statement) + 3])
-        return holds(at: place, lenient, view, words, facts)
+        return holds(at: place, view, words, facts)
     }
 
     @inline(__always)
-    private func has(
-        _ fact: UInt32, _ lenient: Bool, _ view: CaseView, _ facts: Span<UInt32>
-    ) -> Bool {
+    private func has(_ fact: UInt32, _ view: CaseView, _ facts: Span<UInt32>) -> Bool {
         let dimension = fact >> Dimension.shift
-        if view.isUnknown(dimension) { return lenient }
+        if view.isUnknown(dimension) { return view.lenient }
         var place = Int(facts[Int(dimension)])
         let end = Int(facts[Int(dimension) + 1])
         while place < end {
@@ -184,29 +191,29 @@ struct CandidateWalk {
     }
 
     private func holds(
-        at start: Int, _ lenient: Bool, _ view: CaseView, _ words: Span<UInt32>,
-        _ facts: Span<UInt32>
+        at start: Int, _ view: CaseView, _ words: Span<UInt32>, _ facts: Span<UInt32>
     ) -> Bool {
         var place = start + 2
         for _ in 0..<words[start] {
-            if !test(&place, lenient, view, words, facts) { return false }
+            if !test(&place, view.lenient, view, words, facts) { return false }
         }
         for _ in 0..<words[start + 1] {
-            if isException(at: place, !lenient, view, words, facts) { return false }
+            if isException(at: place, view, words, facts) { return false }
             place += 4 + Int(words[place + 3])
         }
         return true
     }
 
+    /// Unknown facts count the other way in an exception.
     private func isException(
-        at start: Int, _ lenient: Bool, _ view: CaseView, _ words: Span<UInt32>,
-        _ facts: Span<UInt32>
+        at start: Int, _ view: CaseView, _ words: Span<UInt32>, _ facts: Span<UInt32>
     ) -> Bool {
-        let quick = lenient ? view.strict : view.loose
-        guard quick.meets(choices: words[start], needs: words[start + 1]) else { return false }
+        guard view.opposite.meets(choices: words[start], needs: words[start + 1]) else {
+            return false
+        }
         var place = start + 4
         for _ in 0..<words[start + 2] {
-            if !test(&place, lenient, view, words, facts) { return false }
+            if !test(&place, !view.lenient, view, words, facts) { return false }
         }
         return true
     }

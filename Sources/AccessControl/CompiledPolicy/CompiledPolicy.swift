@@ -5,8 +5,11 @@
 public struct CompiledPolicy: Sendable {
     let image: PolicyImage
     let walk: CandidateWalk
-    let deciding: UInt32
-    let limiting: UInt32
+    /// Nil where nothing is filed for the purpose.
+    /// The roots of the indices; nil where nothing is filed for the purpose.
+    let deciding: UInt32?
+    let permitting: UInt32?
+    let sharing: UInt32?
     let joining: UInt32?
 
     /// Of a set that has been checked.
@@ -17,9 +20,10 @@ public struct CompiledPolicy: Sendable {
     init(_ image: PolicyImage) {
         self.image = image
         walk = CandidateWalk(image)
-        deciding = image.word(.summary, 0)
-        limiting = image.word(.summary, 3)
-        joining = image.word(.summary, 8) == 0 ? nil : image.word(.summary, 6)
+        deciding = image.root(.decide)
+        permitting = image.root(.permit)
+        sharing = image.root(.share)
+        joining = image.root(.join)
     }
 
     /// How many rules, scopes and memberships there are.
@@ -31,7 +35,9 @@ public struct CompiledPolicy: Sendable {
     /// How many candidates one operation on one item can meet at most, whoever asks for what,
     /// unless a fact could not be established: then all statements may have to be looked at.
     public var mostCandidates: Int {
-        Int(image.word(.summary, 1)) + Int(image.word(.summary, 7))
+        IndexPurpose.allCases.filter { $0 != .limit }.reduce(0) {
+            $0 + Int(image.word(.summary, $1.rawValue * IndexPurpose.recordLength + 1))
+        }
     }
 
     /// The view of one case, with the memberships that groups give.
@@ -41,9 +47,17 @@ public struct CompiledPolicy: Sendable {
         var view = CaseView(facts, operation)
         guard let joining, !view.isMember else { return view }
         var finder = MembershipFinder()
-        walk.visit(node: joining, view, words, facts.words.span, certain: true, &finder)
+        walk.visit(node: joining, view.granting, words, facts.words.span, &finder)
         if finder.found { view.becomeMember() }
         return view
+    }
+}
+
+extension PolicyImage {
+    /// The root node of the index; nil when it is empty.
+    func root(_ purpose: IndexPurpose) -> UInt32? {
+        let record = purpose.rawValue * IndexPurpose.recordLength
+        return word(.summary, record + 2) == 0 ? nil : word(.summary, record)
     }
 }
 

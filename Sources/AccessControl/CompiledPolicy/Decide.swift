@@ -49,8 +49,17 @@ extension CompiledPolicy {
         _ sweep: inout Sweep
     ) {
         let view = view(facts, operation, words)
+        let facts = facts.words.span
         sweep.begin(isMember: view.isMember)
-        walk.visit(node: deciding, view, words, facts.words.span, certain: true, &sweep)
+        if let deciding {
+            walk.visit(node: deciding, view, words, facts, &sweep)
+        }
+        if let permitting, sweep.wantsPermits {
+            walk.visit(node: permitting, view.granting, words, facts, &sweep)
+        }
+        if let sharing, sweep.wantsShares {
+            walk.visit(node: sharing, view.granting, words, facts, &sweep)
+        }
         sweep.end()
     }
 }
@@ -93,6 +102,10 @@ struct Sweep: CandidateSink {
         permit = .max
         share = .max
     }
+
+    /// Only a closed scope makes permits matter, and only to strangers shares.
+    var wantsPermits: Bool { closed != .max && forbid == .max }
+    var wantsShares: Bool { !isMember && forbid == .max }
 
     mutating func end() {
         if !isMember {

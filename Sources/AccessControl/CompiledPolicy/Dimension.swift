@@ -3,13 +3,14 @@
 /// The dimensions in which facts are numbered, and a fact's number: its dimension and, from 1, its
 /// place there. What no rule mentions has no number, so matching is comparing integers.
 enum Dimension {
-    static let uid = TextField.allCases.count
-    static let time = uid + 1
-    static let operation = uid + 2
-    static let firstChoice = uid + 3
-    static let firstBoolean = firstChoice + ChoiceField.allCases.count
-    static let firstAge = firstBoolean + BooleanField.allCases.count
-    static let count = firstAge + AgeField.allCases.count
+    // Written out, since a decision reads them: text fields come first, from 0.
+    static let uid = 18
+    static let time = 19
+    static let operation = 20
+    static let firstChoice = 21
+    static let firstBoolean = 24
+    static let firstAge = 34
+    static let count = 36
 
     /// Bits of a fact's number below its dimension.
     static let shift: UInt32 = 26

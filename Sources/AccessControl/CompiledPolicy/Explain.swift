@@ -31,7 +31,7 @@ extension CompiledPolicy {
     /// The whole decision, with every id and what must be proven.
     public func decision(on request: PolicyRequest) -> PolicyDecision {
         let admitted = admit(request)
-        let cases = matches(admitted, deciding)
+        let cases = matches(admitted, [.decide, .permit, .share])
         let inForce = { (statement: Int) in enforces(statement, on: request.day) }
         var decision = decision(request, cases.map { $0.filter(inForce) })
         let complained = self.decision(request, cases).outcome
@@ -45,7 +45,7 @@ extension CompiledPolicy {
     public func limits(
         on request: AdmittedRequest
     ) -> [(statement: Int, limit: PolicyLimit)] {
-        let found = Set(matches(request, limiting).flatMap(\.statements))
+        let found = Set(matches(request, [.limit]).flatMap(\.statements))
         return found.sorted().filter { enforces($0, on: request.day) }
             .map { ($0, limit(Int(image.word(.statements, $0, 1)))) }
     }
@@ -67,23 +67,27 @@ extension CompiledPolicy {
         return !complains || day >= end
     }
 
-    /// All statements of an index that match, for each operation on each item.
-    private func matches(_ request: AdmittedRequest, _ root: UInt32) -> [CaseMatches] {
-        var cases = [matches(request.facts, request.operation, root)]
-        if request.exports { cases.append(matches(request.facts, .export, root)) }
+    /// All statements of the indices that match, for each operation on each item.
+    private func matches(_ request: AdmittedRequest, _ purposes: [IndexPurpose]) -> [CaseMatches] {
+        var cases = [matches(request.facts, request.operation, purposes)]
+        if request.exports { cases.append(matches(request.facts, .export, purposes)) }
         if let before = request.before {
-            cases.append(matches(before, request.operation, root))
+            cases.append(matches(before, request.operation, purposes))
         }
         return cases
     }
 
     private func matches(
-        _ facts: AdmittedFacts, _ operation: PolicyOperation, _ root: UInt32
+        _ facts: AdmittedFacts, _ operation: PolicyOperation, _ purposes: [IndexPurpose]
     ) -> CaseMatches {
         let words = image.words.span
         let view = view(facts, operation, words)
         var matches = CaseMatches(operation: operation, isMember: view.isMember)
-        walk.visit(node: root, view, words, facts.words.span, certain: true, &matches)
+        for purpose in purposes {
+            guard let root = image.root(purpose) else { continue }
+            let view = purpose.grants ? view.granting : view
+            walk.visit(node: root, view, words, facts.words.span, &matches)
+        }
         return matches
     }
 

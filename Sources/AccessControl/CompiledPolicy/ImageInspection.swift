@@ -35,7 +35,9 @@ struct ImageInspection {
             try check(place <= image.words.count, section)
         }
         guard place == image.words.count else { throw .wrongLength }
-        try check(image.length(.summary) == 9, .summary)
+        try check(
+            image.length(.summary) == IndexPurpose.allCases.count * IndexPurpose.recordLength,
+            .summary)
         try check(image.count(.provenance) == image.count(.statements), .provenance)
         try check(image.count(.statements) < EntryHead.mostStatements, .statements)
     }
@@ -211,27 +213,38 @@ struct ImageInspection {
         }
     }
 
+    /// Where a node lies, and what for.
+    private struct Place {
+        let depth: Int
+        let purpose: IndexPurpose
+    }
+
+    /// They form trees: each node is led to once, from above.
     private func inspectNodes() throws(PolicySnapshotError) {
         let count = image.count(.nodes)
-        var depths = [Int?](repeating: nil, count: count)
-        for root in [image.word(.summary, 0), image.word(.summary, 3), image.word(.summary, 6)] {
-            try check(root < count, .summary)
-            depths[Int(root)] = 0
+        var places = [Place?](repeating: nil, count: count)
+        for purpose in IndexPurpose.allCases {
+            let root = image.word(.summary, purpose.rawValue * IndexPurpose.recordLength)
+            guard root < count, places[Int(root)] == nil else { throw .malformed("summary") }
+            places[Int(root)] = Place(depth: 0, purpose: purpose)
         }
         for node in 0..<count {
-            guard let depth = depths[node], depth < IndexBuilder.mostDepth else {
+            guard let place = places[node], place.depth < IndexBuilder.mostDepth else {
                 throw .malformed("nodes")
             }
-            try check(image.word(.nodes, node, 4) <= image.count(.entries), .nodes)
-            for child in try children(of: node) {
-                try check(child > node && child < count && depths[child] == nil, .nodes)
-                depths[child] = depth + 1
+            for child in try children(of: node, place.purpose) {
+                try check(child > node && child < count && places[child] == nil, .nodes)
+                places[child] = Place(depth: place.depth + 1, purpose: place.purpose)
             }
         }
     }
 
-    /// The nodes that its slots lead to; checks the slots.
-    private func children(of node: Int) throws(PolicySnapshotError) -> [Int] {
+    /// The nodes that its slots lead to; checks the slots and the leaves.
+    private func children(
+        of node: Int, _ purpose: IndexPurpose
+    ) throws(PolicySnapshotError) -> [Int] {
+        let residual = image.word(.nodes, node, 4)
+        if residual != 0 { try inspectLeaf(Int(residual) - 1, purpose) }
         let dimensions = image.wide(.nodes, node, 2)
         try check(dimensions >> UInt64(Dimension.count) == 0, .nodes)
         guard dimensions != 0 else { return [] }
@@ -247,11 +260,26 @@ struct ImageInspection {
             } else if target & IndexBuilder.isNode != 0 {
                 children.append(Int(target & ~IndexBuilder.isNode))
             } else {
-                try check(target < image.count(.entries), .slots)
+                try inspectLeaf(Int(target), purpose)
             }
         }
         try check(free > 0, .slots)
         return children
+    }
+
+    /// Its entries end, and do what the index is for.
+    private func inspectLeaf(
+        _ first: Int, _ purpose: IndexPurpose
+    ) throws(PolicySnapshotError) {
+        var entry = first
+        while true {
+            try check(entry < image.count(.entries), .entries)
+            let head = EntryHead(word: image.word(.entries, entry))
+            let kind = StatementKind(rawValue: head.kind)
+            try check(kind.map(IndexPurpose.init) == purpose, .entries)
+            if head.isLast { return }
+            entry += 1
+        }
     }
 }
 

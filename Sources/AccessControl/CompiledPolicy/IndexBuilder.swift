@@ -91,11 +91,19 @@ struct IndexBuilder {
                 for fact in key.facts { counts[fact, default: 0] += 1 }
             }
         }
-        for item in items {
-            let best = keys(of: item, depth).map { number, key in
+        let choices = items.map { item in
+            keys(of: item, depth).map { number, key in
                 (number, key, key.facts.reduce(0) { max($0, counts[$1, default: 0]) })
             }.min { ($0.2, $0.1.facts.count, $0.0) < ($1.2, $1.1.facts.count, $1.0) }
-            guard let (number, key, _) = best else {
+        }
+        var filings: [Int: Int] = [:]
+        for (_, key, _) in choices.compactMap(\.self) {
+            filings[key.dimension, default: 0] += key.facts.count
+        }
+        for (item, choice) in zip(items, choices) {
+            guard let (number, key, _) = choice,
+                filings[key.dimension, default: 0] > Self.fewest(key.dimension)
+            else {
                 rest.append(item)
                 continue
             }
@@ -103,6 +111,12 @@ struct IndexBuilder {
             let filed = Item(statement: item.statement, used: item.used + [number])
             for fact in key.facts { groups[fact, default: []].append(filed) }
         }
+    }
+
+    /// So few entries are looked through faster than a request's facts in the dimension are looked
+    /// up; it has many groups.
+    private static func fewest(_ dimension: Int) -> Int {
+        dimension == Dimension.of(.group) ? 16 : 4
     }
 
     private func keys(of item: Item, _ depth: Int) -> [(Int, CompiledBox.Key)] {
@@ -139,13 +153,13 @@ struct IndexBuilder {
         return [head, box.quick.choices, box.quick.needs, fact]
     }
 
-    /// A hash table of the targets, at most two thirds full; gives the bits of a slot's number.
+    /// A hash table of the targets, at most half full; gives the bits of a slot's number.
     private mutating func addSlots(
         _ targets: [(fact: UInt32, target: UInt32, bound: Int)]
     ) -> UInt32 {
         guard !targets.isEmpty else { return 0 }
         var bits: UInt32 = 1
-        while 1 << bits < targets.count * 3 / 2 + 1 { bits += 1 }
+        while 1 << bits < 2 * targets.count { bits += 1 }
         var table = [UInt32](repeating: 0, count: 2 << bits)
         for (fact, target, _) in targets {
             var slot = Self.slot(fact, bits)

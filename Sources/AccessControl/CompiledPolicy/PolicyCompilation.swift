@@ -161,15 +161,12 @@ struct PolicyCompilation {
         return PolicyImage(sections)
     }
 
-    /// One index for what decides, one for limits and one for memberships.
+    /// An index for each purpose.
     private func index() -> [PolicyImage.Section: [UInt32]] {
         var builder = IndexBuilder(symbols, statements: indexed.count)
-        let deciding = indexed.filter { $0.kind != .limit && $0.kind != .membership }
         var summary: [UInt32] = []
-        for part in [
-            deciding, indexed.filter { $0.kind == .limit },
-            indexed.filter { $0.kind == .membership },
-        ] {
+        for purpose in IndexPurpose.allCases {
+            let part = indexed.filter { IndexPurpose($0.kind) == purpose }
             let root = builder.addRoot(part)
             summary += [root.node, UInt32(clamping: root.mostCandidates), UInt32(part.count)]
         }

@@ -3,9 +3,28 @@
 /// What a statement of a compiled policy does; the order in which leaf entries are sorted.
 enum StatementKind: UInt32, CaseIterable {
     case forbid, closed, require, permit, share, redact, audit, limit, membership
+}
 
-    /// It grants something, so it must match for certain.
-    var grants: Bool { self == .permit || self == .share || self == .membership }
+/// What an index is looked through for. Most requests need the first alone: permits matter where a
+/// scope is closed, shares and memberships to strangers, and limits are counted apart.
+enum IndexPurpose: Int, CaseIterable {
+    case decide, permit, share, join, limit
+
+    /// Its statements grant something, so they must match for certain.
+    var grants: Bool { self == .permit || self == .share || self == .join }
+
+    /// Words of its record in the summary: root, most candidates, number of statements.
+    static let recordLength = 3
+
+    init(_ kind: StatementKind) {
+        switch kind {
+        case .forbid, .closed, .require, .redact, .audit: self = .decide
+        case .permit: self = .permit
+        case .share: self = .share
+        case .membership: self = .join
+        case .limit: self = .limit
+        }
+    }
 }
 
 /// The first word of a leaf entry.
@@ -29,7 +48,4 @@ struct EntryHead {
     var isLast: Bool { word & Self.isLast != 0 }
     var complains: Bool { word & Self.complains != 0 }
     var hasMore: Bool { word & Self.hasMore != 0 }
-
-    /// permit, share and membership.
-    var grants: Bool { 0b1_0001_1000 & (1 << kind) != 0 }
 }

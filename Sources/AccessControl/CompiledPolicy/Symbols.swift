@@ -39,74 +39,62 @@ extension PolicyImage {
         UInt32(field.rawValue) << 8 | kind.rawValue
     }
 
-    /// The numbers of all patterns of the field that the text matches, in order.
-    func facts(matching text: PolicyText, _ field: TextField) -> [UInt32] {
+    /// Adds the numbers of all patterns of the field that the text matches.
+    func addFacts(matching text: PolicyText, _ field: TextField, to found: inout [UInt32]) {
+        var prefixes = lengths(field, .prefix)
+        var anchors = lengths(field, .anchor)
+        var suffixes = lengths(field, .suffix)
+        let literals = lengths(field, .literal)
+        if prefixes.isEmpty && anchors.isEmpty && suffixes.isEmpty && literals.isEmpty { return }
         let bytes = Array(text.string.utf8)
-        var found: [UInt32] = []
         var hash = SymbolHash(field)
-        let prefixes = lengths(field, .prefix)
-        let anchors = lengths(field, .anchor)
         for length in 0...bytes.count {
             if length > 0 { hash.add(bytes[length - 1]) }
-            if prefixes.contains(length),
+            if prefixes.reaches(length, self),
                 let fact = symbol(bytes[..<length], field, .prefix, hash.finished(.prefix))
             {
                 found.append(fact)
             }
-            if anchors.contains(length),
+            if anchors.reaches(length, self),
                 let globs = symbol(bytes[..<length], field, .anchor, hash.finished(.anchor))
             {
-                found += matches(globs: Int(globs), bytes)
+                addMatches(globs: Int(globs), bytes, to: &found)
             }
         }
         if let fact = symbol(bytes[...], field, .literal, hash.finished(.literal)) {
             found.append(fact)
         }
-        found += suffixes(of: bytes, field)
-        return found.sorted()
-    }
-
-    private func suffixes(of bytes: [UInt8], _ field: TextField) -> [UInt32] {
-        let lengths = lengths(field, .suffix)
-        guard let longest = lengths.max else { return [] }
-        var found: [UInt32] = []
-        var hash = SymbolHash(field)
-        for length in 0...min(bytes.count, longest) {
+        if suffixes.isEmpty { return }
+        hash = SymbolHash(field)
+        for length in 0...bytes.count {
             if length > 0 { hash.add(bytes[bytes.count - length]) }
-            if lengths.contains(length),
+            if suffixes.reaches(length, self),
                 let fact = symbol(bytes.suffix(length), field, .suffix, hash.finished(.suffix))
             {
                 found.append(fact)
             }
         }
-        return found
     }
 
-    /// The lengths, ascending, that texts of the kind have.
+    /// The lengths, ascending, that texts of the kind have, as they are passed one by one.
     private struct Lengths {
-        let image: PolicyImage
-        let places: Range<Int>
+        var place: Int
+        let end: Int
 
-        var max: Int? { places.last.map { Int(image.words[$0]) } }
+        var isEmpty: Bool { place == end }
 
-        func contains(_ length: Int) -> Bool {
-            var low = places.lowerBound
-            var high = places.upperBound
-            while low < high {
-                let middle = (low + high) / 2
-                let own = Int(image.words[middle])
-                if own == length { return true }
-                if own < length { low = middle + 1 } else { high = middle }
-            }
-            return false
+        /// Whether the length, longer than the last one asked for, is one of them.
+        mutating func reaches(_ length: Int, _ image: PolicyImage) -> Bool {
+            guard place < end, Int(image.words[place]) <= length else { return false }
+            defer { place += 1 }
+            return Int(image.words[place]) == length
         }
     }
 
     private func lengths(_ field: TextField, _ kind: SymbolKind) -> Lengths {
         let record = Int(field.rawValue) * SymbolKind.allCases.count + Int(kind.rawValue)
         let start = start(.lengths) + Int(word(.lengthPlaces, record))
-        return Lengths(
-            image: self, places: start..<start + Int(word(.lengthPlaces, record, 1)))
+        return Lengths(place: start, end: start + Int(word(.lengthPlaces, record, 1)))
     }
 
     /// What the symbol stands for: a fact, or for an anchor the place of its patterns.
@@ -140,9 +128,8 @@ extension PolicyImage {
         return true
     }
 
-    private func matches(globs place: Int, _ text: [UInt8]) -> [UInt32] {
+    private func addMatches(globs place: Int, _ text: [UInt8], to found: inout [UInt32]) {
         var at = start(.globs) + place
-        var found: [UInt32] = []
         let count = words[at]
         at += 1
         for _ in 0..<count {
@@ -153,6 +140,5 @@ extension PolicyImage {
             if TextPattern.match(pieces, words[at + 1] != 0, text) { found.append(words[at]) }
             at += 3 + 2 * number
         }
-        return found
     }
 }
