@@ -48,7 +48,8 @@ public struct Judge: Sendable {
             // Who may not know of the item hears nothing of a rule about it.
             guard request.isOwn else { return .deny(.unknownItem) }
             let because = policy.decision(on: asked).because.map(\.string)
-            return .deny(because.isEmpty ? .impossible : .forbidden(because: because))
+            guard because.isEmpty else { return .deny(.forbidden(because: because)) }
+            return .deny(request.classDenial ?? .impossible)
         }
         if let denial = request.classDenial { return .deny(denial) }
         if ruling.outcome == .allow {

@@ -3,6 +3,7 @@ internal import Foundation
 internal import KeychainModel
 public import LocalSocket
 internal import LoginManager
+internal import Synchronization
 
 /// Where a daemon keeps what, and whom it listens to.
 public struct DaemonPlan: Sendable {
@@ -54,6 +55,7 @@ public final class Daemon: Sendable {
     private let offers: LoginServer
     private let sessions: SessionRegistry
     private let audit: AuditLog
+    private let watches = Mutex<[@Sendable () -> Void]>([])
 
     public init(_ plan: DaemonPlan) throws {
         self.plan = plan
@@ -99,14 +101,21 @@ public final class Daemon: Sendable {
         self.audit = audit
     }
 
+    /// What else is to be done every few seconds while it runs.
+    public func watch(_ work: @escaping @Sendable () -> Void) {
+        watches.withLock { $0.append(work) }
+    }
+
     /// Serves until `stop` is called.
     public func run() {
         let sweep = DispatchSource.makeTimerSource(queue: .global())
         sweep.schedule(
             deadline: .now(), repeating: .seconds(Self.sweepSeconds), leeway: .milliseconds(200))
+        let watches = watches.withLock { $0 }
         sweep.setEventHandler { [sessions, audit] in
             sessions.forgetDead()
             audit.flushIfDue()
+            for work in watches { work() }
         }
         sweep.resume()
         defer { sweep.cancel() }

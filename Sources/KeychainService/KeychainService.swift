@@ -78,7 +78,6 @@ public final class KeychainService: Sendable {
         try folder.keychain(name, of: caller.user)
     }
 
-
     private func status(for caller: Caller) -> Answer {
         var answer = Answer()
         var names = folder.names(of: caller.user)

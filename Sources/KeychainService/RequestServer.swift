@@ -103,7 +103,8 @@ public final class RequestServer: Sendable {
                 let caller = resolver.refreshed(caller, connection)
                 let asker = ConnectedAsker(
                     caller, connection, facts: facts, policyFacts,
-                    resolver.surroundings(caller, connection), context: context, offersTerminal: offersTerminal,
+                    resolver.surroundings(caller, connection), context: context,
+                    offersTerminal: offersTerminal,
                     prompterProgram: prompterProgram)
                 guard answer(request, for: asker, on: connection) else { return }
             case .registerPrompter:

@@ -56,7 +56,8 @@ struct ItemRow {
     }
 
     /// The one behind the given row.
-    static func next(after row: Int64, _ keychain: [UInt8], _ database: Database) throws -> ItemRow? {
+    static func next(after row: Int64, _ keychain: [UInt8], _ database: Database) throws -> ItemRow?
+    {
         let statement = try database.cachedStatement(
             sql: "SELECT \(columns) FROM item WHERE id > ? ORDER BY id LIMIT 1")
         return try Row.fetchOne(statement, arguments: [row]).map { ItemRow($0, keychain) }

@@ -57,13 +57,13 @@ private func judged(
     provable: Set<PolicyMethod> = [.factor(.presence), .factor(.passcode)]
 ) -> Said {
     Said(
-        Judge.judge(
+        Judge().judge(
             AccessRequest(
-                operation,
+                AccessRequest.Circumstances(
+                    operation, as: .readSecret, callerGroups: groups, keychain: state.facts,
+                    mayAsk: mayAsk, provable: provable),
                 on: AccessRequest.Item(
-                    reference: reference, accessGroup: "mine", accessControl: rights),
-                callerGroups: groups, keychain: state.facts, mayAsk: mayAsk,
-                provable: provable), evidence))
+                    reference: reference, accessGroup: "mine", accessControl: rights)), evidence))
 }
 
 @Suite struct JudgeTests {
@@ -107,9 +107,10 @@ private func judged(
         let item = AccessRequest.Item(
             reference: reference, accessGroup: "caf\u{E9}", accessControl: .plain(.always))
         let request = AccessRequest(
-            .decrypt, on: item, callerGroups: ["cafe\u{301}"],
-            keychain: KeychainState.unlocked.facts, mayAsk: true, provable: [])
-        #expect(Said(Judge.judge(request, Evidence())) == .deny(.unknownItem))
+            AccessRequest.Circumstances(
+                .decrypt, as: .readSecret, callerGroups: ["cafe\u{301}"],
+                keychain: KeychainState.unlocked.facts, mayAsk: true, provable: []), on: item)
+        #expect(Said(Judge().judge(request, Evidence())) == .deny(.unknownItem))
     }
 
     @Test func `presence is asked for once, and opens the item`() {
@@ -168,15 +169,16 @@ private func judged(
         let item = rights(.whenUnlocked, reading: .biometryCurrentSet)
         for isCurrent in [true, false] {
             let request = AccessRequest(
-                .decrypt,
+                AccessRequest.Circumstances(
+                    .decrypt, as: .readSecret, callerGroups: ["mine"],
+                    keychain: KeychainState.unlocked.facts, mayAsk: true,
+                    provable: [.factor(.biometry)]),
                 on: AccessRequest.Item(
                     reference: reference, accessGroup: "mine", accessControl: item,
-                    biometryIsCurrent: isCurrent),
-                callerGroups: ["mine"], keychain: KeychainState.unlocked.facts, mayAsk: true,
-                provable: [.factor(.biometry)])
-            let said = Said(Judge.judge(request, proven(.biometry)))
+                    biometryIsCurrent: isCurrent))
+            let said = Said(Judge().judge(request, proven(.biometry)))
             #expect(said == (isCurrent ? .allow : .deny(.impossible)))
-            let asked = Said(Judge.judge(request, Evidence()))
+            let asked = Said(Judge().judge(request, Evidence()))
             #expect(asked == (isCurrent ? .after(.factor(.biometry)) : .deny(.impossible)))
         }
     }

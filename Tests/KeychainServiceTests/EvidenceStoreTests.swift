@@ -12,6 +12,12 @@ private struct TestAsker: Asker {
     var context: AuthenticationContext?
     var places = EvidencePlaces()
     let offersTerminal = false
+    let because = Because()
+    let policyFacts = PolicyFacts()
+
+    func reach(_ policy: CompiledPolicy, for operation: PolicyOperation) -> PolicyReach {
+        PolicyReach()
+    }
 
     init(user: UInt32 = 1000, session: Int32? = 7, process: Int32? = 42, tty: UInt32? = 3) {
         caller = Caller(
