@@ -26,6 +26,8 @@ public struct PolicyTestRun: Sendable {
             for test in file.tests {
                 let outcome = Outcome(test, evaluator)
                 outcomes.append(outcome)
+                // More are not told, so that a hopeless file is soon done with.
+                guard diagnostics.count < LoadedPolicies.mostDiagnostics else { continue }
                 diagnostics += Self.unknownRules(test, ids, file)
                 if !outcome.passed { diagnostics.append(Self.failure(outcome, file)) }
             }
