@@ -94,4 +94,20 @@ struct LintTests {
                 """,
             ])
     }
+
+    @Test func `a set that makes a request meet too many rules is told`() {
+        func found(_ field: (Int) -> String) -> [Diagnostic] {
+            let text = (0..<2_100).map { "  - {id: a.r\($0), forbid: no, \(field($0))}\n" }
+            return PolicyLint(load(rules(text.joined()))).diagnostics.filter { $0.code == .slow }
+        }
+        #expect(found { "resource: {service: s\($0)}" }.isEmpty)
+        #expect(
+            found { _ in "when: {remote: true}" }.map(\.text) == [
+                """
+                p.yaml:1:1: warning[KC3201]: a request can meet 2100 candidate rules, more than 2000
+                   = name a service, program, app, unit or access group in each rule
+
+                """
+            ])
+    }
 }
