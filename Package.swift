@@ -47,6 +47,8 @@ let package = Package(
         .executable(name: "keychain-auth", targets: ["keychain-auth"]),
         .executable(name: "keychain-prompter", targets: ["keychain-prompter"]),
         .executable(name: "keychainctl", targets: ["keychainctl"]),
+        // For Benchmarks alone.
+        .library(name: "PolicyEngine", targets: ["AccessControl", "PolicyWorlds"]),
     ],
     dependencies: [
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),

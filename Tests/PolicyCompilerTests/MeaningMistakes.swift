@@ -105,7 +105,7 @@ let meaningMistakes: [Mistake] = [
         #"""
         p.yaml:4:89: warning[KC3022]: "*" shares the items of many programs
             4 | …rations: sign, subject: {user: u}, resource: {access-group: "**"}}
-              |                                                              ^^^^ name the group
+              |                                                              ^^^^ name the group; or add tags: [broad] where this is meant
 
         """#),
     Mistake(

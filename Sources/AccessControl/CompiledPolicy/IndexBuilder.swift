@@ -116,7 +116,7 @@ struct IndexBuilder {
     /// So few entries are looked through faster than a request's facts in the dimension are looked
     /// up; it has many groups.
     private static func fewest(_ dimension: Int) -> Int {
-        dimension == Dimension.of(.group) ? 16 : 4
+        dimension == Dimension.of(.group) ? 2 * leafSize : leafSize
     }
 
     private func keys(of item: Item, _ depth: Int) -> [(Int, CompiledBox.Key)] {

@@ -69,23 +69,24 @@ public struct PolicyFormatter {
             return
         }
         let open = blocks
-        place(token)
+        let opensBlock = place(token)
         let column = blocks.last?.new ?? 0
         for comment in pending {
-            let own = open.last { $0.old <= comment.column }?.new ?? 0
-            startLine(comment.line, column: comment.column >= token.column ? column : own)
-            append(comment)
-            line = comment.line
+            let isItsOwn =
+                comment.column == token.column
+                || (opensBlock && comment.column > token.column)
+            write(comment, column: isItsOwn ? column : Self.column(of: comment, in: open))
         }
         pending = []
         startLine(token.line, column: column)
     }
 
-    /// Finds the block that a token opens or goes on with.
-    private mutating func place(_ token: YAMLToken) {
+    /// Finds the block that a token opens or goes on with, and says whether it opens one.
+    @discardableResult
+    private mutating func place(_ token: YAMLToken) -> Bool {
         if token.kind == .documentStart || token.kind == .documentEnd {
             blocks = []
-            return
+            return false
         }
         let isItem = token.kind == .item
         while let last = blocks.last,
@@ -93,9 +94,25 @@ public struct PolicyFormatter {
         {
             blocks.removeLast()
         }
-        if let last = blocks.last, last.old == token.column, last.isSequence == isItem { return }
+        if let last = blocks.last, last.old == token.column, last.isSequence == isItem {
+            return false
+        }
         let new = blocks.last.map { $0.new + 2 } ?? 0
         blocks.append(Block(old: token.column, new: new, isSequence: isItem))
+        return true
+    }
+
+    /// A comment that belongs to no token behind it stands where the block it stood in stands: of
+    /// two in the same column the outer.
+    private static func column(of comment: YAMLToken, in blocks: [Block]) -> Int {
+        let own = blocks.last { $0.old <= comment.column }
+        return blocks.first { $0.old == own?.old }?.new ?? 0
+    }
+
+    private mutating func write(_ comment: YAMLToken, column: Int) {
+        startLine(comment.line, column: column)
+        append(comment)
+        line = comment.line
     }
 
     private mutating func startLine(_ line: Int, column: Int) {
@@ -107,12 +124,7 @@ public struct PolicyFormatter {
     }
 
     private mutating func finish() {
-        for comment in pending {
-            let column = blocks.last { $0.old <= comment.column }?.new ?? 0
-            startLine(comment.line, column: column)
-            append(comment)
-            line = comment.line
-        }
+        for comment in pending { write(comment, column: Self.column(of: comment, in: blocks)) }
         if !output.isEmpty { output.append(Self.newline) }
     }
 

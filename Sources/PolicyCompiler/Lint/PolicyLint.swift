@@ -9,6 +9,9 @@ public struct PolicyLint: Sendable {
         case service(String)
     }
 
+    /// A request that meets more rules than this takes longer than it should.
+    static let candidateBudget = 2_000
+
     public private(set) var diagnostics: [Diagnostic] = []
 
     /// `machine` says whether the machine has something; nil where that is of no interest.
@@ -39,6 +42,14 @@ public struct PolicyLint: Sendable {
         let covered = PolicyCoverage(loaded)
         diagnostics += covered.rules.filter { !$0.isCovered }.compactMap { rule in
             note(.untested, rule.id, rule.origin, "no test meets \(rule.id)", nil, [])
+        }
+        let most = PolicyDecider(loaded.policy).mostCandidates
+        if most > Self.candidateBudget, let file = loaded.files.first {
+            diagnostics.append(
+                Diagnostic(
+                    .slow, path: file.source.path,
+                    "a request can meet \(most) candidate rules, more than \(Self.candidateBudget)",
+                    advice: "name a service, program, app, unit or access group in each rule"))
         }
         if let machine { checkNames(loaded, machine, note) }
         diagnostics = Array(Set(diagnostics)).sorted()

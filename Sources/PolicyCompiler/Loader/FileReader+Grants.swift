@@ -82,10 +82,12 @@ extension FileReader {
                 "share \(rule.id) rests on facts that a program of the same user can forge",
                 advice: "add a user, unit, app or label; or trusted-exe: true beside exe")
         }
-        for pattern in groups?.patterns ?? [] where pattern.isBroad {
+        for pattern in groups?.patterns ?? []
+        where pattern.isBroad && !rule.tags.contains("broad") {
             note(
                 .broadShare, keys["resource"]?["access-group"] ?? head.node,
-                "\"\(pattern)\" shares the items of many programs", advice: "name the group")
+                "\"\(pattern)\" shares the items of many programs",
+                advice: "name the group; or add tags: [broad] where this is meant")
         }
     }
 

@@ -20,6 +20,9 @@ public struct LoadedPolicies: Sendable {
         public let forbids: [PolicyText]
     }
 
+    /// Looking at a set as a whole ends after so many mistakes.
+    static let mostDiagnostics = 100
+
     public var hasErrors: Bool { diagnostics.contains { $0.severity == .error } }
 
     /// The folders in which a system keeps its policies; later ones win.
@@ -89,6 +92,7 @@ public struct LoadedPolicies: Sendable {
                     seen[id] = origin
                     continue
                 }
+                guard diagnostics.count < Self.mostDiagnostics else { return }
                 diagnostics.append(
                     file.diagnostic(
                         .duplicateID, at: origin, id.string, "the id \(id) is taken",
@@ -143,6 +147,7 @@ public struct LoadedPolicies: Sendable {
         _ target: PolicyText, at place: SourcePlace, _ found: PolicyRule?, _ file: PolicyFile,
         _ rules: [PolicyText: PolicyRule]
     ) {
+        guard diagnostics.count < Self.mostDiagnostics else { return }
         let earlier = rules.values.filter { $0.origin.level < file.level }.map(\.id.string)
         let message =
             found == nil

@@ -45,9 +45,7 @@ extension PolicyFile {
         if let node = keys["assert"] {
             assertions = reader.list(node, "assert").compactMap { reader.assertion($0) }
         }
-        if let node = keys["tests"] {
-            tests = reader.list(node, "tests").flatMap { reader.tests($0) }
-        }
+        if let node = keys["tests"] { readTests(node, &reader) }
     }
 
     private mutating func readHead(
@@ -83,6 +81,16 @@ extension PolicyFile {
             guard let name = reader.identifier(key, "the name") else { continue }
             // Known from here on, however mistaken: it is told once.
             reader.definitions[name] = reader.subject(entry.value, mayUse: false) ?? []
+        }
+    }
+
+    private mutating func readTests(_ node: YAMLNode, _ reader: inout FileReader) {
+        for item in reader.list(node, "tests") {
+            tests += reader.tests(item)
+            guard tests.count <= FileReader.mostTests else {
+                reader.note(.tooManyValues, item, "more than \(FileReader.mostTests) tests")
+                return
+            }
         }
     }
 

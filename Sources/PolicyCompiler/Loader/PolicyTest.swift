@@ -24,6 +24,9 @@ public struct PolicyTest: Sendable {
 }
 
 extension FileReader {
+    static let mostRows = 1_000
+    static let mostTests = 10_000
+
     /// The rows of one entry under `tests:`.
     mutating func tests(_ node: YAMLNode) -> [PolicyTest] {
         let known = ["name", "description", "request", "each", "expect"]
@@ -71,6 +74,10 @@ extension FileReader {
                 return nil
             }
             lists.append((path, values))
+        }
+        guard lists.first?.values.count ?? 0 <= Self.mostRows else {
+            note(.tooManyValues, each, "a table of more than \(Self.mostRows) rows")
+            return nil
         }
         return (0..<(lists.first?.values.count ?? 0)).map { row in
             let values = lists.map { ($0.path, $0.values[row]) }

@@ -22,10 +22,12 @@ public struct PolicyTestRun: Sendable {
         for file in loaded.files where !file.tests.isEmpty {
             let policy = loaded.policy(forTestsOf: file)
             let ids = Set(policy.rules.map(\.id) + policy.closed.map(\.id))
-            let evaluator = ReferenceEvaluator(policy)
+            let decider = PolicyDecider(policy)
             for test in file.tests {
-                let outcome = Outcome(test, evaluator)
+                let outcome = Outcome(test, decider)
                 outcomes.append(outcome)
+                // More are not told, so that a hopeless file is soon done with.
+                guard diagnostics.count < LoadedPolicies.mostDiagnostics else { continue }
                 diagnostics += Self.unknownRules(test, ids, file)
                 if !outcome.passed { diagnostics.append(Self.failure(outcome, file)) }
             }
@@ -64,8 +66,8 @@ extension LoadedPolicies {
 }
 
 extension PolicyTestRun.Outcome {
-    init(_ test: PolicyTest, _ evaluator: ReferenceEvaluator) {
-        let decision = evaluator.decide(test.request)
+    init(_ test: PolicyTest, _ decider: PolicyDecider) {
+        let decision = decider.decide(test.request)
         self.init(
             test: test, decision: decision, differences: test.expected.differences(decision))
     }

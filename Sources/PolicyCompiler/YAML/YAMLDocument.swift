@@ -28,7 +28,11 @@ enum YAMLDocument {
         case .scanner(let context, let problem, let mark, _),
             .parser(let context, let problem, let mark, _),
             .composer(let context, let problem, let mark, _):
-            let place = SourcePlace(line: mark.line, column: mark.column)
+            // A parser may complain of the line behind the last one.
+            let place =
+                source.line(mark.line) == nil
+                ? source.place(ofByte: source.bytes.count)
+                : SourcePlace(line: mark.line, column: mark.column)
             if problem.contains("another document") {
                 return Diagnostic(
                     .manyDocuments, in: source, at: place, "a second document",

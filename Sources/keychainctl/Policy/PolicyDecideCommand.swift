@@ -15,8 +15,8 @@ struct PolicyDecideCommand: ParsableCommand {
     @OptionGroup var policies: PolicyOptions
 
     func run() throws {
-        let evaluator = ReferenceEvaluator(try policies.loadUsable().policy)
-        try RequestLines.answer(today: policies.today) { evaluator.decide($0) }
+        let decider = PolicyDecider(try policies.loadUsable().policy)
+        try RequestLines.answer(today: policies.today) { decider.decide($0) }
     }
 }
 

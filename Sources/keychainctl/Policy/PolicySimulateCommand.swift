@@ -15,7 +15,7 @@ struct PolicySimulateCommand: ParsableCommand {
     @OptionGroup var policies: PolicyOptions
 
     func run() throws {
-        let evaluator = ReferenceEvaluator(try policies.loadUsable().policy.complaining)
-        try RequestLines.answer(today: policies.today) { evaluator.decide($0) }
+        let decider = PolicyDecider(try policies.loadUsable().policy.complaining)
+        try RequestLines.answer(today: policies.today) { decider.decide($0) }
     }
 }
