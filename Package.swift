@@ -94,13 +94,13 @@ let package = Package(
 
         // Daemon or own process: the one place that chooses.
         floor(
-            "KeychainAccess",
+            "KeychainEndpoints",
             ["KeychainClient", "KeychainMessages", "KeychainModel", "KeychainService"]),
 
         // Faces.
         floor(
             "Security",
-            ["KeychainModel", "KeychainMessages", "KeychainAccess", "Secrets"]),
+            ["KeychainModel", "KeychainMessages", "KeychainEndpoints", "Secrets"]),
 
         // Roof: parse arguments, wire, run.
         roof(
@@ -115,7 +115,7 @@ let package = Package(
         roof(
             "keychainctl",
             [
-                "KeychainModel", "KeychainMessages", "KeychainAccess", "LocalSocket", "Secrets",
+                "KeychainModel", "KeychainMessages", "KeychainEndpoints", "LocalSocket", "Secrets",
                 "Terminal", arguments,
             ]),
 
