@@ -100,16 +100,16 @@ let package = Package(
 
         // Daemon or own process: the one place that chooses.
         floor(
-            "KeychainAccess",
+            "KeychainEndpoints",
             ["KeychainClient", "KeychainMessages", "KeychainModel", "KeychainService"]),
 
         // Faces.
         floor(
             "Security",
-            ["KeychainModel", "KeychainMessages", "KeychainAccess", "Secrets"]),
+            ["KeychainModel", "KeychainMessages", "KeychainEndpoints", "Secrets"]),
         floor(
             "LocalAuthentication",
-            ["KeychainModel", "KeychainMessages", "KeychainAccess", "Secrets", "Security"]),
+            ["KeychainModel", "KeychainMessages", "KeychainEndpoints", "Secrets", "Security"]),
 
         // Roof: parse arguments, wire, run.
         roof(
@@ -124,7 +124,7 @@ let package = Package(
         roof(
             "keychainctl",
             [
-                "KeychainModel", "KeychainMessages", "KeychainAccess", "LocalSocket", "Secrets",
+                "KeychainModel", "KeychainMessages", "KeychainEndpoints", "LocalSocket", "Secrets",
                 "Terminal", "AccessControl", "PolicyCompiler", arguments,
             ]),
 

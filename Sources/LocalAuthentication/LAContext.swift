@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Dispatch
 public import Foundation
-public import KeychainAccess
+public import KeychainEndpoints
 public import KeychainMessages
 internal import KeychainModel
 internal import Secrets

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Foundation
-internal import KeychainAccess
+internal import KeychainEndpoints
 
 /// One value of a dictionary as a caller gave it, with its class told apart once and for all.
 enum QueryValue {
