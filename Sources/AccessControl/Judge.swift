@@ -48,7 +48,9 @@ public struct Judge: Sendable {
             // Who may not know of the item hears nothing of a rule about it.
             guard request.isOwn else { return .deny(.unknownItem) }
             let because = policy.decision(on: asked).because.map(\.string)
-            guard because.isEmpty else { return .deny(.forbidden(because: because)) }
+            guard because.isEmpty else {
+                return .deny(.forbidden(because: because, first: ruling.lead.flatMap(place)))
+            }
             return .deny(request.classDenial ?? .impossible)
         }
         if let denial = request.classDenial { return .deny(denial) }
@@ -60,6 +62,11 @@ public struct Judge: Sendable {
         }
         guard let needs = policy.decision(on: asked).requires else { return .deny(.impossible) }
         return challenge(request, Requirement(needs), evidence)
+    }
+
+    /// Where a rule stands, for people.
+    private func place(_ statement: Int) -> String? {
+        policy.provenance(of: statement).map { "\($0.origin.file):\($0.origin.line)" }
     }
 }
 

@@ -15,8 +15,8 @@ public enum Denial: Sendable, Hashable {
     case unknownItem
     /// The item's access control forbids the operation, or what it asks for can't be proven here.
     case impossible
-    /// Rules of the administrator's policy forbid it; their ids.
-    case forbidden(because: [String])
+    /// Rules of the administrator's policy forbid it: their ids, and where the first stands.
+    case forbidden(because: [String], first: String?)
     /// A class key is not there.
     case locked
     /// The item's class needs a password protector, and there is none.

@@ -54,7 +54,7 @@ struct Judging: Sendable {
 
     /// The refusal that a denial is, its reasons noted for whoever explains it.
     func refusal(_ denial: Denial) -> Refusal {
-        if case .forbidden(let rules) = denial { because.note(rules) }
+        if case .forbidden(let rules, let place) = denial { because.note(rules, first: place) }
         return Refusal(denial)
     }
 }
