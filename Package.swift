@@ -72,6 +72,7 @@ let package = Package(
         floor("LocalSocket", ["CLinux", "Secrets"]),
         floor("LoginManager", ["CSystemd"]),
         floor("Terminal", ["Secrets"]),
+        floor("Pinentry", ["LocalSocket", "Secrets", "Terminal"]),
 
         // Judging: pure, and blind to secrets.
         floor("AccessControl", ["KeychainModel"]),
@@ -111,7 +112,12 @@ let package = Package(
                 arguments, log,
             ]),
         roof("keychain-auth", ["LocalSocket", "PAMSession", "Secrets"]),
-        roof("keychain-prompter", ["KeychainMessages", "LocalSocket", "Secrets", "Terminal"]),
+        roof(
+            "keychain-prompter",
+            [
+                "KeychainMessages", "KeychainModel", "LocalSocket", "Pinentry", "Secrets",
+                "Terminal",
+            ]),
         roof(
             "keychainctl",
             [
@@ -122,6 +128,7 @@ let package = Package(
         tests("KeychainModelTests", ["KeychainModel"]),
         tests("SecretsTests", ["Secrets"]),
         tests("TerminalTests", ["Terminal", "Secrets"]),
+        tests("PinentryTests", ["Pinentry", "LocalSocket", "Secrets"]),
         tests("LocalSocketTests", ["LocalSocket", "CLinux", "Secrets"]),
         tests("LoginHandoffTests", ["LoginHandoff", "Secrets"]),
         tests("AccessControlTests", ["AccessControl", "KeychainModel"]),
