@@ -49,16 +49,24 @@ public final class PinentryDialog {
     }
 
     init(_ program: PinentryProgram, _ display: DisplayEnvironment) throws(PinentryError) {
-        let (here, there) = try AssuanConnection.pair()
         usesTerminal = program.needsTerminal
-        connection = AssuanConnection(here, longestAnswer: Self.longestAnswer)
+        (child, connection) = try Self.start(program, display)
+        try greet(display)
+    }
+
+    /// The child alone keeps its end of the connection, so that its death is seen at once.
+    private static func start(
+        _ program: PinentryProgram, _ display: DisplayEnvironment
+    ) throws(PinentryError) -> (ChildProcess, AssuanConnection) {
+        let (here, there) = try AssuanConnection.pair()
+        defer { withExtendedLifetime(there) {} }
         do throws(SocketError) {
-            child = try ChildProcess(
+            let child = try ChildProcess(
                 executable: program.path, arguments: [], environment: display.words,
                 passing: [(there.number, 0), (there.number, 1)],
                 newSession: !program.needsTerminal)
+            return (child, AssuanConnection(here, longestAnswer: longestAnswer))
         } catch { throw .notShown }
-        try greet(display)
     }
 
     deinit {
