@@ -35,22 +35,27 @@ let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swift-protobuf")
 let arguments: Target.Dependency = .product(
     name: "ArgumentParser", package: "swift-argument-parser")
+let yams: Target.Dependency = .product(name: "Yams", package: "Yams")
 let log: Target.Dependency = .product(name: "Logging", package: "swift-log")
 
 let package = Package(
     name: "keychain-services",
     products: [
         .library(name: "Security", targets: ["Security"]),
+        .library(name: "LocalAuthentication", targets: ["LocalAuthentication"]),
         .executable(name: "keychaind", targets: ["keychaind"]),
         .executable(name: "keychain-auth", targets: ["keychain-auth"]),
         .executable(name: "keychain-prompter", targets: ["keychain-prompter"]),
         .executable(name: "keychainctl", targets: ["keychainctl"]),
+        // For Benchmarks alone.
+        .library(name: "PolicyEngine", targets: ["AccessControl", "PolicyWorlds"]),
     ],
     dependencies: [
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
         .package(url: "https://github.com/apple/swift-protobuf", exact: "1.39.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
+        .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
     ],
     targets: [
         // Ground: the nouns, and the C that Swift cannot do without.
@@ -76,6 +81,7 @@ let package = Package(
 
         // Judging: pure, and blind to secrets.
         floor("AccessControl", ["KeychainModel"]),
+        floor("PolicyCompiler", ["AccessControl", "KeychainModel", "LocalSocket", yams]),
 
         // Keeping.
         // Generated code only, which does not meet the house's settings.
@@ -95,13 +101,16 @@ let package = Package(
 
         // Daemon or own process: the one place that chooses.
         floor(
-            "KeychainAccess",
+            "KeychainEndpoints",
             ["KeychainClient", "KeychainMessages", "KeychainModel", "KeychainService"]),
 
         // Faces.
         floor(
             "Security",
-            ["KeychainModel", "KeychainMessages", "KeychainAccess", "Secrets"]),
+            ["KeychainModel", "KeychainMessages", "KeychainEndpoints", "Secrets"]),
+        floor(
+            "LocalAuthentication",
+            ["KeychainModel", "KeychainMessages", "KeychainEndpoints", "Secrets", "Security"]),
 
         // Roof: parse arguments, wire, run.
         roof(
@@ -121,8 +130,8 @@ let package = Package(
         roof(
             "keychainctl",
             [
-                "KeychainModel", "KeychainMessages", "KeychainAccess", "LocalSocket", "Secrets",
-                "Terminal", arguments,
+                "KeychainModel", "KeychainMessages", "KeychainEndpoints", "LocalSocket", "Secrets",
+                "Terminal", "AccessControl", "PolicyCompiler", arguments,
             ]),
 
         tests("KeychainModelTests", ["KeychainModel"]),
@@ -131,7 +140,12 @@ let package = Package(
         tests("PinentryTests", ["Pinentry", "LocalSocket", "Secrets"]),
         tests("LocalSocketTests", ["LocalSocket", "CLinux", "Secrets"]),
         tests("LoginHandoffTests", ["LoginHandoff", "Secrets"]),
-        tests("AccessControlTests", ["AccessControl", "KeychainModel"]),
+        // Random policies and requests, for the tests and the benchmarks of the policy engine.
+        .target(
+            name: "PolicyWorlds", dependencies: ["AccessControl"], path: "Tests/PolicyWorlds",
+            swiftSettings: strict),
+        tests("AccessControlTests", ["AccessControl", "KeychainModel", "PolicyWorlds"]),
+        tests("PolicyCompilerTests", ["PolicyCompiler", "AccessControl", "KeychainModel"]),
         tests("KeychainMessagesTests", ["KeychainMessages", "KeychainModel", "Secrets"]),
         tests(
             "KeychainServiceTests",
@@ -140,6 +154,7 @@ let package = Package(
             "KeychainStoreTests",
             ["KeychainStore", "KeychainModel", "AccessControl", "Secrets", grdb]),
         guests("SecurityTests", .v6, ["Security", "KeychainModel", "KeychainMessages", "Secrets"]),
+        guests("LocalAuthenticationTests", .v6, ["LocalAuthentication", "Security"]),
         guests("AppleSamplesTests", .v6, ["Security"]),
         guests("AppleSamplesSwift5Tests", .v5, ["Security"]),
     ]

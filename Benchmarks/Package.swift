@@ -8,6 +8,12 @@ let package = Package(
     targets: [
         .executableTarget(
             name: "keychain-bench",
-            dependencies: [.product(name: "Security", package: "keychain-services")])
+            dependencies: [.product(name: "Security", package: "keychain-services")]),
+        .target(name: "CAllocationCount"),
+        .executableTarget(
+            name: "policy-bench",
+            dependencies: [
+                "CAllocationCount", .product(name: "PolicyEngine", package: "keychain-services"),
+            ]),
     ]
 )

@@ -4,17 +4,25 @@ public import KeychainModel
 /// One operation on one item, with every fact that its judgement may rest on.
 public struct AccessRequest: Sendable {
     /// What the store authenticates about the item.
-    public struct Item: Sendable, Equatable {
+    public struct Item: Sendable {
         public let reference: ItemReference
         public let accessGroup: String
         public let accessControl: ItemAccessControl
+        /// Whether the enrolled biometry is the one that the item was bound to; true where it is
+        /// bound to none.
+        public let biometryIsCurrent: Bool
+        /// What policies ask about items; empty where there are none.
+        public let facts: PolicyFacts
 
         public init(
-            reference: ItemReference, accessGroup: String, accessControl: ItemAccessControl
+            reference: ItemReference, accessGroup: String, accessControl: ItemAccessControl,
+            biometryIsCurrent: Bool = true, facts: PolicyFacts = PolicyFacts()
         ) {
             self.reference = reference
             self.accessGroup = accessGroup
             self.accessControl = accessControl
+            self.biometryIsCurrent = biometryIsCurrent
+            self.facts = facts
         }
     }
 
@@ -40,21 +48,44 @@ public struct AccessRequest: Sendable {
         }
     }
 
-    public let operation: ItemOperation
-    public let item: Item
-    public let callerGroups: [String]
-    public let keychain: Keychain
-    /// Whether a question may be put to the user, and somebody is there to answer it.
-    public let mayAsk: Bool
+    /// Who asks, for what, and when: the same for all items of a call.
+    public struct Circumstances: Sendable {
+        /// The entry of items' access control that counts, and what its grant is for.
+        public let operation: ItemOperation
+        /// The same in the words of policies.
+        public let policyOperation: PolicyOperation
+        public let callerGroups: [String]
+        public let keychain: Keychain
+        /// Whether a question may be put to the user, and somebody is there to answer it.
+        public let mayAsk: Bool
+        /// What a person could be asked to prove on this machine.
+        public let provable: Set<PolicyMethod>
+        /// What policies ask about the caller and the moment; empty where there are none.
+        public let facts: PolicyFacts
+        /// Today's local date in days since 1970-01-01.
+        public let day: Int32
 
-    public init(
-        _ operation: ItemOperation, on item: Item, callerGroups: [String], keychain: Keychain,
-        mayAsk: Bool
-    ) {
-        self.operation = operation
+        public init(
+            _ operation: ItemOperation, as policyOperation: PolicyOperation,
+            callerGroups: [String], keychain: Keychain, mayAsk: Bool,
+            provable: Set<PolicyMethod>, facts: PolicyFacts = PolicyFacts(), day: Int32 = 0
+        ) {
+            self.operation = operation
+            self.policyOperation = policyOperation
+            self.callerGroups = callerGroups
+            self.keychain = keychain
+            self.mayAsk = mayAsk
+            self.provable = provable
+            self.facts = facts
+            self.day = day
+        }
+    }
+
+    public let circumstances: Circumstances
+    public let item: Item
+
+    public init(_ circumstances: Circumstances, on item: Item) {
+        self.circumstances = circumstances
         self.item = item
-        self.callerGroups = callerGroups
-        self.keychain = keychain
-        self.mayAsk = mayAsk
     }
 }

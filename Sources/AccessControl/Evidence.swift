@@ -1,41 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-public import KeychainModel
 
-/// A way of proving that the user is there, and that it is he.
-public enum Factor: UInt8, Sendable, Hashable, CaseIterable, Comparable {
-    /// Whatever the machine's `keychain-presence` PAM service accepts.
-    case presence = 1
-    /// A password typed now.
-    case passcode = 2
+/// What has been proven, and how it may serve one request. Facts only; a decision is never kept.
+public struct Evidence: Sendable, Equatable {
+    public private(set) var proofs: [PolicyProof]
 
-    public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
+    public init(_ proofs: [PolicyProof] = []) { self.proofs = proofs }
 
-    /// The PAM service that proves it.
-    public var service: String {
-        switch self {
-        case .presence: "keychain-presence"
-        case .passcode: "keychain-passcode"
-        }
+    /// With what was proven for this very request.
+    public func adding(_ method: PolicyMethod) -> Evidence {
+        Evidence(proofs + [PolicyProof(method, age: .zero, scope: .operation)])
     }
+
+    public func adding(_ other: Evidence) -> Evidence { Evidence(proofs + other.proofs) }
+
+    public var isEmpty: Bool { proofs.isEmpty }
 }
 
-/// What has been proven for this request. Facts only; a decision is never kept.
-public struct Evidence: Sendable, Equatable {
-    public private(set) var factors: Set<Factor>
-
-    public init(_ factors: Set<Factor> = []) { self.factors = factors }
-
-    public func adding(_ factor: Factor) -> Evidence { Evidence(factors.union([factor])) }
-
-    /// Whether it meets the constraint. A passcode proves presence as well.
-    public func meets(_ constraint: Constraint) -> Bool {
-        switch constraint {
-        case .always: true
-        case .never, .biometryAny, .biometryCurrentSet, .companion: false
-        case .userPresence: !factors.isEmpty
-        case .devicePasscode: factors.contains(.passcode)
-        case .atLeast(let required, let members):
-            members.count { meets($0) } >= required
+extension PolicyMethod {
+    /// The PAM service that proves it; nil for what PAM does not prove.
+    public var service: String? {
+        switch self {
+        case .factor(.presence): "keychain-presence"
+        case .factor(.passcode): "keychain-passcode"
+        case .factor(.biometry): "keychain-biometry"
+        case .factor(.companion): "keychain-companion"
+        case .factor(.biometryCurrentSet), .factor(.confirm), .factor(.appPassword): nil
+        case .pam(let service): service.string
         }
     }
+
+    /// The factors that a PAM service of ours proves.
+    public static let factors: [PolicyMethod] = [
+        .factor(.presence), .factor(.biometry), .factor(.companion), .factor(.passcode),
+    ]
 }

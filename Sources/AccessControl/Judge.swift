@@ -1,49 +1,133 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainModel
 
-/// Decides whether an operation on an item may go on. Pure: the same request and the same evidence
+/// Decides whether an operation on an item may go on. Pure: the same request, evidence and policy
 /// always get the same verdict.
-public enum Judge {
-    public static func judge(_ request: AccessRequest, _ evidence: Evidence) -> Verdict {
-        guard request.callerGroups.contains(where: request.item.belongs(to:)) else {
-            return .deny(.unknownItem)
+///
+/// Policy only tightens what the item's own access control says, but for shares and groups, which
+/// let others know of an item: its needs and the policy's are met together or not at all.
+public struct Judge: Sendable {
+    public let policy: CompiledPolicy
+
+    public init(_ policy: CompiledPolicy = .empty) { self.policy = policy }
+
+    public func judge(_ request: AccessRequest, _ evidence: Evidence) -> Verdict {
+        policy.isEmpty ? byItem(request, evidence) : byPolicy(request, evidence)
+    }
+
+    // MARK: The item alone
+
+    private func byItem(_ request: AccessRequest, _ evidence: Evidence) -> Verdict {
+        guard request.isOwn else { return .deny(.unknownItem) }
+        if let denial = request.classDenial { return .deny(denial) }
+        switch PolicyItemConstraint(request.constraint) {
+        case .none: return .allow(Grant(request))
+        case .never: return .deny(.impossible)
+        case .needs(let constraint):
+            let demand = PolicyDemand(constraint)
+            let operation = request.circumstances.policyOperation
+            if demand.isMet(by: evidence.proofs, for: operation) { return .allow(Grant(request)) }
+            return challenge(request, Requirement(constraint), evidence)
         }
-        if let denial = classDenial(request) { return .deny(denial) }
-        let requirement = Requirement(request.constraint)
-        if evidence.meets(requirement.constraint) { return .allow(Grant(request)) }
-        guard requirement.cheapestProof(given: evidence) != nil else { return .deny(.impossible) }
-        // Without a password nobody can prove that he is the keychain's owner.
-        guard request.keychain.isPasscodeSet else { return .deny(.impossible) }
-        guard request.mayAsk else { return .deny(.interactionNotAllowed) }
+    }
+
+    private func challenge(
+        _ request: AccessRequest, _ requirement: Requirement, _ evidence: Evidence
+    ) -> Verdict {
+        guard request.canProve(requirement, given: evidence) else { return .deny(.impossible) }
+        guard request.circumstances.mayAsk else { return .deny(.interactionNotAllowed) }
         return .allowAfter(requirement)
     }
 
-    /// Deleting needs no class key: what can't be read can still be thrown away.
-    private static func classDenial(_ request: AccessRequest) -> Denial? {
-        guard request.operation != .delete else { return nil }
-        let protection = request.item.accessControl.protection
-        if protection == .whenPasscodeSetThisDeviceOnly, !request.keychain.isPasscodeSet {
-            return .passcodeNotSet
+    // MARK: The item and the policy
+
+    private func byPolicy(_ request: AccessRequest, _ evidence: Evidence) -> Verdict {
+        let asked = request.policyRequest(evidence)
+        let ruling = policy.decide(policy.admit(asked))
+        if ruling.outcome == .deny {
+            // Who may not know of the item hears nothing of a rule about it.
+            guard request.isOwn else { return .deny(.unknownItem) }
+            let because = policy.decision(on: asked).because.map(\.string)
+            guard because.isEmpty else { return .deny(.forbidden(because: because)) }
+            return .deny(request.classDenial ?? .impossible)
         }
-        return request.keychain.holds(protection) ? nil : .locked
+        if let denial = request.classDenial { return .deny(denial) }
+        if ruling.outcome == .allow {
+            return .allow(
+                Grant(
+                    request, redacted: policy.attributes(ruling.redactions).map(\.string),
+                    because: ruling.lead.flatMap { policy.provenance(of: $0)?.id.string }))
+        }
+        guard let needs = policy.decision(on: asked).requires else { return .deny(.impossible) }
+        return challenge(request, Requirement(needs), evidence)
     }
 }
 
 extension AccessRequest {
+    fileprivate var isOwn: Bool {
+        circumstances.callerGroups.contains { $0.utf8.elementsEqual(item.accessGroup.utf8) }
+    }
+
+    /// Deleting needs no class key: what can't be read can still be thrown away.
+    fileprivate var classDenial: Denial? {
+        guard circumstances.operation != .delete else { return nil }
+        let keychain = circumstances.keychain
+        let protection = item.accessControl.protection
+        if protection == .whenPasscodeSetThisDeviceOnly, !keychain.isPasscodeSet {
+            return .passcodeNotSet
+        }
+        return keychain.holds(protection) ? nil : .locked
+    }
+
     /// What the item asks for before the operation. An item whose reading could never be
     /// authorised can't be made either: its owner would lose what he put in.
     fileprivate var constraint: Constraint {
-        let own = item.accessControl.constraint(for: operation)
+        let operation = circumstances.operation
+        let own = item.constraint(for: operation)
         guard operation == .encrypt, own == .always else { return own }
-        let reading = Requirement(item.accessControl.constraint(for: .decrypt))
-        if reading.constraint == .always { return .always }
-        let canBeRead = keychain.isPasscodeSet && reading.cheapestProof() != nil
-        return canBeRead ? .always : .never
+        switch PolicyItemConstraint(item.constraint(for: .decrypt)) {
+        case .none: return .always
+        case .never: return .never
+        case .needs(let reading):
+            return canProve(Requirement(reading), given: Evidence()) ? .always : .never
+        }
+    }
+
+    /// Without a password nobody can prove that he is the keychain's owner.
+    fileprivate func canProve(_ requirement: Requirement, given evidence: Evidence) -> Bool {
+        circumstances.keychain.isPasscodeSet
+            && requirement.cheapestProof(given: evidence, available: circumstances.provable) != nil
+    }
+
+    fileprivate func policyRequest(_ evidence: Evidence) -> PolicyRequest {
+        var facts = circumstances.facts.with(item: item.facts)
+        facts[.member] = .known(isOwn)
+        facts[.interactive] = .known(circumstances.mayAsk)
+        facts[.unlocked] = .known(circumstances.keychain.isUnlocked)
+        facts[.passcodeSet] = .known(circumstances.keychain.isPasscodeSet)
+        facts.constraint = PolicyItemConstraint(constraint)
+        return PolicyRequest(
+            circumstances.policyOperation, facts: facts, evidence: evidence.proofs,
+            day: circumstances.day)
     }
 }
 
 extension AccessRequest.Item {
-    fileprivate func belongs(to group: String) -> Bool {
-        group.utf8.elementsEqual(accessGroup.utf8)
+    fileprivate func constraint(for operation: ItemOperation) -> Constraint {
+        let own = accessControl.constraint(for: operation)
+        return own.withCurrentBiometry(biometryIsCurrent).canonical
+    }
+}
+
+extension Constraint {
+    /// A biometry that is bound to what was enrolled then is as good as any while that is so, and
+    /// nothing afterwards.
+    fileprivate func withCurrentBiometry(_ isCurrent: Bool) -> Constraint {
+        switch self {
+        case .biometryCurrentSet: isCurrent ? .biometryAny : .never
+        case .atLeast(let required, let members):
+            .atLeast(required: required, of: members.map { $0.withCurrentBiometry(isCurrent) })
+        default: self
+        }
     }
 }

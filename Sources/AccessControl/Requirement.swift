@@ -1,84 +1,86 @@
 // SPDX-License-Identifier: Apache-2.0
-public import KeychainModel
 
 /// What must still be proven, in its canonical form: the same needs always read the same.
 public struct Requirement: Sendable, Hashable {
-    public let constraint: Constraint
+    public let constraint: PolicyConstraint
+    /// Methods beyond which it is not worth trying every combination.
+    private static let mostMethods = 12
 
-    public init(_ constraint: Constraint) { self.constraint = Self.canonical(constraint) }
+    public init(_ constraint: PolicyConstraint) { self.constraint = constraint.canonical }
 
     /// What meets all of them: one question for a request that needs many items.
     public static func all(_ requirements: some Sequence<Requirement>) -> Requirement {
-        let members = requirements.map(\.constraint)
-        return Requirement(.atLeast(required: members.count, of: members))
+        Requirement(.all(requirements.map(\.constraint)))
     }
 
-    /// The fewest proofs that meet it, cheapest first; nil where no proof does.
-    public func cheapestProof(given evidence: Evidence = Evidence()) -> [Factor]? {
-        let offers: [[Factor]] = [[], [.presence], [.passcode], [.presence, .passcode]]
-        return offers.first { offer in
-            offer.reduce(evidence) { $0.adding($1) }.meets(constraint)
+    /// The proofs that meet it with the least trouble for the user, least troublesome first; nil
+    /// where none of what is available does.
+    public func cheapestProof(
+        given evidence: Evidence = Evidence(), available: Set<PolicyMethod>
+    ) -> [PolicyMethod]? {
+        let useful = available.filter { method in
+            constraint.mentions { method.provesAny(of: $0) }
+        }
+        let methods = useful.sorted { ($0.trouble, $0.order) < ($1.trouble, $1.order) }
+            .prefix(Self.mostMethods)
+        let choices = (0..<(1 << methods.count)).map { bits in
+            methods.enumerated().filter { bits & (1 << $0.offset) != 0 }.map(\.element)
+        }
+        let byTrouble = choices.enumerated().sorted { a, b in
+            (a.element.trouble, a.offset) < (b.element.trouble, b.offset)
+        }
+        return byTrouble.map(\.element).first { isMet(by: evidence.adding(all: $0)) }
+    }
+
+    private func isMet(by evidence: Evidence) -> Bool {
+        PolicyDemand(constraint).isMet(by: evidence.proofs, for: .readAttributes)
+    }
+}
+
+extension Evidence {
+    fileprivate func adding(all methods: [PolicyMethod]) -> Evidence {
+        methods.reduce(self) { $0.adding($1) }
+    }
+}
+
+extension [PolicyMethod] {
+    fileprivate var trouble: Int { reduce(0) { $0 + $1.trouble } }
+}
+
+extension PolicyMethod {
+    /// How much it asks of a person.
+    fileprivate var trouble: Int {
+        switch self {
+        case .factor(.presence): 2
+        case .factor(.biometry), .factor(.biometryCurrentSet), .factor(.confirm): 3
+        case .factor(.companion): 4
+        case .factor(.passcode), .factor(.appPassword): 5
+        case .pam: 6
         }
     }
 
-    private static func canonical(_ constraint: Constraint) -> Constraint {
-        guard case .atLeast(let required, let members) = constraint else { return constraint }
-        let children = members.map(canonical)
-        if required <= 0 { return .always }
-        if required > children.count { return .never }
-        if required == children.count { return conjunction(children) }
-        if required == 1 { return disjunction(children) }
-        return .atLeast(required: required, of: children.sorted(by: precedes))
-    }
-
-    private static func conjunction(_ children: [Constraint]) -> Constraint {
-        var members: Set<Constraint> = []
-        for child in children {
-            if case .atLeast(let required, let inner) = child, required == inner.count {
-                members.formUnion(inner)
-            } else {
-                members.insert(child)
-            }
+    fileprivate var order: String {
+        switch self {
+        case .factor(let factor): factor.rawValue
+        case .pam(let service): service.string
         }
-        members.remove(.always)
-        if members.contains(.never) { return .never }
-        return unwrapped(members, required: members.count) ?? .always
     }
 
-    private static func disjunction(_ children: [Constraint]) -> Constraint {
-        var members: Set<Constraint> = []
-        for child in children {
-            if case .atLeast(1, let inner) = child {
-                members.formUnion(inner)
-            } else {
-                members.insert(child)
-            }
+    fileprivate func provesAny(of leaf: PolicyConstraint) -> Bool {
+        switch leaf {
+        case .factor(let factor): proves(factor)
+        case .pam(let service, _): self == .pam(service)
+        case .any, .all, .atLeast: false
         }
-        members.remove(.never)
-        if members.contains(.always) { return .always }
-        return unwrapped(members, required: 1) ?? .never
     }
+}
 
-    private static func unwrapped(_ members: Set<Constraint>, required: Int) -> Constraint? {
-        if members.count <= 1 { return members.first }
-        return .atLeast(required: required, of: members.sorted(by: precedes))
-    }
-
-    private static func precedes(_ a: Constraint, _ b: Constraint) -> Bool {
-        sortKey(a).lexicographicallyPrecedes(sortKey(b))
-    }
-
-    private static func sortKey(_ constraint: Constraint) -> [Int] {
-        switch constraint {
-        case .always: [0]
-        case .never: [1]
-        case .userPresence: [2]
-        case .devicePasscode: [3]
-        case .biometryAny: [4]
-        case .biometryCurrentSet: [5]
-        case .companion: [6]
-        case .atLeast(let required, let members):
-            [7, members.count, required] + members.flatMap(sortKey)
+extension PolicyConstraint {
+    fileprivate func mentions(_ isMeant: (PolicyConstraint) -> Bool) -> Bool {
+        switch self {
+        case .factor, .pam: isMeant(self)
+        case .any(let children), .all(let children), .atLeast(_, let children):
+            children.contains { $0.mentions(isMeant) }
         }
     }
 }

@@ -15,6 +15,8 @@ public enum Denial: Sendable, Hashable {
     case unknownItem
     /// The item's access control forbids the operation, or what it asks for can't be proven here.
     case impossible
+    /// Rules of the administrator's policy forbid it; their ids.
+    case forbidden(because: [String])
     /// A class key is not there.
     case locked
     /// The item's class needs a password protector, and there is none.
@@ -29,10 +31,16 @@ public struct Grant: ~Copyable, Sendable {
     public let operation: ItemOperation
     public let reference: ItemReference
     public let accessControl: ItemAccessControl
+    /// Attributes that the policy keeps from the answer, by their names there.
+    public let redacted: [String]
+    /// The rule that allowed it, where one did.
+    public let because: String?
 
-    init(_ request: AccessRequest) {
-        operation = request.operation
+    init(_ request: AccessRequest, redacted: [String] = [], because: String? = nil) {
+        operation = request.circumstances.operation
         reference = request.item.reference
         accessControl = request.item.accessControl
+        self.redacted = redacted
+        self.because = because
     }
 }

@@ -22,9 +22,11 @@ struct Conversation {
         self.socket = socket
     }
 
-    func answer(_ request: Request) throws(Failure) -> Answer {
+    func answer(
+        _ request: Request, in context: AuthenticationContext?
+    ) throws(Failure) -> Answer {
         let offersTerminal = PrompterLauncher.hasControllingTerminal
-        try say(.request(request, offersTerminal: offersTerminal))
+        try say(.request(request, context: context, offersTerminal: offersTerminal))
         var answer = Answer()
         var prompter: PrompterLauncher?
         defer { prompter?.end() }
@@ -35,6 +37,7 @@ struct Conversation {
                 answer.items += part.items
                 answer.count += part.count
                 if let status = part.status { answer.status = status }
+                if let known = part.capabilities { answer.capabilities = known }
                 if !continues { return answer }
             case .needsPrompter(let challenge, let program):
                 // A daemon asks for one once in a request; the program it names is root's.

@@ -15,11 +15,21 @@ public final class RemoteKeychain: KeychainEndpoint {
 
     public init(socket: String) { self.socket = socket }
 
-    public func answer(_ request: Request) throws(Refusal) -> Answer {
+    public func answer(
+        _ request: Request, in context: AuthenticationContext?, cancellation: Cancellation?
+    ) throws(Refusal) -> Answer {
         let connection = try connect()
+        let conversation = Conversation(connection, socket: socket)
         let answer: Answer
-        do {
-            answer = try Conversation(connection, socket: socket).answer(request)
+        do throws(Conversation.Failure) {
+            if let cancellation {
+                answer = try cancellation.whileWaiting({ connection.shutDown() }) {
+                    () throws(Conversation.Failure) in
+                    try conversation.answer(request, in: context)
+                }
+            } else {
+                answer = try conversation.answer(request, in: context)
+            }
         } catch {
             // After an error nothing is known of the connection: it is not used again. A refusal is
             // an answer.

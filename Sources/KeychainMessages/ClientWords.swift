@@ -8,23 +8,27 @@ internal import SwiftProtobuf
 /// What a program or a prompter says to the daemon.
 public enum ClientWords: Sendable {
     /// A request; the program may offer its controlling terminal for a question.
-    case request(Request, offersTerminal: Bool)
+    case request(Request, context: AuthenticationContext?, offersTerminal: Bool)
     case registerPrompter
     /// A prompter that was started for one question names it.
     case attachPrompter(challenge: [UInt8])
     /// nil: the user has cancelled.
     case promptReply(HeldSecret?)
 
-    /// An old password and a new one.
-    private static let mostSecrets = 2
+    /// An application password, an old password and a new one.
+    private static let mostSecrets = 3
 
     /// The message, and the secrets beside it.
     public func encoded() -> (message: [UInt8], secrets: HeldSecret?) {
         var message = WireClientMessage()
         var parcel = SecretParcel()
         switch self {
-        case .request(let request, let offersTerminal):
+        case .request(let request, let context, let offersTerminal):
             message.offersTerminal = offersTerminal
+            if let context {
+                message.context = context.wire
+                if let password = context.applicationPassword { parcel.add(password) }
+            }
             request.encode(into: &message, &parcel)
         case .registerPrompter: message.registerPrompter = .init()
         case .attachPrompter(let challenge): message.attachPrompter = .init(challenge)
@@ -50,8 +54,11 @@ public enum ClientWords: Sendable {
         case .promptReply(let reply):
             self = .promptReply(reply.hasAnswer_p ? try parts.takeFirst() : nil)
         case let verb?:
+            let context =
+                message.hasContext ? try AuthenticationContext(message.context, &parts) : nil
             self = .request(
-                try Request(verb, &parts), offersTerminal: message.offersTerminal)
+                try Request(verb, &parts), context: context,
+                offersTerminal: message.offersTerminal)
         case nil: throw .malformed
         }
         guard parts.isEmpty else { throw .secretsDoNotFit }
@@ -91,6 +98,9 @@ extension Request {
             message.setPassword.hasOldPassword_p = old != nil
             if let old { parcel.add(old) }
             parcel.add(new)
+        case .authenticate(let constraint): message.authenticate.constraint = constraint.wire
+        case .capabilities: message.capabilities = .init()
+        case .endContext: message.endContext = .init()
         }
     }
 
@@ -124,8 +134,33 @@ extension Request {
             self = .setPassword(
                 keychain: named.hasKeychain ? named.keychain : nil, old: old,
                 new: try secrets.takeFirst())
+        case .authenticate(let wire):
+            self = .authenticate(try Constraint(wire.constraint))
+        case .capabilities: self = .capabilities
+        case .endContext: self = .endContext
         case .registerPrompter, .attachPrompter, .promptReply: throw .malformed
         }
+    }
+}
+
+extension AuthenticationContext {
+    fileprivate var wire: WireClientMessage.Context {
+        var wire = WireClientMessage.Context()
+        wire.identifier = .init(identifier)
+        wire.noInteraction = !mayInteract
+        if let reason { wire.reason = reason }
+        wire.hasApplicationPassword_p = applicationPassword != nil
+        return wire
+    }
+
+    fileprivate init(
+        _ wire: WireClientMessage.Context, _ secrets: inout ArraySlice<HeldSecret>
+    ) throws(MessageError) {
+        guard let context = Self(identifier: .init(wire.identifier)) else { throw .malformed }
+        self = context
+        mayInteract = !wire.noInteraction
+        reason = wire.hasReason ? wire.reason : nil
+        if wire.hasApplicationPassword_p { applicationPassword = try secrets.takeFirst() }
     }
 }
 

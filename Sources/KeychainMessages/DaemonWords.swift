@@ -36,6 +36,7 @@ public enum DaemonWords: Sendable {
             message.answer.count = UInt64(clamping: answer.count)
             message.answer.items = answer.items.map { $0.wire(&parcel) }
             if let status = answer.status { message.answer.status = status.wire }
+            if let known = answer.capabilities { message.answer.capabilities = known.wire }
         case .needsPrompter(let challenge, let program):
             message.needsPrompter.challenge = .init(challenge)
             message.needsPrompter.program = program
@@ -82,6 +83,7 @@ extension Answer {
         self.init()
         count = Int(clamping: wire.count)
         status = wire.hasStatus ? try ServiceStatus(wire.status) : nil
+        capabilities = wire.hasCapabilities ? try Capabilities(wire.capabilities) : nil
         let lengths = wire.items.filter(\.hasSecret_p).map(\.secretLength)
         var secrets = try SecretParcel.split(joined, lengths: lengths)[...]
         items.reserveCapacity(wire.items.count)

@@ -67,6 +67,7 @@ extension NewItem {
         wire.accessible = UInt32(accessible.rawValue)
         if let accessControl { wire.accessControl = accessControl.wire }
         wire.authenticationUi = UInt32(authenticationUI.rawValue)
+        if let reason { wire.reason = reason }
         return wire
     }
 
@@ -83,6 +84,7 @@ extension NewItem {
         accessible = try Accessibility(wire: wire.accessible)
         accessControl = wire.hasAccessControl ? try ItemAccessControl(wire.accessControl) : nil
         self.authenticationUI = authenticationUI
+        reason = wire.hasReason ? wire.reason : nil
     }
 }
 

@@ -13,6 +13,11 @@ public enum Request: Sendable {
     case unlock(keychain: String?, password: HeldSecret)
     case lock(keychain: String?)
     case setPassword(keychain: String?, old: HeldSecret?, new: HeldSecret)
+    /// Asks the user for what meets the constraint, in the name of the request's context.
+    case authenticate(Constraint)
+    case capabilities
+    /// What was proven in the request's context is forgotten.
+    case endContext
 
     /// Bytes of one item's secret.
     public static let largestSecret = 32 * 1024 * 1024
@@ -24,6 +29,7 @@ public enum Request: Sendable {
 public struct Answer: Sendable {
     public var items: [AnsweredItem] = []
     public var status: ServiceStatus?
+    public var capabilities: Capabilities?
     /// How many items were changed or deleted.
     public var count = 0
 
@@ -43,5 +49,15 @@ public struct AnsweredItem: Sendable {
 
 /// Whoever answers requests: the daemon seen from a program, or the service in the own process.
 public protocol KeychainEndpoint: Sendable {
-    func answer(_ request: Request) throws(Refusal) -> Answer
+    func answer(
+        _ request: Request, in context: AuthenticationContext?, cancellation: Cancellation?
+    ) throws(Refusal) -> Answer
+}
+
+extension KeychainEndpoint {
+    public func answer(
+        _ request: Request, in context: AuthenticationContext? = nil
+    ) throws(Refusal) -> Answer {
+        try answer(request, in: context, cancellation: nil)
+    }
 }

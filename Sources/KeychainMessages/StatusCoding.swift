@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import FoundationEssentials
 internal import KeychainModel
 internal import KeychainWire
 
@@ -51,5 +52,31 @@ extension KeychainStatus {
             isPasswordProtected: wire.isPasswordProtected, lockReason: reason,
             itemCount: Int(clamping: wire.itemCount),
             problem: wire.hasProblem ? Refusal(rawValue: wire.problem) ?? .internalError : nil)
+    }
+}
+
+extension Capabilities {
+    var wire: WireServerMessage.Capabilities {
+        var wire = WireServerMessage.Capabilities()
+        wire.passcode = passcode
+        wire.presence = presence
+        wire.biometry = UInt32(biometry.rawValue)
+        wire.companion = companion
+        wire.interaction = interaction
+        wire.biometryState = .init(biometryState)
+        return wire
+    }
+
+    init(_ wire: WireServerMessage.Capabilities) throws(MessageError) {
+        guard let biometry = UInt8(exactly: wire.biometry).flatMap(Biometry.init) else {
+            throw .malformed
+        }
+        self.init()
+        passcode = wire.passcode
+        presence = wire.presence
+        self.biometry = biometry
+        companion = wire.companion
+        interaction = wire.interaction
+        biometryState = .init(wire.biometryState)
     }
 }

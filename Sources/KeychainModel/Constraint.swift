@@ -18,6 +18,14 @@ public indirect enum Constraint: Sendable, Hashable {
     public static let largestDepth = 8
     /// How many members a group may have.
     public static let mostMembers = 16
+
+    fileprivate var namesCurrentSet: Bool {
+        switch self {
+        case .biometryCurrentSet: true
+        case .atLeast(_, let members): members.contains(where: \.namesCurrentSet)
+        default: false
+        }
+    }
 }
 
 /// What is done to one item, in the words of access control lists.
@@ -43,15 +51,33 @@ public struct ItemAccessControl: Sendable, Hashable {
     public let defaultOperation: Constraint?
     /// An application password enters the derivation of the item's key.
     public let needsApplicationPassword: Bool
+    /// What was enrolled when the item was bound to it (`biometryCurrentSet`); the service's own
+    /// word, empty before.
+    public let boundBiometry: [UInt8]
 
     public init(
         protection: Accessibility, operations: [ItemOperation: Constraint],
-        defaultOperation: Constraint?, needsApplicationPassword: Bool = false
+        defaultOperation: Constraint?, needsApplicationPassword: Bool = false,
+        boundBiometry: [UInt8] = []
     ) {
         self.protection = protection
         self.operations = operations
         self.defaultOperation = defaultOperation
         self.needsApplicationPassword = needsApplicationPassword
+        self.boundBiometry = boundBiometry
+    }
+
+    /// The same, bound to what is enrolled now.
+    public func bound(to biometry: [UInt8]) -> ItemAccessControl {
+        ItemAccessControl(
+            protection: protection, operations: operations, defaultOperation: defaultOperation,
+            needsApplicationPassword: needsApplicationPassword, boundBiometry: biometry)
+    }
+
+    /// Whether an operation asks for the very biometry that was enrolled at the time.
+    public var isBoundToBiometry: Bool {
+        (operations.values + [defaultOperation].compactMap { $0 }).contains(
+            where: \.namesCurrentSet)
     }
 
     /// The rights of an item that was added with an accessibility alone.

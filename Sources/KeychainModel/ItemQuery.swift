@@ -61,6 +61,8 @@ public struct NewItem: Sendable, Equatable {
     /// nil: the accessibility alone.
     public var accessControl: ItemAccessControl?
     public var authenticationUI: ItemQuery.AuthenticationUI = .allow
+    /// The asking program's own words for the user.
+    public var reason: String?
 
     public init(_ itemClass: ItemClass) { self.itemClass = itemClass }
 }

@@ -27,6 +27,8 @@ public enum Refusal: UInt32, Error, Sendable, CaseIterable {
     case wrongPassword = 27
     /// The daemon knows no login to which an unlock could belong.
     case noSession = 28
+    /// A rule of the administrator's policy does not allow it.
+    case forbidden = 29
     // The keychain.
     case noSuchKeychain = 40
     case duplicateKeychain = 41

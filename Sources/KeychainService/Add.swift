@@ -11,37 +11,64 @@ extension KeychainService {
         for asker: any Asker
     ) throws(Refusal) -> Answer {
         let caller = asker.caller
-        guard let group = try groups(item.accessGroup, of: caller).first else {
-            throw .notEntitled
-        }
         guard secret?.bytes.count ?? 0 <= Request.largestSecret else { throw .dataTooLarge }
         let keychain = try keychain(item.keychain, for: caller)
         var keys = try vault.keys(of: keychain)
+        let group = try group(for: item, keychain, keys, asker)
+        let own = caller.accessGroups
         var judging = try judging(
-            .encrypt, keychain, keys, groups: [group], ui: item.authenticationUI, for: asker)
-        let accessControl = item.accessControl ?? .plain(item.accessible)
+            .encrypt, as: .add, keychain, keys, groups: own, ui: item.authenticationUI, for: asker)
+        let accessControl = bound(item.accessControl ?? .plain(item.accessible), to: judging)
         let new = SealedItem.new(item, in: group, accessControl)
-        let evidence = try evidence(
-            for: Needs([new], judging), .add, reason: nil, for: asker)
+        var needs = try Needs([new], judging, given: authentication.evidence(for: asker))
+        try countLimits(&needs, new, judging)
+        let evidence = try evidence(for: needs, .add, reason: item.reason, for: asker)
         if evidence != nil {
             keys = try vault.keys(of: keychain)
             judging = try self.judging(
-                .encrypt, keychain, keys, groups: [group], ui: item.authenticationUI, for: asker)
+                .encrypt, as: .add, keychain, keys, groups: own, ui: item.authenticationUI,
+                for: asker)
         }
-        guard case .allow(let grant) = judging.judge(new, evidence ?? Evidence()) else {
+        if needs.usesApplicationPassword {
+            keys.applicationKey = try applicationKey(
+                keychain, question(needs, .add, item.reason, asker), isNew: true,
+                item.authenticationUI, for: asker)
+        }
+        let proven = evidence ?? needs.evidence
+        guard case .allow(let grant) = judging.judge(new, proven) else {
             throw .authenticationFailed
         }
+        let rule = grant.because
         guard asker.isUnchanged() else { throw .notEntitled }
         let added: FoundItem
         do { added = try keychain.file.add(new, secret, grant, keys: keys) } catch {
             throw Refusal(error)
         }
-        audit?.record(.add, caller, evidence ?? Evidence(), nil)
+        audit?.record(
+            .add, caller, evidence ?? Evidence(), nil, because: [rule].compactMap { $0 })
         var answer = Answer()
         answer.items = [
             AnsweredItem(item: added, secret: parts.contains(.data) ? secret : nil)
         ]
         answer.count = 1
         return answer
+    }
+
+    /// The caller's first group, or the one that is named where he may have items in it.
+    private func group(
+        for item: NewItem, _ keychain: OpenKeychain, _ keys: borrowing ClassKeys,
+        _ asker: any Asker
+    ) throws(Refusal) -> String {
+        guard let named = item.accessGroup else {
+            guard let first = asker.caller.accessGroups.first else { throw .notEntitled }
+            return first
+        }
+        _ = try groups(named, .add, keychain, keys, for: asker)
+        return named
+    }
+
+    /// Rights that ask for the biometry that is enrolled now are bound to it.
+    func bound(_ rights: ItemAccessControl, to judging: Judging) -> ItemAccessControl {
+        rights.isBoundToBiometry ? rights.bound(to: judging.biometry) : rights
     }
 }

@@ -1,9 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
+public import AccessControl
+public import KeychainMessages
 public import KeychainModel
 
 /// Whoever a request comes from, for as long as it is under way.
 public protocol Asker: Sendable {
     var caller: Caller { get }
+    /// What the request was made in; without one, proofs serve this request alone.
+    var context: AuthenticationContext? { get }
+    /// Where a proof that is given now belongs, and which ones may be taken.
+    var places: EvidencePlaces { get }
+    /// What policies ask about the program and its session.
+    var policyFacts: PolicyFacts { get }
+    /// What a policy lets the asker know of besides his own items.
+    func reach(_ policy: CompiledPolicy, for operation: PolicyOperation) -> PolicyReach
+    /// The rules that refused him, for whoever explains it.
+    var because: Because { get }
     /// Whether a prompter may be started on the program's own terminal.
     var offersTerminal: Bool { get }
     /// Whether it is still the program it was when the request arrived.

@@ -14,6 +14,7 @@ internal import Synchronization
 final class AuditLog: Sendable {
     enum Operation: String, Sendable {
         case add, copyMatching, update, delete, unlock, lock, setPassword, createKeychain, status
+        case authenticate
         /// What PAM's module or a screen locker asked for.
         case login, logout, offerPassword, changePassword
     }
@@ -56,25 +57,28 @@ final class AuditLog: Sendable {
     init(folder: String) { state = Mutex(State(file: AuditFile(folder + "/audit.jsonl"))) }
 
     func record(
-        _ operation: Operation, _ caller: Caller, _ evidence: Evidence, _ refusal: Refusal?
+        _ operation: Operation, _ caller: Caller, _ evidence: Evidence, _ refusal: Refusal?,
+        because rules: [String] = []
     ) {
-        record(operation, by: Subject(caller), evidence: evidence, refusal)
+        record(operation, by: Subject(caller), evidence: evidence, refusal, because: rules)
     }
 
     func record(
         _ operation: Operation, by subject: Subject, evidence: Evidence = Evidence(),
-        _ refusal: Refusal?
+        _ refusal: Refusal?, because rules: [String] = []
     ) {
         guard operation != .status else { return }
         let outcome = refusal.map { "\($0)" } ?? "allowed"
         let isPlainRead =
             operation == .copyMatching && (refusal == nil || refusal == .notFound)
         state.withLock { state in
-            guard evidence.factors.isEmpty else {
-                return state.file.append(Self.line(operation, subject, evidence, outcome))
+            guard evidence.isEmpty else {
+                return state.file.append(
+                    Self.line(operation, subject, evidence, outcome, because: rules))
             }
             if !isPlainRead, state.takeLine(subject.user) {
-                state.file.append(Self.line(operation, subject, evidence, outcome))
+                state.file.append(
+                    Self.line(operation, subject, evidence, outcome, because: rules))
             } else {
                 state.count(
                     Tally(
@@ -101,12 +105,14 @@ final class AuditLog: Sendable {
         let session: Int32?
         let evidence: [String]
         let outcome: String
+        /// Ids of the rules that made it so.
+        let because: [String]
         let count: Int
     }
 
     fileprivate static func line(
         _ operation: Operation, _ subject: Subject, _ evidence: Evidence, _ outcome: String,
-        count: Int = 1
+        because rules: [String] = [], count: Int = 1
     ) -> Data {
         let encoder = JSONEncoder()
         encoder.dateEncodingStrategy = .iso8601
@@ -114,7 +120,8 @@ final class AuditLog: Sendable {
         let record = Record(
             time: Date(), operation: operation.rawValue, user: subject.user,
             process: subject.process, program: subject.program, session: subject.session,
-            evidence: evidence.factors.sorted().map(\.service), outcome: outcome, count: count)
+            evidence: evidence.proofs.map(\.method.words), outcome: outcome, because: rules,
+            count: count)
         var line = (try? encoder.encode(record)) ?? Data()
         line.append(UInt8(ascii: "\n"))
         return line
@@ -173,5 +180,14 @@ extension AuditLog.Subject {
         self.init(
             user: caller.user, process: caller.process,
             program: caller.identity.identifier ?? "unknown", session: caller.session?.rawValue)
+    }
+}
+
+extension PolicyMethod {
+    fileprivate var words: String {
+        switch self {
+        case .factor(let factor): factor.rawValue
+        case .pam(let service): service.string
+        }
     }
 }

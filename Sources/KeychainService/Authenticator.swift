@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import AccessControl
 public import KeychainModel
+public import Secrets
 
 /// Proves to the engine that the user is there, by PAM and nothing else.
 public protocol Authenticator: Sendable {
@@ -8,16 +9,26 @@ public protocol Authenticator: Sendable {
     func canAsk(for asker: any Asker) -> Bool
     /// Whether a prompter is registered for the caller's session.
     func hasPrompter(for caller: Caller) -> Bool
+    /// What the caller could be asked to prove on this machine.
+    func provable(for caller: Caller) -> Set<PolicyMethod>
+    /// Whether the machine has a PAM service for biometry, whoever is enrolled.
+    func hasBiometryService() -> Bool
+    /// Changes with what the caller has enrolled; empty where that is nothing.
+    func enrolledBiometry(of caller: Caller) -> [UInt8]
     /// Asks for the proof. Refuses where it wasn't given.
     func prove(
-        _ factor: Factor, _ question: Question, for asker: any Asker
+        _ method: PolicyMethod, _ question: Question, for asker: any Asker
     ) throws(Refusal)
+    /// Asks for a secret that is the user's and the program's, and no proof of anything.
+    func ask(
+        _ prompt: String, _ question: Question, for asker: any Asker
+    ) throws(Refusal) -> HeldSecret
 }
 
 /// What the user is told before he is asked: the service's own facts, and below them the program's
 /// words.
 public struct Question: Sendable, Equatable {
-    public enum Purpose: String, Sendable { case read, change, delete, add }
+    public enum Purpose: String, Sendable { case read, change, delete, add, authenticate }
 
     public let purpose: Purpose
     /// Names of the items it is about, at most `mostNames`.
@@ -38,7 +49,9 @@ public struct Question: Sendable, Equatable {
     /// The text for the user. Whatever a program could have chosen is quoted, cut and cleaned of
     /// characters that could change how the rest reads.
     public func text(for caller: Caller) -> String {
-        var lines = ["\(Self.program(caller)) wants to \(purpose.rawValue) \(items)."]
+        let purpose =
+            purpose == .authenticate ? "know that it is you" : "\(purpose.rawValue) \(items)"
+        var lines = ["\(Self.program(caller)) wants to \(purpose)."]
         if let reason, !reason.isEmpty {
             lines.append("The program says: \(ShownText.quoted(reason, longest: 200))")
         }

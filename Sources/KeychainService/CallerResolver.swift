@@ -33,6 +33,12 @@ struct CallerResolver: Sendable {
         return session == caller.session ? caller : caller.inSession(session)
     }
 
+    /// What policies ask about the caller's login.
+    func surroundings(_ caller: Caller, _ connection: ServerConnection) -> Surroundings {
+        Surroundings(
+            caller.session.flatMap { sessions.session($0, of: caller.user) }, connection.process)
+    }
+
     /// What names the program, strongest first. An executable's path counts only where it means
     /// the same file to us as to the program.
     static func identity(of process: PinnedProcess, label: String?) -> Caller.Identity {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import AccessControl
 internal import KeychainMessages
 internal import KeychainModel
 internal import LocalSocket
@@ -6,21 +7,43 @@ internal import LocalSocket
 /// A program at the other end of a socket.
 final class ConnectedAsker: Asker {
     let caller: Caller
+    let context: AuthenticationContext?
     let offersTerminal: Bool
     private let connection: ServerConnection
     /// How it looked when the connection was accepted.
     private let facts: ProcessFacts?
     private let prompterProgram: String
+    private let callerFacts: CallerFacts
+    private let surroundings: Surroundings
+    let because = Because()
 
     init(
         _ caller: Caller, _ connection: ServerConnection, facts: ProcessFacts?,
+        _ callerFacts: CallerFacts, _ surroundings: Surroundings, context: AuthenticationContext?,
         offersTerminal: Bool, prompterProgram: String
     ) {
         self.caller = caller
+        self.context = context
         self.connection = connection
         self.facts = facts
+        self.callerFacts = callerFacts
+        self.surroundings = surroundings
         self.offersTerminal = offersTerminal
         self.prompterProgram = prompterProgram
+    }
+
+    var places: EvidencePlaces {
+        connection.process.map { EvidencePlaces($0, caller.session) } ?? EvidencePlaces()
+    }
+
+    var policyFacts: PolicyFacts {
+        var facts = callerFacts.facts(of: caller)
+        surroundings.add(to: &facts)
+        return facts
+    }
+
+    func reach(_ policy: CompiledPolicy, for operation: PolicyOperation) -> PolicyReach {
+        callerFacts.reach(policy, caller, for: operation)
     }
 
     func isUnchanged() -> Bool {

@@ -9,30 +9,47 @@ extension KeychainService {
     func copyMatching(
         _ query: ItemQuery, for asker: any Asker, emit: (Answer) throws(Refusal) -> Void
     ) throws(Refusal) -> Answer {
-        let groups = try groups(query.accessGroup, of: asker.caller)
+        let operation: PolicyOperation =
+            query.parts.contains(.data) ? .readSecret : .readAttributes
         let keychain = try keychain(query.keychain, for: asker.caller)
         var keys = try vault.keys(of: keychain)
+        let groups = try groups(query.accessGroup, operation, keychain, keys, for: asker)
         var reading = Reading(query, groups: groups)
         try findFew(&reading, keychain, keys)
         var judging = try judging(
-            .decrypt, keychain, keys, groups: groups, ui: query.authenticationUI,
-            few: reading.found, for: asker)
-        let needs = try needs(reading, keychain, keys, judging)
+            .decrypt, as: operation, keychain, keys, groups: groups.own,
+            ui: query.authenticationUI, few: reading.found, for: asker)
+        reading.judging = judging
+        var needs = try needs(
+            reading, keychain, keys, judging, given: authentication.evidence(for: asker))
+        try countLimits(&needs, needs.first, judging)
         let evidence = try evidence(for: needs, .read, reason: query.reason, for: asker)
         if evidence != nil {
             keys = try vault.keys(of: keychain)
             judging = try self.judging(
-                .decrypt, keychain, keys, groups: groups, ui: query.authenticationUI,
-                few: reading.found, for: asker)
+                .decrypt, as: operation, keychain, keys, groups: groups.own,
+                ui: query.authenticationUI, few: reading.found, for: asker)
         }
+        if needs.usesApplicationPassword, query.parts.contains(.data) {
+            keys.applicationKey = try applicationKey(
+                keychain, question(needs, .read, query.reason, asker), isNew: false,
+                query.authenticationUI, for: asker)
+        }
+        let mayOpen = keys.applicationKey != nil || !query.parts.contains(.data)
         var delivery = Delivery(evidence ?? Evidence(), asker, memory, audit)
         try each(reading, keychain, keys) { item throws(Refusal) in
             let proof = needs.items.contains(item.reference) ? evidence : nil
-            guard let grant = try grant(item, judging, proof ?? Evidence(), query) else {
+            if item.accessControl.needsApplicationPassword, !mayOpen,
+                query.authenticationUI == .skip
+            {
+                return true
+            }
+            guard let grant = try grant(item, judging, proof ?? needs.evidence, query) else {
                 return true
             }
             try delivery.makeRoom(
                 for: query.parts.contains(.data) ? sealedSize(item, keychain) : 0, emit)
+            if let rule = grant.because { delivery.note(rule) }
             let opened = try open(item, keychain, keys, grant, query)
             try delivery.add(opened, emit)
             return delivery.count != query.limit
@@ -43,10 +60,12 @@ extension KeychainService {
     /// A query, and the items it found where those are few enough to be kept.
     private struct Reading {
         var query: ItemQuery
-        let groups: [String]
+        let groups: GroupScope
         var found: [SealedItem]?
+        /// Tells which items of others the caller may know of.
+        var judging: Judging?
 
-        init(_ query: ItemQuery, groups: [String]) {
+        init(_ query: ItemQuery, groups: GroupScope) {
             self.query = query
             self.groups = groups
         }
@@ -56,25 +75,27 @@ extension KeychainService {
         _ reading: inout Reading, _ keychain: OpenKeychain, _ keys: borrowing ClassKeys
     ) throws(Refusal) {
         guard let limit = reading.query.limit, limit <= Delivery.mostItems,
-            reading.query.authenticationUI != .skip
+            reading.query.authenticationUI != .skip, reading.groups.others.isEmpty
         else { return }
         do {
             reading.found = try keychain.file.find(
-                reading.query, groups: reading.groups, keys: keys)
+                reading.query, groups: reading.groups.all, keys: keys)
         } catch { throw Refusal(error) }
     }
 
     /// Looks at everything that will be read, so that the user is asked once and for all of it.
     private func needs(
         _ reading: Reading, _ keychain: OpenKeychain, _ keys: borrowing ClassKeys,
-        _ judging: Judging
+        _ judging: Judging, given evidence: Evidence
     ) throws(Refusal) -> Needs {
-        if let found = reading.found { return try Needs(found, judging) }
-        var needs = Needs()
+        if let found = reading.found { return try Needs(found, judging, given: evidence) }
+        var needs = Needs(given: evidence)
         if reading.query.authenticationUI == .skip { return needs }
+        var count = 0
         try each(reading, keychain, keys) { item throws(Refusal) in
             try needs.add(item, judging)
-            return true
+            count += 1
+            return count != reading.query.limit
         }
         return needs
     }
@@ -90,10 +111,12 @@ extension KeychainService {
         }
         var query = reading.query
         // Items that are left out must not use the limit up.
-        if query.authenticationUI == .skip { query.limit = nil }
+        let mayBeUnknown = !reading.groups.others.isEmpty
+        if query.authenticationUI == .skip || mayBeUnknown { query.limit = nil }
         var refusal: Refusal?
         do {
-            try keychain.file.forEach(query, groups: reading.groups, keys: keys) { item in
+            try keychain.file.forEach(query, groups: reading.groups.all, keys: keys) { item in
+                if mayBeUnknown, reading.judging?.isKnown(item) == false { return true }
                 do throws(Refusal) { return try body(item) } catch {
                     refusal = error
                     return false
@@ -109,7 +132,7 @@ extension KeychainService {
     ) throws(Refusal) -> Grant? {
         switch judging.judge(item, evidence) {
         case .deny(.interactionNotAllowed) where query.authenticationUI == .skip: return nil
-        case .deny(let denial): throw Refusal(denial)
+        case .deny(let denial): throw judging.refusal(denial)
         case .allowAfter: throw .authenticationFailed
         case .allow(let grant): return grant
         }
@@ -120,7 +143,7 @@ extension KeychainService {
         _ item: SealedItem, _ keychain: OpenKeychain, _ keys: borrowing ClassKeys,
         _ grant: consuming Grant, _ query: ItemQuery
     ) throws(Refusal) -> AnsweredItem {
-        let answered = item.answered(query.parts)
+        let answered = item.answered(query.parts, without: grant.redacted)
         guard query.parts.contains(.data) else { return AnsweredItem(item: answered, secret: nil) }
         do {
             let secret = try keychain.file.open(item, grant, keys: keys)
@@ -137,12 +160,23 @@ extension KeychainService {
 
 extension SealedItem {
     /// What an answer carries of it: no attributes where the secret or the name alone was asked for.
-    fileprivate func answered(_ parts: ItemQuery.Parts) -> FoundItem {
+    fileprivate func answered(
+        _ parts: ItemQuery.Parts, without redacted: [String]
+    ) -> FoundItem {
         guard parts.isEmpty || parts == .data || parts == .persistentReference else {
-            return found
+            let hidden = redacted.map { ItemFacts.names[$0] ?? AttributeName(rawValue: $0) }
+            return hidden.isEmpty ? found : found.without(hidden)
         }
         return FoundItem(
             reference: reference, attributes: [:],
             accessControl: .plain(accessControl.protection))
+    }
+}
+
+extension FoundItem {
+    fileprivate func without(_ names: [AttributeName]) -> FoundItem {
+        FoundItem(
+            reference: reference, attributes: attributes.filter { !names.contains($0.key) },
+            accessControl: accessControl)
     }
 }

@@ -3,6 +3,7 @@ internal import Foundation
 internal import KeychainModel
 public import LocalSocket
 internal import LoginManager
+internal import Synchronization
 
 /// Where a daemon keeps what, and whom it listens to.
 public struct DaemonPlan: Sendable {
@@ -14,12 +15,18 @@ public struct DaemonPlan: Sendable {
     public var authenticationProgram: String
     public var prompterProgram: String
     public var accountName: @Sendable (UInt32) -> String?
+    /// Names of all groups of an account; nil where nobody can say.
+    public var accountGroups: @Sendable (String) -> [String]?
+    public var groupName: @Sendable (UInt32) -> String?
+    public var policy: PolicyInForce
     public var log: @Sendable (String) -> Void
 
     public init(
         stateFolder: String, runtimeFolder: String, requests: Listener, logins: Listener,
         offers: Listener, authenticationProgram: String, prompterProgram: String,
         accountName: @escaping @Sendable (UInt32) -> String?,
+        accountGroups: @escaping @Sendable (String) -> [String]?,
+        groupName: @escaping @Sendable (UInt32) -> String?, policy: PolicyInForce,
         log: @escaping @Sendable (String) -> Void
     ) {
         self.stateFolder = stateFolder
@@ -30,6 +37,9 @@ public struct DaemonPlan: Sendable {
         self.authenticationProgram = authenticationProgram
         self.prompterProgram = prompterProgram
         self.accountName = accountName
+        self.accountGroups = accountGroups
+        self.groupName = groupName
+        self.policy = policy
         self.log = log
     }
 }
@@ -45,6 +55,7 @@ public final class Daemon: Sendable {
     private let offers: LoginServer
     private let sessions: SessionRegistry
     private let audit: AuditLog
+    private let watches = Mutex<[@Sendable () -> Void]>([])
 
     public init(_ plan: DaemonPlan) throws {
         self.plan = plan
@@ -64,24 +75,35 @@ public final class Daemon: Sendable {
             allowsDeviceProtector: false)
         let prompters = PrompterRegistry()
         let audit = AuditLog(folder: state)
+        let evidence = EvidenceStore(keyring: keyring)
         let guesses = Guesses()
         let memory = MemoryBudget()
         let service = KeychainService(
             folder: folder, vault: vault, protectors: protectors,
             authenticator: PromptedAuthenticator(
                 program: plan.authenticationProgram, prompters: prompters, accounts: accounts),
-            guesses: guesses, memory: memory, audit: audit, mode: .daemon)
+            policy: plan.policy, evidence: evidence, guesses: guesses, memory: memory,
+            audit: audit, mode: .daemon)
         requests = RequestServer(
             plan.requests, service: service, resolver: CallerResolver(sessions: sessions),
-            accounts: accounts, memory: memory, prompters: prompters,
+            directory: CallerFacts.Directory(
+                accounts: accounts, groups: plan.accountGroups, group: plan.groupName),
+            memory: memory, prompters: prompters,
             prompterProgram: plan.prompterProgram)
         let handler = Logins(
             folder: folder, protectors: protectors, vault: vault, sessions: sessions,
-            pending: pending, guesses: guesses, accounts: accounts, audit: audit, log: plan.log)
+            pending: pending, evidence: evidence, guesses: guesses, accounts: accounts,
+            audit: audit,
+            log: plan.log)
         logins = LoginServer(plan.logins, .login, logins: handler, accounts: accounts)
         offers = LoginServer(plan.offers, .offer, logins: handler, accounts: accounts)
         self.sessions = sessions
         self.audit = audit
+    }
+
+    /// What else is to be done every few seconds while it runs.
+    public func watch(_ work: @escaping @Sendable () -> Void) {
+        watches.withLock { $0.append(work) }
     }
 
     /// Serves until `stop` is called.
@@ -89,9 +111,11 @@ public final class Daemon: Sendable {
         let sweep = DispatchSource.makeTimerSource(queue: .global())
         sweep.schedule(
             deadline: .now(), repeating: .seconds(Self.sweepSeconds), leeway: .milliseconds(200))
+        let watches = watches.withLock { $0 }
         sweep.setEventHandler { [sessions, audit] in
             sessions.forgetDead()
             audit.flushIfDue()
+            for work in watches { work() }
         }
         sweep.resume()
         defer { sweep.cancel() }

@@ -8,19 +8,25 @@ extension KeychainService {
     /// Deletes every item found, or none. What can't be read for want of a key can be deleted.
     func delete(_ query: ItemQuery, for asker: any Asker) throws(Refusal) -> Answer {
         let caller = asker.caller
-        let groups = try groups(query.accessGroup, of: caller)
         let keychain = try keychain(query.keychain, for: caller)
         let keys = try vault.keys(of: keychain)
+        let groups = try groups(query.accessGroup, .delete, keychain, keys, for: asker)
         let judging = try judging(
-            .delete, keychain, keys, groups: groups, ui: query.authenticationUI, for: asker)
+            .delete, as: .delete, keychain, keys, groups: groups.own, ui: query.authenticationUI,
+            for: asker)
+        var query = query
+        if !groups.others.isEmpty {
+            query.references = try known(query, groups, keychain, keys, judging)
+        }
         guard asker.isUnchanged() else { throw .notEntitled }
+        let evidence = authentication.evidence(for: asker)
         var denied: Refusal?
         var answer = Answer()
         do {
-            answer.count = try keychain.file.delete(query, groups: groups, keys: keys) { item in
-                switch judging.judge(item, Evidence()) {
+            answer.count = try keychain.file.delete(query, groups: groups.all, keys: keys) { item in
+                switch judging.judge(item, evidence) {
                 case .allow(let grant): return grant
-                case .deny(let denial): denied = Refusal(denial)
+                case .deny(let denial): denied = judging.refusal(denial)
                 case .allowAfter: denied = .authenticationFailed
                 }
                 return nil
@@ -30,5 +36,22 @@ extension KeychainService {
         }
         audit?.record(.delete, caller, Evidence(), nil)
         return answer
+    }
+
+    /// Those of the items meant that the caller may know of.
+    private func known(
+        _ query: ItemQuery, _ groups: GroupScope, _ keychain: OpenKeychain,
+        _ keys: borrowing ClassKeys, _ judging: Judging
+    ) throws(Refusal) -> [ItemReference] {
+        var search = query
+        search.limit = nil
+        var known: [ItemReference] = []
+        do {
+            try keychain.file.forEach(search, groups: groups.all, keys: keys) { item in
+                if judging.isKnown(item) { known.append(item.reference) }
+                return true
+            }
+        } catch { throw Refusal(error) }
+        return known
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import AccessControl
 internal import Foundation
 public import KeychainMessages
 public import KeychainModel
@@ -29,12 +30,20 @@ public final class EmbeddedKeychain: KeychainEndpoint {
         asker = OwnProcess(user: user, groups: groups)
         service = KeychainService(
             folder: folder, vault: EmbeddedVault(protectors: protectors), protectors: protectors,
-            authenticator: TerminalAuthenticator(account: account), guesses: Guesses(),
-            memory: MemoryBudget(), audit: nil, mode: .embedded)
+            authenticator: TerminalAuthenticator(account: account),
+            policy: PolicyInForce(),
+            evidence: EvidenceStore(keyring: nil),
+            guesses: Guesses(), memory: MemoryBudget(), audit: nil, mode: .embedded)
     }
 
-    public func answer(_ request: Request) throws(Refusal) -> Answer {
+    /// The user's terminal is the program's own here: a question is cancelled there.
+    public func answer(
+        _ request: Request, in context: AuthenticationContext?, cancellation: Cancellation?
+    ) throws(Refusal) -> Answer {
         try makeLoginKeychain(for: request)
+        var asker = asker
+        asker.context = context
+        asker.cancellation = cancellation
         var parts: [AnsweredItem] = []
         var answer = try service.answer(request, for: asker) { part in parts += part.items }
         answer.items = parts + answer.items
@@ -57,9 +66,13 @@ public final class EmbeddedKeychain: KeychainEndpoint {
 private struct OwnProcess: Asker {
     let caller: Caller
     let offersTerminal: Bool
+    let places: EvidencePlaces
+    var context: AuthenticationContext?
+    var cancellation: Cancellation?
 
     init(user: UInt32, groups: [String]) {
         let process = PinnedProcess(pid: getpid(), pidfd: nil)
+        places = process.map { EvidencePlaces($0, nil) } ?? EvidencePlaces()
         let path = process?.executable()?.path ?? CommandLine.arguments.first ?? "unknown"
         let own = "exe:" + path
         caller = Caller(
@@ -69,7 +82,13 @@ private struct OwnProcess: Asker {
         offersTerminal = ControllingTerminal.exists
     }
 
+    let because = Because()
+    /// Policies are the administrator's, who has none where his package is not installed.
+    var policyFacts: PolicyFacts { PolicyFacts() }
+    func reach(_ policy: CompiledPolicy, for operation: PolicyOperation) -> PolicyReach {
+        PolicyReach()
+    }
     func isUnchanged() -> Bool { true }
-    func hasGone() -> Bool { false }
+    func hasGone() -> Bool { cancellation?.isCancelled ?? false }
     func startPrompter(challenge: [UInt8]) -> Bool { false }
 }

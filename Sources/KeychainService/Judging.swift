@@ -1,49 +1,120 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import AccessControl
+internal import KeychainMessages
 internal import KeychainModel
 internal import KeychainStore
+internal import LocalSocket
+internal import Secrets
 
 /// How one request's items are judged: the same facts for each of them.
 struct Judging: Sendable {
-    let operation: ItemOperation
-    let groups: [String]
-    let keychain: AccessRequest.Keychain
-    let mayAsk: Bool
+    let judge: Judge
+    let circumstances: AccessRequest.Circumstances
+    let keychainName: String
+    /// What is enrolled now; empty where nothing is.
+    let biometry: [UInt8]
+    let because: Because
 
     func judge(_ item: AccessRequest.Item, _ evidence: Evidence) -> Verdict {
-        Judge.judge(
-            AccessRequest(
-                operation, on: item, callerGroups: groups, keychain: keychain, mayAsk: mayAsk),
-            evidence)
+        judge.judge(AccessRequest(circumstances, on: item), evidence)
     }
 
     func judge(_ item: SealedItem, _ evidence: Evidence) -> Verdict {
-        judge(
-            AccessRequest.Item(
-                reference: item.reference, accessGroup: item.accessGroup,
-                accessControl: item.accessControl), evidence)
+        judge(self.item(item, item.accessGroup, item.accessControl), evidence)
+    }
+
+    /// Whether the caller may know that the item exists.
+    func isKnown(_ item: SealedItem) -> Bool {
+        let group = item.accessGroup
+        if circumstances.callerGroups.contains(where: { $0.utf8.elementsEqual(group.utf8) }) {
+            return true
+        }
+        if case .deny(.unknownItem) = judge(item, Evidence()) { return false }
+        return true
+    }
+
+    /// The item as it is, or as it would be in another group and under other rights.
+    func item(
+        _ item: SealedItem, _ group: String, _ rights: ItemAccessControl,
+        changed attributes: Attributes = [:]
+    ) -> AccessRequest.Item {
+        let isCurrent =
+            !rights.isBoundToBiometry || (!biometry.isEmpty && rights.boundBiometry == biometry)
+        let facts =
+            judge.policy.isEmpty
+            ? PolicyFacts()
+            : ItemFacts.of(
+                item.reference.itemClass, item.attributes.merging(attributes) { $1 }, group: group,
+                rights,
+                keychain: keychainName)
+        return AccessRequest.Item(
+            reference: item.reference, accessGroup: group, accessControl: rights,
+            biometryIsCurrent: isCurrent, facts: facts)
+    }
+
+    /// The refusal that a denial is, its reasons noted for whoever explains it.
+    func refusal(_ denial: Denial) -> Refusal {
+        if case .forbidden(let rules) = denial { because.note(rules) }
+        return Refusal(denial)
     }
 }
 
 extension KeychainService {
     func judging(
-        _ operation: ItemOperation, _ keychain: OpenKeychain, _ keys: borrowing ClassKeys,
-        groups: [String], ui: ItemQuery.AuthenticationUI, few: [SealedItem]? = nil,
-        for asker: any Asker
+        _ operation: ItemOperation, as policyOperation: PolicyOperation,
+        _ keychain: OpenKeychain, _ keys: borrowing ClassKeys, groups: [String],
+        ui: ItemQuery.AuthenticationUI, few: [SealedItem]? = nil, for asker: any Asker
     ) throws(Refusal) -> Judging {
-        // Looked up only where a verdict can rest on it; "not set" opens nothing.
+        let judge = policy.now.judge
+        // Looked up only where a verdict can rest on it; "not set" and "nothing" open nothing.
         var isPasscodeSet = false
-        if few?.contains(where: { $0.restsOnPasscode(for: operation) }) ?? true {
+        var provable: Set<PolicyMethod> = []
+        var biometry: [UInt8] = []
+        let restsOnPasscode = few?.contains { $0.restsOnPasscode(for: operation) } ?? true
+        if restsOnPasscode || !judge.policy.isEmpty {
             do { isPasscodeSet = try keychain.file.isPasswordProtected() } catch {
                 throw Refusal(error)
             }
+            provable = authentication.provable(for: asker)
         }
+        if few?.contains(where: { $0.accessControl.isBoundToBiometry }) ?? true {
+            biometry = authentication.enrolledBiometry(of: asker.caller)
+        }
+        let isPolicyEmpty = judge.policy.isEmpty
         return Judging(
-            operation: operation, groups: groups,
-            keychain: AccessRequest.Keychain(
-                isUnlocked: keys.isUnlocked, wasUnlockedSinceBoot: keys.wasUnlockedSinceBoot,
-                isPasscodeSet: isPasscodeSet),
-            mayAsk: authentication.mayAsk(ui, for: asker))
+            judge: judge,
+            circumstances: AccessRequest.Circumstances(
+                operation, as: policyOperation, callerGroups: groups,
+                keychain: AccessRequest.Keychain(
+                    isUnlocked: keys.isUnlocked, wasUnlockedSinceBoot: keys.wasUnlockedSinceBoot,
+                    isPasscodeSet: isPasscodeSet),
+                mayAsk: authentication.mayAsk(ui, for: asker), provable: provable,
+                facts: isPolicyEmpty ? PolicyFacts() : policyFacts(of: asker),
+                day: isPolicyEmpty ? 0 : LocalTime.now.day),
+            keychainName: keychain.name.description, biometry: biometry,
+            because: asker.because)
+    }
+
+    private func policyFacts(of asker: any Asker) -> PolicyFacts {
+        var facts = asker.policyFacts
+        let presence = authentication.evidence(for: asker).proofs.filter(\.provesPresence)
+        if let age = presence.map(\.age).min() { facts[AgeField.presence] = .known(age) }
+        return facts
+    }
+
+    /// Counts the call for the policy's limits, once for all of its items. What is exhausted may ask
+    /// for more than the items do.
+    func countLimits(
+        _ needs: inout Needs, _ item: SealedItem?, _ judging: Judging
+    ) throws(Refusal) {
+        guard !judging.judge.policy.isEmpty, let item else { return }
+        var facts = judging.circumstances.facts.with(
+            item: judging.item(item, item.accessGroup, item.accessControl).facts)
+        facts[.prompted] = .known(!needs.items.isEmpty)
+        let request = PolicyRequest(
+            judging.circumstances.policyOperation, facts: facts, day: judging.circumstances.day)
+        let exhausted = try limits.count(request, judging.judge.policy, judging.because)
+        for constraint in exhausted { needs.require(Requirement(constraint), for: item) }
     }
 
     /// Asks once for what all these items together still need; nil where they need nothing.
@@ -55,9 +126,37 @@ extension KeychainService {
     ) throws(Refusal) -> Evidence? {
         guard !needs.items.isEmpty else { return nil }
         return try authentication.satisfy(
-            Requirement.all(needs.requirements),
-            Question(purpose, names: needs.names, itemCount: needs.items.count, reason: reason),
-            for: asker)
+            Requirement.all(needs.requirements), question(needs, purpose, reason, asker),
+            given: needs.evidence, for: asker)
+    }
+
+    func question(
+        _ needs: Needs, _ purpose: Question.Purpose, _ reason: String?, _ asker: any Asker
+    ) -> Question {
+        Question(
+            purpose, names: needs.names, itemCount: needs.items.count,
+            reason: reason ?? asker.context?.reason)
+    }
+
+    /// The key to items that were made with an application password: from the request's context,
+    /// else from the user; nil where neither gives one, for a query that leaves such items out.
+    func applicationKey(
+        _ keychain: OpenKeychain, _ question: @autoclosure () -> Question, isNew: Bool,
+        _ ui: ItemQuery.AuthenticationUI, for asker: any Asker
+    ) throws(Refusal) -> HeldSecret? {
+        let password: HeldSecret
+        if let given = asker.context?.applicationPassword {
+            password = given
+        } else if authentication.mayAsk(ui, for: asker) {
+            password = try authentication.applicationPassword(
+                question(), isNew: isNew, for: asker)
+        } else if ui == .skip {
+            return nil
+        } else {
+            throw .interactionNotAllowed
+        }
+        guard password.bytes.count <= Request.longestPassword else { throw .dataTooLarge }
+        return try protectors.applicationKey(keychain, password)
     }
 }
 
@@ -68,22 +167,38 @@ struct Needs: Sendable {
     private(set) var items: Set<ItemReference> = []
     /// What people know the first of them by.
     private(set) var names: [String] = []
+    /// Of all that were looked at.
+    private(set) var first: SealedItem?
+    /// Some of the items were made with an application password.
+    private(set) var usesApplicationPassword = false
+    /// What was proven before.
+    let evidence: Evidence
 
-    init() {}
+    init(given evidence: Evidence) { self.evidence = evidence }
 
-    init(_ items: [SealedItem], _ judging: Judging) throws(Refusal) {
+    init(
+        _ items: [SealedItem], _ judging: Judging, given evidence: Evidence
+    ) throws(Refusal) {
+        self.init(given: evidence)
         for item in items { try add(item, judging) }
     }
 
     mutating func add(_ item: SealedItem, _ judging: Judging) throws(Refusal) {
-        switch judging.judge(item, Evidence()) {
+        if first == nil { first = item }
+        if item.accessControl.needsApplicationPassword { usesApplicationPassword = true }
+        switch judging.judge(item, evidence) {
         case .allow: return
-        case .deny(let denial): throw Refusal(denial)
-        case .allowAfter(let requirement):
-            requirements.insert(requirement)
-            items.insert(item.reference)
-            if names.count < Question.mostNames { names.append(item.shownName) }
+        case .deny(let denial): throw judging.refusal(denial)
+        case .allowAfter(let requirement): require(requirement, for: item)
         }
+    }
+
+    mutating func require(_ requirement: Requirement, for item: SealedItem) {
+        requirements.insert(requirement)
+        guard items.insert(item.reference).inserted, names.count < Question.mostNames else {
+            return
+        }
+        names.append(item.shownName)
     }
 }
 
@@ -99,5 +214,12 @@ extension SealedItem {
             if case .string(let text)? = attributes[name], !text.isEmpty { return text }
         }
         return "without a name"
+    }
+}
+
+extension PolicyProof {
+    fileprivate var provesPresence: Bool {
+        guard case .factor(let factor) = method else { return false }
+        return factor != .confirm && factor != .appPassword
     }
 }

@@ -12,6 +12,8 @@ public final class KeychainService: Sendable {
     let protectors: Protectors
     let authentication: Authentication
     let audit: AuditLog?
+    let policy: PolicyInForce
+    let limits = PolicyLimits()
     let guesses: Guesses
     let memory: MemoryBudget
     private let mode: ServiceStatus.Mode
@@ -19,13 +21,15 @@ public final class KeychainService: Sendable {
 
     init(
         folder: KeychainFolder, vault: any KeyVault, protectors: Protectors,
-        authenticator: any Authenticator, guesses: Guesses, memory: MemoryBudget,
-        audit: AuditLog?, mode: ServiceStatus.Mode
+        authenticator: any Authenticator, policy: PolicyInForce, evidence: EvidenceStore,
+        guesses: Guesses,
+        memory: MemoryBudget, audit: AuditLog?, mode: ServiceStatus.Mode
     ) {
         self.folder = folder
         self.vault = vault
         self.protectors = protectors
-        self.authentication = Authentication(authenticator)
+        self.authentication = Authentication(authenticator, evidence)
+        self.policy = policy
         self.guesses = guesses
         self.memory = memory
         self.audit = audit
@@ -39,7 +43,8 @@ public final class KeychainService: Sendable {
         do throws(Refusal) {
             return try answerUnrecorded(request, for: asker, emit: emit)
         } catch {
-            audit?.record(request.operation, asker.caller, Evidence(), error)
+            audit?.record(
+                request.operation, asker.caller, Evidence(), error, because: asker.because.rules)
             throw error
         }
     }
@@ -63,20 +68,14 @@ public final class KeychainService: Sendable {
         case .lock(let name): try lock(name, for: asker)
         case .setPassword(let name, let old, let new):
             try setPassword(name, old, new, for: asker)
+        case .authenticate(let constraint): try authenticate(constraint, for: asker)
+        case .capabilities: capabilities(for: asker)
+        case .endContext: endContext(for: asker)
         }
     }
 
     func keychain(_ name: String?, for caller: Caller) throws(Refusal) -> OpenKeychain {
         try folder.keychain(name, of: caller.user)
-    }
-
-    /// The groups a call may see: all of the caller's, or the one it named if that is his.
-    func groups(_ named: String?, of caller: Caller) throws(Refusal) -> [String] {
-        guard !caller.accessGroups.isEmpty else { throw .notEntitled }
-        guard let named else { return caller.accessGroups }
-        guard let group = caller.accessGroups.first(where: { $0.utf8.elementsEqual(named.utf8) })
-        else { throw .notEntitled }
-        return [group]
     }
 
     private func status(for caller: Caller) -> Answer {
@@ -123,6 +122,8 @@ extension Request {
         case .unlock: .unlock
         case .lock: .lock
         case .setPassword: .setPassword
+        case .authenticate: .authenticate
+        case .capabilities, .endContext: .status
         }
     }
 }

@@ -43,6 +43,7 @@ extension KeychainService {
         let keychain = try keychain(name, for: asker.caller)
         guard try isProtected(keychain) else { throw .passcodeNotSet }
         try vault.lock(keychain)
+        authentication.forget(asker.caller.user)
         audit?.record(.lock, asker.caller, Evidence(), nil)
         return Answer()
     }
@@ -60,6 +61,7 @@ extension KeychainService {
             return try protectors.unlock(keychain, new)
         }
         try? vault.keep(keys, of: keychain, for: asker.caller, since: begun)
+        authentication.forget(asker.caller.user)
         audit?.record(.setPassword, asker.caller, Evidence(), nil)
         return Answer()
     }

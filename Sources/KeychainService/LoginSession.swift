@@ -13,14 +13,17 @@ struct LoginSession: Sendable, Equatable {
     let auditSession: UInt32?
     let logindSession: String?
     let isRemote: Bool
+    /// The PAM service that opened it.
+    let service: String
     var lockReason: LockReason
 
     /// One line a field, for keeping it in the kernel. Nothing in it is secret.
     var record: [UInt8] {
         let fields = [
-            "1", String(id.rawValue), String(user), String(leader), String(leaderStart),
+            "2", String(id.rawValue), String(user), String(leader), String(leaderStart),
             auditSession.map(String.init) ?? "", logindSession ?? "", isRemote ? "1" : "0",
             String(lockReason.rawValue), account,
+            service,
         ]
         return Array(fields.joined(separator: "\n").utf8)
     }
@@ -28,7 +31,7 @@ struct LoginSession: Sendable, Equatable {
     init?(record: [UInt8]) {
         let fields = String(decoding: record, as: UTF8.self)
             .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-        guard fields.count == 10, fields[0] == "1", let id = Int32(fields[1]),
+        guard fields.count == 11, fields[0] == "2", let id = Int32(fields[1]),
             let user = UInt32(fields[2]), let leader = Int32(fields[3]),
             let start = UInt64(fields[4]),
             let reason = UInt8(fields[8]).flatMap(LockReason.init)
@@ -37,19 +40,20 @@ struct LoginSession: Sendable, Equatable {
             id: SessionID(rawValue: id), user: user, account: fields[9], leader: leader,
             leaderStart: start, auditSession: UInt32(fields[5]),
             logindSession: fields[6].isEmpty ? nil : fields[6], isRemote: fields[7] == "1",
-            lockReason: reason)
+            service: fields[10], lockReason: reason)
     }
 
     func named(_ id: SessionID) -> LoginSession {
         LoginSession(
             id: id, user: user, account: account, leader: leader, leaderStart: leaderStart,
             auditSession: auditSession, logindSession: logindSession, isRemote: isRemote,
-            lockReason: lockReason)
+            service: service, lockReason: lockReason)
     }
 
     init(
         id: SessionID, user: UInt32, account: String, leader: Int32, leaderStart: UInt64,
-        auditSession: UInt32?, logindSession: String?, isRemote: Bool, lockReason: LockReason
+        auditSession: UInt32?, logindSession: String?, isRemote: Bool, service: String,
+        lockReason: LockReason
     ) {
         self.id = id
         self.user = user
@@ -59,6 +63,7 @@ struct LoginSession: Sendable, Equatable {
         self.auditSession = auditSession
         self.logindSession = logindSession
         self.isRemote = isRemote
+        self.service = service
         self.lockReason = lockReason
     }
 }

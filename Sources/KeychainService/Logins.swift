@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import AccessControl
 internal import Foundation
 internal import KeychainModel
 internal import KeychainStore
@@ -14,6 +15,7 @@ final class Logins: Sendable {
     private let vault: KernelVault
     private let sessions: SessionRegistry
     private let pending: PendingUnlocks
+    private let evidence: EvidenceStore
     private let guesses: Guesses
     private let accounts: AccountNames
     private let audit: AuditLog
@@ -23,7 +25,7 @@ final class Logins: Sendable {
     init(
         folder: KeychainFolder, protectors: Protectors, vault: KernelVault,
         sessions: SessionRegistry, pending: PendingUnlocks,
-        guesses: Guesses, accounts: AccountNames, audit: AuditLog,
+        evidence: EvidenceStore, guesses: Guesses, accounts: AccountNames, audit: AuditLog,
         log: @escaping @Sendable (String) -> Void
     ) {
         self.folder = folder
@@ -31,6 +33,7 @@ final class Logins: Sendable {
         self.vault = vault
         self.sessions = sessions
         self.pending = pending
+        self.evidence = evidence
         self.guesses = guesses
         self.accounts = accounts
         self.audit = audit
@@ -54,6 +57,7 @@ final class Logins: Sendable {
 
     func close(ticket: Int32, user: UInt32, host: Int32) {
         sessions.close(SessionID(rawValue: ticket), user: user)
+        evidence.forget(SessionID(rawValue: ticket), of: user)
         log("logout of uid \(user)")
         audit.record(.logout, by: subject(user, host), nil)
     }
@@ -99,6 +103,7 @@ final class Logins: Sendable {
             guard folder.exists(.login, of: user) else { return }
             let keychain = try folder.keychain(nil, of: user)
             try protectors.setPassword(keychain, old: old, new: new)
+            evidence.forget(user)
             log("uid \(user) changed the password of the login keychain")
         }
     }
@@ -122,7 +127,7 @@ final class Logins: Sendable {
             id: SessionID(rawValue: facts.ticket), user: facts.user, account: facts.account,
             leader: host, leaderStart: start, auditSession: facts.auditSession,
             logindSession: facts.logindSession, isRemote: facts.isRemote,
-            lockReason: hasPassword ? .none : .loginWithoutPassword)
+            service: facts.service, lockReason: hasPassword ? .none : .loginWithoutPassword)
         if facts.ticket == 0 { return try sessions.openWithoutTicket(session, leader: leader) }
         try sessions.open(session, leader: leader)
         return session
@@ -146,6 +151,7 @@ final class Logins: Sendable {
             let begun = begun ?? vault.locks.now(keychain.place)
             let keys = try protectors.unlock(keychain, password)
             try vault.keep(keys, of: keychain, in: session, since: begun)
+            evidence.add(.factor(.passcode), of: session.user, in: session.id)
             log("unlocked the login keychain of uid \(session.user)")
         }
         guard let refusal else { return }

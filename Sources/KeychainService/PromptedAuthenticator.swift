@@ -16,6 +16,7 @@ final class PromptedAuthenticator: Authenticator {
     private let program: String
     private let prompters: PrompterRegistry
     private let budget = QuestionBudget()
+    private let services = PAMServices()
     private let accounts: AccountNames
 
     init(
@@ -33,26 +34,70 @@ final class PromptedAuthenticator: Authenticator {
 
     func hasPrompter(for caller: Caller) -> Bool { prompters.prompter(for: caller) != nil }
 
-    func prove(_ factor: Factor, _ question: Question, for asker: any Asker) throws(Refusal) {
-        let caller = asker.caller
-        guard let account = accounts.name(of: caller.user) else { throw .authenticationFailed }
-        try budget.take(caller.user)
+    func provable(for caller: Caller) -> Set<PolicyMethod> {
+        var methods = services.methods()
+        if enrolledBiometry(of: caller).isEmpty { methods.remove(.factor(.biometry)) }
+        return methods
+    }
+
+    func hasBiometryService() -> Bool { services.methods().contains(.factor(.biometry)) }
+
+    func enrolledBiometry(of caller: Caller) -> [UInt8] {
+        accounts.name(of: caller.user).map(EnrolledBiometry.state(of:)) ?? []
+    }
+
+    func prove(
+        _ method: PolicyMethod, _ question: Question, for asker: any Asker
+    ) throws(Refusal) {
+        let user = asker.caller.user
+        guard let account = accounts.name(of: user), let service = method.service else {
+            throw .authenticationFailed
+        }
+        let outcome = try withPrompter(for: asker) { prompter throws(Refusal) in
+            let outcome = try converse(service, account, question, prompter, asker)
+            try? prompter.show(.finished(succeeded: outcome == .success))
+            return outcome
+        }
+        switch outcome {
+        case .success: return
+        // Nobody has typed anything: a wet finger is no guess.
+        case .failed, .unavailable: throw .authenticationFailed
+        case .accountRefused, .tooManyTries, .cancelled:
+            budget.pause(user)
+            throw outcome == .cancelled ? .cancelled : .authenticationFailed
+        }
+    }
+
+    func ask(
+        _ prompt: String, _ question: Question, for asker: any Asker
+    ) throws(Refusal) -> HeldSecret {
+        let answer = try withPrompter(for: asker) { prompter throws(Refusal) in
+            let watch = Watch(
+                until: Date(timeIntervalSinceNow: Self.deadline), asker, prompter, nil)
+            watch.start()
+            defer { watch.stop() }
+            try prompter.show(.title(question.text(for: asker.caller)))
+            try prompter.show(.askHidden(prompt))
+            let answer = try prompter.reply()
+            try? prompter.show(.finished(succeeded: answer != nil))
+            return answer
+        }
+        guard let answer else { throw .cancelled }
+        return answer
+    }
+
+    /// One question at a time, and not too many of them. A prompter that something went wrong with
+    /// is not asked again.
+    private func withPrompter<R>(
+        for asker: any Asker, _ body: (Prompter) throws(Refusal) -> R
+    ) throws(Refusal) -> R {
+        try budget.take(asker.caller.user)
         let prompter = try find(for: asker)
         guard prompter.tryTaking() else { throw .tooManyRequests }
         defer { prompter.giveBack() }
-        let outcome: ConversationOutcome
-        do {
-            outcome = try converse(factor, account, question, prompter, asker)
-        } catch {
+        do { return try body(prompter) } catch {
             prompter.hangUp()
             throw error
-        }
-        try? prompter.show(.finished(succeeded: outcome == .success))
-        budget.note(caller.user, succeeded: outcome == .success)
-        switch outcome {
-        case .success: return
-        case .cancelled: throw .cancelled
-        case .failed, .accountRefused, .tooManyTries, .unavailable: throw .authenticationFailed
         }
     }
 
@@ -71,7 +116,7 @@ final class PromptedAuthenticator: Authenticator {
     }
 
     private func converse(
-        _ factor: Factor, _ account: String, _ question: Question, _ prompter: Prompter,
+        _ service: String, _ account: String, _ question: Question, _ prompter: Prompter,
         _ asker: any Asker
     ) throws(Refusal) -> ConversationOutcome {
         let ours: ConversationChannel
@@ -80,7 +125,7 @@ final class PromptedAuthenticator: Authenticator {
             let (here, there) = try ConversationChannel.pair()
             ours = here
             child = try ChildProcess(
-                executable: program, arguments: [factor.service, account], environment: [],
+                executable: program, arguments: [service, account], environment: [],
                 passing: [(source: there.descriptor.number, target: 3)], newSession: true)
         } catch { throw .internalError }
         defer { if child.wait(deadlineSeconds: 0.2) == nil { child.kill() } }
@@ -120,11 +165,11 @@ private final class Watch: @unchecked Sendable {
     private let deadline: Date
     private let asker: any Asker
     private let prompter: Prompter
-    private let child: ChildProcess
+    private let child: ChildProcess?
     private let condition = NSCondition()
     private var isOver = false
 
-    init(until deadline: Date, _ asker: any Asker, _ prompter: Prompter, _ child: ChildProcess) {
+    init(until deadline: Date, _ asker: any Asker, _ prompter: Prompter, _ child: ChildProcess?) {
         self.deadline = deadline
         self.asker = asker
         self.prompter = prompter
@@ -137,7 +182,7 @@ private final class Watch: @unchecked Sendable {
             defer { condition.unlock() }
             while !isOver {
                 if Date() >= deadline || asker.hasGone() {
-                    child.kill()
+                    child?.kill()
                     prompter.hangUp()
                     return
                 }

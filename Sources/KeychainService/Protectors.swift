@@ -14,6 +14,8 @@ final class Protectors: Sendable {
     /// A keychain that is made without a password can be opened by this device.
     private let allowsDeviceProtector: Bool
     private let oneAtATime = Mutex(())
+    /// Application passwords cost less, and don't wait for logins, nor these for them.
+    private let oneApplicationAtATime = Mutex(())
 
     init(folder: KeychainFolder, deviceKey: consuming SealingKey, allowsDeviceProtector: Bool) {
         self.folder = folder
@@ -65,6 +67,18 @@ final class Protectors: Sendable {
     func alwaysKeys(_ keychain: OpenKeychain) throws(Refusal) -> KeyBundle {
         do { return try keychain.file.alwaysKeys(deviceKey: deviceKey) } catch {
             throw Refusal(error)
+        }
+    }
+
+    func applicationKey(
+        _ keychain: OpenKeychain, _ password: HeldSecret
+    ) throws(Refusal) -> HeldSecret {
+        try oneApplicationAtATime.withLock { _ throws(Refusal) in
+            do throws(KeychainStoreError) {
+                return try keychain.file.applicationKey(password.bytes)
+            } catch {
+                throw Refusal(error)
+            }
         }
     }
 

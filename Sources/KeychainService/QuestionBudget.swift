@@ -29,8 +29,8 @@ final class QuestionBudget: Sendable {
         guard allowed else { throw .tooManyRequests }
     }
 
-    func note(_ user: UInt32, succeeded: Bool) {
-        guard !succeeded else { return }
+    /// After a wrong answer, or a "no".
+    func pause(_ user: UInt32) {
         states.withLock { $0[user]?.pausedUntil = .now + Self.pauseAfterFailure }
     }
 

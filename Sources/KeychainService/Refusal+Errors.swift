@@ -24,7 +24,8 @@ extension Refusal {
         case .duplicate: self = .duplicate
         case .tooLarge: self = .dataTooLarge
         case .badChange: self = .noSuchAttribute
-        case .notGranted, .grantMismatch: self = .authenticationFailed
+        case .notGranted, .grantMismatch, .needsApplicationPassword, .wrongApplicationPassword:
+            self = .authenticationFailed
         }
     }
 

@@ -15,7 +15,7 @@ public final class RequestServer: Sendable {
     private let listener: Listener
     private let service: KeychainService
     private let resolver: CallerResolver
-    private let accounts: AccountNames
+    private let directory: CallerFacts.Directory
     private let memory: MemoryBudget
     private let prompters: PrompterRegistry
     private let prompterProgram: String
@@ -23,13 +23,13 @@ public final class RequestServer: Sendable {
 
     init(
         _ listener: Listener, service: KeychainService, resolver: CallerResolver,
-        accounts: AccountNames, memory: MemoryBudget, prompters: PrompterRegistry,
+        directory: CallerFacts.Directory, memory: MemoryBudget, prompters: PrompterRegistry,
         prompterProgram: String
     ) {
         self.listener = listener
         self.service = service
         self.resolver = resolver
-        self.accounts = accounts
+        self.directory = directory
         self.memory = memory
         self.prompters = prompters
         self.prompterProgram = prompterProgram
@@ -51,12 +51,14 @@ public final class RequestServer: Sendable {
 
     private func welcome(_ descriptor: Descriptor) {
         guard let user = ServerConnection.user(of: descriptor) else { return }
-        let part = ConnectionLimits.Part(user, accounts)
+        let part = ConnectionLimits.Part(user, directory.accounts)
         guard limits.begin(part) else { return }
         defer { limits.end(part) }
         guard let connection = try? ServerConnection(descriptor) else { return }
         let facts = connection.process.map(ProcessFacts.init)
         let caller = resolver.resolve(connection)
+        let policyFacts = CallerFacts(
+            connection.process, label: connection.peerLabel(), directory)
         // Only now: a peer that knows the nonce may have spoken and become another program.
         guard (try? connection.greet()) != nil else { return }
         guard part != .withoutAccount else {
@@ -65,10 +67,13 @@ public final class RequestServer: Sendable {
             say(.refusal(.notEntitled), to: connection)
             return
         }
-        serve(connection, caller, facts)
+        serve(connection, caller, facts, policyFacts)
     }
 
-    private func serve(_ connection: ServerConnection, _ caller: Caller, _ facts: ProcessFacts?) {
+    private func serve(
+        _ connection: ServerConnection, _ caller: Caller, _ facts: ProcessFacts?,
+        _ policyFacts: CallerFacts
+    ) {
         var patience = Self.firstRequestWithin
         while true {
             var share: MemoryBudget.Share?
@@ -94,10 +99,13 @@ public final class RequestServer: Sendable {
             patience = Self.nextRequestWithin
             defer { withExtendedLifetime(share) {} }
             switch words {
-            case .request(let request, let offersTerminal):
+            case .request(let request, let context, let offersTerminal):
+                let caller = resolver.refreshed(caller, connection)
                 let asker = ConnectedAsker(
-                    resolver.refreshed(caller, connection), connection, facts: facts,
-                    offersTerminal: offersTerminal, prompterProgram: prompterProgram)
+                    caller, connection, facts: facts, policyFacts,
+                    resolver.surroundings(caller, connection), context: context,
+                    offersTerminal: offersTerminal,
+                    prompterProgram: prompterProgram)
                 guard answer(request, for: asker, on: connection) else { return }
             case .registerPrompter:
                 serve(prompter: Prompter(connection), connection) { prompter throws(Refusal) in

@@ -69,7 +69,7 @@ final class SessionRegistry: Sendable {
         let session = LoginSession(
             id: SessionID(rawValue: 0), user: user, account: "", leader: leader.id,
             leaderStart: start, auditSession: nil, logindSession: nil, isRemote: false,
-            lockReason: .none)
+            service: "", lockReason: .none)
         return try openWithoutTicket(session, leader: leader)
     }
 
@@ -123,6 +123,10 @@ final class SessionRegistry: Sendable {
             }
         }
         return alive.sorted { ($0.leaderStart, $0.id.rawValue) < ($1.leaderStart, $1.id.rawValue) }
+    }
+
+    func session(_ id: SessionID, of user: UInt32) -> LoginSession? {
+        entries.withLock { $0[id]?.session }.flatMap { $0.user == user ? $0 : nil }
     }
 
     func isLive(_ id: SessionID, of user: UInt32) -> Bool {

@@ -2,6 +2,7 @@
 internal import AccessControl
 internal import KeychainModel
 internal import LocalSocket
+internal import Secrets
 
 /// Where no daemon is: `keychain-auth` runs as the user, who can prove only that he is himself, and
 /// talks to `keychain-prompter` on the terminal. What is typed never enters this process.
@@ -11,6 +12,9 @@ struct TerminalAuthenticator: Authenticator {
     private static let folders = ["/usr/libexec/keychain", "/usr/local/libexec/keychain"]
 
     let account: String
+    private let services = PAMServices()
+
+    init(account: String) { self.account = account }
 
     func canAsk(for asker: any Asker) -> Bool {
         asker.offersTerminal && Self.program("keychain-auth") != nil
@@ -19,13 +23,45 @@ struct TerminalAuthenticator: Authenticator {
 
     func hasPrompter(for caller: Caller) -> Bool { false }
 
-    func prove(_ factor: Factor, _ question: Question, for asker: any Asker) throws(Refusal) {
+    /// Who runs as the user can see neither what is enrolled nor a second device.
+    func provable(for caller: Caller) -> Set<PolicyMethod> {
+        services.methods().intersection([.factor(.presence), .factor(.passcode)])
+    }
+
+    func hasBiometryService() -> Bool { false }
+
+    func enrolledBiometry(of caller: Caller) -> [UInt8] { [] }
+
+    func ask(
+        _ prompt: String, _ question: Question, for asker: any Asker
+    ) throws(Refusal) -> HeldSecret {
+        guard let prompter = Self.program("keychain-prompter"), asker.offersTerminal else {
+            throw .interactionNotAllowed
+        }
+        let answer: ConversationMessage
+        do {
+            let (here, there) = try ConversationChannel.pair()
+            let shower = try ChildProcess(
+                executable: prompter, arguments: ["--conversation"], environment: [],
+                passing: [(source: there.descriptor.number, target: 3)], newSession: false)
+            defer { if shower.wait(deadlineSeconds: 2) == nil { shower.kill() } }
+            try here.send(.title(question.text(for: asker.caller)))
+            try here.send(.askHidden(prompt))
+            answer = try here.receive(deadlineSeconds: Self.deadline)
+            try here.send(.finished(.success))
+        } catch { throw .interactionNotAllowed }
+        guard case .answer(let secret) = answer else { throw .cancelled }
+        return secret
+    }
+
+    func prove(_ method: PolicyMethod, _ question: Question, for asker: any Asker) throws(Refusal) {
+        guard let service = method.service else { throw .authenticationFailed }
         guard let auth = Self.program("keychain-auth"),
             let prompter = Self.program("keychain-prompter"), asker.offersTerminal
         else { throw .interactionNotAllowed }
         let programs: (prover: ChildProcess, shower: ChildProcess)
         do {
-            programs = try start(auth, prompter, factor, question, asker.caller)
+            programs = try start(auth, prompter, service, question, asker.caller)
         } catch { throw .internalError }
         let status = programs.prover.wait(deadlineSeconds: Self.deadline)
         if status == nil { programs.prover.kill() }
@@ -40,7 +76,7 @@ struct TerminalAuthenticator: Authenticator {
 
     /// Joins the two programs by a channel of which this process keeps neither end.
     private func start(
-        _ auth: String, _ prompter: String, _ factor: Factor, _ question: Question,
+        _ auth: String, _ prompter: String, _ service: String, _ question: Question,
         _ caller: Caller
     ) throws(SocketError) -> (prover: ChildProcess, shower: ChildProcess) {
         let (here, there) = try ConversationChannel.pair()
@@ -49,7 +85,7 @@ struct TerminalAuthenticator: Authenticator {
             executable: prompter, arguments: ["--conversation"], environment: [],
             passing: [(source: there.descriptor.number, target: 3)], newSession: false)
         let prover = try ChildProcess(
-            executable: auth, arguments: [factor.service, account], environment: [],
+            executable: auth, arguments: [service, account], environment: [],
             passing: [(source: here.descriptor.number, target: 3)], newSession: false)
         return (prover, shower)
     }

@@ -15,29 +15,40 @@ extension KeychainService {
         _ query: ItemQuery, _ change: ItemChange, _ secret: HeldSecret?, for asker: any Asker
     ) throws(Refusal) -> Answer {
         let caller = asker.caller
-        let groups = try groups(query.accessGroup, of: caller)
-        if let group = change.accessGroup { _ = try self.groups(group, of: caller) }
+        if let group = change.accessGroup { _ = try ownGroups(group, of: caller) }
         guard secret?.bytes.count ?? 0 <= Request.largestSecret else { throw .dataTooLarge }
         let keychain = try keychain(query.keychain, for: caller)
         var keys = try vault.keys(of: keychain)
+        let groups = try groups(query.accessGroup, .update, keychain, keys, for: asker)
         var search = query
         search.limit = Self.mostItems
-        let found: [SealedItem]
-        do { found = try keychain.file.find(search, groups: groups, keys: keys) } catch {
+        var found: [SealedItem]
+        do { found = try keychain.file.find(search, groups: groups.all, keys: keys) } catch {
             throw Refusal(error)
         }
-        guard !found.isEmpty else { throw .notFound }
         var judging = try judging(
-            .decrypt, keychain, keys, groups: groups, ui: query.authenticationUI, for: asker)
-        try judgeNewRights(found, change, keychain, keys, for: asker)
-        let proven = try evidence(
-            for: Needs(found, judging), .change, reason: query.reason, for: asker)
+            .decrypt, as: .update, keychain, keys, groups: groups.own,
+            ui: query.authenticationUI, for: asker)
+        if !groups.others.isEmpty { found.removeAll { !judging.isKnown($0) } }
+        guard !found.isEmpty else { throw .notFound }
+        var needs = try Needs(found, judging, given: authentication.evidence(for: asker))
+        try judgeResult(&needs, found, change, keychain, keys, groups, for: asker)
+        try countLimits(&needs, found.first, judging)
+        let proven = try evidence(for: needs, .change, reason: query.reason, for: asker)
         if proven != nil {
             keys = try vault.keys(of: keychain)
             judging = try self.judging(
-                .decrypt, keychain, keys, groups: groups, ui: query.authenticationUI, for: asker)
+                .decrypt, as: .update, keychain, keys, groups: groups.own,
+                ui: query.authenticationUI, for: asker)
         }
-        let evidence = proven ?? Evidence()
+        let evidence = proven ?? needs.evidence
+        var change = change
+        change.accessControl = change.accessControl.map { bound($0, to: judging) }
+        if needs.usesApplicationPassword || change.accessControl?.needsApplicationPassword == true {
+            keys.applicationKey = try applicationKey(
+                keychain, question(needs, .change, query.reason, asker),
+                isNew: !needs.usesApplicationPassword, query.authenticationUI, for: asker)
+        }
         guard asker.isUnchanged() else { throw .notEntitled }
         var answer = Answer()
         do {
@@ -48,26 +59,36 @@ extension KeychainService {
         } catch {
             throw Refusal(error)
         }
-        audit?.record(.update, caller, evidence, nil)
+        audit?.record(.update, caller, proven ?? Evidence(), nil)
         return answer
     }
 
-    /// New rights are judged like those of a new item: nobody locks himself out.
-    private func judgeNewRights(
-        _ found: [SealedItem], _ change: ItemChange, _ keychain: OpenKeychain,
-        _ keys: borrowing ClassKeys, for asker: any Asker
+    /// What the items would be is judged as well. New rights are judged like those of a new item,
+    /// so that nobody locks himself out, and are an operation of their own to policies.
+    private func judgeResult(
+        _ needs: inout Needs, _ found: [SealedItem], _ change: ItemChange,
+        _ keychain: OpenKeychain, _ keys: borrowing ClassKeys, _ groups: GroupScope,
+        for asker: any Asker
     ) throws(Refusal) {
-        guard let rights = change.accessControl ?? change.accessible.map(ItemAccessControl.plain)
-        else { return }
+        let newRights = change.accessControl ?? change.accessible.map(ItemAccessControl.plain)
+        guard newRights != nil || !policy.now.judge.policy.isEmpty else { return }
+        let own = groups.own + [change.accessGroup].compactMap { $0 }
+        let writing = try judging(
+            .encrypt, as: .update, keychain, keys, groups: own, ui: .fail, for: asker)
+        let changingRights = try judging(
+            .decrypt, as: .changeACL, keychain, keys, groups: groups.own, ui: .allow, for: asker)
         for item in found {
+            let rights = newRights.map { bound($0, to: writing) } ?? item.accessControl
             let group = change.accessGroup ?? item.accessGroup
-            let judging = try judging(
-                .encrypt, keychain, keys, groups: [group], ui: .fail, for: asker)
-            let changed = AccessRequest.Item(
-                reference: item.reference, accessGroup: group, accessControl: rights)
-            if case .deny(let denial) = judging.judge(changed, Evidence()) {
-                throw Refusal(denial)
+            let result = writing.item(item, group, rights, changed: change.attributes)
+            switch writing.judge(result, needs.evidence) {
+            case .allow: break
+            case .deny(.interactionNotAllowed): break
+            case .deny(let denial): throw writing.refusal(denial)
+            case .allowAfter(let requirement): needs.require(requirement, for: item)
             }
+            guard newRights != nil, !policy.now.judge.policy.isEmpty else { continue }
+            try needs.add(item, changingRights)
         }
     }
 }

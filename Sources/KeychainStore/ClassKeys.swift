@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainModel
-internal import Secrets
+public import Secrets
 
 /// The class keys that are there for one request.
 public struct ClassKeys: ~Copyable, Sendable {
     let always: KeyBundle
     let afterFirstUnlock: KeyBundle?
     let whileUnlocked: KeyBundle?
+    /// What items made with an application password need besides; derived from it.
+    public var applicationKey: HeldSecret?
 
     /// Each bundle is of the kind its name says; a bundle of another kind counts as absent.
     public init(
@@ -43,6 +45,18 @@ public struct ClassKeys: ~Copyable, Sendable {
             }
         guard let key else { return nil }
         return SealingKey(key)
+    }
+
+    /// The key of an item's secret: the class's, mixed with the application password's where the
+    /// item was made with one. Neither opens it alone.
+    borrowing func secretKey(_ rights: ItemAccessControl) throws(KeychainStoreError) -> SealingKey {
+        guard let key = classKey(rights.protection) else { throw .locked }
+        guard rights.needsApplicationPassword else { return key }
+        guard let applicationKey else { throw .needsApplicationPassword }
+        return SealingKey(
+            KeyedHash.secret(
+                key: key.bytes, Array("application password".utf8),
+                mixedWith: applicationKey.bytes))
     }
 
     /// The key of a family's blind index; nil while it is not there.

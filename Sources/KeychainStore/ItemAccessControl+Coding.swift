@@ -3,14 +3,18 @@ internal import KeychainModel
 
 /// An item's rights as bytes: part of its attributes, and hashed into what its secret is bound to.
 ///
-/// protection ‖ flags ‖ default constraint, if any ‖ count ‖ (operation ‖ constraint)…
+/// protection ‖ flags ‖ default constraint, if any ‖ count ‖ (operation ‖ constraint)… ‖ what was
+/// enrolled, where it is bound to that
 extension ItemAccessControl {
     private static let passwordFlag: UInt8 = 1
     private static let defaultFlag: UInt8 = 2
+    private static let boundFlag: UInt8 = 4
+    private static let biometryBytes = 32
 
     func encoded() throws(KeychainStoreError) -> [UInt8] {
         var flags: UInt8 = needsApplicationPassword ? Self.passwordFlag : 0
         if defaultOperation != nil { flags |= Self.defaultFlag }
+        if !boundBiometry.isEmpty { flags |= Self.boundFlag }
         var bytes = [protection.rawValue, flags]
         if let defaultOperation { try defaultOperation.encode(into: &bytes, depth: 0) }
         bytes.append(UInt8(operations.count))
@@ -19,7 +23,10 @@ extension ItemAccessControl {
             bytes.append(operation.code)
             try constraint.encode(into: &bytes, depth: 0)
         }
-        return bytes
+        guard boundBiometry.isEmpty || boundBiometry.count == Self.biometryBytes else {
+            throw .tooLarge
+        }
+        return bytes + boundBiometry
     }
 
     init(decoding bytes: [UInt8]) throws(MalformedBytes) {
@@ -28,7 +35,9 @@ extension ItemAccessControl {
             throw MalformedBytes()
         }
         let flags = try reader.byte()
-        guard flags <= Self.passwordFlag | Self.defaultFlag else { throw MalformedBytes() }
+        guard flags <= Self.passwordFlag | Self.defaultFlag | Self.boundFlag else {
+            throw MalformedBytes()
+        }
         let isDefaultGiven = flags & Self.defaultFlag != 0
         let defaultOperation = isDefaultGiven ? try Constraint(&reader, depth: 0) : nil
         var operations: [ItemOperation: Constraint] = [:]
@@ -41,10 +50,12 @@ extension ItemAccessControl {
             operations[operation] = try Constraint(&reader, depth: 0)
             previous = code
         }
+        var biometry: [UInt8] = []
+        if flags & Self.boundFlag != 0 { biometry = Array(try reader.take(Self.biometryBytes)) }
         guard reader.isAtEnd else { throw MalformedBytes() }
         self.init(
             protection: protection, operations: operations, defaultOperation: defaultOperation,
-            needsApplicationPassword: flags & Self.passwordFlag != 0)
+            needsApplicationPassword: flags & Self.passwordFlag != 0, boundBiometry: biometry)
     }
 }
 

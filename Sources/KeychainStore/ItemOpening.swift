@@ -39,9 +39,11 @@ extension KeychainFile {
     func openSecret(
         _ sealed: [UInt8], of item: SealedItem, _ keys: borrowing ClassKeys
     ) throws(KeychainStoreError) -> SecretBytes {
-        let place = place(of: item)
-        guard let classKey = keys.classKey(place.accessible) else { throw .locked }
-        return try place.openSecret(sealed, item.accessControl, classKey)
+        let key = try keys.secretKey(item.accessControl)
+        do { return try place(of: item).openSecret(sealed, item.accessControl, key) } catch {
+            let hasPassword = item.accessControl.needsApplicationPassword
+            throw hasPassword && error == .corruptItem ? .wrongApplicationPassword : error
+        }
     }
 
     func place(of item: SealedItem) -> ItemPlace {

@@ -55,6 +55,14 @@ struct ItemRow {
             .map { ItemRow($0, keychain) }
     }
 
+    /// The one behind the given row.
+    static func next(after row: Int64, _ keychain: [UInt8], _ database: Database) throws -> ItemRow?
+    {
+        let statement = try database.cachedStatement(
+            sql: "SELECT \(columns) FROM item WHERE id > ? ORDER BY id LIMIT 1")
+        return try Row.fetchOne(statement, arguments: [row]).map { ItemRow($0, keychain) }
+    }
+
     /// Rows of the references that exist, in the order they were added.
     static func rows(_ references: [ItemReference], _ database: Database) throws -> [Int64] {
         let statement = try database.cachedStatement(

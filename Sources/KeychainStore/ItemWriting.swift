@@ -45,7 +45,8 @@ struct WrittenItem {
         keyIndex = index.keyIndex(record, reference.itemClass)
         attributes = try place.seal(record, classKey)
         if let secret {
-            self.secret = try place.sealSecret(secret.bytes, record.accessControl, classKey)
+            self.secret = try place.sealSecret(
+                secret.bytes, record.accessControl, keys.secretKey(record.accessControl))
         } else {
             self.secret = nil
         }

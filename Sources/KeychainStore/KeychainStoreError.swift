@@ -27,6 +27,10 @@ public enum KeychainStoreError: Error, Equatable, Sendable {
     // The item.
     /// A key that the item needs is not there.
     case locked
+    /// The item was made with an application password, and none was given.
+    case needsApplicationPassword
+    /// Or the item's secret is damaged: the two can't be told apart.
+    case wrongApplicationPassword
     case notFound
     case duplicate
     /// Its bytes can't be opened although the key is there.

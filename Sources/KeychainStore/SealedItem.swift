@@ -23,7 +23,7 @@ public struct SealedItem: Sendable {
     public var found: FoundItem {
         FoundItem(
             reference: reference, attributes: record.allAttributes,
-            accessControl: record.accessControl)
+            accessControl: record.accessControl.bound(to: []))
     }
 
     /// An item that is about to be added: named and complete, in no file yet.

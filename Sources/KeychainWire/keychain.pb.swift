@@ -310,6 +310,15 @@ package nonisolated struct WireItem: Sendable {
 
   package var authenticationUi: UInt32 = 0
 
+  package var reason: String {
+    get {_reason ?? String()}
+    set {_reason = newValue}
+  }
+  /// Returns true if `reason` has been explicitly set.
+  package var hasReason: Bool {self._reason != nil}
+  /// Clears the value of `reason`. Subsequent reads from it will return its default value.
+  package mutating func clearReason() {self._reason = nil}
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -317,6 +326,7 @@ package nonisolated struct WireItem: Sendable {
   fileprivate var _keychain: String? = nil
   fileprivate var _accessGroup: String? = nil
   fileprivate var _accessControl: WireAccessControl? = nil
+  fileprivate var _reason: String? = nil
 }
 
 package nonisolated struct WireChange: Sendable {
@@ -389,6 +399,16 @@ package nonisolated struct WireClientMessage: @unchecked Sendable {
     get {_storage._secretLengths}
     set {_uniqueStorage()._secretLengths = newValue}
   }
+
+  /// What proofs are given to and taken from; without one, this request alone.
+  package var context: WireClientMessage.Context {
+    get {_storage._context ?? WireClientMessage.Context()}
+    set {_uniqueStorage()._context = newValue}
+  }
+  /// Returns true if `context` has been explicitly set.
+  package var hasContext: Bool {_storage._context != nil}
+  /// Clears the value of `context`. Subsequent reads from it will return its default value.
+  package mutating func clearContext() {_uniqueStorage()._context = nil}
 
   package var verb: OneOf_Verb? {
     get {return _storage._verb}
@@ -467,6 +487,31 @@ package nonisolated struct WireClientMessage: @unchecked Sendable {
     set {_uniqueStorage()._verb = .setPassword(newValue)}
   }
 
+  /// Asks the user for what the constraint needs, in the name of the context.
+  package var authenticate: WireClientMessage.Authenticate {
+    get {
+      if case .authenticate(let v)? = _storage._verb {return v}
+      return WireClientMessage.Authenticate()
+    }
+    set {_uniqueStorage()._verb = .authenticate(newValue)}
+  }
+
+  package var capabilities: WireClientMessage.Empty {
+    get {
+      if case .capabilities(let v)? = _storage._verb {return v}
+      return WireClientMessage.Empty()
+    }
+    set {_uniqueStorage()._verb = .capabilities(newValue)}
+  }
+
+  package var endContext: WireClientMessage.Empty {
+    get {
+      if case .endContext(let v)? = _storage._verb {return v}
+      return WireClientMessage.Empty()
+    }
+    set {_uniqueStorage()._verb = .endContext(newValue)}
+  }
+
   package var registerPrompter: WireClientMessage.Empty {
     get {
       if case .registerPrompter(let v)? = _storage._verb {return v}
@@ -503,6 +548,10 @@ package nonisolated struct WireClientMessage: @unchecked Sendable {
     case unlock(WireClientMessage.Named)
     case lock(WireClientMessage.Named)
     case setPassword(WireClientMessage.Named)
+    /// Asks the user for what the constraint needs, in the name of the context.
+    case authenticate(WireClientMessage.Authenticate)
+    case capabilities(WireClientMessage.Empty)
+    case endContext(WireClientMessage.Empty)
     case registerPrompter(WireClientMessage.Empty)
     case attachPrompter(Data)
     case promptReply(WireClientMessage.PromptReply)
@@ -517,6 +566,56 @@ package nonisolated struct WireClientMessage: @unchecked Sendable {
     package var unknownFields = SwiftProtobuf.UnknownStorage()
 
     package init() {}
+  }
+
+  package nonisolated struct Context: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    /// Chosen at random by the program; means something in its process only.
+    package var identifier: Data = Data()
+
+    package var noInteraction: Bool = false
+
+    package var reason: String {
+      get {_reason ?? String()}
+      set {_reason = newValue}
+    }
+    /// Returns true if `reason` has been explicitly set.
+    package var hasReason: Bool {self._reason != nil}
+    /// Clears the value of `reason`. Subsequent reads from it will return its default value.
+    package mutating func clearReason() {self._reason = nil}
+
+    /// The first of the secrets.
+    package var hasApplicationPassword_p: Bool = false
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
+
+    fileprivate var _reason: String? = nil
+  }
+
+  package nonisolated struct Authenticate: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    package var constraint: WireConstraint {
+      get {_constraint ?? WireConstraint()}
+      set {_constraint = newValue}
+    }
+    /// Returns true if `constraint` has been explicitly set.
+    package var hasConstraint: Bool {self._constraint != nil}
+    /// Clears the value of `constraint`. Subsequent reads from it will return its default value.
+    package mutating func clearConstraint() {self._constraint = nil}
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
+
+    fileprivate var _constraint: WireConstraint? = nil
   }
 
   package nonisolated struct Add: Sendable {
@@ -685,32 +784,75 @@ package nonisolated struct WireServerMessage: Sendable {
 
   }
 
-  package nonisolated struct Answer: Sendable {
+  package nonisolated struct Answer: @unchecked Sendable {
     // SwiftProtobuf.Message conformance is added in an extension below. See the
     // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
     // methods supported on all messages.
 
-    package var items: [WireServerMessage.FoundItem] = []
+    package var items: [WireServerMessage.FoundItem] {
+      get {_storage._items}
+      set {_uniqueStorage()._items = newValue}
+    }
 
     /// More parts of this answer follow.
-    package var continues: Bool = false
+    package var continues: Bool {
+      get {_storage._continues}
+      set {_uniqueStorage()._continues = newValue}
+    }
 
     package var status: WireServerMessage.Status {
-      get {_status ?? WireServerMessage.Status()}
-      set {_status = newValue}
+      get {_storage._status ?? WireServerMessage.Status()}
+      set {_uniqueStorage()._status = newValue}
     }
     /// Returns true if `status` has been explicitly set.
-    package var hasStatus: Bool {self._status != nil}
+    package var hasStatus: Bool {_storage._status != nil}
     /// Clears the value of `status`. Subsequent reads from it will return its default value.
-    package mutating func clearStatus() {self._status = nil}
+    package mutating func clearStatus() {_uniqueStorage()._status = nil}
 
-    package var count: UInt64 = 0
+    package var count: UInt64 {
+      get {_storage._count}
+      set {_uniqueStorage()._count = newValue}
+    }
+
+    package var capabilities: WireServerMessage.Capabilities {
+      get {_storage._capabilities ?? WireServerMessage.Capabilities()}
+      set {_uniqueStorage()._capabilities = newValue}
+    }
+    /// Returns true if `capabilities` has been explicitly set.
+    package var hasCapabilities: Bool {_storage._capabilities != nil}
+    /// Clears the value of `capabilities`. Subsequent reads from it will return its default value.
+    package mutating func clearCapabilities() {_uniqueStorage()._capabilities = nil}
 
     package var unknownFields = SwiftProtobuf.UnknownStorage()
 
     package init() {}
 
-    fileprivate var _status: WireServerMessage.Status? = nil
+    fileprivate var _storage = _StorageClass.defaultInstance
+  }
+
+  /// What a user could be asked to prove on this machine, and whether he could be asked.
+  package nonisolated struct Capabilities: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    package var passcode: Bool = false
+
+    package var presence: Bool = false
+
+    /// 0 there is no reader, 1 nothing is enrolled, 2 it can be asked for.
+    package var biometry: UInt32 = 0
+
+    package var companion: Bool = false
+
+    package var interaction: Bool = false
+
+    /// Says whether what is enrolled is still the same, and no more.
+    package var biometryState: Data = Data()
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
   }
 
   package nonisolated struct FoundItem: Sendable {
@@ -1211,7 +1353,7 @@ nonisolated extension WireQuery: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension WireItem: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Item"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}keychain\0\u{3}item_class\0\u{1}attributes\0\u{3}access_group\0\u{1}synchronizable\0\u{1}accessible\0\u{3}access_control\0\u{3}authentication_ui\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}keychain\0\u{3}item_class\0\u{1}attributes\0\u{3}access_group\0\u{1}synchronizable\0\u{1}accessible\0\u{3}access_control\0\u{3}authentication_ui\0\u{1}reason\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1227,6 +1369,7 @@ nonisolated extension WireItem: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
       case 6: try { try decoder.decodeSingularUInt32Field(value: &self.accessible) }()
       case 7: try { try decoder.decodeSingularMessageField(value: &self._accessControl) }()
       case 8: try { try decoder.decodeSingularUInt32Field(value: &self.authenticationUi) }()
+      case 9: try { try decoder.decodeSingularStringField(value: &self._reason) }()
       default: break
       }
     }
@@ -1261,6 +1404,9 @@ nonisolated extension WireItem: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
     if self.authenticationUi != 0 {
       try visitor.visitSingularUInt32Field(value: self.authenticationUi, fieldNumber: 8)
     }
+    try { if let v = self._reason {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 9)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1273,6 +1419,7 @@ nonisolated extension WireItem: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
     if lhs.accessible != rhs.accessible {return false}
     if lhs._accessControl != rhs._accessControl {return false}
     if lhs.authenticationUi != rhs.authenticationUi {return false}
+    if lhs._reason != rhs._reason {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -1334,11 +1481,12 @@ nonisolated extension WireChange: SwiftProtobuf.Message, SwiftProtobuf._MessageI
 
 nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ClientMessage"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}offers_terminal\0\u{3}secret_lengths\0\u{2}\u{8}add\0\u{3}copy_matching\0\u{1}update\0\u{1}delete\0\u{1}status\0\u{3}create_keychain\0\u{1}unlock\0\u{1}lock\0\u{3}set_password\0\u{4}\u{c}register_prompter\0\u{3}attach_prompter\0\u{3}prompt_reply\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}offers_terminal\0\u{3}secret_lengths\0\u{1}context\0\u{2}\u{7}add\0\u{3}copy_matching\0\u{1}update\0\u{1}delete\0\u{1}status\0\u{3}create_keychain\0\u{1}unlock\0\u{1}lock\0\u{3}set_password\0\u{1}authenticate\0\u{1}capabilities\0\u{3}end_context\0\u{4}\u{9}register_prompter\0\u{3}attach_prompter\0\u{3}prompt_reply\0")
 
   fileprivate class _StorageClass {
     var _offersTerminal: Bool = false
     var _secretLengths: [UInt32] = []
+    var _context: WireClientMessage.Context? = nil
     var _verb: WireClientMessage.OneOf_Verb?
 
       // This property is used as the initial default value for new instances of the type.
@@ -1352,6 +1500,7 @@ nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._M
     init(copying source: _StorageClass) {
       _offersTerminal = source._offersTerminal
       _secretLengths = source._secretLengths
+      _context = source._context
       _verb = source._verb
     }
   }
@@ -1373,6 +1522,7 @@ nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._M
         switch fieldNumber {
         case 1: try { try decoder.decodeSingularBoolField(value: &_storage._offersTerminal) }()
         case 2: try { try decoder.decodeRepeatedUInt32Field(value: &_storage._secretLengths) }()
+        case 3: try { try decoder.decodeSingularMessageField(value: &_storage._context) }()
         case 10: try {
           var v: WireClientMessage.Add?
           var hadOneofValue = false
@@ -1490,6 +1640,45 @@ nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._M
             _storage._verb = .setPassword(v)
           }
         }()
+        case 19: try {
+          var v: WireClientMessage.Authenticate?
+          var hadOneofValue = false
+          if let current = _storage._verb {
+            hadOneofValue = true
+            if case .authenticate(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._verb = .authenticate(v)
+          }
+        }()
+        case 20: try {
+          var v: WireClientMessage.Empty?
+          var hadOneofValue = false
+          if let current = _storage._verb {
+            hadOneofValue = true
+            if case .capabilities(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._verb = .capabilities(v)
+          }
+        }()
+        case 21: try {
+          var v: WireClientMessage.Empty?
+          var hadOneofValue = false
+          if let current = _storage._verb {
+            hadOneofValue = true
+            if case .endContext(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._verb = .endContext(v)
+          }
+        }()
         case 30: try {
           var v: WireClientMessage.Empty?
           var hadOneofValue = false
@@ -1542,6 +1731,9 @@ nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._M
       if !_storage._secretLengths.isEmpty {
         try visitor.visitPackedUInt32Field(value: _storage._secretLengths, fieldNumber: 2)
       }
+      try { if let v = _storage._context {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+      } }()
       switch _storage._verb {
       case .add?: try {
         guard case .add(let v)? = _storage._verb else { preconditionFailure() }
@@ -1579,6 +1771,18 @@ nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._M
         guard case .setPassword(let v)? = _storage._verb else { preconditionFailure() }
         try visitor.visitSingularMessageField(value: v, fieldNumber: 18)
       }()
+      case .authenticate?: try {
+        guard case .authenticate(let v)? = _storage._verb else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 19)
+      }()
+      case .capabilities?: try {
+        guard case .capabilities(let v)? = _storage._verb else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 20)
+      }()
+      case .endContext?: try {
+        guard case .endContext(let v)? = _storage._verb else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 21)
+      }()
       case .registerPrompter?: try {
         guard case .registerPrompter(let v)? = _storage._verb else { preconditionFailure() }
         try visitor.visitSingularMessageField(value: v, fieldNumber: 30)
@@ -1604,6 +1808,7 @@ nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._M
         let rhs_storage = _args.1
         if _storage._offersTerminal != rhs_storage._offersTerminal {return false}
         if _storage._secretLengths != rhs_storage._secretLengths {return false}
+        if _storage._context != rhs_storage._context {return false}
         if _storage._verb != rhs_storage._verb {return false}
         return true
       }
@@ -1628,6 +1833,89 @@ nonisolated extension WireClientMessage.Empty: SwiftProtobuf.Message, SwiftProto
   }
 
   package static func ==(lhs: WireClientMessage.Empty, rhs: WireClientMessage.Empty) -> Bool {
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireClientMessage.Context: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = WireClientMessage.protoMessageName + ".Context"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}identifier\0\u{3}no_interaction\0\u{1}reason\0\u{3}has_application_password\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.identifier) }()
+      case 2: try { try decoder.decodeSingularBoolField(value: &self.noInteraction) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self._reason) }()
+      case 4: try { try decoder.decodeSingularBoolField(value: &self.hasApplicationPassword_p) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.identifier.isEmpty {
+      try visitor.visitSingularBytesField(value: self.identifier, fieldNumber: 1)
+    }
+    if self.noInteraction != false {
+      try visitor.visitSingularBoolField(value: self.noInteraction, fieldNumber: 2)
+    }
+    try { if let v = self._reason {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 3)
+    } }()
+    if self.hasApplicationPassword_p != false {
+      try visitor.visitSingularBoolField(value: self.hasApplicationPassword_p, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: WireClientMessage.Context, rhs: WireClientMessage.Context) -> Bool {
+    if lhs.identifier != rhs.identifier {return false}
+    if lhs.noInteraction != rhs.noInteraction {return false}
+    if lhs._reason != rhs._reason {return false}
+    if lhs.hasApplicationPassword_p != rhs.hasApplicationPassword_p {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireClientMessage.Authenticate: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = WireClientMessage.protoMessageName + ".Authenticate"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}constraint\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._constraint) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._constraint {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: WireClientMessage.Authenticate, rhs: WireClientMessage.Authenticate) -> Bool {
+    if lhs._constraint != rhs._constraint {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -1963,7 +2251,105 @@ nonisolated extension WireServerMessage: SwiftProtobuf.Message, SwiftProtobuf._M
 
 nonisolated extension WireServerMessage.Answer: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = WireServerMessage.protoMessageName + ".Answer"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}items\0\u{1}continues\0\u{1}status\0\u{1}count\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}items\0\u{1}continues\0\u{1}status\0\u{1}count\0\u{1}capabilities\0")
+
+  fileprivate class _StorageClass {
+    var _items: [WireServerMessage.FoundItem] = []
+    var _continues: Bool = false
+    var _status: WireServerMessage.Status? = nil
+    var _count: UInt64 = 0
+    var _capabilities: WireServerMessage.Capabilities? = nil
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _items = source._items
+      _continues = source._continues
+      _status = source._status
+      _count = source._count
+      _capabilities = source._capabilities
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeRepeatedMessageField(value: &_storage._items) }()
+        case 2: try { try decoder.decodeSingularBoolField(value: &_storage._continues) }()
+        case 3: try { try decoder.decodeSingularMessageField(value: &_storage._status) }()
+        case 4: try { try decoder.decodeSingularUInt64Field(value: &_storage._count) }()
+        case 5: try { try decoder.decodeSingularMessageField(value: &_storage._capabilities) }()
+        default: break
+        }
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every if/case branch local when no optimizations
+      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+      // https://github.com/apple/swift-protobuf/issues/1182
+      if !_storage._items.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._items, fieldNumber: 1)
+      }
+      if _storage._continues != false {
+        try visitor.visitSingularBoolField(value: _storage._continues, fieldNumber: 2)
+      }
+      try { if let v = _storage._status {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+      } }()
+      if _storage._count != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._count, fieldNumber: 4)
+      }
+      try { if let v = _storage._capabilities {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
+      } }()
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: WireServerMessage.Answer, rhs: WireServerMessage.Answer) -> Bool {
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._items != rhs_storage._items {return false}
+        if _storage._continues != rhs_storage._continues {return false}
+        if _storage._status != rhs_storage._status {return false}
+        if _storage._count != rhs_storage._count {return false}
+        if _storage._capabilities != rhs_storage._capabilities {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireServerMessage.Capabilities: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = WireServerMessage.protoMessageName + ".Capabilities"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}passcode\0\u{1}presence\0\u{1}biometry\0\u{1}companion\0\u{1}interaction\0\u{3}biometry_state\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1971,40 +2357,46 @@ nonisolated extension WireServerMessage.Answer: SwiftProtobuf.Message, SwiftProt
       // allocates stack space for every case branch when no optimizations are
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
-      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.items) }()
-      case 2: try { try decoder.decodeSingularBoolField(value: &self.continues) }()
-      case 3: try { try decoder.decodeSingularMessageField(value: &self._status) }()
-      case 4: try { try decoder.decodeSingularUInt64Field(value: &self.count) }()
+      case 1: try { try decoder.decodeSingularBoolField(value: &self.passcode) }()
+      case 2: try { try decoder.decodeSingularBoolField(value: &self.presence) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.biometry) }()
+      case 4: try { try decoder.decodeSingularBoolField(value: &self.companion) }()
+      case 5: try { try decoder.decodeSingularBoolField(value: &self.interaction) }()
+      case 6: try { try decoder.decodeSingularBytesField(value: &self.biometryState) }()
       default: break
       }
     }
   }
 
   package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    // The use of inline closures is to circumvent an issue where the compiler
-    // allocates stack space for every if/case branch local when no optimizations
-    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
-    // https://github.com/apple/swift-protobuf/issues/1182
-    if !self.items.isEmpty {
-      try visitor.visitRepeatedMessageField(value: self.items, fieldNumber: 1)
+    if self.passcode != false {
+      try visitor.visitSingularBoolField(value: self.passcode, fieldNumber: 1)
     }
-    if self.continues != false {
-      try visitor.visitSingularBoolField(value: self.continues, fieldNumber: 2)
+    if self.presence != false {
+      try visitor.visitSingularBoolField(value: self.presence, fieldNumber: 2)
     }
-    try { if let v = self._status {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
-    } }()
-    if self.count != 0 {
-      try visitor.visitSingularUInt64Field(value: self.count, fieldNumber: 4)
+    if self.biometry != 0 {
+      try visitor.visitSingularUInt32Field(value: self.biometry, fieldNumber: 3)
+    }
+    if self.companion != false {
+      try visitor.visitSingularBoolField(value: self.companion, fieldNumber: 4)
+    }
+    if self.interaction != false {
+      try visitor.visitSingularBoolField(value: self.interaction, fieldNumber: 5)
+    }
+    if !self.biometryState.isEmpty {
+      try visitor.visitSingularBytesField(value: self.biometryState, fieldNumber: 6)
     }
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  package static func ==(lhs: WireServerMessage.Answer, rhs: WireServerMessage.Answer) -> Bool {
-    if lhs.items != rhs.items {return false}
-    if lhs.continues != rhs.continues {return false}
-    if lhs._status != rhs._status {return false}
-    if lhs.count != rhs.count {return false}
+  package static func ==(lhs: WireServerMessage.Capabilities, rhs: WireServerMessage.Capabilities) -> Bool {
+    if lhs.passcode != rhs.passcode {return false}
+    if lhs.presence != rhs.presence {return false}
+    if lhs.biometry != rhs.biometry {return false}
+    if lhs.companion != rhs.companion {return false}
+    if lhs.interaction != rhs.interaction {return false}
+    if lhs.biometryState != rhs.biometryState {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

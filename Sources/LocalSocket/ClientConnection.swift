@@ -38,6 +38,9 @@ public final class ClientConnection: @unchecked Sendable {
     /// False after a fork: the daemon listens only to the process that connected.
     public var belongsToThisProcess: Bool { getpid() == maker }
 
+    /// Ends the connection, also for a thread that waits on it.
+    public func shutDown() { _ = Glibc.shutdown(descriptor.number, Int32(SHUT_RDWR)) }
+
     public func peerHungUp() -> Bool { kc_hung_up(descriptor.number) != 0 }
 
     private static func hello(

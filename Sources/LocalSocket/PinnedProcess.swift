@@ -81,6 +81,23 @@ public final class PinnedProcess: Sendable {
         read("stat", limit: 1024).flatMap(ProcessStatus.init)
     }
 
+    /// Its group and supplementary groups; nil when they can't be read, or don't fit.
+    public func groups() -> [UInt32]? {
+        let limit = 64 * 1024
+        guard let bytes = read("status", limit: limit), bytes.count < limit else { return nil }
+        var groups: [UInt32] = []
+        for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
+            let words = line.split(whereSeparator: \.isWhitespace)
+            switch words.first {
+            // Real, effective, saved, of the file system.
+            case "Gid:": groups += words.dropFirst(2).prefix(1).compactMap { UInt32($0) }
+            case "Groups:": groups += words.dropFirst().compactMap { UInt32($0) }
+            default: continue
+            }
+        }
+        return groups.isEmpty ? nil : groups
+    }
+
     /// The kernel's audit session; nil where none was set.
     public func auditSession() -> UInt32? {
         guard let text = read("sessionid", limit: 16),

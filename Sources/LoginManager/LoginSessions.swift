@@ -16,6 +16,12 @@ public enum LoginSessions {
         return unsafe String(cString: text) != "closing"
     }
 
+    /// Whether it is the one in front on its seat; nil where that can't be told.
+    public static func isActive(_ session: String) -> Bool? {
+        let answer = unsafe sd_session_is_active(session)
+        return answer < 0 ? nil : answer > 0
+    }
+
     public static func isRemote(_ session: String) -> Bool? {
         let answer = unsafe sd_session_is_remote(session)
         return answer < 0 ? nil : answer > 0

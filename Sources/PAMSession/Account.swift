@@ -5,6 +5,8 @@ internal import Glibc
 public struct Account: Sendable, Equatable {
     public let name: String
     public let user: UInt32
+    /// The account's first group.
+    public let group: UInt32
 
     /// nil where there is no such account, or nobody could say.
     public static func name(of user: UInt32) -> String? {
@@ -16,6 +18,37 @@ public struct Account: Sendable, Equatable {
     public static func named(_ name: String) -> Account? {
         unsafe look { entry, buffer, found in
             unsafe getpwnam_r(name, entry, buffer.baseAddress!, buffer.count, found)
+        }
+    }
+
+    /// Names of all groups of an account; nil where nobody can say.
+    public static func groups(of name: String) -> [String]? {
+        let primary = unsafe look { entry, buffer, found in
+            unsafe getpwnam_r(name, entry, buffer.baseAddress!, buffer.count, found)
+        }
+        guard let primary else { return nil }
+        var count: Int32 = 256
+        var numbers = [gid_t](repeating: 0, count: Int(count))
+        // Safe: the library writes at most `count` numbers.
+        guard unsafe getgrouplist(name, primary.group, &numbers, &count) >= 0 else { return nil }
+        var names: [String] = []
+        for number in numbers.prefix(Int(count)) {
+            guard let name = groupName(of: number) else { return nil }
+            names.append(name)
+        }
+        return names
+    }
+
+    /// nil where there is no such group.
+    public static func groupName(of number: UInt32) -> String? {
+        // Safe: everything the library writes to lives until the name was copied.
+        unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64 * 1024) { buffer in
+            var entry = unsafe Glibc.group()
+            var found: UnsafeMutablePointer<Glibc.group>?
+            let result = unsafe getgrgid_r(
+                number, &entry, buffer.baseAddress!, buffer.count, &found)
+            guard result == 0, unsafe found != nil else { return nil }
+            return unsafe String(cString: entry.gr_name)
         }
     }
 
@@ -32,7 +65,8 @@ public struct Account: Sendable, Equatable {
             guard unsafe question(&entry, buffer, &found) == 0, unsafe found != nil else {
                 return nil
             }
-            return unsafe Account(name: String(cString: entry.pw_name), user: entry.pw_uid)
+            return unsafe Account(
+                name: String(cString: entry.pw_name), user: entry.pw_uid, group: entry.pw_gid)
         }
     }
 }

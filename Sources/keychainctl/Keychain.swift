@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainAccess
+internal import KeychainEndpoints
 internal import KeychainMessages
 internal import KeychainModel
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import ArgumentParser
-internal import KeychainAccess
+internal import KeychainEndpoints
 internal import LocalSocket
 internal import Terminal
 

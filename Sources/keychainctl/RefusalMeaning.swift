@@ -48,6 +48,10 @@ struct RefusalMeaning {
                     Items that ask for their user need a keychain with a password; keychainctl \
                     status shows whether it has one.
                     """)
+            case .forbidden:
+                Self(
+                    .refused, "a rule of this machine's policy does not allow it",
+                    "An administrator finds the rule with keychainctl audit --denied.")
             case .cancelled: Self(.cancelled, "the question was cancelled")
             case .interactionNotAllowed:
                 Self(

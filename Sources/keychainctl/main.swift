@@ -11,6 +11,9 @@ do {
 } catch let failure as CommandFailure {
     failure.report()
     exit(failure.code.rawValue)
+} catch let code as ExitCode {
+    // What was wrong has been told.
+    exit(code.rawValue)
 } catch {
     exit(UsageReport.show(error))
 }

@@ -51,17 +51,25 @@ struct Keychaind: ParsableCommand {
         guard geteuid() == 0 else { throw StartError.notRoot }
         try ProcessHardening.apply()
         ProcessHardening.raiseDescriptorLimit()
-        try PolicyFolder.check(policies)
         let programs = try Programs()
         let sockets = try Sockets(requests: socket, logins: loginSocket)
+        let policy = PolicyInForce()
+        let log: @Sendable (String) -> Void = { logger.info("\($0)") }
         let daemon = try Daemon(
             DaemonPlan(
                 stateFolder: state, runtimeFolder: sockets.runtimeFolder,
                 requests: sockets.requests, logins: sockets.logins, offers: sockets.offers,
                 authenticationProgram: programs.authentication,
                 prompterProgram: programs.prompter, accountName: { Account.name(of: $0) },
-                log: { logger.info("\($0)") }))
-        let signals = Signals { daemon.stop() }
+                accountGroups: { Account.groups(of: $0) },
+                groupName: { Account.groupName(of: $0) }, policy: policy, log: log))
+        let loader = PolicyLoader(
+            compiler: programs.control,
+            folders: [programs.policies, sockets.runtimeFolder + "/policies.d", policies],
+            stateFolder: state, policy: policy, log: log)
+        loader.start()
+        daemon.watch { loader.loadIfChanged() }
+        let signals = Signals(stop: { daemon.stop() }, reload: { loader.load() })
         defer { signals.end() }
         ServiceNotification.ready()
         logger.info("serving \(socket), keychains in \(state)")

@@ -5,10 +5,17 @@ internal import LocalSocket
 struct Programs {
     let authentication: String
     let prompter: String
+    let control: String
+    /// The folder of the policies that come with the package.
+    let policies: String
 
     init() throws(StartError) {
         authentication = try Self.installed("../libexec/keychain/keychain-auth")
         prompter = try Self.installed("../libexec/keychain/keychain-prompter")
+        control = try Self.installed("../bin/keychainctl")
+        policies =
+            InstalledProgram.sibling("../share/keychain/policies.d")
+            ?? "/usr/share/keychain/policies.d"
     }
 
     private static func installed(_ relative: String) throws(StartError) -> String {

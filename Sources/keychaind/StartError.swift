@@ -3,8 +3,6 @@
 /// Why the daemon does not start, in words for its administrator.
 enum StartError: Error, CustomStringConvertible {
     case notRoot
-    case policiesNotSupported(String)
-    case policyFolderUnreadable(String)
     case programMissing(String)
     case socketInUse(String)
     case socketFailed(String, String)
@@ -13,11 +11,6 @@ enum StartError: Error, CustomStringConvertible {
         switch self {
         case .notRoot:
             "keychaind must run as root: it keeps every user's keychain"
-        case .policiesNotSupported(let file):
-            "\(file): this version cannot enforce policies, and does not run beside one that it "
-                + "would ignore; move the file away to start without it"
-        case .policyFolderUnreadable(let folder):
-            "\(folder): cannot be read, so it is not known whether there are policies in it"
         case .programMissing(let path):
             "\(path): not installed as it should be (a regular file, root's, in folders that only "
                 + "root can write to); install the package again"

@@ -8,7 +8,7 @@ import Testing
 enum Said: Equatable, CustomTestStringConvertible {
     case allow
     case deny(Denial)
-    case after(Constraint)
+    case after(PolicyConstraint)
 
     init(_ verdict: consuming Verdict) {
         switch verdict {
@@ -46,17 +46,24 @@ enum KeychainState: CaseIterable {
     }
 }
 
+/// Evidence that was given for this request.
+func proven(_ factors: PolicyFactor...) -> Evidence {
+    factors.reduce(Evidence()) { $0.adding(.factor($1)) }
+}
+
 private func judged(
     _ operation: ItemOperation, _ rights: ItemAccessControl, _ state: KeychainState,
-    groups: [String] = ["mine"], evidence: Evidence = Evidence(), mayAsk: Bool = true
+    groups: [String] = ["mine"], evidence: Evidence = Evidence(), mayAsk: Bool = true,
+    provable: Set<PolicyMethod> = [.factor(.presence), .factor(.passcode)]
 ) -> Said {
     Said(
-        Judge.judge(
+        Judge().judge(
             AccessRequest(
-                operation,
+                AccessRequest.Circumstances(
+                    operation, as: .readSecret, callerGroups: groups, keychain: state.facts,
+                    mayAsk: mayAsk, provable: provable),
                 on: AccessRequest.Item(
-                    reference: reference, accessGroup: "mine", accessControl: rights),
-                callerGroups: groups, keychain: state.facts, mayAsk: mayAsk), evidence))
+                    reference: reference, accessGroup: "mine", accessControl: rights)), evidence))
 }
 
 @Suite struct JudgeTests {
@@ -100,23 +107,24 @@ private func judged(
         let item = AccessRequest.Item(
             reference: reference, accessGroup: "caf\u{E9}", accessControl: .plain(.always))
         let request = AccessRequest(
-            .decrypt, on: item, callerGroups: ["cafe\u{301}"],
-            keychain: KeychainState.unlocked.facts, mayAsk: true)
-        #expect(Said(Judge.judge(request, Evidence())) == .deny(.unknownItem))
+            AccessRequest.Circumstances(
+                .decrypt, as: .readSecret, callerGroups: ["cafe\u{301}"],
+                keychain: KeychainState.unlocked.facts, mayAsk: true, provable: []), on: item)
+        #expect(Said(Judge().judge(request, Evidence())) == .deny(.unknownItem))
     }
 
     @Test func `presence is asked for once, and opens the item`() {
         let item = rights(.whenUnlocked, reading: .userPresence)
-        #expect(judged(.decrypt, item, .unlocked) == .after(.userPresence))
-        #expect(judged(.decrypt, item, .unlocked, evidence: Evidence([.presence])) == .allow)
-        #expect(judged(.decrypt, item, .unlocked, evidence: Evidence([.passcode])) == .allow)
+        #expect(judged(.decrypt, item, .unlocked) == .after(.factor(.presence)))
+        #expect(judged(.decrypt, item, .unlocked, evidence: proven(.presence)) == .allow)
+        #expect(judged(.decrypt, item, .unlocked, evidence: proven(.passcode)) == .allow)
     }
 
     @Test func `presence does not prove a passcode`() {
         let item = rights(.whenUnlocked, reading: .devicePasscode)
-        let said = judged(.decrypt, item, .unlocked, evidence: Evidence([.presence]))
-        #expect(said == .after(.devicePasscode))
-        #expect(judged(.decrypt, item, .unlocked, evidence: Evidence([.passcode])) == .allow)
+        let said = judged(.decrypt, item, .unlocked, evidence: proven(.presence))
+        #expect(said == .after(.factor(.passcode)))
+        #expect(judged(.decrypt, item, .unlocked, evidence: proven(.passcode)) == .allow)
     }
 
     @Test func `where nobody may be asked, the answer is that, at once`() {
@@ -128,13 +136,13 @@ private func judged(
     @Test func `nobody is asked about an item that is locked`() {
         let item = rights(.whenUnlocked, reading: .userPresence)
         #expect(judged(.decrypt, item, .locked) == .deny(.locked))
-        #expect(judged(.decrypt, item, .locked, evidence: Evidence([.passcode])) == .deny(.locked))
+        #expect(judged(.decrypt, item, .locked, evidence: proven(.passcode)) == .deny(.locked))
     }
 
     @Test(arguments: [Constraint.biometryAny, .biometryCurrentSet, .companion, .never])
     func `what can't be proven here is refused, not asked for`(_ constraint: Constraint) {
         let item = rights(.whenUnlocked, reading: constraint)
-        let all = Evidence(Set(Factor.allCases))
+        let all = proven(.presence, .passcode, .confirm)
         #expect(judged(.decrypt, item, .unlocked) == .deny(.impossible))
         #expect(judged(.decrypt, item, .unlocked, evidence: all) == .deny(.impossible))
         #expect(judged(.encrypt, item, .unlocked) == .deny(.impossible))
@@ -155,5 +163,36 @@ private func judged(
         #expect(judged(.encrypt, keyRights, .unlocked) == .deny(.impossible))
         #expect(judged(.sign, keyRights, .unlocked) == .allow)
         #expect(judged(.delete, keyRights, .unlocked) == .allow)
+    }
+
+    @Test func `biometry that was enrolled anew opens nothing that was bound to the old`() {
+        let item = rights(.whenUnlocked, reading: .biometryCurrentSet)
+        for isCurrent in [true, false] {
+            let request = AccessRequest(
+                AccessRequest.Circumstances(
+                    .decrypt, as: .readSecret, callerGroups: ["mine"],
+                    keychain: KeychainState.unlocked.facts, mayAsk: true,
+                    provable: [.factor(.biometry)]),
+                on: AccessRequest.Item(
+                    reference: reference, accessGroup: "mine", accessControl: item,
+                    biometryIsCurrent: isCurrent))
+            let said = Said(Judge().judge(request, proven(.biometry)))
+            #expect(said == (isCurrent ? .allow : .deny(.impossible)))
+            let asked = Said(Judge().judge(request, Evidence()))
+            #expect(asked == (isCurrent ? .after(.factor(.biometry)) : .deny(.impossible)))
+        }
+    }
+
+    @Test func `an item takes proofs of its own request or context alone`() {
+        let item = rights(.whenUnlocked, reading: .userPresence)
+        for scope in Freshness.allCases {
+            let evidence = Evidence([PolicyProof(.factor(.passcode), age: .zero, scope: scope)])
+            let said = judged(.decrypt, item, .unlocked, evidence: evidence)
+            #expect(said == (scope <= .context ? .allow : .after(.factor(.presence))))
+        }
+        let old = Evidence([
+            PolicyProof(.factor(.passcode), age: .minutes(1), scope: .operation)
+        ])
+        #expect(judged(.decrypt, item, .unlocked, evidence: old) == .after(.factor(.presence)))
     }
 }

@@ -9,7 +9,13 @@ private func allOf(_ members: Constraint...) -> Constraint {
     .atLeast(required: members.count, of: members)
 }
 
-@Suite struct RequirementTests {
+private let everything: Set<PolicyMethod> = [
+    .factor(.presence), .factor(.passcode), .factor(.biometry), .factor(.companion),
+    .pam("keychain-otp"),
+]
+private let passwordOnly: Set<PolicyMethod> = [.factor(.presence), .factor(.passcode)]
+
+@Suite struct ConstraintTests {
     @Test(arguments: [
         (allOf(.userPresence), Constraint.userPresence),
         (anyOf(.devicePasscode), .devicePasscode),
@@ -26,58 +32,67 @@ private func allOf(_ members: Constraint...) -> Constraint {
         (.atLeast(required: 3, of: [.userPresence, .companion]), .never),
     ])
     func `the same needs read the same`(_ given: Constraint, _ canonical: Constraint) {
-        #expect(Requirement(given).constraint == canonical)
-        #expect(Requirement(canonical).constraint == canonical)
+        #expect(given.canonical == canonical)
+        #expect(canonical.canonical == canonical)
+    }
+}
+
+@Suite struct RequirementTests {
+    @Test(arguments: [
+        (PolicyConstraint.all([]), [PolicyMethod]()),
+        (.factor(.presence), [.factor(.presence)]),
+        (.factor(.passcode), [.factor(.passcode)]),
+        (.any([.factor(.passcode), .factor(.biometry)]), [.factor(.biometry)]),
+        (.all([.factor(.presence), .factor(.passcode)]), [.factor(.passcode)]),
+        (.any([.factor(.presence), .factor(.passcode)]), [.factor(.presence)]),
+        (
+            .all([.pam("keychain-otp", within: nil), .factor(.passcode)]),
+            [.factor(.passcode), .pam("keychain-otp")]
+        ),
+        (
+            .atLeast(2, of: [.factor(.biometry), .factor(.companion), .factor(.passcode)]),
+            [.factor(.biometry), .factor(.companion)]
+        ),
+    ])
+    func `the least troublesome proof is asked for`(
+        _ constraint: PolicyConstraint, _ proof: [PolicyMethod]
+    ) {
+        #expect(Requirement(constraint).cheapestProof(available: everything) == proof)
     }
 
     @Test(arguments: [
-        (Constraint.always, [Factor]()),
-        (.userPresence, [.presence]),
-        (.devicePasscode, [.passcode]),
-        (anyOf(.devicePasscode, .biometryAny), [.passcode]),
-        (allOf(.userPresence, .devicePasscode), [.passcode]),
-        (anyOf(.userPresence, .devicePasscode), [.presence]),
+        PolicyConstraint.factor(.biometry), .all([.factor(.passcode), .factor(.biometry)]),
+        .factor(.confirm), .pam("keychain-otp", within: nil),
+        .atLeast(2, of: [.factor(.biometry), .factor(.companion), .factor(.passcode)]),
     ])
-    func `the cheapest proof is asked for`(_ constraint: Constraint, _ proof: [Factor]) {
-        #expect(Requirement(constraint).cheapestProof() == proof)
+    func `where no proof is enough there is none`(_ constraint: PolicyConstraint) {
+        #expect(Requirement(constraint).cheapestProof(available: passwordOnly) == nil)
+        #expect(Requirement(constraint).cheapestProof(available: []) == nil)
     }
 
-    @Test(arguments: [
-        Constraint.never, .biometryAny, allOf(.devicePasscode, .biometryAny),
-        .atLeast(required: 2, of: [.biometryAny, .companion, .devicePasscode]),
-    ])
-    func `where no proof is enough there is none`(_ constraint: Constraint) {
-        #expect(Requirement(constraint).cheapestProof() == nil)
+    @Test func `what was proven before is not asked for again`() {
+        let both = Requirement(.all([.factor(.biometry), .factor(.passcode)]))
+        #expect(
+            both.cheapestProof(given: proven(.passcode), available: everything)
+                == [.factor(.biometry)])
+        #expect(both.cheapestProof(given: proven(.passcode, .biometry), available: []) == [])
     }
 
     @Test func `many items need one question`() {
         let together = Requirement.all([
-            Requirement(.userPresence), Requirement(.userPresence), Requirement(.devicePasscode),
+            Requirement(.factor(.presence)), Requirement(.factor(.presence)),
+            Requirement(.factor(.passcode)),
         ])
-        #expect(together.constraint == allOf(.userPresence, .devicePasscode))
-        #expect(together.cheapestProof() == [.passcode])
+        #expect(together.constraint == .all([.factor(.passcode), .factor(.presence)]))
+        #expect(together.cheapestProof(available: everything) == [.factor(.passcode)])
     }
 
-    @Test func `less evidence never helps`() {
-        let atoms: [Constraint] = [
-            .always, .never, .userPresence, .devicePasscode, .biometryAny, .companion,
-        ]
-        let sets: [Evidence] = [
-            Evidence(), Evidence([.presence]), Evidence([.passcode]),
-            Evidence([.presence, .passcode]),
-        ]
-        for a in atoms {
-            for b in atoms {
-                for constraint in [anyOf(a, b), allOf(a, b), anyOf(a, allOf(a, b))] {
-                    for (i, less) in sets.enumerated() {
-                        for more in sets[i...] where less.factors.isSubset(of: more.factors) {
-                            #expect(!less.meets(constraint) || more.meets(constraint))
-                        }
-                        let canonical = Requirement(constraint).constraint
-                        #expect(less.meets(canonical) == less.meets(constraint))
-                    }
-                }
-            }
+    @Test func `a requirement that names very many services is still planned in time`() {
+        let services = (0..<64).map {
+            PolicyConstraint.pam(PolicyText("keychain-\($0)"), within: nil)
         }
+        let available = Set((0..<64).map { PolicyMethod.pam(PolicyText("keychain-\($0)")) })
+        let one = Requirement(.any(services)).cheapestProof(available: available)
+        #expect(one?.count == 1)
     }
 }

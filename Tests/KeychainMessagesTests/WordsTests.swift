@@ -14,8 +14,9 @@ private func text(_ secret: HeldSecret?) -> String? {
 }
 
 private func sent(_ request: Request) throws -> Request {
-    let (message, secrets) = ClientWords.request(request, offersTerminal: true).encoded()
-    guard case .request(let arrived, true) = try ClientWords(message, secrets: secrets) else {
+    let (message, secrets) = ClientWords.request(request, context: nil, offersTerminal: true)
+        .encoded()
+    guard case .request(let arrived, nil, true) = try ClientWords(message, secrets: secrets) else {
         Issue.record("it did not arrive as a request")
         return request
     }
@@ -81,7 +82,8 @@ private func fullQuery() throws -> ItemQuery {
         }
         #expect(arrived == item)
         #expect(text(beside) == "s3cret")
-        let message = ClientWords.request(request, offersTerminal: false).encoded().message
+        let message = ClientWords.request(request, context: nil, offersTerminal: false).encoded()
+            .message
         #expect(!String(decoding: message, as: UTF8.self).contains("s3cret"))
     }
 
@@ -106,6 +108,49 @@ private func fullQuery() throws -> ItemQuery {
         #expect(text(old) == "old" && text(new) == "new")
     }
 
+    @Test func `a request arrives in its context, with the context's secret and its own`() throws {
+        var context = AuthenticationContext()
+        context.mayInteract = false
+        context.reason = "to pay"
+        context.applicationPassword = secret("application")
+        let request = Request.setPassword(keychain: nil, old: secret("old"), new: secret("new"))
+        let (message, secrets) = ClientWords.request(
+            request, context: context, offersTerminal: false
+        ).encoded()
+        guard
+            case .request(.setPassword(nil, let old, let new), let arrived?, false) =
+                try ClientWords(message, secrets: secrets)
+        else {
+            Issue.record("something else arrived")
+            return
+        }
+        #expect(arrived.identifier == context.identifier)
+        #expect(!arrived.mayInteract && arrived.reason == "to pay")
+        #expect(text(arrived.applicationPassword) == "application")
+        #expect(text(old) == "old" && text(new) == "new")
+    }
+
+    @Test func `a context's name has its length`() throws {
+        #expect(AuthenticationContext(identifier: []) == nil)
+        #expect(AuthenticationContext(identifier: [UInt8](repeating: 1, count: 17)) == nil)
+        #expect(AuthenticationContext().identifier != AuthenticationContext().identifier)
+    }
+
+    @Test func `what can be proven arrives as it is`() throws {
+        var answer = Answer()
+        var known = Capabilities()
+        known.biometry = .notEnrolled
+        known.companion = true
+        known.biometryState = [1, 2]
+        answer.capabilities = known
+        let (message, _) = DaemonWords.answer(answer, continues: false).encoded()
+        guard case .answer(let arrived, false) = try DaemonWords(message, secrets: nil) else {
+            Issue.record("something else arrived")
+            return
+        }
+        #expect(arrived.capabilities == known)
+    }
+
     @Test func `an answer arrives with each secret at its item`() throws {
         let reference = try #require(
             ItemReference(itemClass: .genericPassword, identifier: Array(0..<16)))
@@ -128,7 +173,8 @@ private func fullQuery() throws -> ItemQuery {
 
     @Test func `lengths that are not those of the secrets are refused`() throws {
         let (message, _) = ClientWords.request(
-            .unlock(keychain: nil, password: secret("password")), offersTerminal: false
+            .unlock(keychain: nil, password: secret("password")), context: nil,
+            offersTerminal: false
         ).encoded()
         for wrong in [nil, secret("passwor"), secret("passwords")] {
             #expect(throws: MessageError.self) { try ClientWords(message, secrets: wrong) }
@@ -136,7 +182,8 @@ private func fullQuery() throws -> ItemQuery {
     }
 
     @Test func `secrets that nothing asks for are refused`() {
-        let (message, _) = ClientWords.request(.status, offersTerminal: false).encoded()
+        let (message, _) = ClientWords.request(.status, context: nil, offersTerminal: false)
+            .encoded()
         #expect(throws: MessageError.self) { try ClientWords(message, secrets: secret("x")) }
     }
 
@@ -150,7 +197,7 @@ private func fullQuery() throws -> ItemQuery {
 
     @Test func `bytes of any kind are words or an error, never a trap`() throws {
         let (good, _) = ClientWords.request(
-            .copyMatching(try fullQuery()), offersTerminal: true
+            .copyMatching(try fullQuery()), context: nil, offersTerminal: true
         ).encoded()
         var generator = SystemRandomNumberGenerator()
         for _ in 0..<20_000 {

@@ -58,7 +58,8 @@ import Testing
     @Test func `what a person has answered always has a line of its own`() throws {
         for _ in 0..<100 {
             log.record(
-                .copyMatching, by: Self.subject(1), evidence: Evidence([.passcode]), nil)
+                .copyMatching, by: Self.subject(1), evidence: Evidence().adding(.factor(.passcode)),
+                nil)
         }
         #expect(try lines().count == 100)
     }

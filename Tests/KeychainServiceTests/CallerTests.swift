@@ -59,7 +59,8 @@ import Testing
 @Suite struct LoginSessionTests {
     private static let session = LoginSession(
         id: SessionID(rawValue: 7), user: 1000, account: "alice", leader: 42, leaderStart: 99,
-        auditSession: 3, logindSession: "c1", isRemote: true, lockReason: .passwordDiffers)
+        auditSession: 3, logindSession: "c1", isRemote: true, service: "sshd",
+        lockReason: .passwordDiffers)
 
     @Test func `a session is the same after a restart`() {
         #expect(LoginSession(record: Self.session.record) == Self.session)
@@ -67,7 +68,7 @@ import Testing
 
     @Test func `a record that is not whole is none`() {
         let record = Self.session.record
-        for count in 0..<record.count - 6 {
+        for count in 0..<record.count - 10 {
             #expect(LoginSession(record: Array(record.prefix(count))) == nil)
         }
         #expect(LoginSession(record: [0xFF, 0xFE]) == nil)
@@ -109,7 +110,7 @@ import Testing
         for _ in 0..<10 { try budget.take(1) }
         #expect(throws: Refusal.tooManyRequests) { try budget.take(1) }
         try budget.take(2)
-        budget.note(2, succeeded: false)
+        budget.pause(2)
         #expect(throws: Refusal.tooManyRequests) { try budget.take(2) }
     }
 

@@ -130,15 +130,16 @@ final class TestKeychain: Sendable {
 /// What the judge gives to somebody who has proven everything on an open keychain.
 func grant(_ operation: ItemOperation, _ item: SealedItem) -> Grant? {
     let request = AccessRequest(
-        operation,
+        AccessRequest.Circumstances(
+            operation, as: .readSecret, callerGroups: [item.accessGroup],
+            keychain: AccessRequest.Keychain(
+                isUnlocked: true, wasUnlockedSinceBoot: true, isPasscodeSet: true),
+            mayAsk: true, provable: [.factor(.presence), .factor(.passcode)]),
         on: AccessRequest.Item(
             reference: item.reference, accessGroup: item.accessGroup,
-            accessControl: item.accessControl),
-        callerGroups: [item.accessGroup],
-        keychain: AccessRequest.Keychain(
-            isUnlocked: true, wasUnlockedSinceBoot: true, isPasscodeSet: true),
-        mayAsk: true)
-    guard case .allow(let grant) = Judge.judge(request, Evidence([.presence, .passcode])) else {
+            accessControl: item.accessControl))
+    let proven = Evidence().adding(.factor(.passcode))
+    guard case .allow(let grant) = Judge().judge(request, proven) else {
         return nil
     }
     return grant

@@ -13,24 +13,12 @@ from conftest import ALICE, BOB
 
 ADD = "printf s3cret | keychainctl add generic-password --service mail --account me"
 GET = ("get", "generic-password", "--service", "mail")
-TOOLS = pathlib.Path("/run/keychain-attacker")
+TOOLS = world.TOOLS
 
 
 @pytest.fixture(scope="module", autouse=True)
-def tools():
-    """Python and the attacker's script where every user can read them; gone with the world."""
-    world.run("mount", "-t", "tmpfs", "-o", "mode=0755", "attacker",
-              make_folder(TOOLS))
-    for name in ("wire.py", "attacker.py"):
-        shutil.copy(world.TOP / "Tests/System" / name, TOOLS)
-    yield
-    world.run("umount", "-l", TOOLS)
-    TOOLS.rmdir()
-
-
-def make_folder(path):
-    path.mkdir(exist_ok=True)
-    return path
+def with_tools(tools):
+    pass
 
 
 def attack(*words, who=ALICE):

@@ -8,12 +8,12 @@ SOCKET = "/run/keychain/keychain.sock"
 REFUSED_NOT_ENTITLED = 20
 REFUSED_NOT_FOUND = 10
 
-# ClientMessage: status = field 14, copy_matching = 13, register = 30, attach = 31.
+# ClientMessage: status = field 14, copy_matching = 11, register = 30, attach = 31.
 STATUS = bytes([0x72, 0x00])
 REGISTER_PROMPTER = bytes([0xF2, 0x01, 0x00])
 # copy_matching {item_class: 1, limit: 1, parts: 1}
-READ_FROM_NOWHERE = bytes([0x6A, 12, 0x0A, 4]) + b"../x" + bytes([0x10, 1, 0x58, 1, 0x60, 1])
-READ_ANYTHING = bytes([0x6A, 6, 0x10, 1, 0x58, 1, 0x60, 1])
+READ_FROM_NOWHERE = bytes([0x5A, 12, 0x0A, 4]) + b"../x" + bytes([0x10, 1, 0x58, 1, 0x60, 1])
+READ_ANYTHING = bytes([0x5A, 6, 0x10, 1, 0x58, 1, 0x60, 1])
 
 
 def attach_prompter(challenge):
@@ -88,3 +88,83 @@ def login_reply(path, data):
         return None
     verb = struct.unpack_from("<H", reply, 6)[0]
     return "accepted" if verb == 0x8001 else struct.unpack_from("<H", reply, 12)[0]
+
+
+# What protobuf makes of numbers, bytes and messages.
+
+def varint(number):
+    data = bytearray()
+    while number > 0x7F:
+        data.append(number & 0x7F | 0x80)
+        number >>= 7
+    return bytes(data) + bytes([number])
+
+
+def field(number, value):
+    if isinstance(value, (bool, int)):
+        return varint(number << 3) + varint(int(value))
+    data = value.encode() if isinstance(value, str) else value
+    return varint(number << 3 | 2) + varint(len(data)) + data
+
+
+def attribute(name, text):
+    return field(1, name) + field(2, field(1, text))
+
+
+def context(identifier, *, quiet=False):
+    return field(3, field(1, identifier) + field(2, quiet))
+
+
+def add_item(service, constraint):
+    """Add {item {class, service, account, access control}, a secret}."""
+    rights = b"".join(
+        field(2, field(1, operation) + field(2, field(1, kind)))
+        for operation, kind in (("od", constraint), ("oe", 0), ("odel", 0)))
+    item = (field(2, 1) + field(3, attribute("svce", service))
+            + field(3, attribute("acct", "me")) + field(7, rights))
+    return field(10, field(1, item) + field(2, True))
+
+
+def read_item(service):
+    query = field(2, 1) + field(3, attribute("svce", service)) + field(11, 1) + field(12, 1)
+    return field(11, query)
+
+
+END_CONTEXT = field(21, b"")
+
+
+def secrets_beside(*secrets):
+    return field(2, b"".join(varint(len(secret)) for secret in secrets))
+
+
+class Client:
+    """A program that asks again and again on one connection."""
+
+    def __init__(self):
+        self.connection = connect()
+        self.connection.settimeout(60)
+        self.hello = hello_of(self.connection)
+        self.sequence = 0
+
+    def ask(self, message, *secrets):
+        """The secrets of the answer, or the number of a refusal."""
+        self.sequence += 1
+        if secrets:
+            message = secrets_beside(*secrets) + message
+        self.connection.sendall(
+            frame(message, self.hello, self.sequence, b"".join(secrets)))
+        header = self.exactly(40)
+        length, secret = struct.unpack_from("<II", header, 8)
+        said = self.exactly(length)
+        beside = self.exactly(secret)
+        number = refusal(said)
+        return beside if number is None else number
+
+    def exactly(self, count):
+        data = b""
+        while len(data) < count:
+            part = self.connection.recv(count - len(data))
+            if not part:
+                raise EOFError("the daemon hung up")
+            data += part
+        return data

@@ -18,6 +18,7 @@ PREFIX = pathlib.Path(os.environ.get("KEYCHAIN_TEST_PREFIX", "/nonexistent"))
 TOP = pathlib.Path(__file__).resolve().parents[2]
 STATE = pathlib.Path("/var/lib/keychain")
 RUN = pathlib.Path("/run/keychain")
+TOOLS = pathlib.Path("/run/keychain-tools")
 MODULE = PREFIX / "lib/security/pam_keychain.so"
 CONTROL = PREFIX / "bin/keychainctl"
 SSHD = TOP / ".deps/openssh/usr/sbin/sshd"

@@ -98,7 +98,7 @@ public enum PolicyItemConstraint: Sendable, Hashable {
 
     /// The same in the words of policies.
     public init(_ constraint: Constraint) {
-        switch Requirement(constraint).constraint {
+        switch constraint.canonical {
         case .always: self = .none
         case .never: self = .never
         case let other: self = PolicyConstraint(other).map { .needs($0) } ?? .never

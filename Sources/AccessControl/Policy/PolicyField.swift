@@ -123,6 +123,15 @@ public enum ChoiceField: UInt8, PolicyField, CaseIterable {
         }
     }
 
+    /// How many values there are.
+    public var count: UInt8 {
+        switch self {
+        case .session: 6
+        case .itemClass: 5
+        case .accessible: 7
+        }
+    }
+
     public func index(of word: String) -> UInt8? {
         words.firstIndex(of: word).map { UInt8($0) }
     }

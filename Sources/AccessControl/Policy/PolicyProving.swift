@@ -30,7 +30,7 @@ extension PolicyDemand {
     }
 
     /// Whether the evidence meets it for the operation.
-    func isMet(by evidence: [PolicyProof], for operation: PolicyOperation) -> Bool {
+    public func isMet(by evidence: [PolicyProof], for operation: PolicyOperation) -> Bool {
         let bound = Self.bound(operation, scope)
         let usable = evidence.filter { $0.scope <= scope }
         return constraint.isMet(by: usable, within: within, bound: bound)

@@ -12,10 +12,12 @@ public enum Fact<Value: Sendable & Hashable>: Sendable, Hashable {
 /// Every fact about the subject, the item and the environment; absent unless set:
 /// `facts[.exe] = .known(["/usr/bin/git"])`, `facts[.group] = .unknown`.
 public struct PolicyFacts: Sendable, Hashable {
-    private var texts: [TextField: Fact<[PolicyText]>] = [:]
-    private var choices: [ChoiceField: Fact<UInt8>] = [:]
-    private var booleans: [BooleanField: Fact<Bool>] = [:]
-    private var ages: [AgeField: Fact<PolicyDuration>] = [:]
+    // By field.
+    private var texts = [Fact<[PolicyText]>](repeating: .absent, count: TextField.allCases.count)
+    private var choices = [Fact<UInt8>](repeating: .absent, count: ChoiceField.allCases.count)
+    private var booleans = [Fact<Bool>](repeating: .absent, count: BooleanField.allCases.count)
+    private var ages = [Fact<PolicyDuration>](
+        repeating: .absent, count: AgeField.allCases.count)
     public var uid: Fact<UInt32> = .absent
     /// Absent: none of them.
     public var flags: Fact<PolicyItemFlags> = .absent
@@ -27,23 +29,23 @@ public struct PolicyFacts: Sendable, Hashable {
 
     /// One value, but for `group`. Known and empty is as good as absent.
     public subscript(field: TextField) -> Fact<[PolicyText]> {
-        get { texts[field] ?? .absent }
-        set { texts[field] = newValue }
+        get { texts[Int(field.rawValue)] }
+        set { texts[Int(field.rawValue)] = newValue }
     }
 
     public subscript(field: ChoiceField) -> Fact<UInt8> {
-        get { choices[field] ?? .absent }
-        set { choices[field] = newValue }
+        get { choices[Int(field.rawValue)] }
+        set { choices[Int(field.rawValue)] = newValue }
     }
 
     public subscript(field: BooleanField) -> Fact<Bool> {
-        get { booleans[field] ?? .absent }
-        set { booleans[field] = newValue }
+        get { booleans[Int(field.rawValue)] }
+        set { booleans[Int(field.rawValue)] = newValue }
     }
 
     public subscript(field: AgeField) -> Fact<PolicyDuration> {
-        get { ages[field] ?? .absent }
-        set { ages[field] = newValue }
+        get { ages[Int(field.rawValue)] }
+        set { ages[Int(field.rawValue)] = newValue }
     }
 
     /// The same subject and environment with another item. Membership goes with the item's group,

@@ -15,8 +15,15 @@ public struct PolicyText: Sendable, Hashable, Comparable, ExpressibleByStringLit
         a.string.utf8.lexicographicallyPrecedes(b.string.utf8)
     }
     public func hash(into hasher: inout Hasher) {
-        for byte in string.utf8 { hasher.combine(byte) }
-        hasher.combine(UInt8(0xFF))
+        var word: UInt64 = 0
+        var count = 0
+        for byte in string.utf8 {
+            word = word << 8 | UInt64(byte)
+            count += 1
+            if count % 8 == 0 { hasher.combine(word) }
+        }
+        hasher.combine(word)
+        hasher.combine(count)
     }
 }
 

@@ -50,4 +50,13 @@ public struct WeekWindow: Sendable, Hashable {
             return (since + MinuteOfWeek.count) % MinuteOfWeek.count < length
         }
     }
+
+    /// The minutes of the week at which the window begins or has ended.
+    var edges: [Int] {
+        (0..<7).flatMap { day in
+            [start, end, end + MinuteOfWeek.perDay].map {
+                (day * MinuteOfWeek.perDay + $0) % MinuteOfWeek.count
+            }
+        }
+    }
 }

@@ -19,9 +19,7 @@ public struct ReferenceEvaluator: Sendable {
     private func decide(
         _ request: PolicyRequest, inForce: (PolicyMode) -> Bool
     ) -> PolicyDecision {
-        let cases = request.cases.map { operation, facts in
-            Case(policy, operation, withMembership(facts, for: operation), inForce)
-        }
+        let cases = self.cases(of: request).map { Case(policy, $0, $1, inForce) }
         func ids(_ rules: KeyPath<Case, [PolicyText]>) -> [PolicyText] {
             Set(cases.flatMap { $0[keyPath: rules] }).sorted()
         }
@@ -47,6 +45,13 @@ public struct ReferenceEvaluator: Sendable {
             decision.requires = PolicyConstraint.all(needs).canonical
         }
         return decision
+    }
+
+    /// Everything the request must pass, with the memberships that `groups:` give.
+    public func cases(
+        of request: PolicyRequest
+    ) -> [(operation: PolicyOperation, facts: PolicyFacts)] {
+        request.cases.map { ($0, withMembership($1, for: $0)) }
     }
 
     /// A member subject that matches for certain, in the item's group, makes a member.

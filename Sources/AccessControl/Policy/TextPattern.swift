@@ -80,7 +80,7 @@ public enum TextPattern: Sendable, Hashable {
 
     /// The leftmost place for each piece is the best one: a star crosses no `/`, so a later place
     /// leaves no more to the stars behind it.
-    private static func match(_ pieces: [[UInt8]], _ open: Bool, _ text: [UInt8]) -> Bool {
+    static func match(_ pieces: [[UInt8]], _ open: Bool, _ text: [UInt8]) -> Bool {
         guard let first = pieces.first, text.starts(with: first) else { return false }
         var rest = text[first.count...]
         for (number, piece) in pieces.enumerated().dropFirst() {

@@ -41,9 +41,12 @@ extension PolicyCondition {
         case .uid(let ranges):
             facts.uid.truth(absent: .no) { uid in ranges.contains { $0.contains(uid) } }
         case .choice(let field, let mask):
-            facts[field].truth(absent: .no) { $0 < 8 && mask & (1 << $0) != 0 }
+            facts[field].truth(absent: .no) {
+                $0 < field.count && mask & (1 << $0) != 0
+            }
         case .boolean(let field, let wanted):
             facts[field].truth(absent: Truth(field.whenAbsent == wanted)) { $0 == wanted }
+        case .flags([], []): .yes
         case .flags(let has, let lacks):
             facts.flags.truth(absent: Truth(has.isEmpty)) {
                 $0.isSuperset(of: has) && $0.isDisjoint(with: lacks)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
-internal import KeychainAccess
+internal import KeychainEndpoints
 internal import KeychainMessages
 internal import KeychainModel
 
@@ -15,7 +15,8 @@ public func SecItemAdd(
 
 private func add(_ addition: Addition) throws(Refusal) -> CFTypeRef? {
     let answer = try KeychainEndpointChoice.current().answer(
-        .add(addition.item, secret: addition.secret, returning: addition.parts))
+        .add(addition.item, secret: addition.secret, returning: addition.parts),
+        in: addition.context)
     guard let added = answer.items.first else { throw .internalError }
     let object = ResultShape(parts: addition.parts).object(for: added, in: nil)
     // The data of an item that was added without any is empty, where reading it finds none.

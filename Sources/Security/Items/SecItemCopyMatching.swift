@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
-internal import KeychainAccess
+internal import KeychainEndpoints
 internal import KeychainMessages
 internal import KeychainModel
 
@@ -24,7 +24,7 @@ private func copyMatching(_ selection: Selection) throws(Refusal) -> CFTypeRef? 
         var query = selection.query
         query.keychain = keychain
         query.limit = selection.query.limit.map { $0 - found }
-        let items = try items(query, endpoint)
+        let items = try items(query, selection.context, endpoint)
         objects += items.compactMap { shape.object(for: $0, in: keychain) }
         found += items.count
         if let limit = selection.query.limit, found >= limit { break }
@@ -35,10 +35,10 @@ private func copyMatching(_ selection: Selection) throws(Refusal) -> CFTypeRef? 
 
 /// What one keychain has of them; none is no refusal, as another may have some.
 private func items(
-    _ query: ItemQuery, _ endpoint: any KeychainEndpoint
+    _ query: ItemQuery, _ context: AuthenticationContext?, _ endpoint: any KeychainEndpoint
 ) throws(Refusal) -> [AnsweredItem] {
     do {
-        return try endpoint.answer(.copyMatching(query)).items
+        return try endpoint.answer(.copyMatching(query), in: context).items
     } catch {
         guard error == .notFound else { throw error }
         return []

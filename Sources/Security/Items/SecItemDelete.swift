@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
-internal import KeychainAccess
+internal import KeychainEndpoints
 internal import KeychainMessages
 internal import KeychainModel
 
@@ -16,5 +16,5 @@ public func SecItemDelete(_ query: CFDictionary) -> OSStatus {
 private func delete(_ selection: Selection) throws(Refusal) {
     var query = selection.query
     query.keychain = selection.keychains.first ?? nil
-    _ = try KeychainEndpointChoice.current().answer(.delete(query))
+    _ = try KeychainEndpointChoice.current().answer(.delete(query), in: selection.context)
 }

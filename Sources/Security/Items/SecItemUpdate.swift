@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
-internal import KeychainAccess
+internal import KeychainEndpoints
 internal import KeychainMessages
 internal import KeychainModel
 
@@ -20,5 +20,5 @@ private func update(_ selection: Selection, _ changes: CFDictionary) throws(Refu
     var query = selection.query
     query.keychain = selection.keychains.first ?? nil
     let request = Request.update(query, change.change, secret: change.secret)
-    _ = try KeychainEndpointChoice.current().answer(request)
+    _ = try KeychainEndpointChoice.current().answer(request, in: selection.context)
 }

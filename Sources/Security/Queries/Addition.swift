@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainMessages
 internal import KeychainModel
 internal import Secrets
 
@@ -7,6 +8,7 @@ struct Addition {
     private(set) var item: NewItem
     let secret: HeldSecret?
     let parts: ItemQuery.Parts
+    let context: AuthenticationContext?
 
     init(_ dictionary: CFDictionary) throws(Refusal) {
         let words = try QueryWords(dictionary)
@@ -20,6 +22,7 @@ struct Addition {
         guard use.authenticationUI != .skip, !use.hasItemList else { throw .badRequest }
         guard !attributes.wantsTombstones else { throw .badRequest }
         parts = try ItemQuery.Parts(words.returns)
+        context = use.context
         secret = try values.secret()
         item = NewItem(itemClass)
         item.attributes = attributes.attributes.withoutComputed
@@ -29,6 +32,7 @@ struct Addition {
         item.accessible =
             item.accessControl?.protection ?? attributes.accessible ?? .whenUnlocked
         item.authenticationUI = use.authenticationUI
+        item.reason = use.reason
     }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Foundation
+internal import KeychainEndpoints
 
 /// One value of a dictionary as a caller gave it, with its class told apart once and for all.
 enum QueryValue {
@@ -18,6 +19,7 @@ enum QueryValue {
     case accessControl(SecAccessControl)
     case item(SecKeychainItem)
     case keychain(SecKeychain)
+    case context(any AuthenticationContextCarrier)
     case other
 
     init(_ value: Any) {
@@ -34,6 +36,7 @@ enum QueryValue {
         case let accessControl as SecAccessControl: self = .accessControl(accessControl)
         case let item as SecKeychainItem: self = .item(item)
         case let keychain as SecKeychain: self = .keychain(keychain)
+        case let context as any AuthenticationContextCarrier: self = .context(context)
         default: self = .other
         }
     }

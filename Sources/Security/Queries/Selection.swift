@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainMessages
 internal import KeychainModel
 
 /// Which items a dictionary means: what CopyMatching, Update and Delete read in the same way.
@@ -9,6 +10,7 @@ struct Selection {
     /// The keychains to search; nil is the default one.
     let keychains: [String?]
     let parts: ItemQuery.Parts
+    let context: AuthenticationContext?
 
     init(_ dictionary: CFDictionary, for call: Call) throws(Refusal) {
         let words = try QueryWords(dictionary)
@@ -18,6 +20,7 @@ struct Selection {
         let attributes = try AttributeWords(words.attributes, of: itemClass)
         let use = try UseWords(words.use)
         parts = try ItemQuery.Parts(words.returns)
+        context = use.context
         let match = try MatchWords(words.match, of: itemClass)
         try Self.refuse(words, use, parts, match, for: call)
         keychains = match.keychains ?? [values.item?.keychain]

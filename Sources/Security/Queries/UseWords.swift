@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainEndpoints
+internal import KeychainMessages
 internal import KeychainModel
 
 /// What a dictionary says of how a call goes about its work (`kSecUse…`).
@@ -7,12 +9,17 @@ struct UseWords {
     /// The asking program's own words for the user.
     private(set) var reason: String?
     private(set) var hasItemList = false
+    /// What was proven already, and proofs that may be needed once more.
+    private(set) var context: AuthenticationContext?
 
     init(_ words: [QueryWords.UseKey: QueryValue]) throws(Refusal) {
-        // A context holds what was proven already. None can be made yet, so that whatever is given
-        // as one is none.
-        if words[.authenticationContext] != nil || words[.credentialReference] != nil {
-            throw .badRequest
+        // The one is a context in another form, of a system that is not this.
+        if words[.credentialReference] != nil { throw .badRequest }
+        if let value = words[.authenticationContext] {
+            guard case .context(let carrier) = value else { throw .badRequest }
+            // In a context that has ended nothing can be proven, nor was anything.
+            guard let authentication = carrier.authentication else { throw .authenticationFailed }
+            context = authentication
         }
         hasItemList = words[.itemList] != nil
         if case .string(let text)? = words[.operationPrompt] { reason = text }

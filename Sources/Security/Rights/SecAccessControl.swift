@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
-internal import KeychainModel
+package import KeychainModel
 
 /// The rights of an item: when it can be opened, and what must be proven before.
 public final class SecAccessControl: NSObject, @unchecked Sendable {
@@ -56,7 +56,7 @@ public final class SecAccessControl: NSObject, @unchecked Sendable {
     }
 
     /// The rights as an item may have them; nil where no item can.
-    var itemRights: ItemAccessControl? {
+    package var itemRights: ItemAccessControl? {
         guard case .stored = protection else { return nil }
         return rights
     }

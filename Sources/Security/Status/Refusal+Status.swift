@@ -13,7 +13,7 @@ extension Refusal {
         case .notFound: errSecItemNotFound
         case .duplicate: errSecDuplicateItem
         case .notEntitled: errSecMissingEntitlement
-        case .authenticationFailed, .tooManyRequests, .wrongPassword: errSecAuthFailed
+        case .authenticationFailed, .tooManyRequests, .wrongPassword, .forbidden: errSecAuthFailed
         case .cancelled: errSecUserCanceled
         case .interactionNotAllowed, .locked, .noSession: errSecInteractionNotAllowed
         // The class key of "when a passcode is set" does not exist. Rights that need a passcode are

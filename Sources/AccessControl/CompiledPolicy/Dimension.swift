@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The dimensions in which facts are numbered, and a fact's number: its dimension and, from 1, its
+/// place there. What no rule mentions has no number, so matching is comparing integers.
+enum Dimension {
+    // Written out, since a decision reads them: text fields come first, from 0.
+    static let uid = 18
+    static let time = 19
+    static let operation = 20
+    static let firstChoice = 21
+    static let firstBoolean = 24
+    static let firstAge = 34
+    static let count = 36
+
+    /// Bits of a fact's number below its dimension.
+    static let shift: UInt32 = 26
+    static let mostFacts = UInt32(1) << shift - 1
+
+    static func of(_ field: TextField) -> Int { Int(field.rawValue) }
+    static func of(_ field: ChoiceField) -> Int { firstChoice + Int(field.rawValue) }
+    static func of(_ field: BooleanField) -> Int { firstBoolean + Int(field.rawValue) }
+    static func of(_ field: AgeField) -> Int { firstAge + Int(field.rawValue) }
+
+    static func fact(_ dimension: Int, _ place: UInt32) -> UInt32 {
+        UInt32(dimension) << shift | place
+    }
+    static func fact(_ field: BooleanField, _ value: Bool) -> UInt32 {
+        fact(of(field), value ? 2 : 1)
+    }
+    static func fact(_ field: ChoiceField, _ value: UInt8) -> UInt32 {
+        fact(of(field), UInt32(value) + 1)
+    }
+    static func fact(_ operation: PolicyOperation) -> UInt32 {
+        fact(Self.operation, UInt32(operation.index) + 1)
+    }
+    static func of(fact: UInt32) -> Int { Int(fact >> shift) }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+public import Secrets
+internal import Synchronization
+
+/// What a request says of the context it comes in (`LAContext`): proofs that the user gave in it
+/// serve its later requests as well. It means something to the process that made it, and to no other.
+public struct AuthenticationContext: Sendable {
+    /// Bytes of an identifier.
+    public static let identifierBytes = 16
+
+    /// Chosen at random by the program.
+    public let identifier: [UInt8]
+    /// Whether the user may be asked.
+    public var mayInteract = true
+    /// The asking program's own words for the user.
+    public var reason: String?
+    /// What items made with an application password need besides.
+    public var applicationPassword: HeldSecret?
+
+    /// nil where the identifier has another length.
+    public init?(identifier: [UInt8]) {
+        guard identifier.count == Self.identifierBytes else { return nil }
+        self.identifier = identifier
+    }
+
+    public init() { identifier = RandomBytes.make(Self.identifierBytes) }
+}
+
+/// What the user could be asked to prove, on this machine and at this moment.
+public struct Capabilities: Sendable, Equatable {
+    public enum Biometry: UInt8, Sendable {
+        /// No reader, or no PAM service for one.
+        case none = 0
+        case notEnrolled = 1
+        case available = 2
+    }
+
+    /// The login keychain has a password, and a PAM service asks for it.
+    public var passcode = false
+    public var presence = false
+    public var biometry = Biometry.none
+    public var companion = false
+    /// Whether there is anybody to ask, and a way to do it.
+    public var interaction = false
+    /// Changes when what is enrolled changes; empty where nothing is.
+    public var biometryState: [UInt8] = []
+
+    public init() {}
+}
+
+/// Lets another thread end a request that waits, as for a user who is being asked.
+public final class Cancellation: Sendable {
+    private struct State {
+        var isCancelled = false
+        var action: (@Sendable () -> Void)?
+    }
+    private let state = Mutex(State())
+
+    public init() {}
+
+    public var isCancelled: Bool { state.withLock { $0.isCancelled } }
+
+    public func cancel() {
+        let action = state.withLock { state in
+            state.isCancelled = true
+            return state.action
+        }
+        action?()
+    }
+
+    /// What cancelling does while the request is under way; done at once where it came before.
+    public func whileWaiting<R, E: Error>(
+        _ action: @escaping @Sendable () -> Void, _ body: () throws(E) -> R
+    ) throws(E) -> R {
+        let isCancelled = state.withLock { state in
+            state.action = action
+            return state.isCancelled
+        }
+        defer { state.withLock { $0.action = nil } }
+        if isCancelled { action() }
+        return try body()
+    }
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import AccessControl
+internal import KeychainModel
+internal import LocalSocket
+internal import Synchronization
+
+/// What policies ask about the program on a connection (spec: policy, Field reference). Taken from
+/// the kernel at the first request that is judged by a policy; that the program is still the same is
+/// checked before each answer.
+final class CallerFacts: Sendable {
+    private let process: PinnedProcess?
+    private let label: String?
+    private let directory: Directory
+    private let known = Mutex<PolicyFacts?>(nil)
+    /// What one policy lets the caller know of, by operation.
+    private let reached = Mutex<(checksum: UInt64, reach: [PolicyOperation: PolicyReach])>((0, [:]))
+
+    /// Whom the machine knows.
+    struct Directory: Sendable {
+        let accounts: AccountNames
+        /// Names of all groups of an account, and of one group; nil where it can't be told.
+        let groups: @Sendable (String) -> [String]?
+        let group: @Sendable (UInt32) -> String?
+    }
+
+    init(_ process: PinnedProcess?, label: String?, _ directory: Directory) {
+        self.process = process
+        self.label = label
+        self.directory = directory
+    }
+
+    func facts(of caller: Caller) -> PolicyFacts {
+        if let facts = known.withLock({ $0 }) { return facts }
+        var facts = PolicyFacts()
+        facts.uid = .known(caller.user)
+        facts[.user] = fact(directory.accounts.name(of: caller.user))
+        facts[.group] = groups(of: caller)
+        facts[.tty] = .known(caller.terminal != nil)
+        addProgram(to: &facts, caller)
+        addControlGroup(to: &facts)
+        facts[.label] = SecurityLabel.domain(label).map { .known([PolicyText($0)]) } ?? .absent
+        known.withLock { $0 = facts }
+        return facts
+    }
+
+    func reach(
+        _ policy: CompiledPolicy, _ caller: Caller, for operation: PolicyOperation
+    ) -> PolicyReach {
+        if policy.isEmpty { return PolicyReach() }
+        let kept = reached.withLock { kept in
+            kept.checksum == policy.checksum ? kept.reach[operation] : nil
+        }
+        if let kept { return kept }
+        let reach = policy.reach(facts(of: caller), for: operation)
+        reached.withLock { kept in
+            if kept.checksum != policy.checksum { kept = (policy.checksum, [:]) }
+            kept.reach[operation] = reach
+        }
+        return reach
+    }
+
+    private func fact(_ text: String?) -> Fact<[PolicyText]> {
+        text.map { .known([PolicyText($0)]) } ?? .unknown
+    }
+
+    private func groups(of caller: Caller) -> Fact<[PolicyText]> {
+        guard let account = directory.accounts.name(of: caller.user),
+            let named = directory.groups(account), let own = process?.groups()
+        else { return .unknown }
+        var names = Set(named)
+        for group in own {
+            guard let name = directory.group(group) else { return .unknown }
+            names.insert(name)
+        }
+        return .known(names.map { PolicyText($0) })
+    }
+
+    private func addProgram(to facts: inout PolicyFacts, _ caller: Caller) {
+        switch caller.identity {
+        case .trustedExecutable(let path), .executable(let path):
+            facts[.exe] = .known([PolicyText(path)])
+        case .label(let name) where name.hasPrefix("snap:"):
+            facts[.app] = .known([PolicyText(name)])
+            facts[.exe] = .unknown
+        default:
+            let path = process?.executable().flatMap { TrustedPath.namesSameFile($0) ? $0 : nil }
+            let mayTell = process?.sharesOurNamespaces() ?? false
+            facts[.exe] = mayTell ? fact(path?.path) : .unknown
+        }
+        if case .trustedExecutable = caller.identity {
+            facts[.trustedExe] = .known(true)
+        } else if facts[.exe] == .unknown {
+            facts[.trustedExe] = .unknown
+        } else {
+            let executable = process?.executable()
+            facts[.trustedExe] = executable.map { .known(TrustedPath.isTrusted($0)) } ?? .unknown
+        }
+        facts[.digest] = .unknown
+    }
+
+    private func addControlGroup(to facts: inout PolicyFacts) {
+        guard let group = process?.cgroup().flatMap(ControlGroup.init) else {
+            for field in [TextField.unit, .slice, .userUnit] { facts[field] = .unknown }
+            return
+        }
+        facts[.unit] = group.unit.map { .known([PolicyText($0)]) } ?? .absent
+        facts[.slice] = group.slice.map { .known([PolicyText($0)]) } ?? .absent
+        facts[.userUnit] = group.userUnit.map { .known([PolicyText($0)]) } ?? .absent
+    }
+}
+
+/// The systemd units and the slice in the path of a control group.
+struct ControlGroup {
+    /// Of the system's own manager; nil for what starts other people's programs.
+    let unit: String?
+    let slice: String?
+    /// Of a user's manager, where anybody can make a name.
+    let userUnit: String?
+
+    /// nil where the lines name no unified hierarchy.
+    init?(_ lines: [UInt8]) {
+        let text = String(decoding: lines, as: UTF8.self)
+        guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix("0::/") })
+        else { return nil }
+        let parts = line.dropFirst("0::/".count).split(separator: "/").map(String.init)
+        unit = SystemUnit.name(lines)
+        slice = parts.last { $0.hasSuffix(".slice") }
+        let manager = parts.firstIndex { $0.hasPrefix("user@") && $0.hasSuffix(".service") }
+        userUnit = manager.flatMap { place in
+            parts[(place + 1)...].last { $0.hasSuffix(".service") || $0.hasSuffix(".scope") }
+        }
+    }
+}

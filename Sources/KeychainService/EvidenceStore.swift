@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import AccessControl
+internal import Foundation
+internal import KeychainMessages
+internal import KeychainModel
+internal import Secrets
+internal import Synchronization
+
+/// What was proven, by whom and where, for as long as it may serve later requests. Never a decision.
+///
+/// In the daemon each proof is a key in the kernel's keyring besides, with the kernel's own timeout:
+/// a restarted daemon knows it again, and one whose key has gone counts no longer. Time is counted
+/// while the machine sleeps too.
+final class EvidenceStore: Sendable {
+    /// After which no policy can make use of a proof.
+    private static let longest: Duration = .seconds(12 * 3600)
+    /// Of one user; the oldest give way.
+    private static let most = 64
+    private static let prefix = "evidence:"
+
+    private let keyring: DaemonKeyring?
+    private let proofs: Mutex<[UInt32: [Proof]]>
+
+    /// Without a keyring proofs live as long as this process.
+    init(keyring: DaemonKeyring?) {
+        self.keyring = keyring
+        var kept: [UInt32: [Proof]] = [:]
+        if let keyring {
+            for user in keyring.users() { kept[user] = Self.recorded(user, keyring) }
+        }
+        proofs = Mutex(kept)
+    }
+
+    private static func recorded(_ user: UInt32, _ keyring: DaemonKeyring) -> [Proof] {
+        let names = (try? keyring.names(of: user)) ?? []
+        return names.filter { $0.hasPrefix(prefix) }.compactMap { name in
+            guard let record = keyring.read(name, of: user) else { return nil }
+            return Proof(record.releasedFromLockedMemory())
+        }.sorted { $0.given < $1.given }
+    }
+
+    // MARK: Giving and taking
+
+    /// Keeps what the asker's user has proven, for the context, process, terminal and session that
+    /// it was proven in. What can't be kept was proven for one request only.
+    func add(_ methods: [PolicyMethod], for asker: any Asker) {
+        let user = asker.caller.user
+        let given = methods.map { method in
+            Proof(
+                method: method, given: .now, context: asker.context?.identifier,
+                places: asker.places)
+        }
+        for proof in given { keep(proof, user) }
+    }
+
+    private func keep(_ proof: Proof, _ user: UInt32) {
+        guard keyring == nil || write(proof, user) else { return }
+        let surplus = proofs.withLock { proofs in
+            proofs[user, default: []].append(proof)
+            let surplus = max(0, proofs[user, default: []].count - Self.most)
+            let oldest = Array(proofs[user, default: []].prefix(surplus))
+            proofs[user]?.removeFirst(surplus)
+            return oldest
+        }
+        for old in surplus { keyring?.remove(old.name, of: user) }
+    }
+
+    /// The proofs that may serve the asker, each with its age and the narrowest place that it shares
+    /// with him. One that was given in his own context is as good as new for as long as that lives:
+    /// who does not want it used again ends the context, or asks for the scope `operation`.
+    func evidence(for asker: any Asker) -> Evidence {
+        let user = asker.caller.user
+        let kept = proofs.withLock { $0[user] ?? [] }
+        guard !kept.isEmpty else { return Evidence() }
+        let places = asker.places
+        let now = ContinuousClock.now
+        return Evidence(
+            kept.compactMap { proof in
+                let age = proof.given.duration(to: now)
+                // From the future, where somebody's clock is wrong: good for nothing.
+                guard age >= .zero, age < Self.longest,
+                    let scope = proof.scope(shared: places, asker.context?.identifier),
+                    isAlive(proof, user)
+                else { return nil }
+                return PolicyProof(
+                    proof.method, age: scope == .context ? .zero : PolicyDuration(age),
+                    scope: scope)
+            })
+    }
+
+    /// Keeps what PAM proved when the session began: only what asks for no more than the session
+    /// sees it.
+    func add(_ method: PolicyMethod, of user: UInt32, in session: SessionID) {
+        var places = EvidencePlaces()
+        places.session = session.rawValue
+        keep(Proof(method: method, given: .now, context: nil, places: places), user)
+    }
+
+    // MARK: Forgetting
+
+    /// All of the user's: his keychain was locked, or its password changed.
+    func forget(_ user: UInt32) { forget(of: user) { _ in true } }
+
+    /// Those of a session that ended.
+    func forget(_ session: SessionID, of user: UInt32) {
+        forget(of: user) { $0.places.session == session.rawValue }
+    }
+
+    /// Those given in the asker's context.
+    func forgetContext(of asker: any Asker) {
+        guard let context = asker.context?.identifier else { return }
+        let places = asker.places
+        forget(of: asker.caller.user) {
+            $0.context == context && $0.places.process == places.process
+        }
+    }
+
+    private func forget(of user: UInt32, _ isMeant: (Proof) -> Bool) {
+        let gone = proofs.withLock { proofs in
+            let gone = (proofs[user] ?? []).filter(isMeant)
+            proofs[user]?.removeAll(where: isMeant)
+            if proofs[user]?.isEmpty == true { proofs[user] = nil }
+            return gone
+        }
+        for proof in gone { keyring?.remove(proof.name, of: user) }
+    }
+
+    // MARK: In the kernel
+
+    private func write(_ proof: Proof, _ user: UInt32) -> Bool {
+        guard let record = proof.record else { return false }
+        let seconds = UInt32(Self.longest.components.seconds)
+        return
+            (try? keyring?.write(
+                proof.name, SecretBytes(copying: record), of: user, timeoutSeconds: seconds)) != nil
+    }
+
+    private func isAlive(_ proof: Proof, _ user: UInt32) -> Bool {
+        keyring == nil || keyring?.read(proof.name, of: user) != nil
+    }
+
+    /// One success of a method.
+    private struct Proof: Codable {
+        let name: String
+        let methodName: String
+        let isService: Bool
+        let given: ContinuousClock.Instant
+        let context: [UInt8]?
+        let places: EvidencePlaces
+
+        init(
+            method: PolicyMethod, given: ContinuousClock.Instant, context: [UInt8]?,
+            places: EvidencePlaces
+        ) {
+            name = EvidenceStore.prefix + String(UInt64.random(in: .min ... .max), radix: 16)
+            switch method {
+            case .factor(let factor): (methodName, isService) = (factor.rawValue, false)
+            case .pam(let service): (methodName, isService) = (service.string, true)
+            }
+            self.given = given
+            self.context = context
+            self.places = places
+        }
+
+        init?(_ record: [UInt8]) {
+            guard let proof = try? JSONDecoder().decode(Self.self, from: Data(record)) else {
+                return nil
+            }
+            self = proof
+        }
+
+        var record: [UInt8]? { (try? JSONEncoder().encode(self)).map { [UInt8]($0) } }
+
+        var method: PolicyMethod {
+            isService
+                ? .pam(PolicyText(methodName))
+                : .factor(PolicyFactor(rawValue: methodName) ?? .appPassword)
+        }
+
+        /// nil where it shares nothing with them.
+        func scope(shared other: EvidencePlaces, _ context: [UInt8]?) -> Freshness? {
+            let isOwnProcess = places.process != nil && places.process == other.process
+            if isOwnProcess, let context, self.context == context { return .context }
+            if isOwnProcess { return .process }
+            if let terminal = places.terminal, terminal == other.terminal { return .tty }
+            if let session = places.session, session == other.session { return .session }
+            return nil
+        }
+    }
+}
+
+extension PolicyDuration {
+    init(_ duration: Duration) {
+        let (seconds, attoseconds) = duration.components
+        let whole = seconds.multipliedReportingOverflow(by: 1000)
+        self.init(
+            milliseconds: whole.overflow
+                ? .max : whole.partialValue + attoseconds / 1_000_000_000_000_000)
+    }
+}

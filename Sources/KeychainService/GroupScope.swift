@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import AccessControl
+internal import KeychainModel
+internal import KeychainStore
+
+/// The access groups that a call looks into.
+struct GroupScope: Sendable {
+    /// The caller's own: he is a member, and may know of every item.
+    let own: [String]
+    /// Those of others, in which the policy may let him know of some.
+    let others: [String]
+
+    var all: [String] { own + others }
+}
+
+extension KeychainService {
+    /// All groups the caller may see something of, or the one that is named if it is among them.
+    func groups(
+        _ named: String?, _ operation: PolicyOperation, _ keychain: OpenKeychain,
+        _ keys: borrowing ClassKeys, for asker: any Asker
+    ) throws(Refusal) -> GroupScope {
+        let reach = asker.reach(policy.now.reach, for: operation)
+        let own = asker.caller.accessGroups
+        guard !own.isEmpty || !reach.isEmpty else { throw .notEntitled }
+        var others = reach.groups.map(\.string)
+        if reach.anyGroup, named == nil {
+            do { others += try keychain.file.groups(keys) } catch { throw Refusal(error) }
+        }
+        guard let named else {
+            return GroupScope(own: own, others: Self.distinct(others, besides: own))
+        }
+        if let mine = Self.first(named, of: own) { return GroupScope(own: [mine], others: []) }
+        guard reach.anyGroup || Self.first(named, of: others) != nil else { throw .notEntitled }
+        return GroupScope(own: [], others: [named])
+    }
+
+    /// The caller's own groups alone, or the one that is named: new items are nobody else's.
+    func ownGroups(_ named: String?, of caller: Caller) throws(Refusal) -> [String] {
+        guard let named else {
+            guard !caller.accessGroups.isEmpty else { throw .notEntitled }
+            return caller.accessGroups
+        }
+        guard let group = Self.first(named, of: caller.accessGroups) else { throw .notEntitled }
+        return [group]
+    }
+
+    private static func first(_ name: String, of groups: [String]) -> String? {
+        groups.first { $0.utf8.elementsEqual(name.utf8) }
+    }
+
+    private static func distinct(_ groups: [String], besides own: [String]) -> [String] {
+        var kept: [String] = []
+        for group in groups where first(group, of: own + kept) == nil { kept.append(group) }
+        return kept
+    }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import AccessControl
+internal import Foundation
+internal import KeychainModel
+internal import LocalSocket
+internal import LoginManager
+
+/// What policies ask about the caller's login session and the moment (spec: policy, `when`).
+struct Surroundings: Sendable {
+    private static let host: String = {
+        let name = FileManager.default.contents(atPath: "/proc/sys/kernel/hostname") ?? Data()
+        return String(decoding: name, as: UTF8.self)
+            .trimmingCharacters(in: .whitespacesAndNewlines).lowercased()
+    }()
+    private static let remoteDesktops = ["xrdp", "vnc", "gnome-remote-desktop"]
+    private static let clockTicks: Int64 = 100
+
+    private let session: LoginSession?
+    private let controlGroup: [UInt8]?
+
+    init(_ session: LoginSession?, _ process: PinnedProcess?) {
+        self.session = session
+        controlGroup = session == nil ? process?.cgroup() : nil
+    }
+
+    func add(to facts: inout PolicyFacts) {
+        facts[ChoiceField.session] =
+            kind.map { kind in
+                ChoiceField.session.index(of: kind).map { .known($0) } ?? .unknown
+            } ?? .unknown
+        addSession(to: &facts)
+        facts[.host] = Self.host.isEmpty ? .unknown : .known([PolicyText(Self.host)])
+        let time = LocalTime.now
+        // 1970 began on a Thursday; Monday is 0.
+        facts.time =
+            MinuteOfWeek(day: Int((time.day + 3) % 7), hour: time.hour, minute: time.minute)
+            .map { .known($0) } ?? .unknown
+    }
+
+    private func addSession(to facts: inout PolicyFacts) {
+        guard let session else {
+            // A service has nobody far away, and no screen.
+            let isNobodys = kind == "service" || kind == "cron"
+            facts[.remote] = isNobodys ? .known(false) : .unknown
+            facts[.active] = isNobodys ? .known(false) : .unknown
+            facts[.screenLocked] = isNobodys ? .absent : .unknown
+            return
+        }
+        facts[.remote] = .known(session.isRemote)
+        let started = Int64(clamping: session.leaderStart) * (1000 / Self.clockTicks)
+        let age = Self.sinceBoot - started
+        facts[AgeField.session] = age >= 0 ? .known(PolicyDuration(milliseconds: age)) : .unknown
+        guard let logind = session.logindSession else {
+            // No logind knows of a screen that could be locked.
+            facts[.active] = .unknown
+            facts[.screenLocked] = .absent
+            return
+        }
+        facts[.active] = LoginSessions.isActive(logind).map { .known($0) } ?? .unknown
+        facts[.screenLocked] = .unknown
+    }
+
+    /// One of the words of `subject.session`; nil where it can't be told.
+    private var kind: String? {
+        if let session {
+            if session.service.hasPrefix("cron") || session.service.hasPrefix("atd") {
+                return "cron"
+            }
+            guard session.isRemote else { return "seat" }
+            if session.service.hasPrefix("ssh") { return "ssh" }
+            return Self.remoteDesktops.contains(where: session.service.hasPrefix)
+                ? "remote-desktop" : "other"
+        }
+        guard let controlGroup else { return nil }
+        let text = String(decoding: controlGroup, as: UTF8.self)
+        if ["/cron.service", "/crond.service", "/atd.service"].contains(where: text.contains) {
+            return "cron"
+        }
+        if SystemUnit.name(controlGroup) != nil { return "service" }
+        // Under a user's own manager anything may have started it.
+        return text.contains("/user@") || text.contains("/user.slice") ? nil : "other"
+    }
+
+    /// Milliseconds, with those asleep.
+    private static var sinceBoot: Int64 {
+        let text = FileManager.default.contents(atPath: "/proc/uptime") ?? Data()
+        let seconds = String(decoding: text, as: UTF8.self).split(separator: " ").first
+        return Int64((seconds.flatMap { Double($0) } ?? 0) * 1000)
+    }
+}

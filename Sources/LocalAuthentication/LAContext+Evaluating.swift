@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Foundation
+internal import KeychainEndpoints
+internal import KeychainMessages
+internal import KeychainModel
+public import Security
+internal import Synchronization
+
+extension LAContext {
+    public func evaluatePolicy(_ policy: LAPolicy, localizedReason: String) async throws -> Bool {
+        try await withCheckedThrowingContinuation { continuation in
+            evaluatePolicy(policy, localizedReason: localizedReason) { success, error in
+                continuation.resume(with: error.map { .failure($0) } ?? .success(success))
+            }
+        }
+    }
+
+    public func evaluateAccessControl(
+        _ accessControl: SecAccessControl, operation: LAAccessControlOperation,
+        localizedReason: String
+    ) async throws -> Bool {
+        try await withCheckedThrowingContinuation { continuation in
+            evaluateAccessControl(
+                accessControl, operation: operation, localizedReason: localizedReason
+            ) { success, error in
+                continuation.resume(with: error.map { .failure($0) } ?? .success(success))
+            }
+        }
+    }
+
+    // MARK: Steps
+
+    func evaluate(_ policy: LAPolicy, _ reason: String) throws {
+        if let problem = obstacle(to: policy) { throw problem }
+        try evaluate(policy.constraint, reason)
+    }
+
+    func evaluate(_ constraint: Constraint, _ reason: String) throws {
+        // What Apple's systems refuse with an exception.
+        guard !reason.isEmpty else {
+            throw NSError(
+                domain: LAErrorDomain, code: -1001,
+                userInfo: [NSLocalizedDescriptionKey: "A reason for the user is needed."])
+        }
+        guard var context = authentication else { throw LAError(.invalidContext) }
+        context.reason = reason
+        let cancellation = Cancellation()
+        state.withLock { $0.waiting.append(cancellation) }
+        defer { state.withLock { $0.waiting.removeAll { $0 === cancellation } } }
+        do {
+            _ = try KeychainEndpointChoice.current().answer(
+                .authenticate(constraint), in: context, cancellation: cancellation)
+        } catch {
+            throw cancellation.isCancelled ? LAError(.appCancel) : LAError(refusal: error)
+        }
+    }
+
+    /// Why the policy could not be evaluated; nil where it can.
+    func obstacle(to policy: LAPolicy) -> LAError? {
+        guard state.withLock({ $0.authentication != nil }) else { return LAError(.invalidContext) }
+        guard let known = try? Self.capabilities() else { return LAError(.systemCancel) }
+        if policy.usesBiometry, known.biometry == .available {
+            state.withLock { $0.domainState = Data(known.biometryState) }
+        }
+        return policy.obstacle(known).map { LAError($0) }
+    }
+}
+
+extension LAPolicy {
+    fileprivate var usesBiometry: Bool {
+        self == .deviceOwnerAuthenticationWithBiometrics
+            || self == .deviceOwnerAuthenticationWithBiometricsOrCompanion
+    }
+
+    fileprivate var constraint: Constraint {
+        switch self {
+        case .deviceOwnerAuthenticationWithBiometrics: .biometryAny
+        case .deviceOwnerAuthentication: .userPresence
+        case .deviceOwnerAuthenticationWithCompanion: .companion
+        case .deviceOwnerAuthenticationWithBiometricsOrCompanion:
+            .atLeast(required: 1, of: [.biometryAny, .companion])
+        }
+    }
+
+    fileprivate func obstacle(_ known: Capabilities) -> LAError.Code? {
+        let biometry: LAError.Code? =
+            switch known.biometry {
+            case .none: .biometryNotAvailable
+            case .notEnrolled: .biometryNotEnrolled
+            case .available: nil
+            }
+        guard known.passcode || known.presence else { return .passcodeNotSet }
+        switch self {
+        case .deviceOwnerAuthentication: return nil
+        case .deviceOwnerAuthenticationWithBiometrics: return biometry
+        case .deviceOwnerAuthenticationWithCompanion:
+            return known.companion ? nil : .companionNotAvailable
+        case .deviceOwnerAuthenticationWithBiometricsOrCompanion:
+            return known.companion ? nil : biometry
+        }
+    }
+}
+
+extension LAAccessControlOperation {
+    var itemOperation: ItemOperation {
+        switch self {
+        case .createItem, .createKey: .encrypt
+        case .useItem: .decrypt
+        case .useKeySign: .sign
+        case .useKeyDecrypt: .decapsulate
+        case .useKeyKeyExchange: .computeKey
+        }
+    }
+}
+
+extension LAError {
+    /// What a refusal by the service is called here.
+    fileprivate init(refusal: Refusal) {
+        switch refusal {
+        case .cancelled: self.init(.userCancel)
+        case .interactionNotAllowed: self.init(.notInteractive)
+        case .passcodeNotSet: self.init(.passcodeNotSet)
+        case .notAvailable, .tooManyRequests: self.init(.systemCancel)
+        default: self.init(.authenticationFailed)
+        }
+    }
+}

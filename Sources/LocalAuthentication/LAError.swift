@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+public import Foundation
+
+/// The domain of errors from this module.
+public let LAErrorDomain = "com.apple.LocalAuthentication"
+
+/// Why an authentication did not succeed.
+///
+/// A value, as Swift sees it on Apple's systems: `error as? LAError` and `error as NSError` work;
+/// `catch let error as NSError` does not match a value here (see "Bring your Apple code").
+public struct LAError: CustomNSError, Equatable, Hashable, Sendable {
+    public enum Code: Int, Sendable {
+        case authenticationFailed = -1
+        case userCancel = -2
+        case userFallback = -3
+        case systemCancel = -4
+        case passcodeNotSet = -5
+        case biometryNotAvailable = -6
+        case biometryNotEnrolled = -7
+        case biometryLockout = -8
+        case appCancel = -9
+        case invalidContext = -10
+        case companionNotAvailable = -11
+        case biometryNotPaired = -12
+        case biometryDisconnected = -13
+        case invalidDimensions = -14
+        case notInteractive = -1004
+
+        public static let watchNotAvailable = companionNotAvailable
+        public static let touchIDNotAvailable = biometryNotAvailable
+        public static let touchIDNotEnrolled = biometryNotEnrolled
+        public static let touchIDLockout = biometryLockout
+    }
+
+    public let code: Code
+
+    public init(_ code: Code, userInfo: [String: Any] = [:]) { self.code = code }
+
+    /// Of an error object of this domain; nil for any other.
+    public init?(_nsError error: NSError) {
+        guard error.domain == LAErrorDomain, let code = Code(rawValue: error.code) else {
+            return nil
+        }
+        self.init(code)
+    }
+
+    public static var errorDomain: String { LAErrorDomain }
+    public var errorCode: Int { code.rawValue }
+    public var errorUserInfo: [String: Any] { [NSLocalizedDescriptionKey: localizedDescription] }
+    public var userInfo: [String: Any] { errorUserInfo }
+
+    public var localizedDescription: String {
+        switch code {
+        case .authenticationFailed: "Authentication failed."
+        case .userCancel: "Authentication was canceled by the user."
+        case .userFallback: "The user chose another way to authenticate."
+        case .systemCancel: "Authentication was ended by the system."
+        case .passcodeNotSet: "No password protects the login keychain."
+        case .biometryNotAvailable: "There is no reader for biometry, or no PAM service for it."
+        case .biometryNotEnrolled: "The user has enrolled nothing that could be read."
+        case .biometryLockout: "Too many attempts; biometry is locked."
+        case .appCancel: "Authentication was ended by the program."
+        case .invalidContext: "The context has been invalidated."
+        case .companionNotAvailable: "No PAM service for a second device is set up."
+        case .biometryNotPaired, .biometryDisconnected: "The reader is not connected."
+        case .invalidDimensions: "The size is invalid."
+        case .notInteractive: "The user would have to be asked, and may not or cannot be."
+        }
+    }
+
+    public static let authenticationFailed = Code.authenticationFailed
+    public static let userCancel = Code.userCancel
+    public static let userFallback = Code.userFallback
+    public static let systemCancel = Code.systemCancel
+    public static let passcodeNotSet = Code.passcodeNotSet
+    public static let biometryNotAvailable = Code.biometryNotAvailable
+    public static let biometryNotEnrolled = Code.biometryNotEnrolled
+    public static let biometryLockout = Code.biometryLockout
+    public static let appCancel = Code.appCancel
+    public static let invalidContext = Code.invalidContext
+    public static let companionNotAvailable = Code.companionNotAvailable
+    public static let watchNotAvailable = Code.companionNotAvailable
+    public static let biometryNotPaired = Code.biometryNotPaired
+    public static let biometryDisconnected = Code.biometryDisconnected
+    public static let invalidDimensions = Code.invalidDimensions
+    public static let notInteractive = Code.notInteractive
+    public static let touchIDNotAvailable = Code.biometryNotAvailable
+    public static let touchIDNotEnrolled = Code.biometryNotEnrolled
+    public static let touchIDLockout = Code.biometryLockout
+}
+
+extension LAError: LocalizedError {
+    public var errorDescription: String? { localizedDescription }
+}

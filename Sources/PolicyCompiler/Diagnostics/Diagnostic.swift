@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Where something stands in a file.
+public struct SourcePlace: Sendable, Hashable {
+    /// From 1; a column counts Unicode scalars.
+    public var line: Int
+    public var column: Int
+
+    public init(line: Int, column: Int) {
+        self.line = line
+        self.column = column
+    }
+
+    public static let start = SourcePlace(line: 1, column: 1)
+}
+
+/// One thing to say about a policy, with the place it is about.
+public struct Diagnostic: Error, Sendable, Hashable {
+    public let code: DiagnosticCode
+    public let file: String
+    public let place: SourcePlace
+    /// How many columns it is about.
+    public let length: Int
+    public let message: String
+    /// What helps; stands behind the caret.
+    public let advice: String?
+    /// What else there is to know, each on a line of its own.
+    public var notes: [String]
+    /// The line of the source; nil where there is none.
+    public let excerpt: String?
+
+    public init(
+        _ code: DiagnosticCode, in source: SourceFile, at place: SourcePlace, length: Int = 1,
+        _ message: String, advice: String? = nil, notes: [String] = []
+    ) {
+        self.code = code
+        file = source.path
+        self.place = place
+        self.length = length
+        self.message = message
+        self.advice = advice
+        self.notes = notes
+        excerpt = source.line(place.line)
+    }
+
+    /// About a file or folder as a whole.
+    public init(_ code: DiagnosticCode, path: String, _ message: String, advice: String? = nil) {
+        self.code = code
+        file = path
+        place = .start
+        length = 1
+        self.message = message
+        self.advice = advice
+        notes = []
+        excerpt = nil
+    }
+
+    public var severity: DiagnosticSeverity { code.severity }
+}
+
+extension Diagnostic: Comparable {
+    /// By place, so that the same mistakes are always told in the same order.
+    public static func < (a: Self, b: Self) -> Bool {
+        let (first, second) = (PolicyPath(a.file), PolicyPath(b.file))
+        if first != second { return first < second }
+        return (a.place.line, a.place.column, a.code.rawValue, a.message)
+            < (b.place.line, b.place.column, b.code.rawValue, b.message)
+    }
+}
+
+/// A path, compared by its bytes.
+struct PolicyPath: Comparable {
+    let path: String
+    init(_ path: String) { self.path = path }
+    static func == (a: Self, b: Self) -> Bool { a.path.utf8.elementsEqual(b.path.utf8) }
+    static func < (a: Self, b: Self) -> Bool {
+        a.path.utf8.lexicographicallyPrecedes(b.path.utf8)
+    }
+}

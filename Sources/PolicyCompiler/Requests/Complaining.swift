@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+public import AccessControl
+
+extension PolicySet {
+    /// The same, every rule and scope of which only says what it would do.
+    public var complaining: PolicySet {
+        var copy = self
+        for place in copy.rules.indices { copy.rules[place].mode = .complain(untilDay: .max) }
+        for place in copy.closed.indices { copy.closed[place].mode = .complain(untilDay: .max) }
+        return copy
+    }
+}

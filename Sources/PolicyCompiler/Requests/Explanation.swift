@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+public import AccessControl
+
+/// A decision with where its rules stand, and the rules that missed it by one field.
+public struct Explanation: Sendable {
+    public struct Rule: Sendable {
+        public let id: PolicyText
+        public let origin: PolicyOrigin
+        /// The effect with its reason, or what is required.
+        public let words: String
+    }
+
+    public struct NearMiss: Sendable {
+        public let id: PolicyText
+        public let origin: PolicyOrigin
+        /// The only field that did not match.
+        public let field: String
+    }
+
+    public let decision: PolicyDecision
+    public let because: [Rule]
+    public let nearMisses: [NearMiss]
+
+    public init(_ request: PolicyRequest, under policy: PolicySet) {
+        let evaluator = ReferenceEvaluator(policy)
+        let decision = evaluator.decide(request)
+        let named = Set(decision.because)
+        self.decision = decision
+        because = policy.explained.filter { named.contains($0.id) }.sorted { $0.id < $1.id }
+        let cases = evaluator.cases(of: request)
+        nearMisses = policy.statements.filter { !named.contains($0.id) }.compactMap { statement in
+            let missed = cases.compactMap { statement.onlyMiss($0.operation, $0.facts) }
+            return missed.first.map {
+                NearMiss(id: statement.id, origin: statement.origin, field: $0)
+            }
+        }.sorted { $0.id < $1.id }
+    }
+}
+
+extension PolicyStatement {
+    /// The name of the one part that did not hold; nil when none or several did not.
+    fileprivate func onlyMiss(_ operation: PolicyOperation, _ facts: PolicyFacts) -> String? {
+        let failing = match.parts.filter { !isMet(match.truth($0.part, operation, facts)) }
+        return failing.count == 1 ? failing.first?.name : nil
+    }
+}
+
+extension PolicySet {
+    fileprivate var explained: [Explanation.Rule] {
+        closed.map {
+            Explanation.Rule(id: $0.id, origin: $0.origin, words: "closed: nothing permits it")
+        } + rules.map { Explanation.Rule(id: $0.id, origin: $0.origin, words: $0.effect.words) }
+    }
+}
+
+extension PolicyEffect {
+    /// For people.
+    var words: String {
+        switch self {
+        case .permit(let reason): "permit: \(reason)"
+        case .forbid(let reason): "forbid: \(reason)"
+        case .share(let reason): "share: \(reason)"
+        case .require(let demand):
+            "require: \(demand.constraint.json) within \(demand.within), scope \(demand.scope.word)"
+        case .limit(let limit): "limit: \(limit.count)/\(limit.per)"
+        case .redact(let names): "redact: " + names.map(\.string).joined(separator: ", ")
+        case .audit(let level): "audit: \(level.word)"
+        }
+    }
+}

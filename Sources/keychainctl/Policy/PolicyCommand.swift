@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import ArgumentParser
+
+/// `keychainctl policy`: works on files alone; no daemon is asked.
+struct PolicyCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "policy", abstract: "Check, test and explain policies.",
+        discussion: """
+            Ends with 0 when all is well, with 1 when a policy is mistaken, and with 2 when the \
+            command is.
+            """,
+        subcommands: [
+            PolicyCheckCommand.self, PolicyLintCommand.self, PolicyFormatCommand.self,
+            PolicyTestCommand.self, PolicyMutateCommand.self, PolicyDecideCommand.self,
+            PolicyExplainCommand.self, PolicySimulateCommand.self, PolicyStatusCommand.self,
+            PolicySchemaCommand.self, PolicyGraphCommand.self, PolicyCompileCommand.self,
+        ])
+}

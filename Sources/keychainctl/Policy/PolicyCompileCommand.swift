@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import AccessControl
+internal import ArgumentParser
+internal import LocalSocket
+internal import PolicyCompiler
+
+/// What keychaind starts when policies may have changed: it reads no YAML itself.
+struct PolicyCompileCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "compile",
+        abstract: "Compile policies for keychaind, which starts this.",
+        discussion: """
+            Reads what is root's alone, as nobody, and writes to descriptor 3: a compiled policy, \
+            or, ending with 1, why there is none.
+            """,
+        shouldDisplay: false)
+
+    @OptionGroup var policies: PolicyOptions
+
+    func run() throws {
+        try Privileges.drop()
+        let loaded = LoadedPolicies(
+            reading: policies.folders, asRoot: true, today: policies.today)
+        var diagnostics = loaded.diagnostics
+        if !loaded.hasErrors { diagnostics += PolicyTestRun(loaded).diagnostics }
+        let errors = diagnostics.filter { $0.severity == .error }
+        guard errors.isEmpty else {
+            try DescriptorOutput.write(Array(errors.map(\.text).joined().utf8))
+            throw ExitCode.failure
+        }
+        let parcel = try PolicyParcel(loaded.policy, summary: summary(of: loaded))
+        try DescriptorOutput.write(parcel.bytes)
+    }
+
+    private func summary(of loaded: LoadedPolicies) -> String {
+        let files = loaded.files.filter { !$0.isMask }.map { file in
+            "\(file.source.path): \(PolicyOutput.count(file.ruleCount, "rule"))"
+        }
+        let weakened = loaded.weakened.map { "weakened: \($0.what) by \($0.by)" }
+        return (files + weakened).joined(separator: "\n")
+    }
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import AccessControl
+internal import ArgumentParser
+internal import PolicyCompiler
+internal import Terminal
+
+struct PolicyStatusCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status", abstract: "Show which files are in force, and what they weaken.")
+
+    @OptionGroup var policies: PolicyOptions
+
+    func run() throws {
+        let loaded = try policies.loadUsable()
+        var lines = loaded.files.map { file in
+            file.isMask
+                ? "\(file.source.path): empty, masks files of its name"
+                : "\(file.source.path): \(file.name), \(PolicyOutput.count(file.ruleCount, "rule"))"
+        }
+        for weakening in loaded.weakened {
+            let forbids = weakening.forbids.map(\.string).joined(separator: ", ")
+            lines.append(
+                "weakened: \(weakening.what) by \(weakening.by); no longer in force: \(forbids)")
+        }
+        StandardStream.output.write(PlainText.escaped(lines.joined(separator: "\n")) + "\n")
+    }
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import LocalAuthentication
+import Security
+import Testing
+
+/// A keychain of this run's own, embedded, which no password protects.
+private let isReady: Bool = {
+    let home = NSTemporaryDirectory() + "keychain-authentication-" + UUID().uuidString
+    setenv("KEYCHAIN_HOME", home, 1)
+    atexit {
+        let home = ProcessInfo.processInfo.environment["KEYCHAIN_HOME"]
+        if let home { try? FileManager.default.removeItem(atPath: home) }
+    }
+    return true
+}()
+
+private func item(_ service: String, _ context: LAContext? = nil) -> [String: Any] {
+    var item: [String: Any] = [
+        kSecClass as String: kSecClassGenericPassword, kSecAttrService as String: service,
+    ]
+    if let context { item[kSecUseAuthenticationContext as String] = context }
+    return item
+}
+
+private func context(password: String) -> LAContext {
+    let context = LAContext()
+    context.setCredential(Data(password.utf8), type: .applicationPassword)
+    return context
+}
+
+@Suite struct ApplicationPasswordItemTests {
+    private let service = UUID().uuidString
+
+    init() throws {
+        precondition(isReady)
+        let rights = try #require(
+            SecAccessControlCreateWithFlags(
+                nil, kSecAttrAccessibleWhenUnlocked, .applicationPassword, nil))
+        var new = item(service, context(password: "right"))
+        new[kSecAttrAccessControl as String] = rights
+        new[kSecValueData as String] = Data("s3cret".utf8)
+        #expect(SecItemAdd(new as CFDictionary, nil) == errSecSuccess)
+    }
+
+    private func read(_ context: LAContext?) -> (OSStatus, Data?) {
+        var query = item(service, context)
+        query[kSecReturnData as String] = true
+        query[kSecUseAuthenticationUI as String] = kSecUseAuthenticationUIFail
+        var result: CFTypeRef?
+        let status = SecItemCopyMatching(query as CFDictionary, &result)
+        return (status, result as? Data)
+    }
+
+    @Test func `the context's password opens the item`() {
+        let (status, data) = read(context(password: "right"))
+        #expect(status == errSecSuccess && data == Data("s3cret".utf8))
+    }
+
+    @Test func `a wrong password opens nothing, and none is asked for where that is forbidden`() {
+        #expect(read(context(password: "wrong")).0 == errSecAuthFailed)
+        #expect(read(context(password: "")).0 == errSecAuthFailed)
+        #expect(read(nil).0 == errSecInteractionNotAllowed)
+        #expect(read(LAContext()).0 == errSecInteractionNotAllowed)
+    }
+
+    @Test func `a credential that was taken away is gone`() {
+        let context = context(password: "right")
+        #expect(context.isCredentialSet(.applicationPassword))
+        context.setCredential(nil, type: .applicationPassword)
+        #expect(!context.isCredentialSet(.applicationPassword))
+        #expect(read(context).0 == errSecInteractionNotAllowed)
+    }
+
+    @Test func `attributes need no password, as only the secret is under it`() {
+        var query = item(service)
+        query[kSecReturnAttributes as String] = true
+        var result: CFTypeRef?
+        #expect(SecItemCopyMatching(query as CFDictionary, &result) == errSecSuccess)
+        #expect((result as? [String: Any])?[kSecAttrService as String] as? String == service)
+    }
+
+    @Test func `the item can be deleted, and changed with its password only`() {
+        let change = [kSecValueData as String: Data("new".utf8)] as CFDictionary
+        var query = item(service)
+        query[kSecUseAuthenticationUI as String] = kSecUseAuthenticationUIFail
+        #expect(SecItemUpdate(query as CFDictionary, change) == errSecInteractionNotAllowed)
+        query = item(service, context(password: "right"))
+        #expect(SecItemUpdate(query as CFDictionary, change) == errSecSuccess)
+        #expect(read(context(password: "right")).1 == Data("new".utf8))
+        #expect(SecItemDelete(item(service) as CFDictionary) == errSecSuccess)
+    }
+
+    @Test func `an invalidated context proves nothing`() {
+        let context = context(password: "right")
+        context.invalidate()
+        #expect(read(context).0 == errSecAuthFailed)
+        #expect(!context.setCredential(Data("right".utf8), type: .applicationPassword))
+    }
+}
+
+@Suite struct LAContextTests {
+    init() { precondition(isReady) }
+
+    @Test func `a keychain without a password has no owner to be authenticated`() {
+        let context = LAContext()
+        for policy in [
+            LAPolicy.deviceOwnerAuthentication, .deviceOwnerAuthenticationWithBiometrics,
+            .deviceOwnerAuthenticationWithCompanion,
+        ] {
+            var error: NSError?
+            #expect(!context.canEvaluatePolicy(policy, error: &error))
+            #expect(error?.domain == LAErrorDomain)
+            #expect(error?.code == LAError.passcodeNotSet.rawValue)
+        }
+        #expect(context.biometryType == .none)
+        #expect(context.evaluatedPolicyDomainState == nil)
+    }
+
+    @Test func `evaluating says the same, in both forms`() async {
+        let context = LAContext()
+        do {
+            _ = try await context.evaluatePolicy(
+                .deviceOwnerAuthentication, localizedReason: "to test")
+            Issue.record("nobody was there")
+        } catch {
+            #expect((error as? LAError)?.code == .passcodeNotSet)
+            #expect((error as NSError).code == -5)
+        }
+        let (success, error) = await withCheckedContinuation { continuation in
+            context.evaluatePolicy(.deviceOwnerAuthentication, localizedReason: "to test") {
+                continuation.resume(returning: ($0, $1))
+            }
+        }
+        #expect(!success && (error as? LAError)?.code == .passcodeNotSet)
+    }
+
+    @Test func `a context that has ended says so`() async {
+        let context = LAContext()
+        context.invalidate()
+        var error: NSError?
+        #expect(!context.canEvaluatePolicy(.deviceOwnerAuthentication, error: &error))
+        #expect(error?.code == LAError.invalidContext.rawValue)
+        #expect(context.interactionNotAllowed)
+    }
+
+    @Test func `an access control that asks for nothing is met by everybody`() async throws {
+        let rights = try #require(
+            SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleWhenUnlocked, [], nil))
+        let isMet = try await LAContext().evaluateAccessControl(
+            rights, operation: .useItem, localizedReason: "to test")
+        #expect(isMet)
+    }
+
+    @Test func `a reason is needed`() async throws {
+        let rights = try #require(
+            SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleWhenUnlocked, [], nil))
+        await #expect(throws: NSError.self) {
+            try await LAContext().evaluateAccessControl(
+                rights, operation: .useItem, localizedReason: "")
+        }
+    }
+
+    @Test(arguments: [(-1.0, 0.0), (0, 0), (10, 10), (300, 300), (1e9, 300), (.nan, 0)])
+    func `the reuse duration has a bound`(_ set: TimeInterval, _ kept: TimeInterval) {
+        let context = LAContext()
+        context.touchIDAuthenticationAllowableReuseDuration = set
+        #expect(context.touchIDAuthenticationAllowableReuseDuration == kept)
+    }
+
+    @Test func `programs may stand in for it in their own tests`() {
+        final class Mock: LAContext, @unchecked Sendable {
+            override func canEvaluatePolicy(_ policy: LAPolicy, error: NSErrorPointer) -> Bool {
+                true
+            }
+            override func evaluatePolicy(
+                _ policy: LAPolicy, localizedReason: String,
+                reply: @escaping @Sendable (Bool, (any Error)?) -> Void
+            ) { reply(false, LAError(.userCancel)) }
+        }
+        let mock: LAContext = Mock()
+        #expect(mock.canEvaluatePolicy(.deviceOwnerAuthentication, error: nil))
+        mock.evaluatePolicy(.deviceOwnerAuthentication, localizedReason: "x") { success, error in
+            #expect(!success && (error as? LAError)?.code == LAError.userCancel)
+        }
+    }
+}

@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What administrators write, enforced by a running daemon."""
+
+import json
+import os
+import pathlib
+import time
+
+import pytest
+
+import world
+from conftest import ALICE
+from test_contexts import NOT_FOUND, heard, start
+
+ADMIN = pathlib.Path("/etc/keychain/policies.d")
+ADD = "printf {0}-s3cret | keychainctl add generic-password --service {0} --account me"
+GET = "keychainctl get generic-password --service {0} --account me"
+REFUSED = 8
+PYTHON = os.path.realpath("/usr/bin/python3")
+
+
+@pytest.fixture
+def admin(daemon):
+    """Writes a policy and waits until it is in force, or refused."""
+    def write(text, name="50-test.yaml", takes=True):
+        before = daemon.log().count("policies:")
+        (ADMIN / name).write_text("policy: v1\nname: test\n" + text)
+        world.wait_for(lambda: daemon.log().count("policies:") > before, "the policy")
+        line = [line for line in daemon.log().splitlines() if "policies:" in line][-1]
+        assert ("in force (" in line) == takes, daemon.log()
+        return line
+
+    ADMIN.mkdir(parents=True, exist_ok=True)
+    yield write
+    for file in ADMIN.iterdir():
+        file.unlink()
+
+
+@pytest.fixture
+def shell(login):
+    shell = login()
+    for name in ("mail", "bank"):
+        assert shell.run(ADD.format(name)).status == 0
+    return shell
+
+
+def audit(daemon):
+    daemon.stop()
+    return [json.loads(line) for line in (world.STATE / "audit.jsonl").read_text().splitlines()]
+
+
+def test_a_rule_forbids_and_the_audit_names_it(shell, admin, daemon):
+    admin("""rules:
+  - id: test.no-mail
+    forbid: Nobody reads mail here.
+    operations: read-secret
+    resource: {service: mail}
+""")
+    answered = shell.run(GET.format("mail"))
+    assert answered.status != 0 and "policy" in answered.text and "s3cret" not in answered.text
+    assert "bank-s3cret" in shell.run(GET.format("bank")).text
+    shell.run("keychainctl list")
+    records = audit(daemon)
+    assert any(r["outcome"] == "forbidden" and r["because"] == ["test.no-mail"] for r in records)
+
+
+def test_a_rule_requires_what_the_item_does_not(shell, admin):
+    admin("""rules:
+  - id: test.bank-asks
+    require: passcode
+    operations: read-secret
+    resource: {service: bank}
+""")
+    assert "bank-s3cret" in shell.run(GET.format("bank"), [ALICE[1]]).text
+    assert "mail-s3cret" in shell.run(GET.format("mail")).text
+    alone = shell.run("setsid -w " + GET.format("bank") + " </dev/null 2>&1")
+    assert alone.status == 4 and "s3cret" not in alone.text
+
+
+def test_a_share_lets_another_program_read_what_it_names_and_no_more(shell, admin, tools):
+    start(shell, "read:mail:A")
+    assert heard(shell) == NOT_FOUND
+    admin(f"""rules:
+  - id: test.python-reads-mail
+    share: Scripts read mail.
+    operations: [read-secret, read-attributes]
+    subject: {{exe: {PYTHON}, trusted-exe: true, user: {ALICE[0]}}}
+    resource: {{access-group: "exe:{world.CONTROL}", service: mail}}
+""")
+    start(shell, "read:mail:A", "read:bank:A")
+    # A share needs a strong field too: the user is one.
+    assert heard(shell, 2) == ["<mail-s3cret>", NOT_FOUND]
+
+
+def test_a_group_makes_programs_members(login, admin, tools):
+    shell = login()
+    admin(f"""groups:
+  - id: test.office
+    group: office
+    members: [{{exe: ["{PYTHON}", "{world.CONTROL}"], trusted-exe: true, user: {ALICE[0]}}}]
+    mode: write
+""")
+    add = ADD.format("plan") + " --access-group office"
+    assert shell.run(add).status == 0, shell.run(add)
+    start(shell, "read:plan:A")
+    assert heard(shell) == "<plan-s3cret>"
+
+
+def test_in_a_closed_scope_nothing_happens_without_a_permit(shell, admin):
+    admin("""closed:
+  - id: test.closed
+    operations: read-secret
+    resource: {service: [mail, bank]}
+rules:
+  - id: test.bank-is-open
+    permit: The bank is open.
+    operations: read-secret
+    subject: {user: %s}
+    resource: {service: bank}
+""" % ALICE[0])
+    assert "s3cret" not in shell.run(GET.format("mail")).text
+    assert "bank-s3cret" in shell.run(GET.format("bank")).text
+
+
+def test_a_limit_counts_and_then_denies(shell, admin):
+    admin("""rules:
+  - id: test.twice
+    limit: {rate: 2/1h, by: [user], then: deny}
+    operations: read-secret
+""")
+    said = [shell.run(GET.format("mail")).status for _ in range(4)]
+    assert said[:2] == [0, 0] and 0 not in said[2:], said
+
+
+def test_a_complaining_rule_refuses_nothing(shell, admin):
+    soon = time.strftime("%Y-%m-%d", time.localtime(time.time() + 30 * 86400))
+    admin(f"""rules:
+  - id: test.trial
+    mode: complain
+    expires: {soon}
+    forbid: On trial.
+    operations: read-secret
+""")
+    assert "mail-s3cret" in shell.run(GET.format("mail")).text
+
+
+def test_a_redacted_attribute_is_in_no_answer(shell, admin):
+    assert shell.run("keychainctl list --json").text.count('"me"') >= 2
+    admin("""rules:
+  - id: test.no-accounts
+    redact: [account]
+    operations: [read-attributes, read-secret]
+""")
+    assert '"me"' not in shell.run("keychainctl list --json").text
+
+
+def test_a_broken_file_changes_nothing_and_is_said_with_its_place(shell, admin, daemon):
+    forbid = """rules:
+  - id: test.no-mail
+    forbid: Nobody reads mail here.
+    operations: read-secret
+    resource: {service: mail}
+"""
+    admin(forbid)
+    admin("rules:\n  - id: test.broken\n    forbit: x\n", name="60-broken.yaml", takes=False)
+    assert "60-broken.yaml:" in daemon.log() and "error[KC" in daemon.log()
+    assert shell.run(GET.format("mail")).status != 0
+    assert "bank-s3cret" in shell.run(GET.format("bank")).text
+    daemon.restart()
+    # The last that could be used is in force after a restart as well.
+    assert "the last that could be used" in daemon.log()
+    assert shell.run(GET.format("mail")).status != 0
+
+
+def test_where_no_policy_ever_worked_secrets_take_the_password(daemon, login, admin):
+    shell = login()
+    assert shell.run(ADD.format("mail")).status == 0
+    daemon.stop()
+    (world.STATE / "policy.last-good").unlink(missing_ok=True)
+    (ADMIN / "50-test.yaml").write_text("nonsense")
+    daemon.start()
+    answered = shell.run(GET.format("mail"), [ALICE[1]])
+    assert "mail-s3cret" in answered.text and "assword" in answered.text
+
+
+@pytest.mark.parametrize("wrong", ["owner", "mode"])
+def test_a_file_that_is_not_root_s_alone_is_not_taken(wrong, shell, admin, daemon):
+    path = ADMIN / "50-test.yaml"
+    draft = path.with_suffix(".draft")
+    draft.write_text("policy: v1\nname: test\nrules:\n  - id: t.x\n    forbid: no\n")
+    if wrong == "owner":
+        os.chown(draft, world.pwd.getpwnam(ALICE[0]).pw_uid, 0)
+    else:
+        draft.chmod(0o666)
+    before = daemon.log().count("policies:")
+    draft.rename(path)
+    world.wait_for(lambda: daemon.log().count("policies:") > before, "the policy")
+    assert "not taken" in daemon.log()
+    assert "mail-s3cret" in shell.run(GET.format("mail")).text
+
+
+def test_reloading_drops_no_request(shell, admin, daemon):
+    shell.send("for i in $(seq 60); do " + GET.format("mail") + " || echo FAILED; done | sort"
+               " | uniq -c; echo '<done>'")
+    for number in range(5):
+        os.kill(daemon.pid, 1)
+        time.sleep(0.3)
+    shell.terminal.expect("<done>", timeout=60)
+    assert "FAILED" not in shell.terminal.before and "60" in shell.terminal.before
+
+
+def test_the_tool_reaches_its_user_s_items_for_a_user_who_is_there(login, tools):
+    # The baseline: a password that was typed at the login serves for five minutes.
+    shell = login()
+    start(shell, "add:script:0")
+    assert heard(shell) == "<done>"
+    get = "keychainctl get generic-password --service script"
+    assert "s3cret" in shell.run(get).text
+    other = world.as_user(ALICE[0], world.CONTROL, "get", "generic-password", "--service", "script")
+    assert "s3cret" not in other.stdout
