@@ -77,6 +77,7 @@ let package = Package(
         floor("LocalSocket", ["CLinux", "Secrets"]),
         floor("LoginManager", ["CSystemd"]),
         floor("Terminal", ["Secrets"]),
+        floor("Pinentry", ["LocalSocket", "Secrets", "Terminal"]),
 
         // Judging: pure, and blind to secrets.
         floor("AccessControl", ["KeychainModel"]),
@@ -120,7 +121,12 @@ let package = Package(
                 arguments, log,
             ]),
         roof("keychain-auth", ["LocalSocket", "PAMSession", "Secrets"]),
-        roof("keychain-prompter", ["KeychainMessages", "LocalSocket", "Secrets", "Terminal"]),
+        roof(
+            "keychain-prompter",
+            [
+                "KeychainMessages", "KeychainModel", "LocalSocket", "Pinentry", "Secrets",
+                "Terminal",
+            ]),
         roof(
             "keychainctl",
             [
@@ -131,6 +137,7 @@ let package = Package(
         tests("KeychainModelTests", ["KeychainModel"]),
         tests("SecretsTests", ["Secrets"]),
         tests("TerminalTests", ["Terminal", "Secrets"]),
+        tests("PinentryTests", ["Pinentry", "LocalSocket", "Secrets"]),
         tests("LocalSocketTests", ["LocalSocket", "CLinux", "Secrets"]),
         tests("LoginHandoffTests", ["LoginHandoff", "Secrets"]),
         // Random policies and requests, for the tests and the benchmarks of the policy engine.

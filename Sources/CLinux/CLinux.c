@@ -180,6 +180,12 @@ static _Noreturn void become(const char *program, char *const argv[], char *cons
                              const int *source, const int *target, size_t count, int new_session,
                              int quiet, pid_t parent, int report) {
     int moved[8];
+    // A setgid program's group is not its children's. First: a change of rights makes the kernel
+    // forget the signal below.
+    gid_t group = getgid();
+    if (getegid() != group && setresgid(group, group, group) != 0) {
+        goto failed;
+    }
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) {
         _exit(127);
@@ -206,14 +212,14 @@ static _Noreturn void become(const char *program, char *const argv[], char *cons
             goto failed;
         }
     }
-    for (size_t i = 0; i < count; i++) {
-        if (dup2(moved[i], target[i]) < 0) {
-            goto failed;
-        }
-    }
     if (quiet) {
         int null = open("/dev/null", O_RDWR);
         if (null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(null, 2) < 0) {
+            goto failed;
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (dup2(moved[i], target[i]) < 0) {
             goto failed;
         }
     }

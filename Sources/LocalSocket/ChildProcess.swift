@@ -11,6 +11,7 @@ public struct ExitStatus: Sendable, Equatable {
 }
 
 /// A program that was started with exactly the descriptors it was given, and ends with its parent.
+/// It has the rights of whoever started its parent, not those of a setgid parent.
 ///
 /// "Parent" is the thread that started it: the kernel ends the child when that thread ends.
 public final class ChildProcess: Sendable {
@@ -19,8 +20,8 @@ public final class ChildProcess: Sendable {
     /// One thread may wait for it while another ends it.
     private let status = Mutex<ExitStatus?>(nil)
 
-    /// Each `source` becomes the child's `target`, which is 3 or more. In a session of its own the
-    /// child has no terminal, and /dev/null as its standard descriptors.
+    /// Each `source` becomes the child's `target`. In a session of its own the child has no terminal,
+    /// and /dev/null as those standard descriptors that are not among the targets.
     public init(
         executable: String, arguments: [String], environment: [String],
         passing: [(source: Int32, target: Int32)], newSession: Bool

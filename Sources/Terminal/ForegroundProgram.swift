@@ -3,7 +3,7 @@ internal import Glibc
 
 /// A program that takes this one's place on the terminal.
 public enum ForegroundProgram {
-    /// Returns only where the program can't be started. It gets no environment.
+    /// Returns only where the program can't be started. It gets this process's environment.
     public static func replaceThisProcess(
         with path: String, arguments: [String]
     ) -> TerminalError {
@@ -11,9 +11,8 @@ public enum ForegroundProgram {
             unsafe strdup($0)
         }
         unsafe pointers.append(nil)
-        var environment: [UnsafeMutablePointer<CChar>?] = unsafe [nil]
-        // Safe: both lists end with nil, and live until the process is another.
-        _ = unsafe execve(path, &pointers, &environment)
+        // Safe: the list ends with nil, and lives until the process is another.
+        _ = unsafe execv(path, &pointers)
         let error = errno
         while let pointer = unsafe pointers.popLast() { unsafe free(pointer) }
         return .system(error)

@@ -56,5 +56,19 @@ public final class Terminal: Sendable {
         }
     }
 
+    /// Lets another program have the terminal meanwhile. However that ends, the terminal is as it was
+    /// before a signal that came has its way.
+    public func lend<R: ~Copyable, E: Error>(
+        _ body: () throws(E) -> R
+    ) throws(TerminalError) -> Result<R, E> {
+        try Self.turn.withLock { _ throws(TerminalError) in
+            let signals = try CaughtSignals()
+            defer { signals.release() }
+            let modes = try TerminalModes(descriptor)
+            defer { modes.restore() }
+            do throws(E) { return .success(try body()) } catch { return .failure(error) }
+        }
+    }
+
     private func show(_ text: String) { StandardStream.write(Array(text.utf8), to: descriptor) }
 }

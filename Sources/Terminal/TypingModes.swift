@@ -15,15 +15,11 @@ final class TypingModes {
     }
 
     let keys: Keys
-    private let descriptor: Int32
-    private let before: termios
+    private let before: TerminalModes
 
     init(_ descriptor: Int32) throws(TerminalError) {
-        self.descriptor = descriptor
-        var modes = termios()
-        // Safe: the structure is this function's own.
-        guard unsafe tcgetattr(descriptor, &modes) == 0 else { throw .system(errno) }
-        before = modes
+        before = try TerminalModes(descriptor)
+        var modes = before.value
         keys = Keys(
             erase: modes.c_cc.2, kill: modes.c_cc.3, endOfFile: modes.c_cc.4,
             interrupt: modes.c_cc.0, quit: modes.c_cc.1)
@@ -32,12 +28,28 @@ final class TypingModes {
         modes.c_cc.5 = 0  // VTIME
         modes.c_cc.6 = 1  // VMIN
         // What was typed before the question was read is no answer to it.
-        try Self.set(descriptor, modes)
+        try TerminalModes.set(descriptor, modes)
     }
 
-    func restore() { try? Self.set(descriptor, before) }
+    func restore() { before.restore() }
+}
 
-    private static func set(_ descriptor: Int32, _ modes: termios) throws(TerminalError) {
+/// The modes that a terminal had.
+struct TerminalModes {
+    let value: termios
+    private let descriptor: Int32
+
+    init(_ descriptor: Int32) throws(TerminalError) {
+        self.descriptor = descriptor
+        var modes = termios()
+        // Safe: the structure is this function's own.
+        guard unsafe tcgetattr(descriptor, &modes) == 0 else { throw .system(errno) }
+        value = modes
+    }
+
+    func restore() { try? Self.set(descriptor, value) }
+
+    static func set(_ descriptor: Int32, _ modes: termios) throws(TerminalError) {
         var modes = modes
         // Safe: as above.
         while unsafe tcsetattr(descriptor, TCSAFLUSH, &modes) != 0 {

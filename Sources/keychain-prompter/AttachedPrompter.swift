@@ -14,7 +14,7 @@ struct AttachedPrompter {
 
     /// 0 once the question is settled, whichever way.
     func run() -> Int32 {
-        guard let screen = try? QuestionScreen(.askingProgram), screen.isForeground else {
+        guard let screen = try? TerminalScreen(.askingProgram), screen.isForeground else {
             Complaint.say("the asking program is not in the foreground of a terminal")
             return 1
         }

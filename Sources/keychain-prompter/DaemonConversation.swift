@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainMessages
 internal import LocalSocket
-internal import Terminal
+internal import Secrets
 
 /// Carries the daemon's words to the screen and what is typed back.
 struct DaemonConversation {
@@ -15,13 +15,16 @@ struct DaemonConversation {
 
     enum Failure: Error {
         case lineLost
-        case terminalLost
+        case screenLost
     }
 
-    private let line: DaemonLine
-    private let screen: QuestionScreen
+    /// What nothing follows within this time is shown by itself.
+    private static let pauseSeconds = 0.3
 
-    init(_ line: DaemonLine, _ screen: QuestionScreen) {
+    private let line: DaemonLine
+    private let screen: any QuestionScreen
+
+    init(_ line: DaemonLine, _ screen: any QuestionScreen) {
         self.line = line
         self.screen = screen
     }
@@ -29,7 +32,9 @@ struct DaemonConversation {
     /// Waits for the next words and does what they say.
     func step() throws(Failure) -> Step {
         let words: DaemonWords
-        do { words = try line.hear() } catch { throw .lineLost }
+        do {
+            words = try screen.hasNews ? wordsOrPause() : line.hear()
+        } catch { throw .lineLost }
         switch words {
         case .answer: return .accepted
         case .refusal(let refusal, _): return .refused(Self.meaning(of: refusal))
@@ -38,10 +43,19 @@ struct DaemonConversation {
         }
     }
 
+    private func wordsOrPause() throws(SocketError) -> DaemonWords {
+        do throws(SocketError) { return try line.hear(within: Self.pauseSeconds) } catch {
+            guard error == .timedOut else { throw error }
+        }
+        screen.showNews()
+        return try line.hear()
+    }
+
     private func show(_ prompt: DaemonWords.Prompt) throws(Failure) -> Step {
         switch prompt {
         case .title(let text): screen.title(text)
-        case .information(let text), .error(let text): screen.say(text)
+        case .information(let text): screen.inform(text)
+        case .error(let text): screen.complain(text)
         case .askHidden(let text): try answer(text, echo: false)
         case .askVisible(let text): try answer(text, echo: true)
         case .finished(let succeeded):
@@ -52,13 +66,10 @@ struct DaemonConversation {
     }
 
     private func answer(_ question: String, echo: Bool) throws(Failure) {
-        do {
-            let answer = try screen.ask(question, echo: echo) { line.isClosed }
-            try line.say(.promptReply(answer))
-        } catch TerminalError.abandoned {
-            throw .lineLost
-        } catch is TerminalError {
-            throw .terminalLost
-        } catch { throw .lineLost }
+        let answer: HeldSecret?
+        do throws(ScreenFailure) {
+            answer = try screen.ask(question, echo: echo) { line.isClosed }
+        } catch { throw error == .abandoned ? .lineLost : .screenLost }
+        do { try line.say(.promptReply(answer)) } catch { throw .lineLost }
     }
 }

@@ -16,9 +16,9 @@ struct DaemonLine {
         try connection.send(Frame(message: message, secrets: secrets))
     }
 
-    /// Waits as long as it takes.
-    func hear() throws(SocketError) -> DaemonWords {
-        let frame = try connection.receive(.answer, deadlineSeconds: nil)
+    /// Waits as long as it takes, or throws `.timedOut` where no word has begun by then.
+    func hear(within seconds: Double? = nil) throws(SocketError) -> DaemonWords {
+        let frame = try connection.receive(.answer, deadlineSeconds: seconds)
         do { return try DaemonWords(frame.message, secrets: frame.secrets) } catch {
             throw .malformed
         }

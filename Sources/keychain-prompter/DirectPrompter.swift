@@ -9,7 +9,7 @@ struct DirectPrompter {
     private static let deadlineSeconds = 120.0
 
     func run() -> Int32 {
-        guard let screen = try? QuestionScreen(.askingProgram), screen.isForeground else {
+        guard let screen = try? TerminalScreen(.askingProgram), screen.isForeground else {
             Complaint.say("the asking program is not in the foreground of a terminal")
             return 1
         }
@@ -27,11 +27,12 @@ struct DirectPrompter {
     }
 
     private func show(
-        _ message: ConversationMessage, on screen: QuestionScreen, _ channel: ConversationChannel
+        _ message: ConversationMessage, on screen: TerminalScreen, _ channel: ConversationChannel
     ) throws {
         switch message {
         case .title(let text): screen.title(text)
-        case .info(let text), .error(let text): screen.say(text)
+        case .info(let text): screen.inform(text)
+        case .error(let text): screen.complain(text)
         case .askHidden(let text): try answer(text, echo: false, on: screen, channel)
         case .askVisible(let text): try answer(text, echo: true, on: screen, channel)
         case .answer, .cancel, .finished: throw SocketError.malformed
@@ -39,7 +40,7 @@ struct DirectPrompter {
     }
 
     private func answer(
-        _ question: String, echo: Bool, on screen: QuestionScreen, _ channel: ConversationChannel
+        _ question: String, echo: Bool, on screen: TerminalScreen, _ channel: ConversationChannel
     ) throws {
         let answer = try screen.ask(question, echo: echo, for: Self.descriptor)
         try channel.send(answer.map { .answer($0) } ?? .cancel)

@@ -3,7 +3,7 @@
 /// What the command line asks this program to be.
 enum Invocation: Equatable {
     /// Answers every question of this login session.
-    case register(socket: String)
+    case register(Place, socket: String)
     /// Answers the one question that the daemon gave this name.
     case challenge([UInt8], socket: String)
     /// Answers the program at the other end of descriptor 3.
@@ -11,14 +11,21 @@ enum Invocation: Equatable {
     case help
     case wrong
 
+    /// Where questions are shown.
+    enum Place {
+        case terminal, desktop
+        /// On the desktop where there is one.
+        case either
+    }
+
     static let defaultSocket = "/run/keychain/keychain.sock"
     private static let challengeBytes = 16
 
     static let usage = """
-        Usage: keychain-prompter [--socket PATH]
+        Usage: keychain-prompter [--desktop | --terminal] [--socket PATH]
                keychain-prompter --challenge HEX [--socket PATH]
                keychain-prompter --conversation
-        Shows the keychain's questions on this terminal. See keychain-prompter(1).
+        Shows the keychain's questions. See keychain-prompter(1).
 
         """
 
@@ -36,7 +43,13 @@ enum Invocation: Equatable {
         var rest = words
         var socket: String?
         var challenge: [UInt8]?
+        var place: Place?
         while let option = rest.popFirst() {
+            if let named = Self.place(option) {
+                guard place == nil else { return nil }
+                place = named
+                continue
+            }
             guard let value = rest.popFirst() else { return nil }
             switch option {
             case "--socket" where socket == nil && value.hasPrefix("/"): socket = value
@@ -47,7 +60,16 @@ enum Invocation: Equatable {
             }
         }
         let path = socket ?? defaultSocket
-        return challenge.map { .challenge($0, socket: path) } ?? .register(socket: path)
+        guard let challenge else { return .register(place ?? .either, socket: path) }
+        return place == nil ? .challenge(challenge, socket: path) : nil
+    }
+
+    private static func place(_ option: String) -> Place? {
+        switch option {
+        case "--desktop": .desktop
+        case "--terminal": .terminal
+        default: nil
+        }
     }
 
     private static func bytes(_ hex: String) -> [UInt8]? {

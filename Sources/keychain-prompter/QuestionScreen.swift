@@ -1,57 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Secrets
-internal import Terminal
 
-/// How a conversation looks on the terminal.
-struct QuestionScreen {
-    /// Said where the terminal is not one that the user gave to this program.
-    private static let warning = """
-        This terminal belongs to the asking program, which could watch what you type. A prompter \
-        started by you (`keychainctl prompter` in another terminal) is safer.
-        """
+enum ScreenFailure: Error {
+    /// Nobody waits for the answer any more.
+    case abandoned
+    /// Nothing can be shown here any more.
+    case lost
+}
 
-    enum Ownership { case user, askingProgram }
-
-    private let terminal: Terminal
-    private let ownership: Ownership
-
-    init(_ ownership: Ownership) throws(TerminalError) {
-        self.ownership = ownership
-        terminal = try Terminal()
-    }
-
-    var isForeground: Bool { terminal.isForeground }
-
-    func title(_ text: String) {
-        terminal.say("\nKeychain: \(text)")
-        if ownership == .askingProgram { terminal.say(Self.warning) }
-    }
-
-    func say(_ text: String) { terminal.say(text) }
-
+/// Where a conversation is shown.
+protocol QuestionScreen {
+    /// The daemon took this prompter.
+    func waits()
+    /// A question begins: who asks for what, in the daemon's words.
+    func title(_ text: String)
+    /// What PAM has to say.
+    func inform(_ text: String)
+    func complain(_ text: String)
+    /// Whether PAM has said something that is shown with what follows; and is to be shown now,
+    /// because nothing does.
+    var hasNews: Bool { get }
+    func showNews()
     /// nil where the user said no.
     func ask(
-        _ question: String, echo: Bool, for listener: Int32? = nil,
-        unless isOver: () -> Bool = { false }
-    ) throws(TerminalError) -> HeldSecret? {
-        while true {
-            do throws(TerminalError) {
-                return HeldSecret(
-                    try terminal.ask(question, echo: echo, for: listener, unless: isOver))
-            } catch {
-                switch error {
-                case .cancelled: return nil
-                case .tooLong: terminal.say("That was too long.")
-                case .abandoned:
-                    terminal.say("Nobody waits for the answer any more.")
-                    throw error
-                case .noTerminal, .hungUp, .system: throw error
-                }
-            }
-        }
-    }
-
-    func finish(succeeded: Bool) {
-        terminal.say(succeeded ? "Keychain: confirmed." : "Keychain: not confirmed.")
-    }
+        _ question: String, echo: Bool, unless isOver: () -> Bool
+    ) throws(ScreenFailure) -> HeldSecret?
+    func finish(succeeded: Bool)
 }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
 internal import KeychainMessages
-internal import Terminal
 
-/// Answers every question of the login session it was started in, until it is interrupted or its
-/// terminal is gone.
+/// Answers every question of the login session it was started in, until it is interrupted or has
+/// nowhere to show them any more.
 ///
 /// The daemon ends the line where a question was not answered in time; the prompter then registers
 /// again, as it does when the daemon was started anew.
@@ -16,19 +15,19 @@ struct RegisteredPrompter {
     private static let pauseSeconds: UInt32 = 1
 
     private let socket: String
+    private let screen: any QuestionScreen
 
-    init(_ socket: String) { self.socket = socket }
+    init(_ socket: String, on screen: any QuestionScreen) {
+        self.socket = socket
+        self.screen = screen
+    }
 
     func run() -> Int32 {
-        guard let screen = try? QuestionScreen(.user) else {
-            Complaint.say("there is no terminal to show questions on")
-            return 1
-        }
         guard var line = try? DaemonLine(socket) else {
             Complaint.say("no keychain service of root's answers at \(socket)")
             return 1
         }
-        while serve(line, on: screen) == .lineLost {
+        while serve(line) == .lineLost {
             guard let next = callAgain() else {
                 Complaint.say("the keychain service at \(socket) has gone away")
                 return 1
@@ -38,19 +37,23 @@ struct RegisteredPrompter {
         return 1
     }
 
-    private func serve(_ line: DaemonLine, on screen: QuestionScreen) -> End {
+    private func serve(_ line: DaemonLine) -> End {
         guard (try? line.say(.registerPrompter)) != nil else { return .lineLost }
         let conversation = DaemonConversation(line, screen)
         while true {
             do throws(DaemonConversation.Failure) {
                 switch try conversation.step() {
-                case .accepted: screen.say("keychain-prompter: waiting for questions.")
+                case .accepted: screen.waits()
                 case .underWay, .finished: continue
                 case .refused(let why):
                     Complaint.say(why)
                     return .over
                 }
-            } catch { return error == .lineLost ? .lineLost : .over }
+            } catch {
+                guard error == .screenLost else { return .lineLost }
+                Complaint.say("questions can't be shown here any more")
+                return .over
+            }
         }
     }
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
 internal import LocalSocket
+internal import Pinentry
 internal import Terminal
 
 // This program has a group that its starter has not: nothing of his is trusted but the words on the
-// command line.
+// command line. Where his display is, its pinentry is told, which has no other rights than he.
+let display = DisplayEnvironment()
 clearenv()
 let form = Invocation(Array(CommandLine.arguments.dropFirst()))
 do {
@@ -15,7 +17,14 @@ do {
     exit(1)
 }
 switch form {
-case .register(let socket): exit(RegisteredPrompter(socket).run())
+case .register(let place, let socket):
+    do throws(ScreenChoice.Failure) {
+        let screen = try ScreenChoice.screen(at: place, display)
+        exit(RegisteredPrompter(socket, on: screen).run())
+    } catch {
+        Complaint.say(error.meaning)
+        exit(1)
+    }
 case .challenge(let challenge, let socket): exit(AttachedPrompter(challenge, socket).run())
 case .conversation: exit(DirectPrompter().run())
 case .help:

@@ -7,12 +7,19 @@ internal import Terminal
 struct PrompterCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "prompter",
-        abstract: "Answer this login session's questions on this terminal.",
-        discussion: "Runs until it is interrupted. Programs that ask never see what you type.")
+        abstract: "Answer this login session's questions.",
+        discussion: """
+            On the desktop where there is one, else on this terminal. Runs until it is \
+            interrupted. Programs that ask never see what you type.
+            """)
 
     /// Counted from the folder of this program.
     private static let program = "../libexec/keychain/keychain-prompter"
 
+    enum Place: String, EnumerableFlag { case desktop, terminal }
+
+    @Flag(help: "Ask there, or not at all.")
+    var place: Place?
     @OptionGroup var output: OutputOptions
 
     func run() throws {
@@ -27,7 +34,9 @@ struct PrompterCommand: ParsableCommand {
         guard let path = InstalledProgram.sibling(Self.program) else {
             throw keychain.failure(missing(Self.program))
         }
-        _ = ForegroundProgram.replaceThisProcess(with: path, arguments: ["--socket", socket])
+        let placed = place.map { ["--" + $0.rawValue] } ?? []
+        _ = ForegroundProgram.replaceThisProcess(
+            with: path, arguments: placed + ["--socket", socket])
         throw keychain.failure(missing(path))
     }
 

@@ -47,6 +47,14 @@ struct ChildProcessTests {
                 == "[0, 1, 2, 3, 6]")
     }
 
+    @Test func `a child without a terminal may be given its standard descriptors`() throws {
+        let named = try Pipe.make()
+        let list = "say([os.readlink(f'/proc/self/fd/{number}')[:5] for number in range(3)])"
+        #expect(
+            try output(list, also: [(source: named.writes.number, target: 1)], newSession: true)
+                == "['/dev/', 'pipe:', '/dev/']")
+    }
+
     @Test func `descriptors may change places`() throws {
         let first = try Pipe.make()
         let second = try Pipe.make()

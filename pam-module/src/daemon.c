@@ -19,17 +19,23 @@
 
 static int64_t now_ms(void) {
     struct timespec now = {0};
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    if (clock_gettime(CLOCK_MONOTONIC, &now) != 0) return INT64_MAX / 2;
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+// Milliseconds until the deadline; 0 once it has passed, and where the clock has failed us: then
+// it is further off than any deadline can be.
+static int time_left(int64_t deadline) {
+    int64_t left = deadline - now_ms();
+    return left > 0 && left <= KC_MAX_TIMEOUT_MS ? (int)left : 0;
 }
 
 // Waits until the socket is ready for `events`; false, with errno, at the deadline.
 static bool wait_for(int socket_fd, short events, int64_t deadline) {
     struct pollfd waiting = {.fd = socket_fd, .events = events};
-    for (;;) {
-        int64_t left = deadline - now_ms();
-        if (left <= 0) break;
-        int ready = poll(&waiting, 1, (int)left);
+    int left;
+    while ((left = time_left(deadline)) > 0) {
+        int ready = poll(&waiting, 1, left);
         if (ready > 0) return true;
         if (ready < 0 && errno != EINTR) return false;
     }
@@ -74,7 +80,7 @@ static bool connect_until(int socket_fd, const struct sockaddr_un *address, int6
     while (connect(socket_fd, (const struct sockaddr *)address, sizeof *address) != 0) {
         if (errno == EISCONN) break;
         if (errno != EAGAIN && errno != EINTR) return false;
-        if (now_ms() >= deadline) {
+        if (time_left(deadline) == 0) {
             errno = ETIMEDOUT;
             return false;
         }
@@ -99,8 +105,9 @@ static int connect_to_daemon(const struct kc_options *options) {
     bool is_connected = false;
     int file = kc_trusted_socket(options->socket, geteuid() == 0 ? KC_DOOR_LOGIN : KC_DOOR_OFFER);
     if (file < 0) goto done;
-    // Through the descriptor that was checked, so that it is this socket and no other.
-    (void)snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d", file);
+    // Through the descriptor that was checked, so that it is this socket and no other. A thread of
+    // the host's can have descriptors of its own.
+    (void)snprintf(address.sun_path, sizeof address.sun_path, "/proc/thread-self/fd/%d", file);
     socket_fd = kc_above_standard(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     if (socket_fd < 0) goto done;
     is_connected =

@@ -16,16 +16,18 @@
 #include <syslog.h>
 #include <unistd.h>
 
+static bool read_options(pam_handle_t *pamh, int argc, const char **argv,
+                         struct kc_options *options) {
+    const char *unknown = kc_options_read(argc, argv, options);
+    if (unknown == NULL) return true;
+    pam_syslog(pamh, LOG_ERR, "option unknown, repeated or senseless, doing nothing: %s", unknown);
+    return false;
+}
+
 // Reads the options and finds out whom this is about. False: do nothing.
 static bool begin(pam_handle_t *pamh, int argc, const char **argv, struct kc_options *options,
                   struct kc_login *login) {
-    const char *unknown = kc_options_read(argc, argv, options);
-    if (unknown != NULL) {
-        pam_syslog(pamh, LOG_ERR, "option unknown, repeated or senseless, doing nothing: %s",
-                   unknown);
-        return false;
-    }
-    return kc_login_read(pamh, login);
+    return read_options(pamh, argc, argv, options) && kc_login_read(pamh, login);
 }
 
 int pam_sm_authenticate(pam_handle_t *pamh, int flags, int argc, const char **argv) {
@@ -37,11 +39,10 @@ int pam_sm_authenticate(pam_handle_t *pamh, int flags, int argc, const char **ar
     if (!begin(pamh, argc, argv, &options, &login)) goto done;
     if (pam_get_item(pamh, PAM_AUTHTOK, &password) != PAM_SUCCESS) goto done;
     if (kc_password_keep(pamh, login.uid, password) == NULL) goto done;
-    if (options.unlock && kc_offer_kept_password(pamh, &options, &login, &answer)) {
-        kc_report(pamh, flags, &options, &answer);
-    }
+    bool is_offered = options.unlock && kc_offer_kept_password(pamh, &options, &login, &answer);
     // Kept for them just as long, and of no use to anybody.
-    if (login.uid == (uid_t)-1) kc_password_forget(pamh);
+    if (!kc_login_is_person(&login, &options)) kc_password_forget(pamh);
+    if (is_offered) kc_report(pamh, flags, &options, &answer);
 done:
     // Never PAM_SUCCESS: we have proved nothing, and `sufficient` would believe us.
     return PAM_IGNORE;
@@ -53,12 +54,12 @@ int pam_sm_setcred(pam_handle_t *pamh, int flags, int argc, const char **argv) {
     struct kc_answer answer;
     const unsigned renewing = PAM_REINITIALIZE_CRED | PAM_REFRESH_CRED;
     if (((unsigned)flags & renewing) == 0) goto done;
-    if (begin(pamh, argc, argv, &options, &login) &&
-        kc_offer_kept_password(pamh, &options, &login, &answer)) {
-        kc_report(pamh, flags, &options, &answer);
-    }
-    // It has served: a host that renews credentials opens no session of the same user next.
+    bool is_offered = begin(pamh, argc, argv, &options, &login) &&
+                      kc_offer_kept_password(pamh, &options, &login, &answer);
+    // It has served: a host that renews credentials opens no session of the same user next. And a
+    // report can take as long as the user takes to read it.
     kc_password_forget(pamh);
+    if (is_offered) kc_report(pamh, flags, &options, &answer);
 done:
     return PAM_IGNORE;
 }
@@ -70,7 +71,11 @@ int pam_sm_open_session(pam_handle_t *pamh, int flags, int argc, const char **ar
     if (!begin(pamh, argc, argv, &options, &login)) goto done;
     // Only root can make a session for somebody.
     if (!kc_login_is_person(&login, &options) || geteuid() != 0) goto done;
+    // A service can name us twice.
+    if (kc_session_is_open(pamh, login.uid)) goto done;
     struct kc_answer answer = kc_session_open(pamh, &options, &login);
+    // Before the user reads what there is to report, which takes its time.
+    kc_password_forget(pamh);
     kc_report(pamh, flags, &options, &answer);
     result = answer.outcome == KC_ACCEPTED ? PAM_SUCCESS
              : options.required            ? PAM_SESSION_ERR
@@ -83,12 +88,12 @@ done:
 
 int pam_sm_close_session(pam_handle_t *pamh, int flags, int argc, const char **argv) {
     struct kc_options options;
-    struct kc_login login;
     struct kc_answer answer;
     int result = PAM_IGNORE;
     kc_password_forget(pamh);
-    if (!begin(pamh, argc, argv, &options, &login)) goto done;
-    if (!kc_session_close(pamh, &options, &login, &answer)) goto done;
+    if (!read_options(pamh, argc, argv, &options)) goto done;
+    // Looks nobody up: accounts can be gone, or slow, when a session ends.
+    if (!kc_session_close(pamh, &options, &answer)) goto done;
     kc_report(pamh, flags, &options, &answer);
     if (answer.outcome == KC_ACCEPTED) result = PAM_SUCCESS;
 done:

@@ -4,6 +4,7 @@
 #include "password.h"
 #include "ticket.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 static const char data_name[] = "pam_keychain session";
@@ -12,6 +13,7 @@ static const char data_name[] = "pam_keychain session";
 struct opened {
     uid_t uid;
     int32_t ticket;
+    char account[KC_LOGIN_TEXT_MAX + 1];
 };
 
 // Not the end of the session: a host may end its handle and leave the session open, and a forked
@@ -22,11 +24,25 @@ static void clean_up(pam_handle_t *pamh, void *data, int status) {
     free(data);
 }
 
-static void remember(pam_handle_t *pamh, uid_t uid, int32_t ticket) {
+// NULL where there is no memory.
+static struct opened *remember(pam_handle_t *pamh, const struct kc_login *login) {
     struct opened *opened = malloc(sizeof *opened);
-    if (opened == NULL) return;
-    *opened = (struct opened){uid, ticket};
-    if (pam_set_data(pamh, data_name, opened, clean_up) != PAM_SUCCESS) free(opened);
+    if (opened == NULL) return NULL;
+    *opened = (struct opened){.uid = login->uid};
+    (void)snprintf(opened->account, sizeof opened->account, "%s", login->account);
+    if (pam_set_data(pamh, data_name, opened, clean_up) == PAM_SUCCESS) return opened;
+    free(opened);
+    return NULL;
+}
+
+static const struct opened *remembered(pam_handle_t *pamh) {
+    const void *data = NULL;
+    return pam_get_data(pamh, data_name, &data) == PAM_SUCCESS ? data : NULL;
+}
+
+bool kc_session_is_open(pam_handle_t *pamh, uid_t uid) {
+    const struct opened *opened = remembered(pamh);
+    return opened != NULL && opened->uid == uid;
 }
 
 struct kc_answer kc_session_open(pam_handle_t *pamh, const struct kc_options *options,
@@ -37,19 +53,20 @@ struct kc_answer kc_session_open(pam_handle_t *pamh, const struct kc_options *op
     kc_login_add_host(pamh, &frame);
     frame.has_password = password != NULL;
     frame.password = kc_password_view(password);
-    frame.ticket = kc_ticket_create(login->uid, login->gid);
-    // Also when the daemon is not there: the session ends all the same.
-    remember(pamh, login->uid, frame.ticket);
+    // Also when the daemon is not there: the session ends all the same. First, since nobody would
+    // revoke a ticket that is not remembered; without one a session lives as long as its leader.
+    struct opened *opened = remember(pamh, login);
+    if (opened != NULL) frame.ticket = opened->ticket = kc_ticket_create(login->uid, login->gid);
     return kc_daemon_tell(options, &frame);
 }
 
 bool kc_session_close(pam_handle_t *pamh, const struct kc_options *options,
-                      const struct kc_login *login, struct kc_answer *answer) {
-    const void *data = NULL;
-    if (pam_get_data(pamh, data_name, &data) != PAM_SUCCESS || data == NULL) return false;
-    const struct opened *opened = data;
-    struct kc_login_frame frame = kc_login_request(login, KC_LOGIN_CLOSE_SESSION);
-    frame.uid = opened->uid;
+                      struct kc_answer *answer) {
+    const struct opened *opened = remembered(pamh);
+    if (opened == NULL) return false;
+    // Whom the host calls the user by now is not asked: the session's beginning counts.
+    const struct kc_login login = {.account = opened->account, .uid = opened->uid};
+    struct kc_login_frame frame = kc_login_request(&login, KC_LOGIN_CLOSE_SESSION);
     frame.ticket = opened->ticket;
     *answer = kc_daemon_tell(options, &frame);
     kc_ticket_revoke(frame.ticket);

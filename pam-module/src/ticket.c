@@ -81,9 +81,10 @@ static bool link_to_session(key_serial_t ticket, uid_t uid, gid_t gid) {
         return true;
     }
     key_serial_t keyring = keyctl_join_session_keyring(NULL);
-    if (keyring < 0 || keyctl_link(ticket, keyring) != 0) return false;
+    if (keyring < 0) return false;
+    bool is_linked = keyctl_link(ticket, keyring) == 0;
     (void)keyctl_chown(keyring, uid, gid);
-    return true;
+    return is_linked;
 }
 
 int32_t kc_ticket_create(uid_t uid, gid_t gid) {

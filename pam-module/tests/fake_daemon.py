@@ -40,9 +40,11 @@ class FakeDaemon:
     """Listens at `path` while the `with` lasts. `answer` is the bytes to answer with, or a function
     that gets the connection after the request was read; None never answers."""
 
-    def __init__(self, path, answer=ACCEPTED, mode=0o600, accepts=True, reads=True, owner=None):
+    def __init__(self, path, answer=ACCEPTED, mode=0o600, accepts=True, reads=True, owner=None,
+                 hangs_up=False):
         self.path, self.answer, self.mode = path, answer, mode
         self.accepts, self.reads, self.owner = accepts, reads, owner
+        self.hangs_up = hangs_up
         self.requests, self.peers, self.connections = [], [], 0
 
     def __enter__(self):
@@ -90,7 +92,9 @@ class FakeDaemon:
     def _handle(self, connection):
         peer = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
         self.peers.append(struct.unpack("iII", peer))
-        if not self.reads:
+        if self.hangs_up:
+            connection.shutdown(socket.SHUT_RDWR)
+        if self.hangs_up or not self.reads:
             return
         connection.settimeout(5)
         frame = b""

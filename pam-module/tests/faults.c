@@ -20,6 +20,7 @@
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 static int target;
@@ -72,6 +73,7 @@ int sodium_mlock(void *address, size_t count);
         return real arguments;                                                                     \
     }
 
+FUNCTION(int, clock_gettime, (clockid_t clock, struct timespec *now), (clock, now), ENOSYS, -1)
 FUNCTION(int, fstat, (int file, struct stat *facts), (file, facts), EIO, -1)
 FUNCTION(ssize_t, read, (int file, void *out, size_t count), (file, out, count), EIO, -1)
 DEMANDING(int, socket, (int domain, int type, int protocol), (domain, type, protocol), EMFILE, -1,
@@ -132,6 +134,13 @@ void *malloc(size_t count) {
     return __libc_malloc(count);
 }
 #endif
+
+int pam_get_item(const pam_handle_t *pamh, int type, const void **item) {
+    static int (*real)(const pam_handle_t *, int, const void **);
+    if (fails(__builtin_return_address(0))) return PAM_SYSTEM_ERR;
+    if (real == NULL) *(void **)&real = dlsym(RTLD_NEXT, "pam_get_item");
+    return real(pamh, type, item);
+}
 
 static mode_t mode_of(int flags, va_list rest) {
     return (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(rest, mode_t) : 0;

@@ -4,15 +4,19 @@
 // what came of each. Answers to questions come from standard input, a line each.
 
 #include "faults.h"
+#include "threads.h"
 
 #include <keyutils.h>
+#include <sched.h>
 #include <security/pam_appl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -22,6 +26,8 @@ static const char *service;
 static const char *user;
 static pam_handle_t *handle;
 static key_serial_t last_ticket;
+// What the host does when PAM has something to tell the user.
+static const char *interlude;
 // Standard output's place, out of the way of hosts that close 0-2.
 static int out = 1;
 
@@ -65,6 +71,9 @@ static char *answer(void) {
     return NULL;
 }
 
+static bool prepare(const char *step);
+static bool look(const char *step);
+
 static int converse(int count, const struct pam_message **messages, struct pam_response **responses,
                     void *data) {
     (void)data;
@@ -80,6 +89,7 @@ static int converse(int count, const struct pam_message **messages, struct pam_r
             }
         } else {
             say("message %s", messages[index]->msg);
+            if (interlude != NULL && !prepare(interlude)) (void)look(interlude);
         }
     }
     *responses = list;
@@ -121,6 +131,7 @@ static bool call(const char *step) {
         {"open-silently", pam_open_session, (int)PAM_SILENT},
         {"close", pam_close_session, 0},
         {"change", pam_chauthtok, 0},
+        {"change-expired", pam_chauthtok, PAM_CHANGE_EXPIRED_AUTHTOK},
     };
     for (size_t index = 0; index < sizeof calls / sizeof calls[0]; index++) {
         if (strcmp(step, calls[index].name) != 0) continue;
@@ -270,8 +281,50 @@ static void become(unsigned uid) {
 }
 
 static void end(void) {
-    if (handle != NULL) (void)pam_end(handle, PAM_SUCCESS);
-    handle = NULL;
+    int code = handle == NULL ? PAM_SUCCESS : pam_end(handle, PAM_SUCCESS);
+    if (code != PAM_SUCCESS) say("end %d", code);
+    if (code == PAM_SUCCESS) handle = NULL;
+}
+
+static void limit(int resource, const char *text) {
+    struct rlimit most;
+    if (getrlimit(resource, &most) != 0) abort();
+    most.rlim_cur = strtoul(text, NULL, 10);
+    if (setrlimit(resource, &most) != 0) say("limit failed");
+}
+
+// What of the process a module must leave as it is: signals, folder, ids, file mode mask.
+static void show_process(void) {
+    char line[512];
+    char folder[256] = "";
+    FILE *status = fopen("/proc/self/status", "r");
+    if (status == NULL) abort();
+    while (fgets(line, sizeof line, status) != NULL) {
+        line[strcspn(line, "\n")] = '\0';
+        if (strncmp(line, "Sig", 3) == 0 || strncmp(line, "Umask", 5) == 0 ||
+            strncmp(line, "Uid", 3) == 0 || strncmp(line, "Gid", 3) == 0 ||
+            strncmp(line, "Groups", 6) == 0) {
+            say("process %s", line);
+        }
+    }
+    fclose(status);
+    if (getcwd(folder, sizeof folder) == NULL) abort();
+    say("process folder %s", folder);
+}
+
+static void ignore_children(void) {
+    if (signal(SIGCHLD, SIG_IGN) == SIG_ERR) say("signal failed");
+}
+
+// A child of the host's own: nobody but the host may reap it.
+static void await_child(void) {
+    pid_t child = fork();
+    if (child == 0) _exit(7);
+    start();
+    (void)pam_open_session(handle, 0);
+    int status = 0;
+    bool is_reaped = waitpid(child, &status, 0) == child && WEXITSTATUS(status) == 7;
+    say("child-reaped %d", is_reaped);
 }
 
 static bool prepare(const char *step) {
@@ -306,6 +359,14 @@ static bool prepare(const char *step) {
         faults_arm(atoi(text));
     } else if ((text = value(step, "child=")) != NULL) {
         in_child(text);
+    } else if ((text = value(step, "interlude=")) != NULL) {
+        interlude = text;
+    } else if ((text = value(step, "max-files=")) != NULL) {
+        limit(RLIMIT_NOFILE, text);
+    } else if ((text = value(step, "max-locked=")) != NULL) {
+        limit(RLIMIT_MEMLOCK, text);
+    } else if ((text = value(step, "threads=")) != NULL) {
+        say("threads %d", run_threads(service, user, atoi(text)));
     } else {
         return false;
     }
@@ -332,6 +393,16 @@ static bool look(const char *step) {
     } else if (strcmp(step, "close-standard") == 0) {
         for (int file = 0; file < 3; file++)
             (void)close(file);
+    } else if (strcmp(step, "process") == 0) {
+        show_process();
+    } else if (strcmp(step, "ignore-children") == 0) {
+        ignore_children();
+    } else if (strcmp(step, "await-child") == 0) {
+        await_child();
+    } else if (strcmp(step, "user-namespace") == 0) {
+        if (unshare(CLONE_NEWUSER) != 0) say("unshare failed");
+    } else if (strcmp(step, "mount-namespace") == 0) {
+        if (unshare(CLONE_NEWNS) != 0) say("unshare failed");
     } else if (strcmp(step, "end") == 0) {
         end();
     } else {

@@ -4,7 +4,7 @@
 import traceback
 
 TESTS = []
-SUCCESS, SESSION_ERR, AUTHTOK_ERR, IGNORE = 0, 14, 20, 25
+SUCCESS, PERM_DENIED, SESSION_ERR, AUTHTOK_ERR, IGNORE = 0, 6, 14, 20, 25
 
 
 class Skip(Exception):

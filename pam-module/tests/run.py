@@ -38,6 +38,7 @@ def main():
     else:
         import test_daemon
         import test_faults
+        import test_hosts
         import test_login
         import test_return_codes
         import test_secrets

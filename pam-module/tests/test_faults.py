@@ -3,9 +3,11 @@
 valgrind watch a whole life of the module."""
 
 import shutil
+import time
 
-from fake_daemon import FakeDaemon
-from registry import SUCCESS, Skip, codes, slowest, test, word
+from fake_daemon import FakeDaemon, refused
+from registry import AUTHTOK_ERR, PERM_DENIED, SESSION_ERR, SUCCESS, Skip, codes, slowest, test, word
+from test_secrets import COMPLEMENT, found
 from world import ALICE
 
 STEPS = ("authenticate", "establish", "refresh", "authenticate", "open", "change", "close")
@@ -34,6 +36,59 @@ def fail_each(world, before=()):
         total = max(total, int(word(lines, "calls")[0]))
         number += 1
     # Far fewer, and the faults would not be where they should be.
+    assert total > 60, total
+
+
+def live_tickets():
+    """Serials of the tickets that have neither been revoked nor ended with their session."""
+    with open("/proc/keys") as keys:
+        lines = [line.split(None, 8) for line in keys]
+    return {int(line[0], 16) for line in lines
+            if line[8].startswith("keychain:ticket") and not set("RD") & set(line[1])}
+
+
+@test("whichever call fails, no password is left after open_session, and no ticket after the end")
+def _(world):
+    service(world)
+    survived, number, total = [], 0, 0
+    before = live_tickets()
+    while number <= total:
+        with FakeDaemon(world.socket) as daemon:
+            lines = world.host("authenticate", f"fail={number}", "open", COMPLEMENT, "keys",
+                               "close", "calls", "fail=-1", "last-ticket")
+        assert found(lines) == [0], (number, lines)
+        if lines[-1][0] == "ticket" and lines[-1][1] != "0" and lines[-1][-1] != "gone":
+            survived.append(number)
+        for _ in range(200):
+            if live_tickets() <= before:
+                break
+            time.sleep(0.01)
+        assert live_tickets() <= before, (number, lines)
+        total = max(total, int(word(lines, "calls")[0]))
+        number += 1
+    assert total > 40, total
+    # Where revoking fails, or seeing that it is a ticket: the end of its session ends it.
+    assert len(survived) <= 2, survived
+
+
+@test("whichever call fails, each function returns what its table allows")
+def _(world):
+    options = "debug required strict"
+    world.service(
+        world.any_password, world.line("auth", options=options),
+        world.line("session", "required", options), "session required pam_permit.so",
+        world.line("password", "required", options), "password required pam_permit.so")
+    # Where a session was not opened libpam itself denies closing it.
+    allowed = {"open": {SUCCESS, SESSION_ERR}, "change": {SUCCESS, AUTHTOK_ERR},
+               "close": {SUCCESS, PERM_DENIED}}
+    number = total = 0
+    while number <= total:
+        with FakeDaemon(world.socket, answer=refused(4)):
+            lines = world.host(f"fail={number}", *STEPS, "calls", answers=("a password",) * 2)
+        for step in set(STEPS):
+            assert set(codes(lines, step)) <= allowed.get(step, {SUCCESS}), (number, lines)
+        total = max(total, int(word(lines, "calls")[0]))
+        number += 1
     assert total > 60, total
 
 

@@ -64,7 +64,8 @@ int kc_pidfd_kill(int pidfd, int signal);
 /// Waits for the child and lets it go. The code is -1 when a signal ended it. 0 or -1.
 int kc_reap(int pidfd, int *code);
 
-/// Starts a program with exactly the named descriptors (source[i] becomes target[i], all ≥ 3;
-/// 0-2 are /dev/null where `quiet`). It dies with its parent. Returns 0, else errno.
+/// Starts a program with exactly the named descriptors (source[i] becomes target[i]; those of 0-2
+/// that are not named are /dev/null where `quiet`, else ours), and without a group that is only
+/// this program's file's. It dies with its parent. Returns 0, else errno.
 int kc_spawn(const char *program, char *const argv[], char *const envp[], const int *source,
              const int *target, size_t count, int new_session, int quiet, pid_t *child);

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why a dialog brought no answer. Never says anything about what was typed.
+public enum PinentryError: Error, Equatable, Sendable {
+    /// The user said no, or the dialog was ended by somebody.
+    case cancelled
+    /// Nobody waits for the answer any more.
+    case abandoned
+    /// More was typed than an answer may have.
+    case tooLong
+    /// No pinentry is installed that could be shown here, or it did not do what it should.
+    case notShown
+}

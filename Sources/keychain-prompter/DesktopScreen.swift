@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Pinentry
+internal import Secrets
+internal import Terminal
+
+/// How a conversation looks in windows: one dialog for each thing that the user has to see or to
+/// answer, with the daemon's words at its top and PAM's below.
+final class DesktopScreen: QuestionScreen {
+    /// Some toolkits take text for markup where its first line looks like it. This one does not.
+    private static let heading = "The keychain asks:"
+    private static let hiddenAnyway = "(What you type is not shown.)"
+    private static let longestPrompt = 40
+    /// Of what PAM says without asking the last is kept.
+    private static let mostNews = 4
+
+    private let display: DisplayEnvironment
+    private var title = ""
+    private var information: [String] = []
+    private var complaints: [String] = []
+    private(set) var hasNews = false
+    /// What is shown while nothing is asked.
+    private var notice: PinentryDialog?
+
+    init(_ display: DisplayEnvironment) { self.display = display }
+
+    func waits() { StandardStream.output.write("keychain-prompter: waiting for questions.\n") }
+
+    func title(_ text: String) {
+        forget()
+        title = text
+    }
+
+    func inform(_ text: String) {
+        information = (information + [text]).suffix(Self.mostNews)
+        hasNews = true
+    }
+
+    func complain(_ text: String) {
+        complaints = (complaints + [text]).suffix(Self.mostNews)
+        hasNews = true
+    }
+
+    func showNews() {
+        hasNews = false
+        notice = nil
+        guard let dialog = try? PinentryDialog.open(display), !dialog.usesTerminal else { return }
+        guard (try? dialog.show(words(prompt: nil, echo: false))) != nil else { return }
+        notice = dialog
+    }
+
+    func ask(
+        _ question: String, echo: Bool, unless isOver: () -> Bool
+    ) throws(ScreenFailure) -> HeldSecret? {
+        notice = nil
+        while true {
+            do throws(PinentryError) {
+                let answer = try dialog(words(prompt: question, echo: echo), isOver)
+                (information, complaints, hasNews) = ([], [], false)
+                return answer
+            } catch {
+                switch error {
+                case .cancelled: return nil
+                case .tooLong: complaints = ["That was too long."]
+                case .abandoned: throw .abandoned
+                case .notShown: throw .lost
+                }
+            }
+        }
+    }
+
+    func finish(succeeded: Bool) { forget() }
+
+    private func forget() {
+        (title, information, complaints, hasNews, notice) = ("", [], [], false, nil)
+    }
+
+    private func dialog(
+        _ words: PinentryDialog.Words, _ isOver: () -> Bool
+    ) throws(PinentryError) -> HeldSecret {
+        let dialog = try PinentryDialog.open(display)
+        guard dialog.usesTerminal else {
+            return HeldSecret(try dialog.ask(words, unless: isOver))
+        }
+        guard let terminal = try? Terminal(), terminal.isForeground else { throw .notShown }
+        let lent: Result<HeldSecret, PinentryError>
+        do throws(TerminalError) {
+            lent = try terminal.lend { () throws(PinentryError) in
+                HeldSecret(try dialog.ask(words, unless: isOver))
+            }
+        } catch { throw .notShown }
+        return try lent.get()
+    }
+
+    private func words(prompt: String?, echo: Bool) -> PinentryDialog.Words {
+        var lines = [Self.heading, title] + information
+        var label = prompt ?? ""
+        if let prompt, prompt.utf8.count > Self.longestPrompt || !Self.isPlain(prompt) {
+            lines.append(prompt)
+            label = "Answer:"
+        }
+        if echo { lines.append(Self.hiddenAnyway) }
+        var error = complaints.isEmpty ? nil : complaints.joined(separator: " ")
+        if let text = error, !Self.isPlain(text) {
+            lines.append(text)
+            error = nil
+        }
+        return PinentryDialog.Words(
+            description: lines.joined(separator: "\n\n"), prompt: label, error: error)
+    }
+
+    /// One line, and nothing in it that a toolkit could take for markup or a shortcut.
+    private static func isPlain(_ text: String) -> Bool {
+        !text.contains { $0 == "<" || $0 == "&" || $0 == "_" || $0.isNewline }
+    }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Secrets
+internal import Terminal
+
+/// How a conversation looks on the terminal.
+struct TerminalScreen: QuestionScreen {
+    /// Said where the terminal is not one that the user gave to this program.
+    private static let warning = """
+        This terminal belongs to the asking program, which could watch what you type. A prompter \
+        started by you (`keychainctl prompter` in another terminal) is safer.
+        """
+
+    enum Ownership { case user, askingProgram }
+
+    private let terminal: Terminal
+    private let ownership: Ownership
+
+    init(_ ownership: Ownership) throws(TerminalError) {
+        self.ownership = ownership
+        terminal = try Terminal()
+    }
+
+    var isForeground: Bool { terminal.isForeground }
+
+    func title(_ text: String) {
+        terminal.say("\nKeychain: \(text)")
+        if ownership == .askingProgram { terminal.say(Self.warning) }
+    }
+
+    func waits() { terminal.say("keychain-prompter: waiting for questions.") }
+    func inform(_ text: String) { terminal.say(text) }
+    func complain(_ text: String) { terminal.say(text) }
+    var hasNews: Bool { false }
+    func showNews() {}
+
+    func ask(
+        _ question: String, echo: Bool, unless isOver: () -> Bool
+    ) throws(ScreenFailure) -> HeldSecret? {
+        try ask(question, echo: echo, for: nil, unless: isOver)
+    }
+
+    /// nil where the user said no. Nobody waits any more once the other end of `listener` is closed.
+    func ask(
+        _ question: String, echo: Bool, for listener: Int32?,
+        unless isOver: () -> Bool = { false }
+    ) throws(ScreenFailure) -> HeldSecret? {
+        while true {
+            do throws(TerminalError) {
+                return HeldSecret(
+                    try terminal.ask(question, echo: echo, for: listener, unless: isOver))
+            } catch {
+                switch error {
+                case .cancelled: return nil
+                case .tooLong: terminal.say("That was too long.")
+                case .abandoned:
+                    terminal.say("Nobody waits for the answer any more.")
+                    throw .abandoned
+                case .noTerminal, .hungUp, .system: throw .lost
+                }
+            }
+        }
+    }
+
+    func finish(succeeded: Bool) {
+        terminal.say(succeeded ? "Keychain: confirmed." : "Keychain: not confirmed.")
+    }
+}

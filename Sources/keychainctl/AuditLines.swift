@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Foundation
+internal import LocalSocket
+
+/// The lines of one file, as far as it has been written.
+struct AuditLines {
+    /// Longer ones are passed over.
+    private static let longestLine = 64 * 1024
+    private static let chunk = 256 * 1024
+    private static let lineEnd = UInt8(ascii: "\n")
+
+    /// Which file it is, whatever it is called now.
+    let place: FilePlace
+    /// What stands behind the last line end.
+    private(set) var rest = Data()
+    private var isTooLong = false
+    private let path: String
+    private let file: FileHandle
+
+    /// nil where there is no such file.
+    init?(_ path: String) throws(CommandFailure) {
+        while let place = FilePlace(path) {
+            let file: FileHandle
+            do { file = try FileHandle(forReadingFrom: URL(filePath: path)) } catch {
+                if (error as? CocoaError)?.code == .fileReadNoSuchFile { return nil }
+                throw CommandFailure(unreadable: path, error)
+            }
+            // Otherwise another file took its name in between.
+            guard FilePlace(path) == place else { continue }
+            self.place = place
+            self.path = path
+            self.file = file
+            return
+        }
+        return nil
+    }
+
+    /// Lines without their ends; nil at the end of what has been written.
+    mutating func next() throws(CommandFailure) -> [Data]? {
+        let more: Data?
+        do { more = try file.read(upToCount: Self.chunk) } catch {
+            throw CommandFailure(unreadable: path, error)
+        }
+        guard let more, !more.isEmpty else { return nil }
+        var pieces = (rest + more).split(separator: Self.lineEnd, omittingEmptySubsequences: false)
+        rest = pieces.popLast().map { Data($0) } ?? Data()
+        if isTooLong, !pieces.isEmpty {
+            pieces.removeFirst()
+            isTooLong = false
+        }
+        if rest.count > Self.longestLine {
+            rest = Data()
+            isTooLong = true
+        }
+        return pieces.filter { !$0.isEmpty && $0.count <= Self.longestLine }.map { Data($0) }
+    }
+}
+
+extension CommandFailure {
+    fileprivate init(unreadable path: String, _ error: any Error) {
+        guard (error as? CocoaError)?.code == .fileReadNoPermission else {
+            self.init(
+                .failure, name: "inputOutput", "\(path) could not be read",
+                advice: "Is it a file, and is the disk sound?")
+            return
+        }
+        self.init(
+            .refused, name: "notPermitted", "only root may read the audit records in \(path)",
+            advice: "Run it as root: sudo keychainctl audit")
+    }
+}

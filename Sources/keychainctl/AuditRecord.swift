@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Foundation
+
+/// One decision of the keychain service, as far as this program understands its record.
+struct AuditRecord: Decodable {
+    /// As it was written, in UTC.
+    let timeText: String
+    let time: Date
+    let operation: String
+    let user: UInt32?
+    let program: String
+    let evidence: [String]
+    let outcome: String
+    /// How many like it the record stands for.
+    let count: Int
+    /// The hashed references of the items that were concerned.
+    let items: [String]
+
+    /// Whether it ended otherwise than the caller wished, and not because there was no such item.
+    var isRefusal: Bool { outcome != "allowed" && outcome != "notFound" }
+
+    /// nil where the line is no record.
+    init?(_ line: Data) {
+        guard let record = try? JSONDecoder().decode(AuditRecord.self, from: line) else {
+            return nil
+        }
+        self = record
+    }
+
+    private enum Key: CodingKey {
+        case time, operation, user, program, evidence, outcome, count, item, items
+    }
+
+    init(from decoder: any Decoder) throws {
+        let content = try decoder.container(keyedBy: Key.self)
+        timeText = try content.decode(String.self, forKey: .time)
+        guard let time = AuditTime(timeText) else {
+            throw DecodingError.dataCorruptedError(
+                forKey: .time, in: content, debugDescription: "no time")
+        }
+        self.time = time.date
+        operation = try content.decode(String.self, forKey: .operation)
+        outcome = try content.decode(String.self, forKey: .outcome)
+        user = try content.decodeIfPresent(UInt32.self, forKey: .user)
+        program = try content.decodeIfPresent(String.self, forKey: .program) ?? "unknown"
+        evidence = try content.decodeIfPresent([String].self, forKey: .evidence) ?? []
+        count = try content.decodeIfPresent(Int.self, forKey: .count) ?? 1
+        let one = try content.decodeIfPresent(String.self, forKey: .item).map { [$0] }
+        items = try content.decodeIfPresent([String].self, forKey: .items) ?? one ?? []
+    }
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Foundation
+internal import LocalSocket
+
+/// The audit records of a state folder, oldest first: the file that was moved aside, then the one
+/// that is written to, then the one that is begun after it.
+struct AuditTrail {
+    private let path: String
+    private var older: AuditLines?
+    private var current: AuditLines?
+
+    init(folder: String) throws(CommandFailure) {
+        guard FilePlace(folder) != nil else {
+            throw CommandFailure(
+                .failure, name: "noRecords", "there is no folder \(folder)",
+                advice: """
+                    The keychain service keeps its records there; --state names another folder. \
+                    Without the service nothing is recorded.
+                    """)
+        }
+        path = folder + "/audit.jsonl"
+        // In this order: a file that is moved aside meanwhile is then found twice, and not missed.
+        current = try AuditLines(path)
+        older = try AuditLines(path + ".1")
+        if older?.place == current?.place { older = nil }
+    }
+
+    /// Some lines, without their ends; nil when nothing more is there now.
+    mutating func next() throws(CommandFailure) -> [Data]? {
+        if let lines = try older?.next() { return lines }
+        older = nil
+        if let lines = try current?.next() { return lines }
+        guard FilePlace(path) != current?.place else { return nil }
+        // Moved aside: nothing is added to it any more, but something may have been just before.
+        if let lines = try current?.next() { return lines }
+        current = try AuditLines(path)
+        return try current?.next()
+    }
+
+    /// What stands behind the last line end.
+    var unfinished: Data? { current?.rest }
+}

@@ -1,0 +1,358 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Questions in windows: keychain-prompter with a real pinentry on a real X server, and a person whose
+hands are xdotool's."""
+
+import grp
+import os
+import pathlib
+import pwd
+import subprocess
+
+import pytest
+
+import world
+from conftest import ALICE, BOB
+from test_presence import ADD, GET
+
+PINENTRIES = ("pinentry-gnome3", "pinentry-qt", "pinentry-gtk-2", "pinentry-curses", "pinentry-tty")
+
+
+class Desktop:
+    """An X server, and what is on its screen."""
+
+    def __init__(self):
+        reading, writing = os.pipe()
+        self.process = subprocess.Popen(
+            ["Xvfb", "-displayfd", str(writing), "-nolisten", "tcp", "-ac",
+             "-screen", "0", "1024x768x24"],
+            pass_fds=[writing], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        os.close(writing)
+        with open(reading) as number:
+            self.display = ":" + number.readline().strip()
+
+    def tool(self, *words, check=True):
+        return world.run("xdotool", *words, check=check,
+                         env={"DISPLAY": self.display, "PATH": os.environ["PATH"]})
+
+    def window(self):
+        """The dialog, once it is there and has the keyboard."""
+        found = self.tool("search", "--onlyvisible", "--name", "Keychain", check=False)
+        return found.stdout.split()[:1]
+
+    def dialog(self):
+        world.wait_for(self.window, "a dialog")
+        return world.wait_for(pinentries, "a pinentry")[0]
+
+    def types(self, text):
+        self.tool("type", "--delay", "20", text)
+
+    def presses(self, key):
+        self.tool("key", key)
+
+    def close(self):
+        self.process.terminate()
+        self.process.wait(10)
+
+
+def processes(*names):
+    """Those that the kernel says run such a program, which are the world's own."""
+    found = []
+    for entry in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            program = os.readlink(entry / "exe")
+        except OSError:
+            continue
+        if os.path.basename(program) in names:
+            found.append(entry)
+    return found
+
+
+def pinentries():
+    return processes(*PINENTRIES)
+
+
+def prompter():
+    found, = processes("keychain-prompter")
+    return found
+
+
+@pytest.fixture
+def desktop():
+    desktop = Desktop()
+    yield desktop
+    desktop.close()
+
+
+@pytest.fixture
+def two_terminals(login, tmp_path):
+    """Two terminals of one login: the second goes through the first's connection."""
+    control = str(tmp_path / "control")
+    shell = login(ALICE, "-M", "-S", control)
+    assert shell.run(ADD).status == 0
+    return shell, login(ALICE, "-S", control, password=False)
+
+
+@pytest.fixture
+def shell(two_terminals, desktop):
+    """A shell, in whose login a prompter waits on the desktop."""
+    shell, window = two_terminals
+    window.send(f"DISPLAY={desktop.display} LD_PRELOAD=/nonexistent keychainctl prompter --desktop")
+    window.terminal.expect("waiting")
+    return shell
+
+
+def asks(shell, command=GET):
+    shell.send(f"setsid -w {command} </dev/null; echo \"<status $?>\"")
+
+
+def status(shell):
+    shell.terminal.expect(r"<status (\d+)>")
+    return int(shell.terminal.match.group(1))
+
+
+def test_a_password_typed_into_the_dialog_opens_the_item(shell, desktop):
+    asks(shell)
+    desktop.dialog()
+    desktop.types(ALICE[1])
+    desktop.presses("Return")
+    assert status(shell) == 0
+    assert "bank-s3cret" in shell.terminal.before and ALICE[1] not in shell.terminal.before
+    world.wait_for(lambda: not pinentries(), "the dialog to end")
+
+
+def test_three_wrong_answers_end_the_question(shell, desktop):
+    asks(shell)
+    seen = set()
+    for _ in range(3):
+        world.wait_for(lambda: [p for p in pinentries() if p.name not in seen], "another dialog")
+        seen.update(entry.name for entry in pinentries())
+        desktop.dialog()
+        desktop.types("wr%ng")
+        desktop.presses("Return")
+    assert status(shell) == 6
+
+
+def test_escape_is_a_cancel(shell, desktop):
+    asks(shell)
+    desktop.dialog()
+    desktop.presses("Escape")
+    assert status(shell) == 7
+
+
+def test_a_killed_dialog_is_a_cancel_and_the_prompter_goes_on(shell, desktop):
+    asks(shell)
+    os.kill(int(desktop.dialog().name), 9)
+    assert status(shell) == 7
+    world.wait_for(lambda: not pinentries(), "the dialog to end")
+    # The next question after a pause.
+    world.wait_for(lambda: shell.run("keychainctl status").text.count("Prompter: registered"),
+                   "the prompter")
+
+
+def test_the_dialog_ends_when_the_asking_program_does(shell, desktop):
+    shell.send(f"setsid {GET} </dev/null & sleep 0.1; echo started")
+    desktop.dialog()
+    for entry in processes("keychainctl"):
+        os.kill(int(entry.name), 9)
+    world.wait_for(lambda: not pinentries(), "the dialog to end")
+    assert not desktop.window()
+
+
+def test_the_dialog_does_not_outlive_the_prompter(shell, desktop):
+    asks(shell)
+    desktop.dialog()
+    os.kill(int(prompter().name), 9)
+    assert status(shell) == 4
+    world.wait_for(lambda: not pinentries(), "the dialog to end")
+
+
+def test_the_dialog_has_its_user_s_rights_and_nothing_of_the_prompter_s(shell, desktop):
+    asks(shell)
+    dialog = desktop.dialog()
+    group = grp.getgrnam("_keychain-prompt").gr_gid
+    own = pwd.getpwnam(ALICE[0])
+    assert groups(prompter()) == [own.pw_gid, group, group, group]
+    assert groups(dialog) == [own.pw_gid] * 4
+    open_files = {int(entry.name): os.readlink(entry) for entry in (dialog / "fd").iterdir()}
+    assert open_files[0].startswith("socket:") and open_files[1] == open_files[0]
+    assert open_files[2] == "/dev/null"
+    of_prompter = {os.readlink(entry) for entry in (prompter() / "fd").iterdir()}
+    assert {name for name in open_files.values() if name in of_prompter} <= {"/dev/null"}
+    variables = {word.split(b"=")[0].decode()
+                 for word in (dialog / "environ").read_bytes().split(b"\0") if word}
+    assert variables <= {"DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS",
+                         "TERM", "LANG", "LC_ALL", "LC_CTYPE", "LC_MESSAGES"}
+    desktop.presses("Escape")
+    assert status(shell) == 7
+
+
+def groups(process):
+    line, = [line for line in (process / "status").read_text().splitlines()
+             if line.startswith("Gid:")]
+    return [int(word) for word in line.split()[1:]]
+
+
+def test_no_program_of_the_user_traces_the_prompter_or_reads_what_the_dialog_says(shell, desktop):
+    asks(shell)
+    dialog = desktop.dialog()
+    attacker = pathlib.Path(__file__).with_name("attacker.py")
+    traced = world.as_user(ALICE[0], "/usr/bin/python3", attacker, "trace", prompter().name)
+    assert traced.stdout.strip() == "Operation not permitted"
+    for number in 0, 1:
+        tapped = world.as_user(ALICE[0], "head", "-c1", dialog / "fd" / str(number))
+        assert tapped.returncode != 0 and tapped.stdout == ""
+    desktop.presses("Escape")
+    assert status(shell) == 7
+
+
+def test_a_window_is_preferred_where_there_is_a_display(two_terminals, desktop):
+    shell, window = two_terminals
+    window.send(f"DISPLAY={desktop.display} keychainctl prompter")
+    window.terminal.expect("waiting")
+    asks(shell)
+    desktop.dialog()
+    desktop.presses("Escape")
+    assert status(shell) == 7
+
+
+def test_a_pinentry_that_somebody_could_have_changed_is_not_started(two_terminals, desktop):
+    shell, window = two_terminals
+    forged = pathlib.Path("/run/tmp/forged-pinentry")
+    forged.write_text("#!/bin/sh\ntouch /run/tmp/forged-was-started\n")
+    forged.chmod(0o755)
+    os.chown(forged, pwd.getpwnam(ALICE[0]).pw_uid, -1)
+    covered = [path for name in PINENTRIES for path in pathlib.Path("/usr/bin").glob(name)]
+    try:
+        for path in covered:
+            world.run("mount", "--bind", forged, path)
+        window.send(f"DISPLAY={desktop.display} keychainctl prompter --desktop")
+        window.terminal.expect("no pinentry can show questions here")
+        assert not pathlib.Path("/run/tmp/forged-was-started").exists()
+    finally:
+        for path in covered:
+            world.run("umount", path, check=False)
+    assert len(covered) > 1
+
+
+def test_the_terminal_is_used_where_the_display_is_gone(two_terminals):
+    shell, window = two_terminals
+    window.send("DISPLAY=:1234 keychainctl prompter")
+    window.terminal.expect("waiting")
+    asks(shell)
+    window.terminal.expect("(?m)assword: ?$")
+    window.terminal.sendline(ALICE[1])
+    assert status(shell) == 0
+
+
+def test_what_pam_says_meanwhile_is_shown_until_it_is_over(shell, desktop):
+    service = pathlib.Path("/etc/pam.d/keychain-presence")
+    usual = service.read_text()
+    touched, sensor = pathlib.Path("/run/tmp/touched"), pathlib.Path("/run/tmp/sensor")
+    sensor.write_text(f"#!/bin/sh\nuntil [ -e {touched} ]; do sleep 0.1; done\n")
+    sensor.chmod(0o755)
+    try:
+        service.write_text("auth optional pam_echo.so Touch the sensor.\n"
+                           f"auth optional pam_exec.so quiet {sensor}\n"
+                           "auth required pam_permit.so\naccount required pam_permit.so\n")
+        asks(shell)
+        desktop.dialog()
+        touched.touch()
+        assert status(shell) == 0
+        world.wait_for(lambda: not pinentries(), "the dialog to end")
+    finally:
+        service.write_text(usual)
+
+
+def test_a_dialog_on_the_terminal_shows_the_daemon_s_words_above_pam_s(two_terminals):
+    shell, window = two_terminals
+    service = pathlib.Path("/etc/pam.d/keychain-presence")
+    usual = service.read_text()
+    try:
+        service.write_text("auth optional pam_echo.so Be careful with 100%%.\n" + usual)
+        window.send("keychainctl prompter --desktop")
+        window.terminal.expect("waiting")
+        asks(shell)
+        for words in "The keychain asks:", "wants to read", "bank", "Be careful with 100%", "assword":
+            window.terminal.expect(words)
+        window.terminal.send(ALICE[1] + "\r")
+        assert status(shell) == 0
+        window.terminal.sendcontrol("c")
+        window.terminal.expect_exact(window.PROMPT)
+        assert ALICE[1] not in window.terminal.before
+    finally:
+        service.write_text(usual)
+
+
+MODULE = r"""
+#include <security/pam_modules.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int say(const struct pam_conv *conv, int style, const char *text, char **answer) {
+    struct pam_message message = {style, text};
+    const struct pam_message *messages = &message;
+    struct pam_response *response = NULL;
+    int result = conv->conv(1, &messages, &response, conv->appdata_ptr);
+    *answer = response != NULL ? response->resp : NULL;
+    return result;
+}
+
+int pam_sm_authenticate(pam_handle_t *pam, int flags, int argc, const char **argv) {
+    const struct pam_conv *conv;
+    char *first, *second, *none;
+    if (pam_get_item(pam, PAM_CONV, (const void **)&conv) != PAM_SUCCESS ||
+        say(conv, PAM_PROMPT_ECHO_ON, "The <b>code</b>\n\033[2Jof today", &first) != PAM_SUCCESS ||
+        say(conv, PAM_ERROR_MSG, "Half of it is right.", &none) != PAM_SUCCESS ||
+        say(conv, PAM_PROMPT_ECHO_OFF, "Half: ", &second) != PAM_SUCCESS) {
+        return PAM_CONV_ERR;
+    }
+    return first && second && !strcmp(first, "50%\xc3\xa9") && !strcmp(second, "a+b c")
+               ? PAM_SUCCESS : PAM_AUTH_ERR;
+}
+
+int pam_sm_setcred(pam_handle_t *pam, int flags, int argc, const char **argv) {
+    return PAM_SUCCESS;
+}
+"""
+
+
+def test_several_prompts_of_one_conversation_are_each_answered(two_terminals, tmp_path):
+    shell, window = two_terminals
+    source, module = tmp_path / "pam_code.c", pathlib.Path("/run/tmp/pam_code.so")
+    source.write_text(MODULE)
+    world.run("gcc", "-shared", "-fPIC", "-o", module, source)
+    service = pathlib.Path("/etc/pam.d/keychain-presence")
+    usual = service.read_text()
+    try:
+        service.write_text(f"auth required {module}\naccount required pam_permit.so\n")
+        window.send("LANG=C.UTF-8 keychainctl prompter --desktop")
+        window.terminal.expect("waiting")
+        asks(shell)
+        for words in "wants to read", "<b>code</b>", r"u\{1b\}\[2Jof today", "is not shown", "nswer:":
+            window.terminal.expect(words)
+        window.terminal.send("50%\u00e9\r")
+        for words in "wants to read", "Half of it is right.", "Half:":
+            window.terminal.expect(words)
+        window.terminal.send("a+b c\r")
+        assert status(shell) == 0
+    finally:
+        service.write_text(usual)
+
+
+def test_a_dialog_on_the_terminal_that_is_interrupted_leaves_the_terminal_as_it_was(two_terminals):
+    shell, window = two_terminals
+    before = window.run("stty -g").text
+    window.send("keychainctl prompter --desktop")
+    window.terminal.expect("waiting")
+    asks(shell)
+    window.terminal.expect("assword")
+    window.terminal.sendcontrol("c")
+    assert status(shell) in (4, 7)
+    window.terminal.expect_exact(window.PROMPT)
+    assert window.run("stty -g").text == before
+
+
+def test_without_a_display_or_a_terminal_it_says_what_is_missing():
+    said = world.as_user(BOB[0], "setsid", "-w", world.PREFIX / "libexec/keychain/keychain-prompter",
+                         "--desktop")
+    assert said.returncode == 1 and "no pinentry" in said.stderr

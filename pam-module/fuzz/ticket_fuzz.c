@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A kernel that describes keys as the input says, and fails where it says: a ticket that is made is
+// held by a session keyring and by nothing else, one that is not given out does not live on, and
+// nothing is revoked that the kernel did not call a ticket of root's.
+#include "fuzz.h"
+#include "ticket.h"
+
+#include <errno.h>
+#include <keyutils.h>
+#include <string.h>
+#include <sys/random.h>
+
+enum { NEST = 11, TICKET = 12, INHERITED = 21, JOINED = 22, FOUND = 31 };
+
+static struct input in;
+static struct {
+    bool nest_lives, ticket_lives, ticket_in_nest, ticket_in_session, is_joined, revoked_foreign;
+    bool describes_root_ticket;
+} kernel;
+
+static bool fails(void) {
+    errno = EACCES;
+    return take_byte(&in) % 4 == 3;
+}
+
+key_serial_t add_key(const char *type, const char *name, const void *bytes, size_t count,
+                     key_serial_t ring) {
+    (void)bytes;
+    (void)count;
+    if (fails()) return -1;
+    if (strcmp(type, "keyring") == 0) {
+        REQUIRE(ring == KEY_SPEC_THREAD_KEYRING);
+        kernel.nest_lives = true;
+        return NEST;
+    }
+    REQUIRE(ring == NEST && strcmp(name, "keychain:ticket") == 0 && count == 32);
+    kernel.ticket_lives = kernel.ticket_in_nest = true;
+    return TICKET;
+}
+
+long keyctl_setperm(key_serial_t key, key_perm_t permissions) {
+    REQUIRE(key == TICKET && (permissions & (KEY_GRP_ALL | KEY_OTH_ALL)) == 0);
+    REQUIRE((permissions & (KEY_POS_WRITE | KEY_POS_LINK | KEY_POS_SETATTR)) == 0);
+    return fails() ? -1 : 0;
+}
+
+long keyctl_link(key_serial_t key, key_serial_t ring) {
+    REQUIRE(key == TICKET);
+    REQUIRE(ring == KEY_SPEC_SESSION_KEYRING || ring == JOINED);
+    if (fails()) return -1;
+    kernel.ticket_in_session = true;
+    return 0;
+}
+
+long keyctl_unlink(key_serial_t key, key_serial_t ring) {
+    REQUIRE(key == NEST && ring == KEY_SPEC_THREAD_KEYRING);
+    kernel.nest_lives = kernel.ticket_in_nest = false;
+    return 0;
+}
+
+long keyctl_revoke(key_serial_t key) {
+    if (key == TICKET) {
+        kernel.ticket_lives = false;
+    } else {
+        REQUIRE(kernel.describes_root_ticket);
+    }
+    return 0;
+}
+
+long keyctl_chown(key_serial_t key, uid_t uid, gid_t gid) {
+    REQUIRE(key == JOINED && uid == 1000 && gid == 1001);
+    return fails() ? -1 : 0;
+}
+
+key_serial_t keyctl_join_session_keyring(const char *name) {
+    REQUIRE(name == NULL);
+    if (fails()) return -1;
+    kernel.is_joined = true;
+    return JOINED;
+}
+
+key_serial_t keyctl_get_keyring_ID(key_serial_t key, int create) {
+    REQUIRE(key == KEY_SPEC_SESSION_KEYRING && create == 0);
+    return fails() ? -1 : INHERITED;
+}
+
+long keyctl_search(key_serial_t ring, const char *type, const char *name, key_serial_t into) {
+    REQUIRE(ring == INHERITED && into == 0);
+    REQUIRE(strcmp(type, "user") == 0 && strcmp(name, "keychain:ticket") == 0);
+    return fails() ? -1 : FOUND;
+}
+
+static bool is_root_ticket(const char *text) {
+    size_t count = strlen(text);
+    const char *name = ";keychain:ticket";
+    size_t tail = strlen(name);
+    return strncmp(text, "user;", 5) == 0 && count > tail && strcmp(text + count - tail, name) == 0;
+}
+
+// As the kernel does: says how much there is, and gives it only where it has room.
+long keyctl_describe(key_serial_t key, char *out, size_t room) {
+    static const char *const kinds[] = {"user;0;0;0f3f0000;keychain:ticket",
+                                        "keyring;1000;1000;3f1b0000;_ses",
+                                        "keyring;1000;-1;3f1b0000;_uid_ses.1000"};
+    (void)key;
+    if (fails()) return -1;
+    uint8_t kind = take_byte(&in);
+    char *own = kind < 3 ? strdup(kinds[kind]) : take_text(&in, 400);
+    if (own == NULL) return -1;
+    size_t count = strlen(own) + 1;
+    if (count <= room) memcpy(out, own, count);
+    kernel.describes_root_ticket = is_root_ticket(own);
+    free(own);
+    return (long)count;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
+    in = (struct input){bytes, count};
+    memset(&kernel, 0, sizeof kernel);
+    int32_t ticket = kc_ticket_create(1000, 1001);
+    REQUIRE(ticket == 0 || ticket == TICKET);
+    REQUIRE(!kernel.nest_lives && !kernel.ticket_in_nest);
+    if (ticket == TICKET) {
+        REQUIRE(kernel.ticket_lives && kernel.ticket_in_session);
+    } else {
+        REQUIRE(!kernel.ticket_lives);
+    }
+    kernel.describes_root_ticket = false;
+    kc_ticket_revoke((int32_t)take_byte(&in) - 1);
+    return 0;
+}
