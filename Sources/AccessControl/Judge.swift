@@ -58,7 +58,8 @@ public struct Judge: Sendable {
             return .allow(
                 Grant(
                     request, redacted: policy.attributes(ruling.redactions).map(\.string),
-                    because: ruling.lead.flatMap { policy.provenance(of: $0)?.id.string }))
+                    because: ruling.lead.flatMap { policy.provenance(of: $0)?.id.string },
+                    wantsFullAudit: ruling.audit == .full))
         }
         guard let needs = policy.decision(on: asked).requires else { return .deny(.impossible) }
         return challenge(request, Requirement(needs), evidence)

@@ -137,7 +137,7 @@ public final class RequestServer: Sendable {
             }
             return say(.answer(last, continues: false), to: connection)
         } catch {
-            return say(.refusal(error, because: asker.because.words), to: connection)
+            return say(.refusal(error, because: asker.notes.words), to: connection)
         }
     }
 
