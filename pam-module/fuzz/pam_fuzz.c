@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #define MOST_DATA 4
-#define MOST_STEPS 24
+#define MOST_STEPS 200
 
 typedef void (*cleaner)(pam_handle_t *, void *, int);
 
@@ -282,10 +282,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
         if ((chosen >> index & 1) != 0) argv[argc++] = words[index];
     }
     for (int step = 0; step < MOST_STEPS && pam.in.left > 0; step++) {
-        if (take_byte(&pam.in) % 2 == 0) {
-            change_something();
-        } else {
-            call(argc, argv);
+        switch (take_byte(&pam.in) % 3) {
+        case 0: break;
+        case 1: change_something(); break;
+        default: call(argc, argv); break;
         }
     }
     end();
