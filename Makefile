@@ -2,12 +2,13 @@
 # make demo   the story of one login, told with real parts
 # make test   all tests; those that need root run when you are root
 # make lint   formatting and warnings
+# make fuzz   the PAM module's fuzzers, FUZZ_SECONDS=30 each
 # make bench  measurements, as ratios
 # make install prefix=/usr
 prefix ?= /usr/local
 BUILD = swift build -c release --static-swift-stdlib
 
-.PHONY: all build demo test test-swift test-module test-commands test-system lint bench install \
+.PHONY: all build demo test test-swift test-module test-commands test-system lint fuzz bench install \
 	dependencies
 
 all: build
@@ -42,6 +43,9 @@ test-system: build
 lint: dependencies
 	scripts/lint
 	$(MAKE) -C pam-module lint analyze
+
+fuzz: dependencies
+	$(MAKE) -C pam-module fuzz
 
 bench: build
 	Benchmarks/run

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #define MOST_DATA 4
-#define MOST_STEPS 24
+#define MOST_STEPS 200
 
 typedef void (*cleaner)(pam_handle_t *, void *, int);
 
@@ -34,8 +34,9 @@ struct pam_handle {
     } data[MOST_DATA];
     struct passwd account;
     uid_t host;
-    // Whom the password was given for that was last seen by authenticate.
-    char *given_for;
+    // For whom authenticate, or a change, last saw a password.
+    bool is_given;
+    uid_t given_for;
     int32_t ticket;
     int told, reported;
 };
@@ -125,12 +126,16 @@ int pam_prompt(pam_handle_t *pamh, int style, char **response, const char *forma
     return fails() ? PAM_CONV_ERR : PAM_SUCCESS;
 }
 
-struct passwd *pam_modutil_getpwnam(pam_handle_t *pamh, const char *name) {
+// One name, one number.
+static uid_t uid_of(const char *name) {
     static const uid_t uids[] = {0, 999, 1000, 1001, 65534, (uid_t)-1};
+    return uids[(uint8_t)name[0] % 6];
+}
+
+struct passwd *pam_modutil_getpwnam(pam_handle_t *pamh, const char *name) {
     REQUIRE(pamh == &pam);
     if (fails() || name[0] == '?') return NULL;
-    // One name, one number.
-    pam.account.pw_uid = uids[(uint8_t)name[0] % 6];
+    pam.account.pw_uid = uid_of(name);
     pam.account.pw_gid = pam.account.pw_uid;
     free(pam.account.pw_name);
     pam.account.pw_name = strdup(name);
@@ -150,7 +155,7 @@ void kc_locked_free(void *memory, size_t count) {
 }
 
 int32_t kc_ticket_create(uid_t uid, gid_t gid) {
-    REQUIRE(uid >= 1 && uid == gid && pam.host == 0);
+    REQUIRE(uid == gid && pam.host == 0);
     pam.ticket = fails() ? 0 : 77;
     return pam.ticket;
 }
@@ -169,7 +174,8 @@ struct kc_answer kc_daemon_tell(const struct kc_options *options,
     struct kc_answer answer = {.outcome = take_byte(&pam.in) % 3, .reason = take_byte(&pam.in)};
     pam.told++;
     if (request->verb != KC_LOGIN_CHANGE_PASSWORD && request->has_password) {
-        REQUIRE(pam.given_for != NULL);
+        REQUIRE(pam.is_given);
+        REQUIRE(request->uid == pam.given_for || request->uid == (uid_t)-1);
         REQUIRE(pam.host == 0 || pam.host == request->uid);
     }
     REQUIRE(request->verb == KC_LOGIN_OFFER_PASSWORD || request->uid >= options->min_uid ||
@@ -204,6 +210,12 @@ static void change_something(void) {
     }
 }
 
+static void note_giver(void) {
+    const char *user = pam.items[PAM_USER];
+    pam.is_given = user != NULL;
+    pam.given_for = user != NULL ? uid_of(user) : 0;
+}
+
 static bool is_kept(void) { return kc_password_kept(&pam) != NULL; }
 
 static void call(int argc, const char **argv) {
@@ -212,8 +224,7 @@ static void call(int argc, const char **argv) {
     int code;
     switch (take_byte(&pam.in) % 6) {
     case 0:
-        free(pam.given_for);
-        pam.given_for = strdup(pam.items[PAM_USER] ? pam.items[PAM_USER] : "");
+        note_giver();
         REQUIRE(pam_sm_authenticate(&pam, flags, argc, argv) == PAM_IGNORE);
         break;
     case 1:
@@ -236,10 +247,14 @@ static void call(int argc, const char **argv) {
         REQUIRE(code == PAM_IGNORE && told == pam.told);
         break;
     }
-    default:
+    default: {
+        int told = pam.told;
         code = pam_sm_chauthtok(&pam, flags | PAM_UPDATE_AUTHTOK, argc, argv);
         REQUIRE(code == PAM_SUCCESS || code == PAM_IGNORE || code == PAM_AUTHTOK_ERR);
+        // The new password is kept in place of the old one only where it was sent.
+        if (pam.told > told) note_giver();
         break;
+    }
     }
     REQUIRE(pam.reported - reported <= ((flags & (int)PAM_SILENT) != 0 ? 0 : 1));
 }
@@ -253,7 +268,6 @@ static void end(void) {
         free(pam.items[type]);
     free(pam.session);
     free(pam.account.pw_name);
-    free(pam.given_for);
     memset(&pam, 0, sizeof pam);
 }
 
@@ -268,10 +282,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
         if ((chosen >> index & 1) != 0) argv[argc++] = words[index];
     }
     for (int step = 0; step < MOST_STEPS && pam.in.left > 0; step++) {
-        if (take_byte(&pam.in) % 2 == 0) {
-            change_something();
-        } else {
-            call(argc, argv);
+        switch (take_byte(&pam.in) % 3) {
+        case 0: break;
+        case 1: change_something(); break;
+        default: call(argc, argv); break;
         }
     }
     end();

@@ -95,7 +95,8 @@ static bool is_root_ticket(const char *text) {
     size_t count = strlen(text);
     const char *name = ";keychain:ticket";
     size_t tail = strlen(name);
-    return strncmp(text, "user;", 5) == 0 && count > tail && strcmp(text + count - tail, name) == 0;
+    return strncmp(text, "user;", 5) == 0 && (unsigned)strtoul(text + 5, NULL, 10) == 0 &&
+           count > tail && strcmp(text + count - tail, name) == 0;
 }
 
 // As the kernel does: says how much there is, and gives it only where it has room.
@@ -109,6 +110,8 @@ long keyctl_describe(key_serial_t key, char *out, size_t room) {
     char *own = kind < 3 ? strdup(kinds[kind]) : take_text(&in, 400);
     if (own == NULL) return -1;
     size_t count = strlen(own) + 1;
+    // What it leaves there otherwise is no answer, whatever it looks like.
+    (void)snprintf(out, room, "%s", kinds[0]);
     if (count <= room) memcpy(out, own, count);
     kernel.describes_root_ticket = is_root_ticket(own);
     free(own);

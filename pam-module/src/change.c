@@ -2,6 +2,7 @@
 #include "change.h"
 
 #include "password.h"
+#include "patience.h"
 
 #include <string.h>
 
@@ -19,7 +20,7 @@ bool kc_change_password(pam_handle_t *pamh, const struct kc_options *options,
     frame.password = password_item(pamh, PAM_OLDAUTHTOK, &frame.has_password);
     frame.new_password = password_item(pamh, PAM_AUTHTOK, &frame.has_new_password);
     if (!frame.has_password || !frame.has_new_password) return false;
-    *answer = kc_daemon_tell(options, &frame);
+    *answer = kc_tell(pamh, options, &frame);
     // A login that had to change an expired password goes on to open a session: with the new one.
     if (kc_password_kept(pamh) != NULL) {
         (void)kc_password_keep(pamh, login->uid, (const char *)frame.new_password.bytes);

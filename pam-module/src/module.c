@@ -91,7 +91,8 @@ int pam_sm_close_session(pam_handle_t *pamh, int flags, int argc, const char **a
     struct kc_answer answer;
     int result = PAM_IGNORE;
     kc_password_forget(pamh);
-    if (!read_options(pamh, argc, argv, &options)) goto done;
+    // systemd's host is its user by then. The daemon sees that the leader is gone.
+    if (geteuid() != 0 || !read_options(pamh, argc, argv, &options)) goto done;
     // Looks nobody up: accounts can be gone, or slow, when a session ends.
     if (!kc_session_close(pamh, &options, &answer)) goto done;
     kc_report(pamh, flags, &options, &answer);

@@ -2,6 +2,7 @@
 #include "offer.h"
 
 #include "password.h"
+#include "patience.h"
 
 #include <unistd.h>
 
@@ -23,6 +24,6 @@ bool kc_offer_kept_password(pam_handle_t *pamh, const struct kc_options *options
     frame.has_password = true;
     frame.password = kc_password_view(password);
     password->is_offered = true;
-    *answer = kc_daemon_tell(options, &frame);
+    *answer = kc_tell(pamh, options, &frame);
     return true;
 }

@@ -2,6 +2,7 @@
 #include "session.h"
 
 #include "password.h"
+#include "patience.h"
 #include "ticket.h"
 
 #include <stdio.h>
@@ -57,7 +58,7 @@ struct kc_answer kc_session_open(pam_handle_t *pamh, const struct kc_options *op
     // revoke a ticket that is not remembered; without one a session lives as long as its leader.
     struct opened *opened = remember(pamh, login);
     if (opened != NULL) frame.ticket = opened->ticket = kc_ticket_create(login->uid, login->gid);
-    return kc_daemon_tell(options, &frame);
+    return kc_tell(pamh, options, &frame);
 }
 
 bool kc_session_close(pam_handle_t *pamh, const struct kc_options *options,
@@ -68,7 +69,7 @@ bool kc_session_close(pam_handle_t *pamh, const struct kc_options *options,
     const struct kc_login login = {.account = opened->account, .uid = opened->uid};
     struct kc_login_frame frame = kc_login_request(&login, KC_LOGIN_CLOSE_SESSION);
     frame.ticket = opened->ticket;
-    *answer = kc_daemon_tell(options, &frame);
+    *answer = kc_tell(pamh, options, &frame);
     kc_ticket_revoke(frame.ticket);
     (void)pam_set_data(pamh, data_name, NULL, NULL);
     return true;

@@ -43,6 +43,7 @@ def main():
         import test_return_codes
         import test_secrets
         import test_session_keyring
+        import test_setup
 
         counts.append(registry.run_all(world.World(build), only))
     passed, failed = (sum(column) for column in zip(*counts))

@@ -97,6 +97,28 @@ def _(world):
         expect_no_harm(world)
 
 
+@test("daemon hung: a login that offers and opens waits once; until an answer comes")
+def _(world):
+    world.service(world.any_password, world.line("auth", options="unlock"), world.line("session"))
+    with FakeDaemon(world.socket, answer=None) as daemon:
+        lines = world.host("authenticate", "open", "close")
+    waited = [int(line[2]) for line in lines if line[0] in ("authenticate", "open", "close")]
+    assert sum(waited) < 2500 and waited[0] >= 1900, lines
+    # Told all the same.
+    assert [request["verb"] for request in daemon.requests] == ["offer", "open", "close"]
+    late = iter([None, ACCEPTED, None])
+
+    def answer(connection):
+        text = next(late)
+        if text is not None:
+            connection.sendall(text)
+
+    with FakeDaemon(world.socket, answer=answer):
+        lines = world.host(*["authenticate"] * 3, answers=("a password",) * 3)
+    waited = [int(line[2]) for line in lines if line[0] == "authenticate"]
+    assert waited[0] >= 1900 and waited[1] < 1000 and waited[2] >= 1900, lines
+
+
 @test("a shorter timeout is kept")
 def _(world):
     world.login_service("timeout_ms=100")

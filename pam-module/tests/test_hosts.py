@@ -185,6 +185,16 @@ def _(world):
         assert lines[-1][2] == "gone", (user, lines)
 
 
+@test("a host that is root no more when its session ends (systemd's) says nothing, and logs nothing")
+def _(world):
+    service(world)
+    with FakeDaemon(world.socket) as login, FakeDaemon(world.offer_socket, mode=0o666) as offer:
+        lines = world.host("open", f"as={ALICE}", "close")
+    assert codes(lines, "open", "close") == [SUCCESS] * 2, lines
+    assert [r["verb"] for r in login.requests] == ["open"] and offer.connections == 0
+    assert not any(line[0] == "log" for line in lines), lines
+
+
 @test("the password of an account that has no keychain is not kept")
 def _(world):
     service(world)
