@@ -4,9 +4,12 @@ import LocalAuthentication
 import Security
 import Testing
 
-/// A keychain of this run's own, embedded, which no password protects.
+/// A keychain of this run's own, embedded, which no password protects. Other tests of the same
+/// process may have chosen it already; then it is theirs, with the groups that they need.
 private let isReady: Bool = {
+    if ProcessInfo.processInfo.environment["KEYCHAIN_HOME"] != nil { return true }
     let home = NSTemporaryDirectory() + "keychain-authentication-" + UUID().uuidString
+    setenv("KEYCHAIN_ACCESS_GROUPS", "first.group,second.group,strange.group", 1)
     setenv("KEYCHAIN_HOME", home, 1)
     atexit {
         let home = ProcessInfo.processInfo.environment["KEYCHAIN_HOME"]

@@ -10,8 +10,8 @@ enum TestKeychain {
     static let isReady: Bool = {
         if ProcessInfo.processInfo.environment["KEYCHAIN_HOME"] != nil { return true }
         let home = NSTemporaryDirectory() + "keychain-security-" + UUID().uuidString
-        setenv("KEYCHAIN_HOME", home, 1)
         setenv("KEYCHAIN_ACCESS_GROUPS", groups.joined(separator: ","), 1)
+        setenv("KEYCHAIN_HOME", home, 1)
         atexit { removeTestKeychain() }
         return true
     }()
