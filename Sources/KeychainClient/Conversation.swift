@@ -39,6 +39,7 @@ struct Conversation {
                 answer.count += part.count
                 if let status = part.status { answer.status = status }
                 if let known = part.capabilities { answer.capabilities = known }
+                if let report = part.report { answer.report = report }
                 if !continues { return answer }
             case .needsPrompter(let challenge, let program):
                 // A daemon asks for one once in a request; the program it names is root's.

@@ -101,6 +101,7 @@ extension Request {
         case .authenticate(let constraint): message.authenticate.constraint = constraint.wire
         case .capabilities: message.capabilities = .init()
         case .endContext: message.endContext = .init()
+        case .policies(let reload): message.policies.reload = reload
         }
     }
 
@@ -138,6 +139,7 @@ extension Request {
             self = .authenticate(try Constraint(wire.constraint))
         case .capabilities: self = .capabilities
         case .endContext: self = .endContext
+        case .policies(let policies): self = .policies(reload: policies.reload)
         case .registerPrompter, .attachPrompter, .promptReply: throw .malformed
         }
     }

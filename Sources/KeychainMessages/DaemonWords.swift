@@ -40,6 +40,7 @@ public enum DaemonWords: Sendable {
             message.answer.items = answer.items.map { $0.wire(&parcel) }
             if let status = answer.status { message.answer.status = status.wire }
             if let known = answer.capabilities { message.answer.capabilities = known.wire }
+            if let report = answer.report { message.answer.report = report }
         case .needsPrompter(let challenge, let program):
             message.needsPrompter.challenge = .init(challenge)
             message.needsPrompter.program = program
@@ -88,6 +89,7 @@ extension Answer {
         count = Int(clamping: wire.count)
         status = wire.hasStatus ? try ServiceStatus(wire.status) : nil
         capabilities = wire.hasCapabilities ? try Capabilities(wire.capabilities) : nil
+        report = wire.hasReport ? wire.report : nil
         let lengths = wire.items.filter(\.hasSecret_p).map(\.secretLength)
         var secrets = try SecretParcel.split(joined, lengths: lengths)[...]
         items.reserveCapacity(wire.items.count)

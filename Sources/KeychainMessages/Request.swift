@@ -18,6 +18,8 @@ public enum Request: Sendable {
     case capabilities
     /// What was proven in the request's context is forgotten.
     case endContext
+    /// What policies are in force; `reload` reads them again first, and is root's to ask for.
+    case policies(reload: Bool)
 
     /// Bytes of one item's secret.
     public static let largestSecret = 32 * 1024 * 1024
@@ -30,6 +32,8 @@ public struct Answer: Sendable {
     public var items: [AnsweredItem] = []
     public var status: ServiceStatus?
     public var capabilities: Capabilities?
+    /// Lines for people.
+    public var report: String?
     /// How many items were changed or deleted.
     public var count = 0
 

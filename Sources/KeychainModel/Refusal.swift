@@ -29,6 +29,8 @@ public enum Refusal: UInt32, Error, Sendable, CaseIterable {
     case noSession = 28
     /// A rule of the administrator's policy does not allow it.
     case forbidden = 29
+    /// The policies can't be used as they are; those in force stay.
+    case damagedPolicy = 30
     // The keychain.
     case noSuchKeychain = 40
     case duplicateKeychain = 41

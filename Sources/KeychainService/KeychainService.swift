@@ -70,11 +70,24 @@ public final class KeychainService: Sendable {
         case .authenticate(let constraint): try authenticate(constraint, for: asker)
         case .capabilities: capabilities(for: asker)
         case .endContext: endContext(for: asker)
+        case .policies(let reload): try policies(reload: reload, for: asker.caller)
         }
     }
 
     func keychain(_ name: String?, for caller: Caller) throws(Refusal) -> OpenKeychain {
         try folder.keychain(name, of: caller.user)
+    }
+
+    /// What protects the policy itself is not expressible in it: only root has it read again.
+    private func policies(reload: Bool, for caller: Caller) throws(Refusal) -> Answer {
+        if reload {
+            guard caller.user == 0 else { throw .notEntitled }
+            audit?.record(.reloadPolicies, by: AuditLog.Subject(caller), nil)
+            guard policy.reload() else { throw .damagedPolicy }
+        }
+        var answer = Answer()
+        answer.report = policy.report
+        return answer
     }
 
     private func status(for caller: Caller) -> Answer {
@@ -123,6 +136,7 @@ extension Request {
         case .setPassword: .setPassword
         case .authenticate: .authenticate
         case .capabilities, .endContext: .status
+        case .policies(let reload): reload ? .reloadPolicies : .status
         }
     }
 }

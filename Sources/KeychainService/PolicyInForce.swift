@@ -15,11 +15,33 @@ public final class PolicyInForce: Sendable {
         }
     }
 
-    private let current: Mutex<Pair>
+    private struct State {
+        var pair: Pair
+        /// Which files it was made of, and what became of the last that were looked at.
+        var report = ""
+        var reload: (@Sendable () -> Bool)?
+    }
+    private let state: Mutex<State>
 
-    public init(_ pair: Pair = Pair(.empty, reach: .empty)) { current = Mutex(pair) }
+    public init(_ pair: Pair = Pair(.empty, reach: .empty)) { state = Mutex(State(pair: pair)) }
 
-    public var now: Pair { current.withLock { $0 } }
+    public var now: Pair { state.withLock { $0.pair } }
 
-    public func use(_ pair: Pair) { current.withLock { $0 = pair } }
+    /// For people.
+    var report: String { state.withLock { $0.report } }
+
+    func use(_ pair: Pair) { state.withLock { $0.pair = pair } }
+
+    func tell(_ report: String) { state.withLock { $0.report = report } }
+
+    /// How the policies are read again when somebody asks for it.
+    func onReload(_ reload: @escaping @Sendable () -> Bool) {
+        state.withLock { $0.reload = reload }
+    }
+
+    /// False where nothing new could be taken.
+    func reload() -> Bool {
+        guard let reload = state.withLock({ $0.reload }) else { return false }
+        return reload()
+    }
 }

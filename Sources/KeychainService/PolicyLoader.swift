@@ -37,16 +37,17 @@ public final class PolicyLoader: Sendable {
     public func start() {
         // Where it can't be made, the daemon itself says so.
         try? PrivateFile.folder(stateFolder, mode: Daemon.stateFolderMode)
+        policy.onReload { [weak self] in self?.load() ?? false }
         seen.withLock { $0 = state() }
         if load() { return }
         if let kept = try? PrivateFile.read(lastGood, limit: PolicyParcel.mostBytes),
             let parcel = try? PolicyParcel(bytes: kept.releasedFromLockedMemory())
         {
             use(parcel)
-            log("policies: the last that could be used are in force")
+            tell("the last that could be used are in force\n\(parcel.summary)")
         } else if let parcel = try? PolicyParcel(.whenBroken, summary: "built in") {
             use(parcel)
-            log("policies: none could be used; secrets take the password, nothing is exported")
+            tell("none could be used; secrets take the password, nothing is exported")
         }
     }
 
@@ -60,23 +61,22 @@ public final class PolicyLoader: Sendable {
                 of: compiler, ["policy", "compile"] + folders.flatMap { ["--policies", $0] },
                 limit: PolicyParcel.mostBytes, deadlineSeconds: Self.deadline)
         } catch {
-            log("policies: could not be compiled (\(error)); what was in force stays in force")
+            tell("could not be compiled (\(error)); what was in force stays in force")
             return false
         }
         guard output.status?.isSuccess == true else {
             let words = String(decoding: output.bytes.prefix(8192), as: UTF8.self)
-            log("policies: not taken; what was in force stays in force\n\(words)")
+            tell("not taken; what was in force stays in force\n\(words)")
             return false
         }
         do {
             let parcel = try PolicyParcel(bytes: output.bytes)
             use(parcel)
             keep(output.bytes)
-            let files = parcel.summary.split(separator: "\n").joined(separator: ", ")
-            log("policies: \(parcel.policy.statementCount) rules in force (\(files))")
+            tell("\(parcel.policy.statementCount) rules in force\n\(parcel.summary)")
             return true
         } catch {
-            log("policies: what was compiled makes no sense (\(error))")
+            tell("what was compiled makes no sense (\(error)); what was in force stays in force")
             return false
         }
     }
@@ -89,6 +89,11 @@ public final class PolicyLoader: Sendable {
             return seen != now
         }
         if hasChanged { load() }
+    }
+
+    private func tell(_ report: String) {
+        policy.tell(report)
+        log("policies: " + report)
     }
 
     private func use(_ parcel: PolicyParcel) {

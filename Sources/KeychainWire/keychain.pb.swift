@@ -512,6 +512,15 @@ package nonisolated struct WireClientMessage: @unchecked Sendable {
     set {_uniqueStorage()._verb = .endContext(newValue)}
   }
 
+  /// What is in force; with `reload`, which is root's to ask for, after it was read again.
+  package var policies: WireClientMessage.Policies {
+    get {
+      if case .policies(let v)? = _storage._verb {return v}
+      return WireClientMessage.Policies()
+    }
+    set {_uniqueStorage()._verb = .policies(newValue)}
+  }
+
   package var registerPrompter: WireClientMessage.Empty {
     get {
       if case .registerPrompter(let v)? = _storage._verb {return v}
@@ -552,6 +561,8 @@ package nonisolated struct WireClientMessage: @unchecked Sendable {
     case authenticate(WireClientMessage.Authenticate)
     case capabilities(WireClientMessage.Empty)
     case endContext(WireClientMessage.Empty)
+    /// What is in force; with `reload`, which is root's to ask for, after it was read again.
+    case policies(WireClientMessage.Policies)
     case registerPrompter(WireClientMessage.Empty)
     case attachPrompter(Data)
     case promptReply(WireClientMessage.PromptReply)
@@ -595,6 +606,18 @@ package nonisolated struct WireClientMessage: @unchecked Sendable {
     package init() {}
 
     fileprivate var _reason: String? = nil
+  }
+
+  package nonisolated struct Policies: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    package var reload: Bool = false
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
   }
 
   package nonisolated struct Authenticate: Sendable {
@@ -825,6 +848,15 @@ package nonisolated struct WireServerMessage: Sendable {
     package var hasCapabilities: Bool {_storage._capabilities != nil}
     /// Clears the value of `capabilities`. Subsequent reads from it will return its default value.
     package mutating func clearCapabilities() {_uniqueStorage()._capabilities = nil}
+
+    package var report: String {
+      get {_storage._report ?? String()}
+      set {_uniqueStorage()._report = newValue}
+    }
+    /// Returns true if `report` has been explicitly set.
+    package var hasReport: Bool {_storage._report != nil}
+    /// Clears the value of `report`. Subsequent reads from it will return its default value.
+    package mutating func clearReport() {_uniqueStorage()._report = nil}
 
     package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -1484,7 +1516,7 @@ nonisolated extension WireChange: SwiftProtobuf.Message, SwiftProtobuf._MessageI
 
 nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ClientMessage"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}offers_terminal\0\u{3}secret_lengths\0\u{1}context\0\u{2}\u{7}add\0\u{3}copy_matching\0\u{1}update\0\u{1}delete\0\u{1}status\0\u{3}create_keychain\0\u{1}unlock\0\u{1}lock\0\u{3}set_password\0\u{1}authenticate\0\u{1}capabilities\0\u{3}end_context\0\u{4}\u{9}register_prompter\0\u{3}attach_prompter\0\u{3}prompt_reply\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}offers_terminal\0\u{3}secret_lengths\0\u{1}context\0\u{2}\u{7}add\0\u{3}copy_matching\0\u{1}update\0\u{1}delete\0\u{1}status\0\u{3}create_keychain\0\u{1}unlock\0\u{1}lock\0\u{3}set_password\0\u{1}authenticate\0\u{1}capabilities\0\u{3}end_context\0\u{1}policies\0\u{4}\u{8}register_prompter\0\u{3}attach_prompter\0\u{3}prompt_reply\0")
 
   fileprivate class _StorageClass {
     var _offersTerminal: Bool = false
@@ -1682,6 +1714,19 @@ nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._M
             _storage._verb = .endContext(v)
           }
         }()
+        case 22: try {
+          var v: WireClientMessage.Policies?
+          var hadOneofValue = false
+          if let current = _storage._verb {
+            hadOneofValue = true
+            if case .policies(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._verb = .policies(v)
+          }
+        }()
         case 30: try {
           var v: WireClientMessage.Empty?
           var hadOneofValue = false
@@ -1786,6 +1831,10 @@ nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._M
         guard case .endContext(let v)? = _storage._verb else { preconditionFailure() }
         try visitor.visitSingularMessageField(value: v, fieldNumber: 21)
       }()
+      case .policies?: try {
+        guard case .policies(let v)? = _storage._verb else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 22)
+      }()
       case .registerPrompter?: try {
         guard case .registerPrompter(let v)? = _storage._verb else { preconditionFailure() }
         try visitor.visitSingularMessageField(value: v, fieldNumber: 30)
@@ -1885,6 +1934,36 @@ nonisolated extension WireClientMessage.Context: SwiftProtobuf.Message, SwiftPro
     if lhs.noInteraction != rhs.noInteraction {return false}
     if lhs._reason != rhs._reason {return false}
     if lhs.hasApplicationPassword_p != rhs.hasApplicationPassword_p {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireClientMessage.Policies: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = WireClientMessage.protoMessageName + ".Policies"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}reload\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBoolField(value: &self.reload) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.reload != false {
+      try visitor.visitSingularBoolField(value: self.reload, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: WireClientMessage.Policies, rhs: WireClientMessage.Policies) -> Bool {
+    if lhs.reload != rhs.reload {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -2259,7 +2338,7 @@ nonisolated extension WireServerMessage: SwiftProtobuf.Message, SwiftProtobuf._M
 
 nonisolated extension WireServerMessage.Answer: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = WireServerMessage.protoMessageName + ".Answer"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}items\0\u{1}continues\0\u{1}status\0\u{1}count\0\u{1}capabilities\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}items\0\u{1}continues\0\u{1}status\0\u{1}count\0\u{1}capabilities\0\u{1}report\0")
 
   fileprivate class _StorageClass {
     var _items: [WireServerMessage.FoundItem] = []
@@ -2267,6 +2346,7 @@ nonisolated extension WireServerMessage.Answer: SwiftProtobuf.Message, SwiftProt
     var _status: WireServerMessage.Status? = nil
     var _count: UInt64 = 0
     var _capabilities: WireServerMessage.Capabilities? = nil
+    var _report: String? = nil
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -2282,6 +2362,7 @@ nonisolated extension WireServerMessage.Answer: SwiftProtobuf.Message, SwiftProt
       _status = source._status
       _count = source._count
       _capabilities = source._capabilities
+      _report = source._report
     }
   }
 
@@ -2305,6 +2386,7 @@ nonisolated extension WireServerMessage.Answer: SwiftProtobuf.Message, SwiftProt
         case 3: try { try decoder.decodeSingularMessageField(value: &_storage._status) }()
         case 4: try { try decoder.decodeSingularUInt64Field(value: &_storage._count) }()
         case 5: try { try decoder.decodeSingularMessageField(value: &_storage._capabilities) }()
+        case 6: try { try decoder.decodeSingularStringField(value: &_storage._report) }()
         default: break
         }
       }
@@ -2332,6 +2414,9 @@ nonisolated extension WireServerMessage.Answer: SwiftProtobuf.Message, SwiftProt
       try { if let v = _storage._capabilities {
         try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
       } }()
+      try { if let v = _storage._report {
+        try visitor.visitSingularStringField(value: v, fieldNumber: 6)
+      } }()
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -2346,6 +2431,7 @@ nonisolated extension WireServerMessage.Answer: SwiftProtobuf.Message, SwiftProt
         if _storage._status != rhs_storage._status {return false}
         if _storage._count != rhs_storage._count {return false}
         if _storage._capabilities != rhs_storage._capabilities {return false}
+        if _storage._report != rhs_storage._report {return false}
         return true
       }
       if !storagesAreEqual {return false}

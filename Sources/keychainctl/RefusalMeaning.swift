@@ -52,6 +52,10 @@ struct RefusalMeaning {
                 Self(
                     .refused, "a rule of this machine's policy does not allow it",
                     "An administrator finds the rule with keychainctl audit --denied.")
+            case .damagedPolicy:
+                Self(
+                    .failure, "the policies can't be used; what was in force stays in force",
+                    "keychainctl policy check says what is wrong, and where.")
             case .cancelled: Self(.cancelled, "the question was cancelled")
             case .interactionNotAllowed:
                 Self(

@@ -219,3 +219,13 @@ def test_the_tool_reaches_its_user_s_items_for_a_user_who_is_there(login, tools)
     assert "s3cret" in shell.run(get).text
     other = world.as_user(ALICE[0], world.CONTROL, "get", "generic-password", "--service", "script")
     assert "s3cret" not in other.stdout
+
+
+def test_status_tells_what_is_in_force_and_only_root_reloads(shell, admin, daemon):
+    admin("rules:\n  - id: test.x\n    forbid: no\n    operations: export\n")
+    assert "50-test.yaml: 1 rule" in shell.run("keychainctl policy status").text
+    assert shell.run("keychainctl policy reload").status != 0
+    assert "50-test.yaml" in world.run(world.CONTROL, "policy", "reload").stdout
+    admin("nonsense", name="60-broken.yaml", takes=False)
+    assert "60-broken.yaml" in shell.run("keychainctl policy status").text
+    assert world.run(world.CONTROL, "policy", "reload", check=False).returncode != 0

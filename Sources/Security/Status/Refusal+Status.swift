@@ -21,7 +21,8 @@ extension Refusal {
         case .passcodeNotSet: errSecNotAvailable
         case .noSuchKeychain: errSecNoSuchKeychain
         case .duplicateKeychain: errSecDuplicateKeychain
-        case .damaged, .newerVersion, .belongsToAnother, .notAvailable: errSecNotAvailable
+        case .damaged, .newerVersion, .belongsToAnother, .notAvailable, .damagedPolicy:
+            errSecNotAvailable
         case .readOnly: errSecReadOnly
         case .diskFull: errSecDiskFull
         case .inputOutput: errSecIO

@@ -13,6 +13,7 @@ struct PolicyCommand: ParsableCommand {
             PolicyCheckCommand.self, PolicyLintCommand.self, PolicyFormatCommand.self,
             PolicyTestCommand.self, PolicyMutateCommand.self, PolicyDecideCommand.self,
             PolicyExplainCommand.self, PolicySimulateCommand.self, PolicyStatusCommand.self,
-            PolicySchemaCommand.self, PolicyGraphCommand.self, PolicyCompileCommand.self,
+            PolicySchemaCommand.self, PolicyGraphCommand.self, PolicyReloadCommand.self,
+            PolicyCompileCommand.self,
         ])
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import AccessControl
 internal import ArgumentParser
+internal import KeychainEndpoints
+internal import KeychainMessages
 internal import PolicyCompiler
 internal import Terminal
 
@@ -11,6 +13,12 @@ struct PolicyStatusCommand: ParsableCommand {
     @OptionGroup var policies: PolicyOptions
 
     func run() throws {
+        if policies.folders.isEmpty, KeychainEndpointChoice.daemonSocket != nil {
+            let keychain = Keychain(name: nil, asJSON: false)
+            let answer = try keychain.ask(.policies(reload: false), to: "learn the policies")
+            StandardStream.output.write(PlainText.escaped(answer.report ?? "") + "\n")
+            return
+        }
         let loaded = try policies.loadUsable()
         var lines = loaded.files.map { file in
             file.isMask
