@@ -36,7 +36,7 @@ struct MistakeTests {
             .notUTF8, .fileTooLarge, .tooManyValues, .tooManyRules, .tooMuchRedacted, .unreadable,
             .wrongOwner, .wrongMode, .linkedElsewhere, .notARegularFile, .notATest, .unknownName,
             .duplicateRule, .permitOutsideClosed, .unconfiguredService, .untested, .dead, .shadowed,
-            .slow, .refutedAssertion, .undecidedAssertion,
+            .slow, .undecided, .refutedAssertion, .undecidedAssertion,
         ]
         #expect(shown.union(elsewhere) == Set(DiagnosticCode.allCases))
         #expect(shown.isDisjoint(with: elsewhere))

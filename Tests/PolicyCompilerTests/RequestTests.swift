@@ -55,8 +55,8 @@ struct RequestTests {
         #expect(request.before?[.service] == .known(["old"]))
         #expect(
             request.evidence == [
-                PolicyProof(.pam("keychain-otp"), age: .zero, scope: .tty),
                 PolicyProof(.factor(.passcode), age: .minutes(2), scope: .process),
+                PolicyProof(.pam("keychain-otp"), age: .zero, scope: .tty),
             ])
     }
 
@@ -71,14 +71,24 @@ struct RequestTests {
     }
 
     @Test(arguments: [
-        ("{", "this is not JSON"),
+        ("{", "this is not JSON: at column 2"),
+        ("{\"operation\": sign}", "this is not JSON: at column 15"),
+        ("{\"a\": \"\\ud800x\"}", "this is not JSON: at column 14"),
+        (
+            #"{"operation": "sign", "operation": "add"}"#,
+            "the key \"operation\" stands twice in one object"
+        ),
+        (String(repeating: "[", count: 100_000), "nested deeper than 16 levels"),
         ("[]", "a request is a list, not a mapping"),
         ("{}", "a request without \"operation\": add it"),
         (
             #"{"operation": "sign", "subject": {"usr": "u"}}"#,
             "unknown fact \"usr\": did you mean \"user\"?"
         ),
-        (#"{"operation": "sign", "subject": {"user": null}}"#, "this is not JSON"),
+        (
+            #"{"operation": "sign", "subject": {"user": null}}"#,
+            "null is no value: leave the key out"
+        ),
         (
             #"{"operation": "sign", "subject": {"user": ["a", "b"]}}"#,
             "subject.user is a list, not a word"
@@ -95,6 +105,14 @@ struct RequestTests {
     ])
     func `what is no request is told`(_ line: String, _ told: String) {
         #expect(mistake(line) == told)
+    }
+
+    @Test func `texts of JSON are read as it writes them`() throws {
+        let request = try read(
+            #"{"operation": "sign", "resource": {"service": "\ud83d\ude00 \u00e9\"\/\n", "flags": []}}"#
+        )
+        #expect(request.facts[.service] == .known(["😀 é\"/\n"]))
+        #expect(request.facts.flags == .known([]))
     }
 
     @Test func `a decision is one line of JSON`() {

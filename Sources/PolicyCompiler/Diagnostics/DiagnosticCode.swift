@@ -78,6 +78,7 @@ public enum DiagnosticCode: Int, Sendable, Hashable, CaseIterable {
     case nobodyToAsk = 3106
     case freshnessBeyondBounds = 3107
     case unsatisfiable = 3108
+    case undecided = 3109
     case slow = 3201
     case untested = 3301
 

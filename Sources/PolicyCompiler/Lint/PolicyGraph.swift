@@ -101,12 +101,6 @@ extension PolicyCondition {
     }
 }
 
-extension PolicyItemFlags {
-    fileprivate var names: [String] {
-        Self.words.filter { word in PolicyItemFlags(word: word).map { contains($0) } ?? false }
-    }
-}
-
 /// A text as Graphviz quotes it.
 private struct DOTText: CustomStringConvertible {
     let description: String

@@ -135,8 +135,10 @@ extension FileReader {
             }
             if let found { facts.uid = found }
         case "flags":
-            let found = fact(node) { reader, node in
-                reader.itemFlags(node["has"] ?? node)
+            let found = fact(node) { reader, node -> PolicyItemFlags? in
+                // Known, and none of them.
+                if case .list(let items) = node.content, items.isEmpty { return [] }
+                return reader.itemFlags(node["has"] ?? node)
             }
             if let found { facts.flags = found }
         case "constraint":

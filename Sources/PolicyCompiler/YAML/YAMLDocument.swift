@@ -38,7 +38,8 @@ enum YAMLDocument {
                     .manyDocuments, in: source, at: place, "a second document",
                     advice: "put it into a file of its own")
             }
-            let notes = context.map { ["\($0.text) that begins at \($0.mark)"] } ?? []
+            let begun = context.flatMap { source.line($0.mark.line) == nil ? nil : $0 }
+            let notes = begun.map { ["\($0.text) that begins at \($0.mark)"] } ?? []
             return Diagnostic(
                 .syntax, in: source, at: place, "this is not YAML: \(problem)", notes: notes)
         case .duplicatedKeysInMapping(let names, let context):

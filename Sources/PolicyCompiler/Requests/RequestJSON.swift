@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+public import AccessControl
+
+extension PolicyRequest {
+    /// The request as a line that `decide` and `explain` read. The day is left out.
+    public var json: String {
+        let blocks = [PolicyBlock.subject, .resource, .environment].compactMap { block in
+            facts.json(block).map { "\"\(block.rawValue)\": \($0)" }
+        }
+        var parts = ["\"operation\": \(JSONText(operation.rawValue))"] + blocks
+        let proofs = evidence.map(\.json)
+        if !proofs.isEmpty { parts.append("\"evidence\": {\(proofs.joined(separator: ", "))}") }
+        if let before, let resource = before.json(.resource) {
+            parts.append("\"before\": {\"resource\": \(resource)}")
+        }
+        return "{" + parts.joined(separator: ", ") + "}"
+    }
+}
+
+extension PolicyFacts {
+    /// The facts of a block as an object; nil where there are none.
+    fileprivate func json(_ block: PolicyBlock) -> String? {
+        var entries: [(String, String)] = []
+        func add<Value>(_ name: String, _ fact: Fact<Value>, _ words: (Value) -> String) {
+            switch fact {
+            case .absent: break
+            case .unknown: entries.append((name, "\"unknown!\""))
+            case .known(let value): entries.append((name, words(value)))
+            }
+        }
+        for field in TextField.allCases where field.block == block {
+            add(field.name, self[field]) { texts in
+                field == .group
+                    ? JSONText.list(texts)
+                    : JSONText(texts.first?.string ?? "").description
+            }
+        }
+        for field in ChoiceField.allCases where field.block == block {
+            add(field.name, self[field]) { value in
+                JSONText(field.words.indices.contains(Int(value)) ? field.words[Int(value)] : "")
+                    .description
+            }
+        }
+        for field in BooleanField.allCases where field.block == block {
+            add(field.name, self[field]) { "\($0)" }
+        }
+        for field in AgeField.allCases where field.block == block {
+            add(field.name, self[field]) { JSONText("\($0)").description }
+        }
+        switch block {
+        case .subject: add("uid", uid) { "\($0)" }
+        case .resource:
+            add("flags", flags) { JSONText.list($0.names.map { PolicyText($0) }) }
+            switch constraint {
+            case .none: break
+            case .never: entries.append(("constraint", "\"never\""))
+            case .needs(let needs): entries.append(("constraint", needs.json))
+            }
+        case .environment: add("time", time) { JSONText($0.words).description }
+        }
+        guard !entries.isEmpty else { return nil }
+        return "{" + entries.map { "\"\($0)\": \($1)" }.joined(separator: ", ") + "}"
+    }
+}
+
+extension PolicyItemFlags {
+    var names: [String] {
+        Self.words.filter { word in PolicyItemFlags(word: word).map { contains($0) } ?? false }
+    }
+}
+
+extension MinuteOfWeek {
+    /// `fri 14:30`
+    fileprivate var words: String {
+        let two = { (number: Int) in (number < 10 ? "0" : "") + "\(number)" }
+        let minute = value % Self.perDay
+        return "\(FileReader.days[value / Self.perDay]) \(two(minute / 60)):\(two(minute % 60))"
+    }
+}
+
+extension PolicyProof {
+    fileprivate var json: String {
+        let proof = "{\"age\": \"\(age)\", \"scope\": \"\(scope.word)\"}"
+        return switch method {
+        case .factor(let factor): "\"\(factor.rawValue)\": \(proof)"
+        case .pam(let service): "\"pam\": {\(JSONText(service.string)): \(proof)}"
+        }
+    }
+}
