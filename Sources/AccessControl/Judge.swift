@@ -48,7 +48,9 @@ public struct Judge: Sendable {
             // Who may not know of the item hears nothing of a rule about it.
             guard request.isOwn else { return .deny(.unknownItem) }
             let because = policy.decision(on: asked).because.map(\.string)
-            guard because.isEmpty else { return .deny(.forbidden(because: because)) }
+            guard because.isEmpty else {
+                return .deny(.forbidden(because: because, first: ruling.lead.flatMap(place)))
+            }
             return .deny(request.classDenial ?? .impossible)
         }
         if let denial = request.classDenial { return .deny(denial) }
@@ -56,10 +58,16 @@ public struct Judge: Sendable {
             return .allow(
                 Grant(
                     request, redacted: policy.attributes(ruling.redactions).map(\.string),
-                    because: ruling.lead.flatMap { policy.provenance(of: $0)?.id.string }))
+                    because: ruling.lead.flatMap { policy.provenance(of: $0)?.id.string },
+                    wantsFullAudit: ruling.audit == .full))
         }
         guard let needs = policy.decision(on: asked).requires else { return .deny(.impossible) }
         return challenge(request, Requirement(needs), evidence)
+    }
+
+    /// Where a rule stands, for people.
+    private func place(_ statement: Int) -> String? {
+        policy.provenance(of: statement).map { "\($0.origin.file):\($0.origin.line)" }
     }
 }
 

@@ -15,8 +15,8 @@ public enum Denial: Sendable, Hashable {
     case unknownItem
     /// The item's access control forbids the operation, or what it asks for can't be proven here.
     case impossible
-    /// Rules of the administrator's policy forbid it; their ids.
-    case forbidden(because: [String])
+    /// Rules of the administrator's policy forbid it: their ids, and where the first stands.
+    case forbidden(because: [String], first: String?)
     /// A class key is not there.
     case locked
     /// The item's class needs a password protector, and there is none.
@@ -33,14 +33,20 @@ public struct Grant: ~Copyable, Sendable {
     public let accessControl: ItemAccessControl
     /// Attributes that the policy keeps from the answer, by their names there.
     public let redacted: [String]
+    /// A rule wants a line of its own for it in the audit.
+    public let wantsFullAudit: Bool
     /// The rule that allowed it, where one did.
     public let because: String?
 
-    init(_ request: AccessRequest, redacted: [String] = [], because: String? = nil) {
+    init(
+        _ request: AccessRequest, redacted: [String] = [], because: String? = nil,
+        wantsFullAudit: Bool = false
+    ) {
         operation = request.circumstances.operation
         reference = request.item.reference
         accessControl = request.item.accessControl
         self.redacted = redacted
         self.because = because
+        self.wantsFullAudit = wantsFullAudit
     }
 }

@@ -6,7 +6,8 @@ internal import LocalSocket
 /// One request and everything said until its answer is complete.
 struct Conversation {
     enum Failure: Error {
-        case refused(Refusal)
+        /// With the rules of the policy that it comes from.
+        case refused(Refusal, because: [String])
         /// The daemon went away, or said something that means nothing.
         case broken
     }
@@ -32,7 +33,7 @@ struct Conversation {
         defer { prompter?.end() }
         while true {
             switch try hear() {
-            case .refusal(let refusal): throw .refused(refusal)
+            case .refusal(let refusal, let rules): throw .refused(refusal, because: rules)
             case .answer(let part, let continues):
                 answer.items += part.items
                 answer.count += part.count
@@ -44,7 +45,7 @@ struct Conversation {
                 guard offersTerminal, prompter == nil else { throw .broken }
                 prompter = PrompterLauncher(
                     program: program, challenge: challenge, socket: socket)
-                guard prompter != nil else { throw .refused(.interactionNotAllowed) }
+                guard prompter != nil else { throw .refused(.interactionNotAllowed, because: []) }
             case .prompt: throw .broken
             }
         }
@@ -54,7 +55,7 @@ struct Conversation {
         let (message, secrets) = words.encoded()
         do {
             try connection.send(Frame(message: message, secrets: secrets))
-        } catch { throw error == .tooLarge ? .refused(.dataTooLarge) : .broken }
+        } catch { throw error == .tooLarge ? .refused(.dataTooLarge, because: []) : .broken }
     }
 
     private func hear() throws(Failure) -> DaemonWords {

@@ -12,6 +12,9 @@ public final class RemoteKeychain: KeychainEndpoint {
 
     private let socket: String
     private let idle = Mutex<[ClientConnection]>([])
+    private let lastBecause = Mutex<[String]>([])
+
+    public var rulesOfLastRefusal: [String] { lastBecause.withLock { $0 } }
 
     public init(socket: String) { self.socket = socket }
 
@@ -33,7 +36,8 @@ public final class RemoteKeychain: KeychainEndpoint {
         } catch {
             // After an error nothing is known of the connection: it is not used again. A refusal is
             // an answer.
-            if case .refused(let refusal) = error {
+            if case .refused(let refusal, let rules) = error {
+                lastBecause.withLock { $0 = rules }
                 giveBack(connection)
                 throw refusal
             }

@@ -7,7 +7,8 @@ internal import SwiftProtobuf
 
 /// What the daemon says to a program or a prompter.
 public enum DaemonWords: Sendable {
-    case refusal(Refusal)
+    /// With the rules of the policy that it comes from, for people.
+    case refusal(Refusal, because: [String] = [])
     /// A part of the answer; the last does not continue.
     case answer(Answer, continues: Bool)
     /// The user must be asked, and nobody is registered to do it: start this program on your
@@ -30,7 +31,9 @@ public enum DaemonWords: Sendable {
         var message = WireServerMessage()
         var parcel = SecretParcel()
         switch self {
-        case .refusal(let refusal): message.refusal = refusal.rawValue
+        case .refusal(let refusal, let rules):
+            message.refusal = refusal.rawValue
+            message.because = rules
         case .answer(let answer, let continues):
             message.answer.continues = continues
             message.answer.count = UInt64(clamping: answer.count)
@@ -50,7 +53,8 @@ public enum DaemonWords: Sendable {
         let message: WireServerMessage
         do { message = try WireServerMessage(serializedBytes: bytes) } catch { throw .malformed }
         switch message.verb {
-        case .refusal(let code): self = .refusal(Refusal(rawValue: code) ?? .internalError)
+        case .refusal(let code):
+            self = .refusal(Refusal(rawValue: code) ?? .internalError, because: message.because)
         case .answer(let wire):
             self = .answer(try Answer(wire, secrets), continues: wire.continues)
         case .needsPrompter(let needs):

@@ -52,9 +52,14 @@ public protocol KeychainEndpoint: Sendable {
     func answer(
         _ request: Request, in context: AuthenticationContext?, cancellation: Cancellation?
     ) throws(Refusal) -> Answer
+    /// The rules of the policy that the last refusal came from, with their places; for programs that
+    /// ask for one thing at a time and explain it to people.
+    var rulesOfLastRefusal: [String] { get }
 }
 
 extension KeychainEndpoint {
+    public var rulesOfLastRefusal: [String] { [] }
+
     public func answer(
         _ request: Request, in context: AuthenticationContext? = nil
     ) throws(Refusal) -> Answer {

@@ -38,14 +38,13 @@ extension KeychainService {
         guard case .allow(let grant) = judging.judge(new, proven) else {
             throw .authenticationFailed
         }
-        let rule = grant.because
+        asker.notes.note(grant)
         guard asker.isUnchanged() else { throw .notEntitled }
         let added: FoundItem
         do { added = try keychain.file.add(new, secret, grant, keys: keys) } catch {
             throw Refusal(error)
         }
-        audit?.record(
-            .add, caller, evidence ?? Evidence(), nil, because: [rule].compactMap { $0 })
+        audit?.record(.add, asker, evidence ?? Evidence(), nil)
         var answer = Answer()
         answer.items = [
             AnsweredItem(item: added, secret: parts.contains(.data) ? secret : nil)

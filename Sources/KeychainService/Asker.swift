@@ -15,7 +15,7 @@ public protocol Asker: Sendable {
     /// What a policy lets the asker know of besides his own items.
     func reach(_ policy: CompiledPolicy, for operation: PolicyOperation) -> PolicyReach
     /// The rules that refused him, for whoever explains it.
-    var because: Because { get }
+    var notes: RequestNotes { get }
     /// Whether a prompter may be started on the program's own terminal.
     var offersTerminal: Bool { get }
     /// Whether it is still the program it was when the request arrived.

@@ -57,28 +57,24 @@ final class AuditLog: Sendable {
     init(folder: String) { state = Mutex(State(file: AuditFile(folder + "/audit.jsonl"))) }
 
     func record(
-        _ operation: Operation, _ caller: Caller, _ evidence: Evidence, _ refusal: Refusal?,
-        because rules: [String] = []
+        _ operation: Operation, _ asker: any Asker, _ evidence: Evidence, _ refusal: Refusal?
     ) {
-        record(operation, by: Subject(caller), evidence: evidence, refusal, because: rules)
+        record(
+            operation, by: Subject(asker.caller), evidence: evidence, refusal, notes: asker.notes)
     }
 
     func record(
         _ operation: Operation, by subject: Subject, evidence: Evidence = Evidence(),
-        _ refusal: Refusal?, because rules: [String] = []
+        _ refusal: Refusal?, notes: RequestNotes = RequestNotes()
     ) {
         guard operation != .status else { return }
         let outcome = refusal.map { "\($0)" } ?? "allowed"
         let isPlainRead =
             operation == .copyMatching && (refusal == nil || refusal == .notFound)
+            && !notes.wantsFullAudit
         state.withLock { state in
-            guard evidence.isEmpty else {
-                return state.file.append(
-                    Self.line(operation, subject, evidence, outcome, because: rules))
-            }
-            if !isPlainRead, state.takeLine(subject.user) {
-                state.file.append(
-                    Self.line(operation, subject, evidence, outcome, because: rules))
+            if !evidence.isEmpty || (!isPlainRead && state.takeLine(subject.user)) {
+                state.file.append(Self.line(operation, subject, evidence, outcome, notes))
             } else {
                 state.count(
                     Tally(
@@ -107,12 +103,15 @@ final class AuditLog: Sendable {
         let outcome: String
         /// Ids of the rules that made it so.
         let because: [String]
+        /// Fingerprints of the items that were concerned.
+        let items: [String]
         let count: Int
+        let milliseconds: Double?
     }
 
     fileprivate static func line(
         _ operation: Operation, _ subject: Subject, _ evidence: Evidence, _ outcome: String,
-        because rules: [String] = [], count: Int = 1
+        _ notes: RequestNotes? = nil, count: Int = 1
     ) -> Data {
         let encoder = JSONEncoder()
         encoder.dateEncodingStrategy = .iso8601
@@ -120,11 +119,21 @@ final class AuditLog: Sendable {
         let record = Record(
             time: Date(), operation: operation.rawValue, user: subject.user,
             process: subject.process, program: subject.program, session: subject.session,
-            evidence: evidence.proofs.map(\.method.words), outcome: outcome, because: rules,
-            count: count)
+            evidence: evidence.proofs.map(\.method.words), outcome: outcome,
+            because: notes?.rules ?? [],
+            items: notes?.items ?? [], count: count,
+            milliseconds: notes.map { milliseconds(since: $0.began) })
         var line = (try? encoder.encode(record)) ?? Data()
         line.append(UInt8(ascii: "\n"))
         return line
+    }
+}
+
+extension AuditLog {
+    private static func milliseconds(since began: ContinuousClock.Instant) -> Double {
+        let (seconds, attoseconds) = began.duration(to: .now).components
+        let microseconds = Double(seconds) * 1e6 + Double(attoseconds) / 1e12
+        return (microseconds / 10).rounded() / 100
     }
 }
 

@@ -27,7 +27,7 @@ extension KeychainService {
                 requirement,
                 Question(.authenticate, names: [], itemCount: 0, reason: context.reason),
                 given: evidence, for: asker)
-            audit?.record(.authenticate, asker.caller, proven, nil)
+            audit?.record(.authenticate, asker, proven, nil)
         }
         return Answer()
     }

@@ -15,7 +15,7 @@ final class ConnectedAsker: Asker {
     private let prompterProgram: String
     private let callerFacts: CallerFacts
     private let surroundings: Surroundings
-    let because = Because()
+    let notes = RequestNotes()
 
     init(
         _ caller: Caller, _ connection: ServerConnection, facts: ProcessFacts?,

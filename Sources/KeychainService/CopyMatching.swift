@@ -49,7 +49,7 @@ extension KeychainService {
             }
             try delivery.makeRoom(
                 for: query.parts.contains(.data) ? sealedSize(item, keychain) : 0, emit)
-            if let rule = grant.because { delivery.note(rule) }
+            asker.notes.note(grant)
             let opened = try open(item, keychain, keys, grant, query)
             try delivery.add(opened, emit)
             return delivery.count != query.limit

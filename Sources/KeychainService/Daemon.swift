@@ -48,6 +48,7 @@ public struct DaemonPlan: Sendable {
 public final class Daemon: Sendable {
     /// How often logins that ended without saying so are looked for.
     private static let sweepSeconds = 2
+    static let stateFolderMode: UInt32 = 0o711
 
     private let plan: DaemonPlan
     private let requests: RequestServer
@@ -60,7 +61,7 @@ public final class Daemon: Sendable {
     public init(_ plan: DaemonPlan) throws {
         self.plan = plan
         let state = plan.stateFolder
-        try PrivateFile.folder(state, mode: 0o711)
+        try PrivateFile.folder(state, mode: Self.stateFolderMode)
         let accounts = AccountNames(plan.accountName)
         let folder = KeychainFolder(state, layout: .folderPerUser, accounts: accounts)
         let keyring = try DaemonKeyring(stateFolder: state)

@@ -25,7 +25,9 @@ extension KeychainService {
         do {
             answer.count = try keychain.file.delete(query, groups: groups.all, keys: keys) { item in
                 switch judging.judge(item, evidence) {
-                case .allow(let grant): return grant
+                case .allow(let grant):
+                    asker.notes.note(grant)
+                    return grant
                 case .deny(let denial): denied = judging.refusal(denial)
                 case .allowAfter: denied = .authenticationFailed
                 }
@@ -34,7 +36,7 @@ extension KeychainService {
         } catch {
             throw denied ?? Refusal(error)
         }
-        audit?.record(.delete, caller, Evidence(), nil)
+        audit?.record(.delete, asker, Evidence(), nil)
         return answer
     }
 

@@ -11,7 +11,6 @@ struct Delivery: ~Copyable {
     static let mostItems = 256
     /// Bytes of secrets of one part, but for the last item in it.
     private static let mostBytes = 256 * 1024
-    private static let mostRules = 16
     /// Bytes of secrets of one answer.
     private static let mostBytesInAll = 64 * 1024 * 1024
 
@@ -24,7 +23,6 @@ struct Delivery: ~Copyable {
     private var allBytes = 0
     private var shares: [MemoryBudget.Share] = []
     private var isRecorded = false
-    private var rules: [String] = []
     private(set) var count = 0
 
     init(_ evidence: Evidence, _ asker: any Asker, _ memory: MemoryBudget, _ audit: AuditLog?) {
@@ -47,11 +45,6 @@ struct Delivery: ~Copyable {
         }
         try send(emit)
         if let share = try memory.take(bytes, for: user) { shares.append(share) }
-    }
-
-    /// A rule that let an item go out.
-    mutating func note(_ rule: String) {
-        if rules.count < Self.mostRules, !rules.contains(rule) { rules.append(rule) }
     }
 
     mutating func add(
@@ -93,7 +86,7 @@ struct Delivery: ~Copyable {
     private mutating func release() throws(Refusal) {
         guard asker.isUnchanged() else { throw .notEntitled }
         guard !isRecorded else { return }
-        audit?.record(.copyMatching, asker.caller, evidence, nil, because: rules)
+        audit?.record(.copyMatching, asker, evidence, nil)
         isRecorded = true
     }
 }

@@ -82,7 +82,7 @@ private struct OwnProcess: Asker {
         offersTerminal = ControllingTerminal.exists
     }
 
-    let because = Because()
+    let notes = RequestNotes()
     /// Policies are the administrator's, who has none where his package is not installed.
     var policyFacts: PolicyFacts { PolicyFacts() }
     func reach(_ policy: CompiledPolicy, for operation: PolicyOperation) -> PolicyReach {

@@ -13,7 +13,7 @@ struct Judging: Sendable {
     let keychainName: String
     /// What is enrolled now; empty where nothing is.
     let biometry: [UInt8]
-    let because: Because
+    let notes: RequestNotes
 
     func judge(_ item: AccessRequest.Item, _ evidence: Evidence) -> Verdict {
         judge.judge(AccessRequest(circumstances, on: item), evidence)
@@ -54,7 +54,7 @@ struct Judging: Sendable {
 
     /// The refusal that a denial is, its reasons noted for whoever explains it.
     func refusal(_ denial: Denial) -> Refusal {
-        if case .forbidden(let rules) = denial { because.note(rules) }
+        if case .forbidden(let rules, let place) = denial { notes.note(rules: rules, first: place) }
         return Refusal(denial)
     }
 }
@@ -92,7 +92,7 @@ extension KeychainService {
                 facts: isPolicyEmpty ? PolicyFacts() : policyFacts(of: asker),
                 day: isPolicyEmpty ? 0 : LocalTime.now.day),
             keychainName: keychain.name.description, biometry: biometry,
-            because: asker.because)
+            notes: asker.notes)
     }
 
     private func policyFacts(of asker: any Asker) -> PolicyFacts {
@@ -113,7 +113,7 @@ extension KeychainService {
         facts[.prompted] = .known(!needs.items.isEmpty)
         let request = PolicyRequest(
             judging.circumstances.policyOperation, facts: facts, day: judging.circumstances.day)
-        let exhausted = try limits.count(request, judging.judge.policy, judging.because)
+        let exhausted = try limits.count(request, judging.judge.policy, judging.notes)
         for constraint in exhausted { needs.require(Requirement(constraint), for: item) }
     }
 

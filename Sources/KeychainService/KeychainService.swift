@@ -43,8 +43,7 @@ public final class KeychainService: Sendable {
         do throws(Refusal) {
             return try answerUnrecorded(request, for: asker, emit: emit)
         } catch {
-            audit?.record(
-                request.operation, asker.caller, Evidence(), error, because: asker.because.rules)
+            audit?.record(request.operation, asker, Evidence(), error)
             throw error
         }
     }

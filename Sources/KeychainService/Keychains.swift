@@ -20,7 +20,7 @@ extension KeychainService {
             // A new keychain is open for the login that made it, where there is one.
             try? vault.keep(keys, of: keychain, for: asker.caller, since: begun)
         }
-        audit?.record(.createKeychain, asker.caller, Evidence(), nil)
+        audit?.record(.createKeychain, asker, Evidence(), nil)
         return Answer()
     }
 
@@ -35,7 +35,7 @@ extension KeychainService {
             try protectors.unlock(keychain, password)
         }
         try vault.keep(keys, of: keychain, for: asker.caller, since: begun)
-        audit?.record(.unlock, asker.caller, Evidence(), nil)
+        audit?.record(.unlock, asker, Evidence(), nil)
         return Answer()
     }
 
@@ -44,7 +44,7 @@ extension KeychainService {
         guard try isProtected(keychain) else { throw .passcodeNotSet }
         try vault.lock(keychain)
         authentication.forget(asker.caller.user)
-        audit?.record(.lock, asker.caller, Evidence(), nil)
+        audit?.record(.lock, asker, Evidence(), nil)
         return Answer()
     }
 
@@ -62,7 +62,7 @@ extension KeychainService {
         }
         try? vault.keep(keys, of: keychain, for: asker.caller, since: begun)
         authentication.forget(asker.caller.user)
-        audit?.record(.setPassword, asker.caller, Evidence(), nil)
+        audit?.record(.setPassword, asker, Evidence(), nil)
         return Answer()
     }
 

@@ -23,7 +23,7 @@ final class PolicyLimits: Sendable {
     /// Counts the request. What an exhausted limit asks for instead comes back; one that denies is
     /// thrown.
     func count(
-        _ request: PolicyRequest, _ policy: CompiledPolicy, _ because: Because
+        _ request: PolicyRequest, _ policy: CompiledPolicy, _ notes: RequestNotes
     ) throws(Refusal) -> [PolicyConstraint] {
         var needs: [PolicyConstraint] = []
         for (statement, limit) in policy.limits(on: policy.admit(request)) {
@@ -33,7 +33,7 @@ final class PolicyLimits: Sendable {
             switch limit.then {
             case .require(let constraint): needs.append(constraint)
             case .deny:
-                because.note([policy.provenance(of: statement)?.id.string ?? ""])
+                notes.note(rules: [policy.provenance(of: statement)?.id.string ?? ""])
                 throw .tooManyRequests
             }
         }

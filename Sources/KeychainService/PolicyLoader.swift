@@ -14,6 +14,7 @@ public final class PolicyLoader: Sendable {
     private let compiler: String
     private let folders: [String]
     /// The last that could be used, for a start beside files that can't.
+    private let stateFolder: String
     private let lastGood: String
     private let policy: PolicyInForce
     private let log: @Sendable (String) -> Void
@@ -26,6 +27,7 @@ public final class PolicyLoader: Sendable {
     ) {
         self.compiler = compiler
         self.folders = folders
+        self.stateFolder = stateFolder
         lastGood = stateFolder + "/policy.last-good"
         self.policy = policy
         self.log = log
@@ -33,6 +35,8 @@ public final class PolicyLoader: Sendable {
 
     /// At the start, when nothing is in force yet.
     public func start() {
+        // Where it can't be made, the daemon itself says so.
+        try? PrivateFile.folder(stateFolder, mode: Daemon.stateFolderMode)
         seen.withLock { $0 = state() }
         if load() { return }
         if let kept = try? PrivateFile.read(lastGood, limit: PolicyParcel.mostBytes),

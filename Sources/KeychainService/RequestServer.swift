@@ -136,7 +136,9 @@ public final class RequestServer: Sendable {
                 }
             }
             return say(.answer(last, continues: false), to: connection)
-        } catch { return say(.refusal(error), to: connection) }
+        } catch {
+            return say(.refusal(error, because: asker.notes.words), to: connection)
+        }
     }
 
     /// Who may answer questions: the program that the group belongs to, and no other.

@@ -54,12 +54,13 @@ extension KeychainService {
         do {
             answer.count = try keychain.file.update(found, change, secret, keys: keys) { item in
                 guard case .allow(let grant) = judging.judge(item, evidence) else { return nil }
+                asker.notes.note(grant)
                 return grant
             }
         } catch {
             throw Refusal(error)
         }
-        audit?.record(.update, caller, proven ?? Evidence(), nil)
+        audit?.record(.update, asker, proven ?? Evidence(), nil)
         return answer
     }
 

@@ -774,6 +774,9 @@ package nonisolated struct WireServerMessage: Sendable {
     set {verb = .prompt(newValue)}
   }
 
+  /// With a refusal: the rules that it comes from, each with its place.
+  package var because: [String] = []
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package nonisolated enum OneOf_Verb: Equatable, Sendable {
@@ -2155,7 +2158,7 @@ nonisolated extension WireClientMessage.PromptReply: SwiftProtobuf.Message, Swif
 
 nonisolated extension WireServerMessage: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ServerMessage"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}refusal\0\u{1}answer\0\u{3}needs_prompter\0\u{1}prompt\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}refusal\0\u{1}answer\0\u{3}needs_prompter\0\u{1}prompt\0\u{1}because\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2210,6 +2213,7 @@ nonisolated extension WireServerMessage: SwiftProtobuf.Message, SwiftProtobuf._M
           self.verb = .prompt(v)
         }
       }()
+      case 5: try { try decoder.decodeRepeatedStringField(value: &self.because) }()
       default: break
       }
     }
@@ -2239,11 +2243,15 @@ nonisolated extension WireServerMessage: SwiftProtobuf.Message, SwiftProtobuf._M
     }()
     case nil: break
     }
+    if !self.because.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.because, fieldNumber: 5)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: WireServerMessage, rhs: WireServerMessage) -> Bool {
     if lhs.verb != rhs.verb {return false}
+    if lhs.because != rhs.because {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

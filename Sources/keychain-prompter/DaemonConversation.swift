@@ -37,7 +37,7 @@ struct DaemonConversation {
         } catch { throw .lineLost }
         switch words {
         case .answer: return .accepted
-        case .refusal(let refusal): return .refused(Self.meaning(of: refusal))
+        case .refusal(let refusal, _): return .refused(Self.meaning(of: refusal))
         case .prompt(let prompt): return try show(prompt)
         case .needsPrompter: throw .lineLost
         }

@@ -20,11 +20,13 @@ struct CommandFailure: Error {
     }
 
     /// `task` completes "could not …".
-    init(_ refusal: Refusal, _ task: String, keychain: String?) {
+    /// `because`: the rules of the policy that it comes from.
+    init(_ refusal: Refusal, _ task: String, keychain: String?, because rules: [String] = []) {
         let meaning = RefusalMeaning(refusal, keychain: keychain ?? KeychainName.login.description)
+        let named = rules.isEmpty ? "" : ": " + rules.joined(separator: ", ")
         self.init(
-            meaning.code, name: "\(refusal)", "could not \(task): \(meaning.sentence)",
-            advice: meaning.advice)
+            meaning.code, name: "\(refusal)",
+            "could not \(task): \(meaning.sentence)\(named)", advice: meaning.advice)
     }
 
     func report() {

@@ -14,7 +14,14 @@ struct Keychain {
     func ask(_ request: Request, to task: String) throws(CommandFailure) -> Answer {
         do throws(Refusal) {
             return try KeychainEndpointChoice.current().answer(request)
-        } catch { throw failure(CommandFailure(error, task, keychain: name)) }
+        } catch {
+            throw failure(
+                CommandFailure(error, task, keychain: name, because: rulesOfLastRefusal))
+        }
+    }
+
+    private var rulesOfLastRefusal: [String] {
+        (try? KeychainEndpointChoice.current())?.rulesOfLastRefusal ?? []
     }
 
     func status() throws(CommandFailure) -> ServiceStatus {

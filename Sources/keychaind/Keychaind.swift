@@ -52,9 +52,16 @@ struct Keychaind: ParsableCommand {
         try ProcessHardening.apply()
         ProcessHardening.raiseDescriptorLimit()
         let programs = try Programs()
-        let sockets = try Sockets(requests: socket, logins: loginSocket)
-        let policy = PolicyInForce()
         let log: @Sendable (String) -> Void = { logger.info("\($0)") }
+        let policy = PolicyInForce()
+        let loader = PolicyLoader(
+            compiler: programs.control,
+            folders: [
+                programs.policies, Sockets.folder(of: loginSocket) + "/policies.d", policies,
+            ], stateFolder: state, policy: policy, log: log)
+        // Before anybody can ask for anything.
+        loader.start()
+        let sockets = try Sockets(requests: socket, logins: loginSocket)
         let daemon = try Daemon(
             DaemonPlan(
                 stateFolder: state, runtimeFolder: sockets.runtimeFolder,
@@ -63,11 +70,6 @@ struct Keychaind: ParsableCommand {
                 prompterProgram: programs.prompter, accountName: { Account.name(of: $0) },
                 accountGroups: { Account.groups(of: $0) },
                 groupName: { Account.groupName(of: $0) }, policy: policy, log: log))
-        let loader = PolicyLoader(
-            compiler: programs.control,
-            folders: [programs.policies, sockets.runtimeFolder + "/policies.d", policies],
-            stateFolder: state, policy: policy, log: log)
-        loader.start()
         daemon.watch { loader.loadIfChanged() }
         let signals = Signals(stop: { daemon.stop() }, reload: { loader.load() })
         defer { signals.end() }

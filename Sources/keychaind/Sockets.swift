@@ -10,8 +10,12 @@ struct Sockets {
     /// The folder that holds the login socket.
     let runtimeFolder: String
 
+    static func folder(of path: String) -> String {
+        String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
+    }
+
     init(requests: String, logins: String) throws(StartError) {
-        runtimeFolder = String(logins[..<(logins.lastIndex(of: "/") ?? logins.startIndex)])
+        runtimeFolder = Self.folder(of: logins)
         let inherited = ServiceNotification.inherited()
         func listener(_ name: String, _ path: String, mode: UInt32) throws(StartError) -> Listener {
             if let found = inherited.first(where: { $0.name == name }) {

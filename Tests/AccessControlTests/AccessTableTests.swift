@@ -151,7 +151,7 @@ import Testing
         case .deny(.locked): return .locked
         case .deny(.passcodeNotSet): return .gone
         case .deny(.unknownItem): return nil
-        case .deny(.forbidden): return nil
+        case .deny(.forbidden(_, _)): return nil
         }
     }
 

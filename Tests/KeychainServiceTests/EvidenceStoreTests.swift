@@ -12,7 +12,7 @@ private struct TestAsker: Asker {
     var context: AuthenticationContext?
     var places = EvidencePlaces()
     let offersTerminal = false
-    let because = Because()
+    let notes = RequestNotes()
     let policyFacts = PolicyFacts()
 
     func reach(_ policy: CompiledPolicy, for operation: PolicyOperation) -> PolicyReach {

@@ -49,13 +49,6 @@ def test_a_second_daemon_leaves_the_first_alone(login, daemon):
     assert login().run(ADD).status == 0
 
 
-def test_it_does_not_run_beside_policies_that_it_would_ignore(tmp_path):
-    (tmp_path / "10-mine.yaml").write_text("rules: []\n")
-    status, words = start_and_fail("--policies", tmp_path, "--state", tmp_path / "state")
-    assert status == 1 and "10-mine.yaml" in words
-    assert not (tmp_path / "state").exists()
-
-
 def test_it_runs_as_root_only():
     refused = world.as_user(ALICE[0], PROGRAM, "--foreground")
     assert refused.returncode == 1 and "must run as root" in refused.stdout + refused.stderr

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import AccessControl
+internal import KeychainModel
+internal import Secrets
+internal import Synchronization
+
+/// What is learnt of a request on its way, for the audit and for whoever explains a refusal: that is
+/// one word, and this is the rest.
+public final class RequestNotes: Sendable {
+    private static let mostRules = 16
+    private static let mostItems = 8
+
+    private struct Noted {
+        var rules: [String] = []
+        var place: String?
+        var items: [String] = []
+        var wantsFullAudit = false
+    }
+    let began = ContinuousClock.now
+    private let noted = Mutex(Noted())
+
+    public init() {}
+
+    /// The ids of the rules that made it so.
+    public var rules: [String] { noted.withLock { $0.rules } }
+
+    /// The same for people: the first of them with its place.
+    public var words: [String] {
+        noted.withLock { noted in
+            guard let first = noted.rules.first, let place = noted.place else { return noted.rules }
+            return ["\(first) (\(place))"] + noted.rules.dropFirst()
+        }
+    }
+
+    /// Fingerprints of the first items that were concerned.
+    var items: [String] { noted.withLock { $0.items } }
+    /// A rule wants a line for each request.
+    var wantsFullAudit: Bool { noted.withLock { $0.wantsFullAudit } }
+
+    func note(rules: [String], first place: String? = nil) {
+        noted.withLock { noted in
+            if noted.place == nil { noted.place = place }
+            for rule in rules
+            where !noted.rules.contains(rule) && noted.rules.count < Self.mostRules {
+                noted.rules.append(rule)
+            }
+        }
+    }
+
+    /// What was granted, and by which rule where it was one.
+    func note(_ grant: borrowing Grant) {
+        if let rule = grant.because { note(rules: [rule]) }
+        let (item, wantsFullAudit) = (grant.reference, grant.wantsFullAudit)
+        noted.withLock { noted in
+            if wantsFullAudit { noted.wantsFullAudit = true }
+            guard noted.items.count < Self.mostItems else { return }
+            let hash = KeyedHash.fingerprint(item.bytes, count: 16).prefix(8)
+            noted.items.append(hash.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined())
+        }
+    }
+}
