@@ -11,6 +11,8 @@ struct AuditRecord: Decodable {
     let program: String
     let evidence: [String]
     let outcome: String
+    /// The ids of the rules that made it so.
+    let rules: [String]
     /// How many like it the record stands for.
     let count: Int
     /// The hashed references of the items that were concerned.
@@ -28,7 +30,7 @@ struct AuditRecord: Decodable {
     }
 
     private enum Key: CodingKey {
-        case time, operation, user, program, evidence, outcome, count, item, items
+        case time, operation, user, program, evidence, outcome, because, count, item, items
     }
 
     init(from decoder: any Decoder) throws {
@@ -44,6 +46,7 @@ struct AuditRecord: Decodable {
         user = try content.decodeIfPresent(UInt32.self, forKey: .user)
         program = try content.decodeIfPresent(String.self, forKey: .program) ?? "unknown"
         evidence = try content.decodeIfPresent([String].self, forKey: .evidence) ?? []
+        rules = try content.decodeIfPresent([String].self, forKey: .because) ?? []
         count = try content.decodeIfPresent(Int.self, forKey: .count) ?? 1
         let one = try content.decodeIfPresent(String.self, forKey: .item).map { [$0] }
         items = try content.decodeIfPresent([String].self, forKey: .items) ?? one ?? []

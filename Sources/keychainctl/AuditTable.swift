@@ -3,25 +3,24 @@ internal import Terminal
 
 /// Records for people, a line each.
 enum AuditTable {
+    /// The program comes last: its user may have given it any name, and any length of name.
     static let header = line(
-        "TIME", "USER", "OPERATION", "OUTCOME", "COUNT", "PROVEN BY", "PROGRAM")
+        ["TIME", "USER", "OPERATION", "OUTCOME", "COUNT", "PROVEN BY", "RULES", "PROGRAM"])
+    private static let widths = [20, 6, 14, 20, 6, 10, 14, 0]
 
     static func row(_ record: AuditRecord) -> String {
-        line(
+        line([
             record.timeText, record.user.map(String.init) ?? "-", record.operation, record.outcome,
-            String(record.count),
-            record.evidence.isEmpty ? "-" : record.evidence.joined(separator: ","), record.program)
+            String(record.count), listed(record.evidence), listed(record.rules), record.program,
+        ])
     }
 
-    private static func line(
-        _ time: String, _ user: String, _ operation: String, _ outcome: String, _ count: String,
-        _ evidence: String, _ program: String
-    ) -> String {
-        let columns = [
-            padded(time, 20), padded(user, 6), padded(operation, 14), padded(outcome, 20),
-            padded(count, 6), padded(evidence, 17), PlainText.line(program),
-        ]
-        return columns.joined(separator: " ") + "\n"
+    private static func listed(_ names: [String]) -> String {
+        names.isEmpty ? "-" : names.joined(separator: ",")
+    }
+
+    private static func line(_ columns: [String]) -> String {
+        zip(columns, widths).map(padded).joined(separator: " ") + "\n"
     }
 
     private static func padded(_ text: String, _ width: Int) -> String {
