@@ -12,9 +12,6 @@ struct TerminalAuthenticator: Authenticator {
     private static let folders = ["/usr/libexec/keychain", "/usr/local/libexec/keychain"]
 
     let account: String
-    private let services = PAMServices()
-
-    init(account: String) { self.account = account }
 
     func canAsk(for asker: any Asker) -> Bool {
         asker.offersTerminal && Self.program("keychain-auth") != nil
@@ -23,9 +20,10 @@ struct TerminalAuthenticator: Authenticator {
 
     func hasPrompter(for caller: Caller) -> Bool { false }
 
-    /// Who runs as the user can see neither what is enrolled nor a second device.
+    /// Who runs as the user can see neither what is enrolled nor a second device; and where the
+    /// programs are not installed he can't be asked, but may be later.
     func provable(for caller: Caller) -> Set<PolicyMethod> {
-        services.methods().intersection([.factor(.presence), .factor(.passcode)])
+        [.factor(.presence), .factor(.passcode)]
     }
 
     func hasBiometryService() -> Bool { false }

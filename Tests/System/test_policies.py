@@ -27,7 +27,7 @@ def admin(daemon):
         (ADMIN / name).write_text("policy: v1\nname: test\n" + text)
         world.wait_for(lambda: daemon.log().count("policies:") > before, "the policy")
         line = [line for line in daemon.log().splitlines() if "policies:" in line][-1]
-        assert ("in force (" in line) == takes, daemon.log()
+        assert line.endswith("rules in force") == takes, daemon.log()
         return line
 
     ADMIN.mkdir(parents=True, exist_ok=True)
