@@ -16,7 +16,7 @@ struct AuditFilter: ParsableArguments {
             valueName: "program"))
     var caller: String?
 
-    @Option(help: "An item, by the hash that the records name it by, or the beginning of it.")
+    @Option(help: "An item, by its fingerprint in the records, or the beginning of it.")
     var item: String?
 
     @Flag(help: "Only what was refused or failed.")

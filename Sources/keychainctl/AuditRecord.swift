@@ -15,7 +15,7 @@ struct AuditRecord: Decodable {
     let rules: [String]
     /// How many like it the record stands for.
     let count: Int
-    /// The hashed references of the items that were concerned.
+    /// Fingerprints of the items that were concerned.
     let items: [String]
 
     /// Whether it ended otherwise than the caller wished, and not because there was no such item.
@@ -30,7 +30,7 @@ struct AuditRecord: Decodable {
     }
 
     private enum Key: CodingKey {
-        case time, operation, user, program, evidence, outcome, because, count, item, items
+        case time, operation, user, program, evidence, outcome, because, count, items
     }
 
     init(from decoder: any Decoder) throws {
@@ -48,7 +48,6 @@ struct AuditRecord: Decodable {
         evidence = try content.decodeIfPresent([String].self, forKey: .evidence) ?? []
         rules = try content.decodeIfPresent([String].self, forKey: .because) ?? []
         count = try content.decodeIfPresent(Int.self, forKey: .count) ?? 1
-        let one = try content.decodeIfPresent(String.self, forKey: .item).map { [$0] }
-        items = try content.decodeIfPresent([String].self, forKey: .items) ?? one ?? []
+        items = try content.decodeIfPresent([String].self, forKey: .items) ?? []
     }
 }

@@ -27,6 +27,8 @@ def test_a_refusal_and_a_proof_are_on_record_and_no_secret_is(login):
     world.wait_for(lambda: shell.run(GET, [ALICE[1]]).status == 0, "the pause to be over")
     proven = [record for record in audit() if record["evidence"]]
     assert [record["outcome"] for record in proven] == ["allowed"]
+    named, = proven[0]["items"]
+    assert proven[0] in audit("--item", named[:6]) and not audit("--item", "none")
     everything = world.run(world.CONTROL, "audit").stdout
     assert "bank-s3cret" not in everything and ALICE[1] not in everything
     assert audit("--since", "1h", "--caller", "keychainctl") and not audit("--since", "0s")

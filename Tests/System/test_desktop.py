@@ -23,7 +23,7 @@ class Desktop:
     def __init__(self):
         reading, writing = os.pipe()
         self.process = subprocess.Popen(
-            ["Xvfb", "-displayfd", str(writing), "-nolisten", "tcp", "-ac",
+            ["Xvfb", "-displayfd", str(writing), "-nolisten", "tcp", "-ac", "-noreset",
              "-screen", "0", "1024x768x24"],
             pass_fds=[writing], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         os.close(writing)
