@@ -40,7 +40,8 @@ public enum KeychainEndpointChoice {
     private static var embeddedHome: String {
         if let named = variable("KEYCHAIN_HOME") { return named }
         if let data = variable("XDG_DATA_HOME") { return data + "/keychain" }
-        return NSHomeDirectory() + "/.local/share/keychain"
+        // The account database’s word alone would be another home than the rest of the session’s.
+        return (variable("HOME") ?? NSHomeDirectory()) + "/.local/share/keychain"
     }
 
     private static var embeddedGroups: [String] {
