@@ -145,6 +145,7 @@ let package = Package(
             name: "PolicyWorlds", dependencies: ["AccessControl"], path: "Tests/PolicyWorlds",
             swiftSettings: strict),
         tests("AccessControlTests", ["AccessControl", "KeychainModel", "PolicyWorlds"]),
+        tests("PolicyAnalysisTests", ["PolicyCompiler", "AccessControl", "PolicyWorlds"]),
         tests("PolicyCompilerTests", ["PolicyCompiler", "AccessControl", "KeychainModel"]),
         tests("KeychainMessagesTests", ["KeychainMessages", "KeychainModel", "Secrets"]),
         tests(

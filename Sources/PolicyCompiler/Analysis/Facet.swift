@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import AccessControl
+
+/// Which of the things that a request must pass: itself, or the export that reading a key is too.
+enum CaseNumber: Int, CaseIterable {
+    case itself, release
+}
+
+/// What a statement of a set does to the requests that it matches.
+enum FacetKind: Hashable {
+    /// Reading this releases a key.
+    case releases
+    case member
+    case forbid
+    case share
+    case closed
+    case permit
+    case require(PolicyDemand)
+    case redact(Set<PolicyText>)
+    case audit
+
+    /// The order in which requests are cut: what decides most first.
+    var phase: Int {
+        switch self {
+        case .releases: 0
+        case .forbid: 1
+        case .member: 2
+        case .share: 3
+        case .closed: 4
+        case .permit: 5
+        case .require: 6
+        case .redact, .audit: 7
+        }
+    }
+}
+
+/// One statement in one case, for the sets that have it: boxes of requests in which it matches.
+struct Facet {
+    let kind: FacetKind
+    let number: CaseNumber
+    /// Bit 0: the first set; bit 1: the second.
+    let sides: UInt8
+    let matches: [PolicyMatch]
+}
+
+/// A statement as its meaning goes, wherever it stands.
+struct Meaning: Hashable {
+    let kind: FacetKind
+    let match: PolicyMatch
+}
+
+extension PolicySet {
+    /// What is in force on the day, each once, in the order of the set.
+    func meanings(on day: Int32) -> [Meaning] {
+        func isEnforced(_ mode: PolicyMode) -> Bool {
+            if case .complain(let end) = mode { day >= end } else { true }
+        }
+        let scopes = closed.filter { isEnforced($0.mode) }.map {
+            Meaning(kind: .closed, match: $0.match)
+        }
+        let own = rules.filter { isEnforced($0.mode) }.compactMap { rule in
+            FacetKind(rule.effect).map { Meaning(kind: $0, match: rule.match) }
+        }
+        var seen: Set<Meaning> = []
+        return (scopes + own + groups.flatMap(\.meanings)).filter { seen.insert($0).inserted }
+    }
+
+    /// Whom groups take in, as boxes.
+    var memberBoxes: [PolicyBox] { groups.flatMap(\.meanings).map(\.match.box) }
+}
+
+extension GroupMembership {
+    var meanings: [Meaning] {
+        let item = PolicyCondition.text(.accessGroup, [.literal(group)])
+        return members.map {
+            Meaning(
+                kind: .member,
+                match: PolicyMatch(PolicyBox(operations: operations, $0 + [item])))
+        }
+    }
+}
+
+extension FacetKind {
+    /// nil for what decides nothing.
+    init?(_ effect: PolicyEffect) {
+        switch effect {
+        case .forbid: self = .forbid
+        case .permit: self = .permit
+        case .share: self = .share
+        case .require(let demand): self = .require(demand)
+        case .redact(let names): self = .redact(Set(names))
+        case .audit(.full): self = .audit
+        case .audit(.decision), .limit: return nil
+        }
+    }
+}
+
+extension PolicyMatch {
+    /// The readings of keys that are exports under the match.
+    var asRelease: PolicyMatch? {
+        guard let box = box.asRelease else { return nil }
+        return PolicyMatch(box, unless: exceptions.compactMap(\.asRelease))
+    }
+}
+
+extension PolicyBox {
+    static let releases = PolicyBox(
+        operations: PolicyOperations(.readSecret),
+        [.choice(.itemClass, mask: 1 << ChoiceField.keyClass)])
+
+    fileprivate var asRelease: PolicyBox? {
+        guard operations.contains(.export) else { return nil }
+        return PolicyBox(
+            operations: Self.releases.operations, Self.releases.conditions + conditions)
+    }
+
+    var memberCondition: Bool? {
+        for case .boolean(.member, let value) in conditions { return value }
+        return nil
+    }
+}

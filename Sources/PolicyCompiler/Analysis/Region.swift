@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A product of sets of values, one for each axis of a universe, as bits.
+struct Cell: Hashable {
+    var words: [UInt64]
+
+    func intersection(_ other: Cell) -> Cell {
+        Cell(words: zip(words, other.words).map { $0 & $1 })
+    }
+}
+
+/// Where the bits of an axis lie.
+struct AxisPlace: Hashable {
+    let first: Int
+    let last: Int
+}
+
+/// How much may be computed before the answer is "not decided".
+struct Budget {
+    private var left: Int
+    init(_ cells: Int) { left = cells }
+
+    struct Spent: Error {}
+
+    mutating func spend(_ cells: Int = 1) throws(Spent) {
+        left -= cells
+        guard left >= 0 else { throw Spent() }
+    }
+}
+
+/// Boxes in one universe, and what is left of one when another is taken away.
+struct CellAlgebra {
+    let axes: [AxisPlace]
+
+    func isEmpty(_ cell: Cell) -> Bool {
+        axes.contains { axis in (axis.first...axis.last).allSatisfy { cell.words[$0] == 0 } }
+    }
+
+    func meets(_ a: Cell, _ b: Cell) -> Bool {
+        axes.allSatisfy { axis in
+            (axis.first...axis.last).contains { a.words[$0] & b.words[$0] != 0 }
+        }
+    }
+
+    func contains(_ outer: Cell, _ inner: Cell) -> Bool {
+        zip(outer.words, inner.words).allSatisfy { $1 & ~$0 == 0 }
+    }
+
+    /// At most one cell for each axis, none of which meet.
+    func subtract(_ taken: Cell, from cell: Cell) -> [Cell] {
+        guard meets(cell, taken) else { return [cell] }
+        var parts: [Cell] = []
+        var rest = cell
+        for axis in axes {
+            var part = rest
+            var isEmpty = true
+            for word in axis.first...axis.last {
+                part.words[word] &= ~taken.words[word]
+                rest.words[word] &= taken.words[word]
+                if part.words[word] != 0 { isEmpty = false }
+            }
+            if !isEmpty { parts.append(part) }
+        }
+        return parts
+    }
+
+    func subtract(
+        _ taken: [Cell], from cells: [Cell], _ budget: inout Budget
+    ) throws(Budget.Spent) -> [Cell] {
+        var cells = cells
+        for own in taken {
+            var left: [Cell] = []
+            for cell in cells { left += subtract(own, from: cell) }
+            cells = left
+            try budget.spend(cells.count)
+            if cells.isEmpty { break }
+        }
+        return cells
+    }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+import AccessControl
+import PolicyCompiler
+import PolicyWorlds
+import Testing
+
+@Suite struct `The difference of two sets` {
+    private func changes(_ old: PolicySet, _ new: PolicySet) -> [PolicyChange] {
+        let difference = PolicyAnalysis(old, day: today).difference(to: new)
+        #expect(difference.isComplete)
+        return difference.changes
+    }
+
+    @Test func `is nothing where only text changed`() {
+        let old = PolicySet(rules: [rule("a", .forbid("One."), .write, literal(.exe, "x"))])
+        let new = PolicySet(rules: [rule("b", .forbid("Two."), .write, literal(.exe, "x"))])
+        #expect(changes(old, new).isEmpty)
+    }
+
+    @Test func `is nothing where other rules decide what a widened rule adds`() {
+        let wide = rule("w", .forbid(""), .all, .boolean(.remote, true))
+        let old = PolicySet(rules: [wide, rule("n", .forbid(""), .all, literal(.exe, "x"))])
+        let remote = PolicyBox([.boolean(.remote, false)])
+        let new = PolicySet(rules: [
+            wide, rule("n", .forbid(""), .all, literal(.exe, "x", "y"), unless: [remote]),
+            rule("o", .forbid(""), .all, literal(.exe, "x")),
+        ])
+        #expect(changes(old, new).isEmpty)
+    }
+
+    @Test func `names new access with a request`() throws {
+        let old = PolicySet(rules: [rule("f", .forbid(""), .all, literal(.exe, "x", "y"))])
+        let new = PolicySet(rules: [rule("f", .forbid(""), .all, literal(.exe, "x"))])
+        let change = try #require(changes(old, new).first)
+        #expect(change.kind == .newlyAllowed)
+        #expect(change.isNewAccess)
+        #expect(change.request.facts[.exe] == .known(["y"]))
+        #expect(change.area == ["subject.exe: y", "subject.member: true"])
+        #expect(changes(new, old).map(\.kind) == [.newlyDenied])
+    }
+
+    @Test func `names what is needed, and that less is`() {
+        let none = PolicySet()
+        let some = PolicySet(rules: [rule("r", passcode, PolicyOperations(.sign))])
+        let late = PolicySet(rules: [
+            rule(
+                "r", .require(PolicyDemand(.factor(.passcode), within: .minutes(5))),
+                PolicyOperations(.sign))
+        ])
+        #expect(changes(none, some).map(\.kind) == [.nowNeeds])
+        #expect(changes(some, none).map(\.kind) == [.noLongerNeeds])
+        #expect(changes(some, late).map(\.kind) == [.noLongerNeeds])
+    }
+
+    @Test func `takes a rule that begins to complain for a widening`() {
+        let rule = rule("f", .forbid(""))
+        var trial = rule
+        trial.mode = .complain(untilDay: today + 1)
+        let found = changes(PolicySet(rules: [rule]), PolicySet(rules: [trial]))
+        #expect(found.map(\.kind) == [.newlyAllowed])
+        trial.mode = .complain(untilDay: today)
+        #expect(changes(PolicySet(rules: [rule]), PolicySet(rules: [trial])).isEmpty)
+    }
+
+    @Test func `is what sampling finds`() {
+        var differences = 0
+        for round in 0..<60 {
+            var world = PolicyWorld(seed: 900 + UInt64(round), fields: [.exe, .service, .group])
+            let old = world.policy(rules: 7)
+            var new = old
+            let others = world.policy(rules: 4)
+            if round % 3 == 0 { new.closed = others.closed }
+            if round % 3 == 1 { new.groups = others.groups }
+            new.rules = Array(new.rules.dropFirst()) + others.rules.prefix(1)
+            let found = PolicyAnalysis(old, day: today, mostCells: 5_000).difference(to: new)
+            guard found.isComplete else { continue }
+            let before = ReferenceEvaluator(old)
+            let after = ReferenceEvaluator(new)
+            for change in found.changes {
+                #expect(before.decide(change.request) == change.before)
+                #expect(after.decide(change.request) == change.after)
+            }
+            let kinds = Set(found.changes.map(\.kind))
+            for _ in 0..<60 {
+                let request = world.request(for: new).plain
+                let was = before.decide(request)
+                let now = after.decide(request)
+                switch (was.outcome == .deny, now.outcome == .deny) {
+                case (true, false): #expect(kinds.contains(.newlyAllowed))
+                case (false, true): #expect(kinds.contains(.newlyDenied))
+                case (false, false) where was.requires != now.requires:
+                    #expect(kinds.contains(.nowNeeds) || kinds.contains(.noLongerNeeds))
+                default: continue
+                }
+                differences += 1
+            }
+        }
+        #expect(differences > 100)
+    }
+}
