@@ -131,8 +131,12 @@ extension KeychainService {
                 return AnsweredItem(item: item.answered(query.parts), secret: nil)
             }
             do {
-                let secret = try keychain.file.open(item, grant, keys: keys)
-                return AnsweredItem(item: item.answered(query.parts), secret: secret)
+                let opened = try keychain.file.open(item, grant, keys: keys)
+                return AnsweredItem(
+                    item: opened.item.answered(query.parts), secret: opened.secret)
+            } catch  where error == .notFound || error == .corruptItem {
+                // Gone or changed since it was found, or lost: none of the others is the worse for it.
+                return nil
             } catch { throw Refusal(error) }
         }
     }
