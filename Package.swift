@@ -41,6 +41,7 @@ let package = Package(
     name: "keychain-services",
     products: [
         .library(name: "Security", targets: ["Security"]),
+        .library(name: "Keychain", targets: ["Keychain"]),
         .executable(name: "keychaind", targets: ["keychaind"]),
         .executable(name: "keychain-auth", targets: ["keychain-auth"]),
         .executable(name: "keychain-prompter", targets: ["keychain-prompter"]),
@@ -101,6 +102,9 @@ let package = Package(
         floor(
             "Security",
             ["KeychainModel", "KeychainMessages", "KeychainEndpoints", "Secrets"]),
+        floor(
+            "Keychain",
+            ["KeychainEndpoints", "KeychainMessages", "KeychainModel", "Secrets", "Security"]),
 
         // Roof: parse arguments, wire, run.
         roof(
@@ -131,6 +135,7 @@ let package = Package(
             "KeychainStoreTests",
             ["KeychainStore", "KeychainModel", "AccessControl", "Secrets", grdb]),
         guests("SecurityTests", .v6, ["Security", "KeychainModel", "KeychainMessages", "Secrets"]),
+        guests("KeychainTests", .v6, ["Keychain", "KeychainModel", "Security"]),
         guests("AppleSamplesTests", .v6, ["Security"]),
         guests("AppleSamplesSwift5Tests", .v5, ["Security"]),
     ]
