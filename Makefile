@@ -3,12 +3,13 @@
 # make test   all tests; those that need root run when you are root
 # make lint   formatting and warnings
 # make bench  measurements, as ratios
+# make examples   the example package, built as another package would be
 # make install prefix=/usr
 prefix ?= /usr/local
 BUILD = swift build -c release --static-swift-stdlib
 
 .PHONY: all build demo test test-swift test-module test-commands test-system lint bench install \
-	dependencies
+	examples dependencies
 
 all: build
 
@@ -42,6 +43,9 @@ test-system: build
 lint: dependencies
 	scripts/lint
 	$(MAKE) -C pam-module lint analyze
+
+examples: dependencies
+	scripts/examples
 
 bench: build
 	Benchmarks/run

@@ -136,6 +136,7 @@ let package = Package(
             ["KeychainStore", "KeychainModel", "AccessControl", "Secrets", grdb]),
         guests("SecurityTests", .v6, ["Security", "KeychainModel", "KeychainMessages", "Secrets"]),
         guests("KeychainTests", .v6, ["Keychain", "KeychainModel", "Security"]),
+        guests("ExampleTests", .v6, ["Security"]),
         guests("AppleSamplesTests", .v6, ["Security"]),
         guests("AppleSamplesSwift5Tests", .v5, ["Security"]),
     ]
