@@ -3,13 +3,14 @@
 # make test   all tests; those that need root run when you are root
 # make lint   formatting and warnings
 # make bench  measurements, as ratios
+# make docs   the documentation of the libraries
 # make examples   the example package, built as another package would be
 # make install prefix=/usr
 prefix ?= /usr/local
 BUILD = swift build -c release --static-swift-stdlib
 
 .PHONY: all build demo test test-swift test-module test-commands test-system lint bench install \
-	examples dependencies
+	docs examples dependencies
 
 all: build
 
@@ -43,6 +44,9 @@ test-system: build
 lint: dependencies
 	scripts/lint
 	$(MAKE) -C pam-module lint analyze
+
+docs: dependencies
+	scripts/docs
 
 examples: dependencies
 	scripts/examples
