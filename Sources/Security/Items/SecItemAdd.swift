@@ -6,6 +6,7 @@ internal import KeychainModel
 
 /// Adds the item that the dictionary describes; what it asks to have returned comes back in
 /// `result`.
+@discardableResult
 public func SecItemAdd(
     _ attributes: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?
 ) -> OSStatus {

@@ -6,6 +6,7 @@ internal import KeychainModel
 
 /// Finds items, and returns of them what the query asks for: one object, or an array where its limit
 /// is not one.
+@discardableResult
 public func SecItemCopyMatching(
     _ query: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?
 ) -> OSStatus {

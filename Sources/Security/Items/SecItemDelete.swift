@@ -5,6 +5,7 @@ internal import KeychainMessages
 internal import KeychainModel
 
 /// Deletes all items that the query finds, or none.
+@discardableResult
 public func SecItemDelete(_ query: CFDictionary) -> OSStatus {
     status(
         of: { () throws(Refusal) in

@@ -5,6 +5,7 @@ internal import KeychainMessages
 internal import KeychainModel
 
 /// Changes all items that the query finds, or none.
+@discardableResult
 public func SecItemUpdate(
     _ query: CFDictionary, _ attributesToUpdate: CFDictionary
 ) -> OSStatus {
