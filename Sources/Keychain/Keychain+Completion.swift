@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
 
-/// The same calls for code that is not asynchronous. Handlers run on a thread of the keychain's, where
-/// they should not wait.
+/// The same calls for code that is not asynchronous. Handlers run on a thread of the keychain's,
+/// where they should not wait.
 extension Keychain {
     /// Whether the call succeeded, what was found, and Apple's status.
     public typealias Completion =
