@@ -35,6 +35,12 @@ let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swift-protobuf")
 let arguments: Target.Dependency = .product(
     name: "ArgumentParser", package: "swift-argument-parser")
+/// Not swift-certificates, which imports any module called Security.
+let cryptography: [Target.Dependency] = [
+    .product(name: "Crypto", package: "swift-crypto"),
+    .product(name: "CryptoExtras", package: "swift-crypto"),
+    .product(name: "SwiftASN1", package: "swift-asn1"),
+]
 let log: Target.Dependency = .product(name: "Logging", package: "swift-log")
 
 let package = Package(
@@ -52,6 +58,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-protobuf", exact: "1.39.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-asn1", exact: "1.7.4"),
     ],
     targets: [
         // Ground: the nouns, and the C that Swift cannot do without.
@@ -101,7 +109,7 @@ let package = Package(
         // Faces.
         floor(
             "Security",
-            ["KeychainModel", "KeychainMessages", "KeychainEndpoints", "Secrets"]),
+            ["KeychainModel", "KeychainMessages", "KeychainEndpoints", "Secrets"] + cryptography),
         floor(
             "Keychain",
             ["KeychainEndpoints", "KeychainMessages", "KeychainModel", "Secrets", "Security"]),
