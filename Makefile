@@ -4,12 +4,14 @@
 # make lint   formatting and warnings
 # make fuzz   the PAM module's fuzzers, FUZZ_SECONDS=30 each
 # make bench  measurements, as ratios
+# make docs   the documentation of the libraries
+# make examples   the example package, built as another package would be
 # make install prefix=/usr
 prefix ?= /usr/local
 BUILD = swift build -c release --static-swift-stdlib
 
-.PHONY: all build demo test test-swift test-module test-commands test-system lint fuzz bench install \
-	dependencies
+.PHONY: all build demo test test-swift test-module test-commands test-system lint fuzz bench \
+	install docs examples dependencies
 
 all: build
 
@@ -46,6 +48,12 @@ lint: dependencies
 
 fuzz: dependencies
 	$(MAKE) -C pam-module fuzz
+
+docs: dependencies
+	scripts/docs
+
+examples: dependencies
+	scripts/examples
 
 bench: build
 	Benchmarks/run

@@ -36,6 +36,12 @@ let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swif
 let arguments: Target.Dependency = .product(
     name: "ArgumentParser", package: "swift-argument-parser")
 let yams: Target.Dependency = .product(name: "Yams", package: "Yams")
+/// Not swift-certificates, which imports any module called Security.
+let cryptography: [Target.Dependency] = [
+    .product(name: "Crypto", package: "swift-crypto"),
+    .product(name: "CryptoExtras", package: "swift-crypto"),
+    .product(name: "SwiftASN1", package: "swift-asn1"),
+]
 let log: Target.Dependency = .product(name: "Logging", package: "swift-log")
 
 let package = Package(
@@ -43,6 +49,7 @@ let package = Package(
     products: [
         .library(name: "Security", targets: ["Security"]),
         .library(name: "LocalAuthentication", targets: ["LocalAuthentication"]),
+        .library(name: "Keychain", targets: ["Keychain"]),
         .executable(name: "keychaind", targets: ["keychaind"]),
         .executable(name: "keychain-auth", targets: ["keychain-auth"]),
         .executable(name: "keychain-prompter", targets: ["keychain-prompter"]),
@@ -56,6 +63,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
         .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
+        .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-asn1", exact: "1.7.4"),
     ],
     targets: [
         // Ground: the nouns, and the C that Swift cannot do without.
@@ -107,10 +116,13 @@ let package = Package(
         // Faces.
         floor(
             "Security",
-            ["KeychainModel", "KeychainMessages", "KeychainEndpoints", "Secrets"]),
+            ["KeychainModel", "KeychainMessages", "KeychainEndpoints", "Secrets"] + cryptography),
         floor(
             "LocalAuthentication",
             ["KeychainModel", "KeychainMessages", "KeychainEndpoints", "Secrets", "Security"]),
+        floor(
+            "Keychain",
+            ["KeychainEndpoints", "KeychainMessages", "KeychainModel", "Secrets", "Security"]),
 
         // Roof: parse arguments, wire, run.
         roof(
@@ -156,6 +168,8 @@ let package = Package(
             ["KeychainStore", "KeychainModel", "AccessControl", "Secrets", grdb]),
         guests("SecurityTests", .v6, ["Security", "KeychainModel", "KeychainMessages", "Secrets"]),
         guests("LocalAuthenticationTests", .v6, ["LocalAuthentication", "Security"]),
+        guests("KeychainTests", .v6, ["Keychain", "KeychainModel", "Security"]),
+        guests("ExampleTests", .v6, ["Security"]),
         guests("AppleSamplesTests", .v6, ["Security"]),
         guests("AppleSamplesSwift5Tests", .v5, ["Security"]),
     ]

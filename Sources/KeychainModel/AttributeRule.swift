@@ -46,6 +46,8 @@ extension ItemClass {
         switch self {
         case .genericPassword: Self.genericRules
         case .internetPassword: Self.internetRules
+        case .certificate: Self.certificateRules
+        case .key: Self.keyRules
         }
     }
 
@@ -54,13 +56,19 @@ extension ItemClass {
         switch self {
         case .genericPassword: Self.genericKey
         case .internetPassword: Self.internetKey
+        case .certificate: Self.certificateKey
+        case .key: Self.keyKey
         }
     }
 
     private static let genericRules = table(shared + password + generic)
     private static let internetRules = table(shared + password + internet)
+    private static let certificateRules = table(shared + ofCertificates)
+    private static let keyRules = table(shared + ofKeys)
     private static let genericKey = key(genericRules)
     private static let internetKey = key(internetRules)
+    private static let certificateKey = key(certificateRules)
+    private static let keyKey = key(keyRules)
 
     private static func table(_ rules: [AttributeRule]) -> [AttributeName: AttributeRule] {
         Dictionary(uniqueKeysWithValues: rules.map { ($0.name, $0) })
@@ -112,5 +120,35 @@ extension ItemClass {
         AttributeRule(.authenticationType, .blob, key: true, hashed: true, default: .string("")),
         AttributeRule(.port, .number, key: true, default: .number(0)),
         AttributeRule(.path, .blob, key: true, hashed: true, default: .string("")),
+    ]
+
+    private static let ofCertificates: [AttributeRule] = [
+        AttributeRule(.certificateType, .number, key: true, default: .number(0)),
+        AttributeRule(.certificateEncoding, .number),
+        AttributeRule(.subject, .data, hashed: true),
+        AttributeRule(.issuer, .data, key: true, hashed: true, default: .data([])),
+        AttributeRule(.serialNumber, .data, key: true, hashed: true, default: .data([])),
+        AttributeRule(.subjectKeyID, .data, hashed: true),
+        AttributeRule(.publicKeyHash, .data),
+    ]
+
+    private static let ofKeys: [AttributeRule] =
+        [
+            AttributeRule(.keyClass, .number, key: true, hashed: true, default: .number(0)),
+            AttributeRule(.applicationLabel, .data, key: true, default: .data([])),
+            AttributeRule(.applicationTag, .blob, key: true, hashed: true, default: .string("")),
+            AttributeRule(.creator, .number, key: true, default: .number(0)),
+            AttributeRule(.type, .number, key: true, default: .number(0)),
+            AttributeRule(.keySize, .number, key: true, default: .number(0)),
+            AttributeRule(.effectiveKeySize, .number, key: true, default: .number(0)),
+            AttributeRule(.startDate, .date, key: true, default: .date(0)),
+            AttributeRule(.endDate, .date, key: true, default: .date(0)),
+        ] + keyFacts.map { AttributeRule($0, .number) }
+
+    /// What is true of a key or not.
+    private static let keyFacts: [AttributeName] = [
+        .isPermanent, .isPrivate, .isModifiable, .isSensitive, .wasAlwaysSensitive,
+        .isExtractable, .wasNeverExtractable, .canEncrypt, .canDecrypt, .canDerive, .canSign,
+        .canVerify, .canSignRecover, .canVerifyRecover, .canWrap, .canUnwrap,
     ]
 }

@@ -4,12 +4,16 @@
 public enum ItemClass: UInt8, Sendable, Hashable, CaseIterable {
     case genericPassword = 1
     case internetPassword = 2
+    case certificate = 3
+    case key = 4
 
     /// The value that `kSecClass` and persistent references use.
     public var code: String {
         switch self {
         case .genericPassword: "genp"
         case .internetPassword: "inet"
+        case .certificate: "cert"
+        case .key: "keys"
         }
     }
 

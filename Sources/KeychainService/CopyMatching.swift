@@ -50,7 +50,7 @@ extension KeychainService {
             try delivery.makeRoom(
                 for: query.parts.contains(.data) ? sealedSize(item, keychain) : 0, emit)
             asker.notes.note(grant)
-            let opened = try open(item, keychain, keys, grant, query)
+            guard let opened = try open(item, keychain, keys, grant, query) else { return true }
             try delivery.add(opened, emit)
             return delivery.count != query.limit
         }
@@ -138,16 +138,24 @@ extension KeychainService {
         }
     }
 
-    /// The item with what the query wants of it.
+    /// The item with what the query wants of it; nil for one that is gone, or lost: none of the
+    /// others is the worse for it.
     private func open(
         _ item: SealedItem, _ keychain: OpenKeychain, _ keys: borrowing ClassKeys,
         _ grant: consuming Grant, _ query: ItemQuery
-    ) throws(Refusal) -> AnsweredItem {
-        let answered = item.answered(query.parts, without: grant.redacted)
-        guard query.parts.contains(.data) else { return AnsweredItem(item: answered, secret: nil) }
+    ) throws(Refusal) -> AnsweredItem? {
+        let redacted = grant.redacted
+        guard query.parts.contains(.data) else {
+            return AnsweredItem(
+                item: item.answered(query.parts, without: redacted), secret: nil)
+        }
         do {
-            let secret = try keychain.file.open(item, grant, keys: keys)
-            return AnsweredItem(item: answered, secret: secret)
+            let opened = try keychain.file.open(item, grant, keys: keys)
+            return AnsweredItem(
+                item: opened.item.answered(query.parts, without: redacted),
+                secret: opened.secret)
+        } catch  where error == .notFound || error == .corruptItem {
+            return nil
         } catch { throw Refusal(error) }
     }
 

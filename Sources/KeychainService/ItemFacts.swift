@@ -71,6 +71,8 @@ extension ItemClass {
         switch self {
         case .genericPassword: "generic-password"
         case .internetPassword: "internet-password"
+        case .certificate: "certificate"
+        case .key: "key"
         }
     }
 }

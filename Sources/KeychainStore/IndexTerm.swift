@@ -26,6 +26,8 @@ extension ItemClass {
         switch self {
         case .genericPassword: [.generic, .account, .label, .service]
         case .internetPassword: [.account, .label, .server]
+        case .certificate: [.publicKeyHash, .subject, .label]
+        case .key: [.applicationTag, .applicationLabel, .label]
         }
     }
 
@@ -42,6 +44,8 @@ extension ItemClass {
                 ],
                 [.server, .account],
             ]
+        case .certificate: [[.issuer, .serialNumber]]
+        case .key: []
         }
     }
 

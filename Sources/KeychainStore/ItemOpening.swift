@@ -4,18 +4,27 @@ internal import GRDB
 internal import KeychainModel
 public import Secrets
 
+/// An item and its secret, both of the same moment; nil for an item without a secret.
+public struct OpenedItem: Sendable {
+    public let item: SealedItem
+    public let secret: HeldSecret?
+}
+
 extension KeychainFile {
-    /// The secret of an item, for one grant to read it; nil for an item without one.
+    /// Opens an item's secret, for one grant to read it.
     public func open(
         _ item: SealedItem, _ grant: consuming Grant, keys: borrowing ClassKeys
-    ) throws(KeychainStoreError) -> HeldSecret? {
+    ) throws(KeychainStoreError) -> OpenedItem {
         try Self.verify(grant, .decrypt, item)
         switch item.secret {
-        case .none: return nil
-        case .here(let sealed): return HeldSecret(try openSecret(sealed, of: item, keys))
+        case .none: return OpenedItem(item: item, secret: nil)
+        case .here(let sealed):
+            let secret = HeldSecret(try openSecret(sealed, of: item, keys))
+            return OpenedItem(item: item, secret: secret)
         case .inFile:
             let (current, sealed) = try current(item, keys)
-            return HeldSecret(try openSecret(sealed, of: current, keys))
+            let secret = HeldSecret(try openSecret(sealed, of: current, keys))
+            return OpenedItem(item: current, secret: secret)
         }
     }
 
@@ -53,7 +62,7 @@ extension KeychainFile {
     }
 
     /// A large secret as it is now: the item may have changed since it was found. It must still be
-    /// under the rights and in the group that were judged.
+    /// one that was meant, under the rights and in the group that were judged.
     private func current(
         _ item: SealedItem, _ keys: borrowing ClassKeys
     ) throws(KeychainStoreError) -> (SealedItem, [UInt8]) {
@@ -65,7 +74,8 @@ extension KeychainFile {
             case .locked: throw KeychainStoreError.locked
             case .corrupt: throw KeychainStoreError.corruptItem
             case .item(let current):
-                guard current.accessControl == item.accessControl,
+                let isMeant = item.matcher?.matches(current.record, current.reference) ?? true
+                guard isMeant, current.accessControl == item.accessControl,
                     current.accessGroup.utf8.elementsEqual(item.accessGroup.utf8)
                 else { throw KeychainStoreError.notFound }
                 return (current, sealed)

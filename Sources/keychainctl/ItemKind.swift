@@ -6,11 +6,15 @@ internal import KeychainModel
 enum ItemKind: String, ExpressibleByArgument, CaseIterable {
     case genericPassword = "generic-password"
     case internetPassword = "internet-password"
+    case certificate
+    case key
 
     var itemClass: ItemClass {
         switch self {
         case .genericPassword: .genericPassword
         case .internetPassword: .internetPassword
+        case .certificate: .certificate
+        case .key: .key
         }
     }
 
@@ -19,6 +23,8 @@ enum ItemKind: String, ExpressibleByArgument, CaseIterable {
             switch itemClass {
             case .genericPassword: .genericPassword
             case .internetPassword: .internetPassword
+            case .certificate: .certificate
+            case .key: .key
             }
     }
 }

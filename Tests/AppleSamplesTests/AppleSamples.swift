@@ -104,6 +104,46 @@ func addGuardedCredentials(_ credentials: Credentials, server: String) throws {
     guard status == errSecSuccess else { throw KeychainError.unhandledError(status: status) }
 }
 
+func readGuardedCredentials(server: String) throws -> Credentials {
+    let query: [String: Any] = [kSecClass as String: kSecClassInternetPassword,
+                                kSecAttrServer as String: server,
+                                kSecMatchLimit as String: kSecMatchLimitOne,
+                                kSecReturnAttributes as String: true,
+                                kSecUseOperationPrompt as String: "Access your password on the keychain",
+                                kSecReturnData as String: true]
+
+    var item: CFTypeRef?
+    let status = SecItemCopyMatching(query as CFDictionary, &item)
+    guard status == errSecSuccess else { throw KeychainError.unhandledError(status: status) }
+
+    guard let existingItem = item as? [String: Any],
+        let passwordData = existingItem[kSecValueData as String] as? Data,
+        let password = String(data: passwordData, encoding: String.Encoding.utf8),
+        let account = existingItem[kSecAttrAccount as String] as? String
+        else {
+            throw KeychainError.unexpectedPasswordData
+    }
+    return Credentials(username: account, password: password)
+}
+
+/// "Searching for keychain items", more than one: references first, then what is wanted of them.
+func copyPasswords(server: String) throws -> [Data] {
+    let query: [String: Any] = [kSecClass as String: kSecClassInternetPassword,
+                                kSecAttrServer as String: server,
+                                kSecMatchLimit as String: kSecMatchLimitAll,
+                                kSecReturnPersistentRef as String: true]
+    var items: CFTypeRef?
+    let status = SecItemCopyMatching(query as CFDictionary, &items)
+    guard status == errSecSuccess, let references = items as? [Data] else { throw KeychainError.unhandledError(status: status) }
+    return try references.map { reference in
+        var data: CFTypeRef?
+        let status = SecItemCopyMatching([kSecValuePersistentRef as String: reference,
+                                          kSecReturnData as String: true] as CFDictionary, &data)
+        guard status == errSecSuccess else { throw KeychainError.unhandledError(status: status) }
+        return data as! Data
+    }
+}
+
 /// Other ways in which such code is written.
 func copyData(service: String) -> Data? {
     let query = [
@@ -133,4 +173,22 @@ func makeAccessControl() throws -> SecAccessControl {
 
 func message(for status: OSStatus) -> String {
     SecCopyErrorMessageString(status, nil) as String? ?? "Unknown error"
+}
+
+func addGeneratedPassword(service: String) -> String? {
+    guard let password = SecCreateSharedWebCredentialPassword() as String? else { return nil }
+    var item = [String: AnyObject]()
+    item[kSecClass as String] = kSecClassGenericPassword
+    item[kSecAttrService as String] = service as AnyObject?
+    item[kSecValueData as String] = password.data(using: .utf8) as AnyObject?
+    let status: OSStatus = autoreleasepool { SecItemAdd(item as CFDictionary, nil) }
+    return status == errSecSuccess ? password : nil
+}
+
+func makeSalt() -> Data? {
+    var salt = Data(count: 16)
+    let status = salt.withUnsafeMutableBytes {
+        SecRandomCopyBytes(kSecRandomDefault, $0.count, $0.baseAddress!)
+    }
+    return status == errSecSuccess ? salt : nil
 }

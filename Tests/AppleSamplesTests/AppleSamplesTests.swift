@@ -32,6 +32,24 @@ import Testing
         }
     }
 
+    @Test func `a query with a prompt reads what needs none`() throws {
+        try addCredentials(joe, server: server)
+        #expect(try readGuardedCredentials(server: server) == joe)
+    }
+
+    @Test func `references are found first, then what is wanted of them`() throws {
+        try addCredentials(joe, server: server)
+        try addCredentials(Credentials(username: "jane", password: "other"), server: server)
+        let passwords = try copyPasswords(server: server)
+        #expect(Set(passwords) == [Data("secret".utf8), Data("other".utf8)])
+    }
+
+    @Test func `a generated password is kept, and salts differ`() {
+        let password = addGeneratedPassword(service: server)
+        #expect(copyData(service: server) == password.map { Data($0.utf8) })
+        #expect(makeSalt() != makeSalt())
+    }
+
     @Test func `constants serve as keys`() {
         #expect(copyData(service: server) == nil)
         let item =

@@ -22,6 +22,26 @@ import Testing
         }
     }
 
+    @Test func `attributes and secret are of the same moment`() throws {
+        let (keychain, item) = try found()
+        var change = ItemChange()
+        change.attributes = [.comment: .string("b")]
+        try keychain.update(query(), change, large("b"))
+        guard let given = grant(.decrypt, item) else { throw KeychainStoreError.notGranted }
+        let opened = try keychain.file.open(item, given, keys: keychain.keys())
+        #expect(opened.item.attributes[.comment] == .string("b"))
+        #expect(opened.secret.map { text(of: $0) } == large("b"))
+    }
+
+    @Test func `an item that is no longer what was looked for has no secret`() throws {
+        let (keychain, _) = try found()
+        let item = try keychain.find(query(.genericPassword, [.account: .string("zoe")]))[0]
+        var change = ItemChange()
+        change.attributes = [.account: .string("another")]
+        try keychain.update(query(), change)
+        #expect(throws: KeychainStoreError.notFound) { _ = try keychain.open(item) }
+    }
+
     @Test func `an item that was deleted since it was found has no secret`() throws {
         let (keychain, item) = try found()
         try keychain.delete(query())

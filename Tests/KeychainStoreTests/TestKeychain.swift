@@ -90,7 +90,7 @@ final class TestKeychain: Sendable {
 
     func open(_ item: SealedItem, state: State = .unlocked) throws -> String? {
         guard let grant = grant(.decrypt, item) else { throw KeychainStoreError.notGranted }
-        return try file.open(item, grant, keys: keys(state)).map { text(of: $0) }
+        return try file.open(item, grant, keys: keys(state)).secret.map { text(of: $0) }
     }
 
     @discardableResult

@@ -12,20 +12,29 @@ import Testing
         "m_ItemList", "m_SearchList", "m_HostOrSubdomainOfHost", "m_Policy", "m_ValidOnDate",
         "r_Data", "r_Attributes", "r_Ref", "r_PersistentRef", "u_AuthUI", "u_NoAuthUI",
         "u_OpPrompt", "u_ItemList", "v_Data", "v_Ref", "v_PersistentRef", "", "m", "é", "é",
+        "ctyp", "issr", "subj", "slnr", "pkhh", "kcls", "klbl", "atag", "type", "bsiz", "sdat",
+        "priv", "m_Issuers", "m_SubjectContains", "m_EmailAddressIfPresent", "m_TrustedOnly",
         "\0\0\0\0", "ke\0y", "😀😀", "xxxxxxxxx",
     ]
 
+    private static let classes = ["genp", "inet", "cert", "keys", "idnt"]
+
     private static func values() -> [Any] {
         [
-            "genp", "inet", "cert", "syna", "ak", "m_LimitAll", "u_AuthUIS", "", "nul\0inside",
+            "genp", "inet", "cert", "keys", "idnt", "syna", "ak", "m_LimitAll", "u_AuthUIS", "",
+            "nul\0inside",
             "\u{301}", String(repeating: "x", count: 10_000), 0, 1, -1, Int.max, Int.min,
             UInt64.max, Double.nan, Double.infinity, 1e300, true, false, Data(), Data([0xFF]),
             Data(count: 20), Data("genp".utf8) + Data(count: 16), Date.distantFuture,
             Date(timeIntervalSinceReferenceDate: .nan), NSNull(), UUID(), [1, "x"] as [Any],
             ["x": ["y": [NSNull()]]] as [String: Any], NSObject(), NSSet(), Int?.none as Any,
             { (number: Int) in number }, kCFBooleanTrue as Any, Int.self, loneSurrogate,
+            certificate as Any, key as Any, [certificate as Any],
         ]
     }
+
+    private static let certificate = Fixture.certificate(Fixture.expired)
+    private static let key = Fixture.key(Fixture.rsaKey, kSecAttrKeyTypeRSA)
 
     /// Text that is not Unicode.
     private static var loneSurrogate: NSString {
@@ -36,7 +45,7 @@ import Testing
     @Test(arguments: 0..<64)
     func `no dictionary is too strange to be answered`(_ seed: UInt64) {
         precondition(TestKeychain.isReady)
-        var random = SeededNumbers(seed)
+        var random = SeededGenerator(seed: seed)
         let statuses: Set<OSStatus> = [0, -4, -50, -25291, -25299, -25300, -25303, -25306, -34018]
         for _ in 0..<50 {
             let query = Self.dictionary(&random)
@@ -50,26 +59,13 @@ import Testing
     }
 
     /// In a group of its own, so that what it changes and deletes is nobody else's.
-    private static func dictionary(_ random: inout SeededNumbers) -> CFDictionary {
+    private static func dictionary(_ random: inout SeededGenerator) -> CFDictionary {
         let values = values()
         var dictionary: [String: Any] = ["agrp": "strange.group"]
-        dictionary["class"] = Bool.random(using: &random) ? "inet" : "genp"
+        dictionary["class"] = classes.randomElement(using: &random)!
         for _ in 0..<Int.random(in: 0..<5, using: &random) {
             dictionary[keys.randomElement(using: &random)!] = values.randomElement(using: &random)!
         }
         return dictionary as CFDictionary
-    }
-}
-
-/// The same numbers for the same seed.
-private struct SeededNumbers: RandomNumberGenerator {
-    private var state: UInt64
-    init(_ seed: UInt64) { state = seed }
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

@@ -135,6 +135,10 @@ private let identifierBytes = withUnsafeBytes(of: identifier.uuid) { Array($0) }
         _ value: any Sendable, _ expected: ItemQuery.Synchronizable
     ) throws {
         let dictionary = ["class": "genp", "sync": value] as CFDictionary
-        #expect(try Selection(dictionary, for: .delete).query.synchronizable == expected)
+        guard case .items(let query) = try Selection(dictionary, for: .delete).target else {
+            Issue.record("not a query for items")
+            return
+        }
+        #expect(query.synchronizable == expected)
     }
 }

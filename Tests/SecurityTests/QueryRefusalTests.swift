@@ -47,6 +47,9 @@ private func rights(
     SecAccessControlCreateWithFlags(nil, protection as NSString, flags, nil)!
 }
 private let reference = Data("genp".utf8) + Data(repeating: 7, count: 16)
+private let certificate = SecCertificateCreateWithData(nil, Fixture.leaf as NSData)!
+private let key = Fixture.key(Fixture.leafKey, kSecAttrKeyTypeEC)!
+private let identity = SecIdentityCreate(nil, certificate, key)!
 private let item = SecKeychainItem(ItemReference(bytes: Array(reference))!, in: nil)
 
 @Suite struct QueryRefusals {
@@ -59,9 +62,47 @@ private let item = SecKeychainItem(ItemReference(bytes: Array(reference))!, in: 
             RefusalRow("an unknown class", ["class": "abcd"], all: .noSuchClass),
             RefusalRow("the class of shared passwords", ["class": "apls"], all: .noSuchClass),
             RefusalRow("a class that is no text", ["class": 5], all: .badRequest),
-            RefusalRow("certificates", ["class": "cert"], all: .notImplemented),
-            RefusalRow("keys", ["class": "keys"], all: .notImplemented),
-            RefusalRow("identities", ["class": "idnt"], all: .notImplemented),
+            RefusalRow("certificates", ["class": "cert"], all: nil),
+            RefusalRow("keys", ["class": "keys"], all: nil),
+            RefusalRow("identities", ["class": "idnt"], .badRequest, nil, nil, nil),
+            RefusalRow("a certificate", ["v_Ref": certificate], all: nil),
+            RefusalRow("a key", ["v_Ref": key], all: nil),
+            RefusalRow("an identity", ["v_Ref": identity], all: nil),
+            RefusalRow(
+                "a certificate as a key", ["class": "keys", "v_Ref": certificate],
+                all: .noSuchClass),
+            RefusalRow(
+                "a tag of a certificate", ["class": "cert", "atag": "x"], all: .noSuchAttribute),
+            RefusalRow(
+                "a comment of a key", ["class": "keys", "icmt": "x"], all: .noSuchAttribute),
+            RefusalRow(
+                "a tag of an identity", ["class": "idnt", "atag": "x"],
+                .badRequest, nil, .noSuchAttribute, .noSuchAttribute),
+            RefusalRow(
+                "a service of an identity", ["class": "idnt", "svce": "x"],
+                all: .noSuchAttribute),
+            RefusalRow(
+                "all data of certificates",
+                ["class": "cert", "r_Data": true, "m_Limit": "m_LimitAll"],
+                .badRequest, nil, .badRequest, .badRequest),
+            RefusalRow(
+                "issuers of a certificate", ["class": "cert", "m_Issuers": [Data()]],
+                .badRequest, nil, .badRequest, .badRequest),
+            RefusalRow(
+                "issuers of a key", ["class": "keys", "m_Issuers": [Data()]],
+                .badRequest, .notImplemented, .badRequest, .badRequest),
+            RefusalRow(
+                "trusted certificates", ["class": "cert", "m_TrustedOnly": true],
+                .badRequest, .notImplemented, .badRequest, .badRequest),
+            RefusalRow(
+                "trusted certificates or not", ["class": "cert", "m_TrustedOnly": false],
+                .badRequest, nil, .badRequest, .badRequest),
+            RefusalRow(
+                "trusted passwords", genp("m_TrustedOnly", true),
+                .badRequest, nil, .badRequest, .badRequest),
+            RefusalRow(
+                "an address that is no text", ["class": "cert", "m_EmailAddressIfPresent": 1],
+                all: .badRequest),
 
             RefusalRow("an unknown attribute", genp("abcd", "x"), all: .noSuchAttribute),
             RefusalRow("a service of a server", inet("svce", "x"), all: .noSuchAttribute),
@@ -157,7 +198,15 @@ private let item = SecKeychainItem(ItemReference(bytes: Array(reference))!, in: 
             RefusalRow(
                 "a persistent reference to a certificate",
                 ["v_PersistentRef": Data("cert".utf8) + Data(repeating: 7, count: 16)],
-                all: .notImplemented),
+                all: nil),
+            RefusalRow(
+                "a persistent reference to an identity",
+                ["v_PersistentRef": Data("idnt".utf8) + Data(repeating: 7, count: 16)],
+                .badRequest, nil, nil, nil),
+            RefusalRow(
+                "a persistent reference to something else",
+                ["v_PersistentRef": Data("apls".utf8) + Data(repeating: 7, count: 16)],
+                all: .badRequest),
             RefusalRow(
                 "a persistent reference of another class",
                 ["class": "inet", "v_PersistentRef": reference], all: .noSuchClass),
@@ -219,7 +268,7 @@ private let item = SecKeychainItem(ItemReference(bytes: Array(reference))!, in: 
         _ key: String, _ value: any Sendable, _ expected: Refusal?
     ) {
         let said = refusal { () throws(Refusal) in
-            _ = try Change([key: value] as CFDictionary, of: .genericPassword)
+            _ = try Change([key: value] as CFDictionary, of: .items(.genericPassword))
         }
         #expect(said == expected)
     }
@@ -227,13 +276,14 @@ private let item = SecKeychainItem(ItemReference(bytes: Array(reference))!, in: 
     @Test func `rights and synchronisation exclude each other in a change`() {
         let said = refusal { () throws(Refusal) in
             let changes = ["accc": rights(.userPresence), "sync": true] as CFDictionary
-            _ = try Change(changes, of: .genericPassword)
+            _ = try Change(changes, of: .items(.genericPassword))
         }
         #expect(said == .badRequest)
     }
 
     @Test func `an empty change is one`() throws {
-        #expect(try Change([:] as CFDictionary, of: .genericPassword).change == ItemChange())
+        #expect(
+            try Change([:] as CFDictionary, of: .items(.genericPassword)).change == ItemChange())
     }
 
     @Test(arguments: [(128, nil), (129, Refusal.badRequest)])

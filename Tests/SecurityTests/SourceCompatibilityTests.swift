@@ -59,4 +59,81 @@ import Testing
     @Test func `a pool gives back what ran in it`() {
         #expect(autoreleasepool { 7 } == 7)
     }
+
+    @Test func `names of Core Foundation that such code also uses`() throws {
+        let flags = SecAccessControlCreateFlags(rawValue: CFOptionFlags(1))
+        #expect(flags == .userPresence)
+        #expect(String(kCFBundleIdentifierKey) == "CFBundleIdentifier")
+        let information = try #require(Bundle.main.infoDictionary)
+        #expect(information[String(kCFBundleNameKey)] as? String ?? "unnamed" == "unnamed")
+    }
+
+    @Test func `a call may be made for its effect alone`() {
+        let item = password(freshService())
+        SecItemAdd(item as CFDictionary, nil)
+        #expect(add(item) == errSecDuplicateItem)
+        var key = item
+        key[kSecValueData as String] = nil
+        SecItemUpdate(key as CFDictionary, [kSecAttrLabel: "x"] as CFDictionary)
+        SecItemCopyMatching(key as CFDictionary, nil)
+        SecItemDelete(key as CFDictionary)
+        #expect(delete(key) == errSecItemNotFound)
+    }
+
+    @Test func `objects are compared and counted`() {
+        let rights = SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleAlways, [], nil)
+        let same = SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleAlways, [], nil)
+        #expect(CFEqual(rights, same) && CFHash(rights) == CFHash(same))
+        #expect(CFEqual(kSecClass, "class" as CFString) && !CFEqual(kSecClass, kSecValueData))
+        #expect(!CFEqual(kSecClass, nil) && CFEqual(nil, nil))
+        #expect(CFCopyDescription(kSecClass) == "class" && CFCopyDescription(nil) == nil)
+        #expect(CFArrayGetCount([1, 2] as CFArray) == 2)
+        #expect(CFDictionaryGetCount([kSecClass: kSecClassKey] as CFDictionary) == 1)
+        #expect(CFAbsoluteTimeGetCurrent() > 0)
+    }
+
+    @Test func `a query is built by key-value coding`() {
+        let service = freshService()
+        let query = NSMutableDictionary()
+        query.setValue(kSecClassGenericPassword, forKey: kSecClass as String)
+        query.setValue(service, forKey: kSecAttrService as String)
+        query.setValue(true, forKey: kSecReturnData as String)
+        query.setValue(nil, forKey: kSecReturnData as String)
+        #expect(query.count == 2)
+        #expect(SecItemAdd(query, nil) == errSecSuccess)
+        #expect(SecItemDelete(query) == errSecSuccess)
+    }
+
+    @Test func `a creator is four letters in a number`() {
+        let creator: FourCharCode = 0x7377_6674
+        let service = freshService()
+        #expect(add(password(service).with([kSecAttrCreator as String: creator])) == errSecSuccess)
+        let found = copyMatching(query(service).with([kSecReturnAttributes as String: true]))
+        let attributes = found.result as? [String: Any]
+        #expect(attributes?[kSecAttrCreator as String] as? OSType == creator)
+    }
+
+    @Test func `a table forgets the objects that nobody else holds`() {
+        final class Token {}
+        let table = NSMapTable<NSString, Token>.strongToWeakObjects()
+        var token: Token? = Token()
+        table.setObject(token, forKey: "a" as NSString)
+        #expect(table.object(forKey: NSString(string: "a")) === token)
+        #expect(table.count == 1)
+        token = nil
+        #expect(table.object(forKey: "a" as NSString) == nil)
+        #expect(table.count == 0)
+    }
+
+    @Test func `a table that holds its objects keeps them until they are removed`() {
+        let table = NSMapTable<NSNumber, NSObject>.strongToStrongObjects()
+        for number in 1...3 { table.setObject(NSObject(), forKey: NSNumber(value: number)) }
+        #expect(table.object(forKey: 2) != nil)
+        table.setObject(nil, forKey: 2)
+        table.removeObject(forKey: 3)
+        #expect(table.object(forKey: 2) == nil)
+        #expect(table.count == 1)
+        table.removeAllObjects()
+        #expect(table.count == 0)
+    }
 }

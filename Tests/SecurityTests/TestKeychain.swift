@@ -2,9 +2,11 @@
 import Foundation
 import Security
 
-/// The keychain of this test run: embedded, in a folder of its own, of a program with three groups.
+/// The keychain of this test run: embedded, in a folder of its own, of a program with some groups.
 enum TestKeychain {
-    static let groups = ["first.group", "second.group", "strange.group"]
+    static let groups = [
+        "first.group", "second.group", "strange.group", "model.group", "model.other",
+    ]
 
     /// Must be touched before the first call of a test, as the choice is made once in a process.
     static let isReady: Bool = {

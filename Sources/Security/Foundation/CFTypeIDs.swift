@@ -4,7 +4,7 @@ internal import Foundation
 /// The identifiers by which `CFGetTypeID` tells classes apart. Their values mean nothing else.
 private enum TypeID: CFTypeID {
     case unknown, string, data, date, boolean, number, array, set, dictionary, error, null
-    case accessControl, keychainItem, keychain
+    case accessControl, keychainItem, keychain, certificate, key, identity
 }
 
 public func CFGetTypeID(_ object: CFTypeRef!) -> CFTypeID { typeID(of: object).rawValue }
@@ -24,6 +24,9 @@ private func typeID(of object: CFTypeRef?) -> TypeID {
     case is SecAccessControl: .accessControl
     case is SecKeychainItem: .keychainItem
     case is SecKeychain: .keychain
+    case is SecCertificate: .certificate
+    case is SecKey: .key
+    case is SecIdentity: .identity
     default: .unknown
     }
 }
@@ -41,6 +44,9 @@ public func CFNullGetTypeID() -> CFTypeID { TypeID.null.rawValue }
 public func SecAccessControlGetTypeID() -> CFTypeID { TypeID.accessControl.rawValue }
 public func SecKeychainItemGetTypeID() -> CFTypeID { TypeID.keychainItem.rawValue }
 public func SecKeychainGetTypeID() -> CFTypeID { TypeID.keychain.rawValue }
+public func SecCertificateGetTypeID() -> CFTypeID { TypeID.certificate.rawValue }
+public func SecKeyGetTypeID() -> CFTypeID { TypeID.key.rawValue }
+public func SecIdentityGetTypeID() -> CFTypeID { TypeID.identity.rawValue }
 
 extension NSNumber {
     /// Foundation has one object for true and one for false; no other number is a boolean.

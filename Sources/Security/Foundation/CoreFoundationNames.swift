@@ -6,7 +6,14 @@
 
 public typealias CFTypeRef = AnyObject
 public typealias CFIndex = Int
+/// Four letters in a number: what `kSecAttrCreator` and `kSecAttrType` hold.
+public typealias FourCharCode = UInt32
+public typealias OSType = FourCharCode
 public typealias CFTypeID = UInt
+public typealias CFHashCode = UInt
+public typealias CFOptionFlags = UInt
+public typealias CFTimeInterval = TimeInterval
+public typealias CFAbsoluteTime = TimeInterval
 public typealias CFString = NSString
 public typealias CFData = NSData
 public typealias CFDate = NSDate
@@ -15,9 +22,19 @@ public typealias CFArray = NSArray
 public typealias CFSet = NSSet
 public typealias CFDictionary = NSDictionary
 public typealias CFMutableDictionary = NSMutableDictionary
+public typealias CFMutableArray = NSMutableArray
+public typealias CFMutableData = NSMutableData
+public typealias CFMutableString = NSMutableString
+public typealias CFURL = NSURL
+public typealias CFUUID = NSUUID
 public typealias CFError = NSError
 public typealias CFErrorDomain = NSString
 public typealias CFNull = NSNull
+
+/// The key of the bundle's identifier in its information.
+nonisolated(unsafe) public let kCFBundleIdentifierKey: CFString! = "CFBundleIdentifier"
+nonisolated(unsafe) public let kCFBundleNameKey: CFString! = "CFBundleName"
+nonisolated(unsafe) public let kCFBundleVersionKey: CFString! = "CFBundleVersion"
 
 public let kCFBooleanTrue: NSNumber! = NSNumber(value: true)
 public let kCFBooleanFalse: NSNumber! = NSNumber(value: false)

@@ -8,6 +8,7 @@ public typealias SecRandomRef = SecRandom
 public let kSecRandomDefault: SecRandomRef? = nil
 
 /// Fills memory with bytes that nobody can foresee: for keys, salts and nonces.
+@discardableResult
 public func SecRandomCopyBytes(
     _ source: SecRandomRef?, _ count: Int, _ bytes: UnsafeMutableRawPointer
 ) -> Int32 {

@@ -10,41 +10,43 @@ struct ResultShape {
 
     /// One item: the one thing that was wanted of it, or a dictionary of several. nil where nothing
     /// was wanted, or the item has no secret.
-    func object(for answered: AnsweredItem, in keychain: String?) -> CFTypeRef? {
+    func object(for result: SearchResult) -> CFTypeRef? {
         switch parts {
         case []: nil
-        case .data: secret(of: answered)
-        case .reference: SecKeychainItem(answered.item.reference, in: keychain)
-        case .persistentReference: Data(answered.item.reference.bytes) as NSData
-        default: dictionary(of: answered, in: keychain)
+        case .data: Self.data(of: result)
+        case .reference: result.reference
+        case .persistentReference: Data(result.persistentReference.bytes) as NSData
+        default: dictionary(of: result)
         }
     }
 
-    private func secret(of answered: AnsweredItem) -> NSData? {
-        guard let secret = answered.secret else { return nil }
+    private static func data(of result: SearchResult) -> NSData? {
+        guard let secret = result.secret else { return nil }
         return Data(secret.bytes.releasedFromLockedMemory()) as NSData
     }
 
-    private func dictionary(of answered: AnsweredItem, in keychain: String?) -> CFDictionary {
-        let item = answered.item
-        let dictionary = NSMutableDictionary(capacity: item.attributes.count + 6)
-        for (name, value) in item.attributes where name != .uuid {
+    private func dictionary(of result: SearchResult) -> CFDictionary {
+        let attributes = result.attributes
+        let dictionary = NSMutableDictionary(capacity: attributes.count + 6)
+        for (name, value) in attributes where name != .uuid {
             dictionary[name.rawValue as NSString] = value.object
         }
-        func set(_ key: String, _ value: NSObject) { dictionary[key as NSString] = value }
-        set(AttributeName.accessControl.rawValue, SecAccessControl(stored: item.accessControl))
-        set(AttributeName.accessible.rawValue, item.accessControl.protection.code as NSString)
-        if parts.contains(.data), let secret = secret(of: answered) {
-            set(QueryWords.ValueKey.data.rawValue, secret)
+        func set(_ key: String, _ value: NSObject?) {
+            if let value { dictionary[key as NSString] = value }
+        }
+        let rights = result.accessControl
+        set(AttributeName.accessControl.rawValue, SecAccessControl(stored: rights))
+        set(AttributeName.accessible.rawValue, rights.protection.code as NSString)
+        if parts.contains(.data) {
+            set(QueryWords.ValueKey.data.rawValue, Self.data(of: result))
         }
         if parts.contains(.persistentReference) {
             let key = QueryWords.ValueKey.persistentReference
-            set(key.rawValue, Data(item.reference.bytes) as NSData)
+            set(key.rawValue, Data(result.persistentReference.bytes) as NSData)
         }
         if parts.contains(.reference) {
-            let reference = SecKeychainItem(item.reference, in: keychain)
-            set(QueryWords.ValueKey.reference.rawValue, reference)
-            set(QueryWords.classKey, item.reference.itemClass.code as NSString)
+            set(QueryWords.ValueKey.reference.rawValue, result.reference)
+            set(QueryWords.classKey, result.queryClass.code as NSString)
         }
         return dictionary
     }
@@ -52,7 +54,7 @@ struct ResultShape {
 
 extension AttributeValue {
     /// Of the type that the attribute was given in.
-    fileprivate var object: NSObject {
+    var object: NSObject {
         switch self {
         case .string(let text): text as NSString
         case .data(let bytes): Data(bytes) as NSData

@@ -6,19 +6,63 @@ internal import KeychainModel
 
 /// Adds the item that the dictionary describes; what it asks to have returned comes back in
 /// `result`.
+@discardableResult
 public func SecItemAdd(
     _ attributes: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?
 ) -> OSStatus {
     unsafe status(
-        of: { () throws(Refusal) in try add(Addition(attributes)) }, into: result)
+        of: { () throws(Refusal) in try addItem(Addition(attributes)) }, into: result)
 }
 
-private func add(_ addition: Addition) throws(Refusal) -> CFTypeRef? {
+/// What the call returns of it.
+func addItem(_ addition: Addition) throws(Refusal) -> CFTypeRef? {
+    let shape = ResultShape(parts: addition.parts)
+    switch addition.target {
+    case .item(let part):
+        let object = shape.object(
+            for: .item(try add(part, addition.parts, in: addition.context), keychain: nil))
+        // The data of an item that was added without any is empty, where reading it finds none.
+        return addition.parts == .data ? object ?? NSData() : object
+    case .identity(let identity, let certificate, let key):
+        try add(certificate: certificate, key: key, in: addition.context)
+        guard !addition.parts.isEmpty else { return nil }
+        let query: [String: Any] = [
+            QueryWords.ValueKey.reference.rawValue: identity,
+            AttributeName.synchronizable.rawValue: key.item.isSynchronizable,
+        ]
+        let selection = try Selection(query as CFDictionary, for: .copyMatching)
+        let found = try Search(selection, parts: addition.parts).results()
+        return found.first.flatMap(shape.object)
+    }
+}
+
+private func add(
+    _ part: Addition.Part, _ parts: ItemQuery.Parts, in context: AuthenticationContext?
+) throws(Refusal) -> AnsweredItem {
+    let parts = parts.needed(of: part.item.itemClass)
     let answer = try KeychainEndpointChoice.current().answer(
-        .add(addition.item, secret: addition.secret, returning: addition.parts),
-        in: addition.context)
+        .add(part.item, secret: part.secret, returning: parts), in: context)
     guard let added = answer.items.first else { throw .internalError }
-    let object = ResultShape(parts: addition.parts).object(for: added, in: nil)
-    // The data of an item that was added without any is empty, where reading it finds none.
-    return addition.parts == .data ? object ?? NSData() : object
+    return added
+}
+
+/// Only where both are there already there is nothing to add.
+private func add(
+    certificate: Addition.Part, key: Addition.Part, in context: AuthenticationContext?
+) throws(Refusal) {
+    let hasCertificate = try isDuplicate(certificate, in: context)
+    let hasKey = try isDuplicate(key, in: context)
+    if hasCertificate, hasKey { throw .duplicate }
+}
+
+private func isDuplicate(
+    _ part: Addition.Part, in context: AuthenticationContext?
+) throws(Refusal) -> Bool {
+    do {
+        _ = try add(part, [], in: context)
+        return false
+    } catch {
+        guard error == .duplicate else { throw error }
+        return true
+    }
 }

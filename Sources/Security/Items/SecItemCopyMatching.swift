@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
-internal import KeychainEndpoints
-internal import KeychainMessages
 internal import KeychainModel
 
 /// Finds items, and returns of them what the query asks for: one object, or an array where its limit
 /// is not one.
+@discardableResult
 public func SecItemCopyMatching(
     _ query: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?
 ) -> OSStatus {
@@ -16,31 +15,9 @@ public func SecItemCopyMatching(
 }
 
 private func copyMatching(_ selection: Selection) throws(Refusal) -> CFTypeRef? {
-    let endpoint = try KeychainEndpointChoice.current()
-    let shape = ResultShape(parts: selection.query.parts)
-    var objects: [CFTypeRef] = []
-    var found = 0
-    for keychain in selection.keychains {
-        var query = selection.query
-        query.keychain = keychain
-        query.limit = selection.query.limit.map { $0 - found }
-        let items = try items(query, selection.context, endpoint)
-        objects += items.compactMap { shape.object(for: $0, in: keychain) }
-        found += items.count
-        if let limit = selection.query.limit, found >= limit { break }
-    }
-    guard found > 0 else { throw .notFound }
-    return selection.query.limit == 1 ? objects.first : NSArray(array: objects)
-}
-
-/// What one keychain has of them; none is no refusal, as another may have some.
-private func items(
-    _ query: ItemQuery, _ context: AuthenticationContext?, _ endpoint: any KeychainEndpoint
-) throws(Refusal) -> [AnsweredItem] {
-    do {
-        return try endpoint.answer(.copyMatching(query), in: context).items
-    } catch {
-        guard error == .notFound else { throw error }
-        return []
-    }
+    let shape = ResultShape(parts: selection.parts)
+    let results = try Search(selection, parts: selection.parts).results()
+    guard !results.isEmpty else { throw .notFound }
+    let objects = results.compactMap(shape.object)
+    return selection.limit == 1 ? objects.first : NSArray(array: objects)
 }

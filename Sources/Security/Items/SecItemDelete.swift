@@ -5,6 +5,7 @@ internal import KeychainMessages
 internal import KeychainModel
 
 /// Deletes all items that the query finds, or none.
+@discardableResult
 public func SecItemDelete(_ query: CFDictionary) -> OSStatus {
     status(
         of: { () throws(Refusal) in
@@ -14,7 +15,44 @@ public func SecItemDelete(_ query: CFDictionary) -> OSStatus {
 }
 
 private func delete(_ selection: Selection) throws(Refusal) {
-    var query = selection.query
+    switch selection.target {
+    case .items(let query): try delete(query, in: selection)
+    case .identities(let pair):
+        if selection.isPersistentReference || selection.reference != nil {
+            try deleteNamed(pair, selection)
+        } else {
+            try delete(pair.certificates, in: selection)
+            try deleteAny(pair.keys, selection)
+        }
+    }
+}
+
+private func delete(_ query: ItemQuery, in selection: Selection) throws(Refusal) {
+    var query = query
     query.keychain = selection.keychains.first ?? nil
     _ = try KeychainEndpointChoice.current().answer(.delete(query), in: selection.context)
+}
+
+private func deleteAny(_ query: ItemQuery, _ selection: Selection) throws(Refusal) {
+    do { try delete(query, in: selection) } catch {
+        guard error == .notFound else { throw error }
+    }
+}
+
+/// A key goes with its certificate, unless another certificate needs it.
+private func deleteNamed(_ pair: IdentityQuery, _ selection: Selection) throws(Refusal) {
+    let search = try Search(selection, parts: [])
+    let labels = try Set(
+        search.certificates(pair.certificates).compactMap { $0.item.attributes[.publicKeyHash] })
+    try delete(pair.certificates, in: selection)
+    for label in labels {
+        var others = ItemQuery(.certificate)
+        others.synchronizable = .any
+        others.attributes = [.publicKeyHash: label]
+        guard try search.certificates(others).isEmpty else { continue }
+        var keys = pair.keys
+        keys.attributes[.applicationLabel] = label
+        keys.attributes[.isPrivate] = .number(1)
+        try deleteAny(keys, selection)
+    }
 }

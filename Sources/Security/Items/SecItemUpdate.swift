@@ -5,6 +5,7 @@ internal import KeychainMessages
 internal import KeychainModel
 
 /// Changes all items that the query finds, or none.
+@discardableResult
 public func SecItemUpdate(
     _ query: CFDictionary, _ attributesToUpdate: CFDictionary
 ) -> OSStatus {
@@ -16,8 +17,21 @@ public func SecItemUpdate(
 }
 
 private func update(_ selection: Selection, _ changes: CFDictionary) throws(Refusal) {
-    let change = try Change(changes, of: selection.query.itemClass)
-    var query = selection.query
+    let change = try Change(changes, of: selection.queryClass)
+    switch selection.target {
+    case .items(let query): try update(query, change, in: selection)
+    case .identities(let pair):
+        // It names a certificate, which is not all of an identity.
+        guard !selection.isPersistentReference else { throw .internalError }
+        try update(pair.certificates, change, in: selection)
+        try update(pair.keys, change, in: selection)
+    }
+}
+
+private func update(
+    _ query: ItemQuery, _ change: Change, in selection: Selection
+) throws(Refusal) {
+    var query = query
     query.keychain = selection.keychains.first ?? nil
     let request = Request.update(query, change.change, secret: change.secret)
     _ = try KeychainEndpointChoice.current().answer(request, in: selection.context)

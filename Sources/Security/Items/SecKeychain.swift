@@ -17,6 +17,7 @@ public final class SecKeychain: NSObject, @unchecked Sendable {
 }
 
 /// The keychain that calls use which name none: that of the login.
+@discardableResult
 public func SecKeychainCopyDefault(
     _ keychain: UnsafeMutablePointer<SecKeychain?>
 ) -> OSStatus {
@@ -27,6 +28,7 @@ public func SecKeychainCopyDefault(
 
 /// A keychain of the user's by its name. Only the last part of a path counts, as keychains lie where
 /// the service keeps them; whether it exists shows when it is used.
+@discardableResult
 public func SecKeychainOpen(
     _ pathName: UnsafePointer<CChar>, _ keychain: UnsafeMutablePointer<SecKeychain?>
 ) -> OSStatus {

@@ -3,10 +3,20 @@ internal import KeychainMessages
 internal import KeychainModel
 internal import Secrets
 
-/// The item that a dictionary describes: what SecItemAdd reads.
+/// The item that a dictionary describes, or the two of an identity: what SecItemAdd reads.
 struct Addition {
-    private(set) var item: NewItem
-    let secret: HeldSecret?
+    /// One item with its secret.
+    struct Part {
+        var item: NewItem
+        let secret: HeldSecret?
+    }
+
+    enum Target {
+        case item(Part)
+        case identity(SecIdentity, certificate: Part, key: Part)
+    }
+
+    let target: Target
     let parts: ItemQuery.Parts
     let context: AuthenticationContext?
 
@@ -15,25 +25,73 @@ struct Addition {
         guard words.match.isEmpty else { throw .badRequest }
         let values = try ValueWords(words.values)
         // An item that is there already can't be added.
-        guard values.item == nil else { throw .badRequest }
-        let itemClass = try ItemClass(words, values)
-        let attributes = try AttributeWords(words.attributes, of: itemClass)
+        if case .password? = values.reference { throw .badRequest }
+        let queryClass = try QueryClass(words, values)
+        let attributes = try AttributeWords(words.attributes, of: queryClass)
         let use = try UseWords(words.use)
         guard use.authenticationUI != .skip, !use.hasItemList else { throw .badRequest }
         guard !attributes.wantsTombstones else { throw .badRequest }
         parts = try ItemQuery.Parts(words.returns)
         context = use.context
-        secret = try values.secret()
-        item = NewItem(itemClass)
-        item.attributes = attributes.attributes.withoutComputed
-        item.accessGroup = attributes.accessGroup
-        item.isSynchronizable = attributes.synchronizable == .yes
-        item.accessControl = try attributes.rights()
-        item.accessible =
-            item.accessControl?.protection ?? attributes.accessible ?? .whenUnlocked
-        item.authenticationUI = use.authenticationUI
-        item.reason = use.reason
+        let given = try values.secret()
+        let rights = try attributes.rights()
+        func part(_ itemClass: ItemClass) -> Part {
+            var item = NewItem(itemClass)
+            let rules = itemClass.attributeRules
+            let own = values.reference?.attributesOfNewItem(for: itemClass) ?? [:]
+            item.attributes = own.merging(attributes.attributes.withoutComputed) { $1 }
+                .filter { rules[$0.key] != nil }
+            item.accessGroup = attributes.accessGroup
+            item.isSynchronizable = attributes.synchronizable == .yes
+            item.accessControl = rights
+            item.accessible =
+                rights?.protection ?? attributes.accessible ?? itemClass.defaultAccessibility
+            item.authenticationUI = use.authenticationUI
+            item.reason = use.reason
+            return Part(item: item, secret: given ?? values.reference?.secret(for: itemClass))
+        }
+        switch (queryClass, values.reference) {
+        case (.items(let itemClass), _): target = .item(part(itemClass))
+        case (.identities, .identity(let identity)?):
+            // One secret can't be that of both.
+            guard given == nil else { throw .badRequest }
+            target = .identity(identity, certificate: part(.certificate), key: part(.key))
+        case (.identities, _): throw .badRequest
+        }
     }
+}
+
+extension ItemClass {
+    /// Certificates are no secret.
+    fileprivate var defaultAccessibility: Accessibility {
+        self == .certificate ? .always : .whenUnlocked
+    }
+}
+
+extension ValueReference {
+    fileprivate func attributesOfNewItem(for itemClass: ItemClass) -> Attributes {
+        switch (self, itemClass) {
+        case (.certificate(let certificate), .certificate): certificate.attributesOfNewItem
+        case (.key(let key), .key): key.attributesOfNewItem
+        case (.identity(let identity), .certificate): identity.certificate.attributesOfNewItem
+        case (.identity(let identity), .key): identity.privateKey.attributesOfNewItem
+        default: [:]
+        }
+    }
+
+    fileprivate func secret(for itemClass: ItemClass) -> HeldSecret? {
+        switch (self, itemClass) {
+        case (.certificate(let certificate), .certificate): certificate.secret
+        case (.key(let key), .key): key.secret
+        case (.identity(let identity), .certificate): identity.certificate.secret
+        case (.identity(let identity), .key): identity.privateKey.secret
+        default: nil
+        }
+    }
+}
+
+extension SecCertificate {
+    fileprivate var secret: HeldSecret { HeldSecret(SecretBytes(copying: content.der)) }
 }
 
 extension Attributes {

@@ -16,14 +16,14 @@ struct AttributeWords {
     private static let digestBytes = 20
 
     init(
-        _ words: [AttributeName: QueryValue], of itemClass: ItemClass
+        _ words: [AttributeName: QueryValue], of queryClass: QueryClass
     ) throws(Refusal) {
-        for (name, value) in words { try add(name, value, itemClass) }
+        for (name, value) in words { try add(name, value, queryClass) }
         try refuseContradictions()
     }
 
     private mutating func add(
-        _ name: AttributeName, _ value: QueryValue, _ itemClass: ItemClass
+        _ name: AttributeName, _ value: QueryValue, _ queryClass: QueryClass
     ) throws(Refusal) {
         switch name {
         case .noLegacy: break
@@ -33,7 +33,7 @@ struct AttributeWords {
             guard case .accessControl(let rights) = value else { throw .badRequest }
             accessControl = rights
         default:
-            guard let rule = itemClass.attributeRules[name] else { throw .noSuchAttribute }
+            guard let rule = queryClass.rule(for: name) else { throw .noSuchAttribute }
             try add(name, try rule.kind.value(value))
         }
     }

@@ -7,17 +7,22 @@ struct Change {
     private(set) var change = ItemChange()
     let secret: HeldSecret?
 
-    init(_ dictionary: CFDictionary, of itemClass: ItemClass) throws(Refusal) {
+    init(_ dictionary: CFDictionary, of queryClass: QueryClass) throws(Refusal) {
         let words = try QueryWords(changes: dictionary)
         let refused = words.attributes.keys.contains {
-            itemClass.attributeRules[$0]?.update == .refused
+            queryClass.rule(for: $0)?.update == .refused
         }
         guard !refused else { throw .badRequest }
-        let attributes = try AttributeWords(words.attributes, of: itemClass)
+        let attributes = try AttributeWords(words.attributes, of: queryClass)
         guard !attributes.wantsTombstones, attributes.synchronizable != .any else {
             throw .badRequest
         }
         secret = try ValueWords(words.values).secret()
+        if queryClass == .identities {
+            // One secret can't be that of both.
+            guard secret == nil else { throw .badRequest }
+            try attributes.attributes.refuseUnlessShared()
+        }
         change.attributes = attributes.attributes.withoutComputed
         change.accessGroup = attributes.accessGroup
         change.isSynchronizable = attributes.synchronizable.map { $0 == .yes }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import Foundation
 internal import KeychainModel
 
 /// How a dictionary narrows a search down (`kSecMatch…`).
@@ -8,20 +9,26 @@ struct MatchWords {
     /// nil is all.
     private(set) var limit: Int? = 1
     private(set) var items: [ItemReference]?
+    /// Certificates, keys and identities of an item list.
+    private(set) var listed: [ValueReference] = []
+    private(set) var certificateFilter = CertificateFilter()
     private var itemKeychains: [String?] = []
     private var searchList: [String?]?
 
     init(
-        _ words: [QueryWords.MatchKey: QueryValue], of itemClass: ItemClass
+        _ words: [QueryWords.MatchKey: QueryValue], of queryClass: QueryClass
     ) throws(Refusal) {
-        for (key, value) in words { try add(key, value, itemClass) }
+        for (key, value) in words { try add(key, value, queryClass) }
+        certificateFilter.folding = folding
+        // No other class has any of what these ask for, and they let all of it through.
+        if !queryClass.hasCertificates { certificateFilter = CertificateFilter() }
     }
 
     /// The keychains to search, where the dictionary says so; nil among them is the default one.
     var keychains: [String?]? { searchList ?? (items == nil ? nil : itemKeychains) }
 
     private mutating func add(
-        _ key: QueryWords.MatchKey, _ value: QueryValue, _ itemClass: ItemClass
+        _ key: QueryWords.MatchKey, _ value: QueryValue, _ queryClass: QueryClass
     ) throws(Refusal) {
         switch (key, value) {
         case (.limit, _): limit = try Self.limit(value)
@@ -29,18 +36,35 @@ struct MatchWords {
         case (.diacriticInsensitive, .boolean(let folds)): fold(.diacriticInsensitive, folds)
         case (.widthInsensitive, .boolean(let folds)): fold(.widthInsensitive, folds)
         case (.hostOrSubdomain, .string(let host)):
-            guard itemClass == .internetPassword else { throw .notImplemented }
+            guard queryClass == .items(.internetPassword) else { throw .notImplemented }
             hostOrSubdomain = host
-        case (.itemList, .array(let items)): try add(items)
+        case (.itemList, .array(let items)): try add(items, queryClass)
         case (.searchList, .array(let keychains)): searchList = try Self.names(keychains)
-        // Passwords have no issuer.
-        case (.issuers, .array): throw .notImplemented
-        // Filters of certificates, which let every password through.
-        case (.emailAddress, .string), (.subjectContains, .string),
-            (.subjectStartsWith, .string), (.subjectEndsWith, .string),
-            (.subjectWholeString, .string), (.trustedOnly, .boolean), (.validOnDate, .date),
-            (.validOnDate, .null):
-            break
+        default: try addFilter(key, value, queryClass)
+        }
+    }
+
+    private mutating func addFilter(
+        _ key: QueryWords.MatchKey, _ value: QueryValue, _ queryClass: QueryClass
+    ) throws(Refusal) {
+        switch (key, value) {
+        case (.issuers, .array(let names)):
+            guard queryClass.hasCertificates else { throw .notImplemented }
+            certificateFilter.issuers = names.compactMap { name in
+                guard case .data(let data) = QueryValue(name) else { return nil }
+                return DistinguishedName.comparedContent(of: data.copiedBytes)
+            }
+        case (.emailAddress, .string(let text)): certificateFilter.emailAddress = text
+        case (.subjectContains, .string(let text)): certificateFilter.subjects[.contains] = text
+        case (.subjectStartsWith, .string(let text)): certificateFilter.subjects[.starts] = text
+        case (.subjectEndsWith, .string(let text)): certificateFilter.subjects[.ends] = text
+        case (.subjectWholeString, .string(let text)): certificateFilter.subjects[.whole] = text
+        case (.validOnDate, .date(let seconds)):
+            certificateFilter.validOn = Date(timeIntervalSinceReferenceDate: seconds)
+        case (.validOnDate, .null): certificateFilter.validOn = Date()
+        case (.trustedOnly, .boolean(let isTrusted)):
+            // Nothing here says yet whom to trust, and nobody may be taken for trusted.
+            if isTrusted, queryClass.hasCertificates { throw .notImplemented }
         default: throw .badRequest
         }
     }
@@ -59,21 +83,28 @@ struct MatchWords {
     }
 
     /// References of items that can't be here, as of other classes, name nothing.
-    private mutating func add(_ items: [Any]) throws(Refusal) {
+    private mutating func add(_ list: [Any], _ queryClass: QueryClass) throws(Refusal) {
         var references: [ItemReference] = []
-        for item in items {
+        for item in list {
             switch QueryValue(item) {
-            case .item(let item):
+            case .reference(.password(let item)):
                 references.append(item.reference)
-                if !itemKeychains.contains(item.keychain) { itemKeychains.append(item.keychain) }
+                search(item.keychain)
+            case .reference(let reference):
+                search(nil)
+                if reference.queryClass == queryClass { listed.append(reference) }
             case .data(let data):
-                guard case .item(let reference) = try PersistentReference(data) else { continue }
-                references.append(reference)
-                if !itemKeychains.contains(nil) { itemKeychains.append(nil) }
+                search(nil)
+                let reference = try PersistentReference(data)
+                if reference.classCode == queryClass.code { references.append(reference.reference) }
             default: throw .badRequest
             }
         }
-        self.items = references
+        items = references
+    }
+
+    private mutating func search(_ keychain: String?) {
+        if !itemKeychains.contains(keychain) { itemKeychains.append(keychain) }
     }
 
     private static func names(_ keychains: [Any]) throws(Refusal) -> [String?] {

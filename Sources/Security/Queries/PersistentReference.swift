@@ -2,13 +2,13 @@
 internal import Foundation
 internal import KeychainModel
 
-/// The 20 bytes that name an item over restarts: `kSecValuePersistentRef`.
+/// The 20 bytes that name an item over restarts: `kSecValuePersistentRef`. An identity is named by
+/// the identifier of its certificate.
 enum PersistentReference {
     case item(ItemReference)
-    /// Of a class whose items are not kept yet.
-    case otherClass(String)
+    case identity(certificate: ItemReference)
 
-    private static let otherClasses = ["cert", "keys", "idnt"]
+    private static let classBytes = 4
 
     init(_ data: NSData) throws(Refusal) {
         guard data.length == ItemReference.byteCount else { throw .badRequest }
@@ -17,15 +17,31 @@ enum PersistentReference {
             self = .item(reference)
             return
         }
-        let code = String(decoding: bytes.prefix(4), as: UTF8.self)
-        guard Self.otherClasses.contains(code) else { throw .badRequest }
-        self = .otherClass(code)
+        let identifier = Array(bytes.dropFirst(Self.classBytes))
+        guard bytes.starts(with: QueryClass.identities.code.utf8),
+            let certificate = ItemReference(itemClass: .certificate, identifier: identifier)
+        else { throw .badRequest }
+        self = .identity(certificate: certificate)
     }
 
     var classCode: String {
         switch self {
         case .item(let reference): reference.itemClass.code
-        case .otherClass(let code): code
+        case .identity: QueryClass.identities.code
+        }
+    }
+
+    var bytes: [UInt8] {
+        switch self {
+        case .item(let reference): reference.bytes
+        case .identity(let certificate): Array(classCode.utf8) + certificate.identifier
+        }
+    }
+
+    /// The item that is named, or that of the identity's certificate.
+    var reference: ItemReference {
+        switch self {
+        case .item(let reference), .identity(let reference): reference
         }
     }
 }

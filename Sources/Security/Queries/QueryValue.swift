@@ -17,7 +17,7 @@ enum QueryValue {
     case array([Any])
     case dictionary(NSDictionary)
     case accessControl(SecAccessControl)
-    case item(SecKeychainItem)
+    case reference(ValueReference)
     case keychain(SecKeychain)
     case context(any AuthenticationContextCarrier)
     case other
@@ -34,7 +34,10 @@ enum QueryValue {
         case let array as NSArray: self = .array(array.map { $0 })
         case let dictionary as NSDictionary: self = .dictionary(dictionary)
         case let accessControl as SecAccessControl: self = .accessControl(accessControl)
-        case let item as SecKeychainItem: self = .item(item)
+        case let item as SecKeychainItem: self = .reference(.password(item))
+        case let certificate as SecCertificate: self = .reference(.certificate(certificate))
+        case let key as SecKey: self = .reference(.key(key))
+        case let identity as SecIdentity: self = .reference(.identity(identity))
         case let keychain as SecKeychain: self = .keychain(keychain)
         case let context as any AuthenticationContextCarrier: self = .context(context)
         default: self = .other

@@ -6,45 +6,90 @@ internal import KeychainModel
 struct Selection {
     enum Call { case copyMatching, update, delete }
 
-    private(set) var query: ItemQuery
+    /// What is to be looked for.
+    enum Target {
+        case items(ItemQuery)
+        case identities(IdentityQuery)
+    }
+
+    let queryClass: QueryClass
+    let target: Target
     /// The keychains to search; nil is the default one.
     let keychains: [String?]
     let parts: ItemQuery.Parts
     let context: AuthenticationContext?
+    /// nil is all.
+    let limit: Int?
+    let certificateFilter: CertificateFilter
+    /// Objects of a list that the search is restricted to, besides the references in its query.
+    let listed: [ValueReference]
+    /// What the dictionary refers to.
+    let reference: ValueReference?
+    let isPersistentReference: Bool
 
     init(_ dictionary: CFDictionary, for call: Call) throws(Refusal) {
         let words = try QueryWords(dictionary)
         if call != .copyMatching, !words.match.isEmpty { throw .badRequest }
         let values = try ValueWords(words.values)
-        let itemClass = try ItemClass(words, values)
-        let attributes = try AttributeWords(words.attributes, of: itemClass)
+        let queryClass = try QueryClass(words, values)
+        self.queryClass = queryClass
+        let attributes = try AttributeWords(words.attributes, of: queryClass)
         let use = try UseWords(words.use)
         parts = try ItemQuery.Parts(words.returns)
         context = use.context
-        let match = try MatchWords(words.match, of: itemClass)
-        try Self.refuse(words, use, parts, match, for: call)
-        keychains = match.keychains ?? [values.item?.keychain]
-        query = ItemQuery(itemClass)
-        query.attributes = attributes.attributes
-        query.accessible = attributes.accessible
-        query.accessGroup = attributes.accessGroup
-        query.synchronizable = attributes.synchronizable ?? .no
-        query.authenticationUI = use.authenticationUI
-        query.reason = use.reason
-        query.folding = match.folding
-        query.hostOrSubdomain = match.hostOrSubdomain
-        query.limit = call == .copyMatching ? match.limit : nil
-        query.parts = call == .copyMatching ? parts : []
-        query.references = Self.references(values, match)
-        if query.references != nil, attributes.synchronizable == nil { query.synchronizable = .any }
-        if attributes.wantsTombstones { query.references = [] }
+        let match = try MatchWords(words.match, of: queryClass)
+        try Self.refuse(words, use, parts, match, queryClass, for: call)
+        keychains = match.keychains ?? [values.reference?.keychain]
+        limit = call == .copyMatching ? match.limit : nil
+        certificateFilter = match.certificateFilter
+        listed = match.listed
+        reference = values.reference
+        isPersistentReference = values.persistentReference != nil
+        func query(_ itemClass: ItemClass) -> ItemQuery {
+            var query = ItemQuery(itemClass)
+            query.attributes = attributes.attributes
+            if itemClass == .certificate || queryClass == .identities {
+                query.attributes.normalizeIssuer()
+            }
+            query.accessible = attributes.accessible
+            query.accessGroup = attributes.accessGroup
+            query.synchronizable = attributes.synchronizable ?? .no
+            query.authenticationUI = use.authenticationUI
+            query.reason = use.reason
+            query.folding = match.folding
+            query.hostOrSubdomain = match.hostOrSubdomain
+            query.references = Self.references(values, match)
+            if query.references != nil, attributes.synchronizable == nil {
+                query.synchronizable = .any
+            }
+            if attributes.wantsTombstones { query.references = [] }
+            return query
+        }
+        func described(_ query: ItemQuery) -> ItemQuery {
+            var query = query
+            // What the dictionary says itself comes before what it refers to.
+            if let own = values.reference?.attributes(for: query.itemClass) {
+                query.attributes.merge(own) { given, _ in given }
+            }
+            return query
+        }
+        switch queryClass {
+        case .items(let itemClass): target = .items(described(query(itemClass)))
+        case .identities:
+            if call != .copyMatching { try attributes.attributes.refuseUnlessShared() }
+            var pair = IdentityQuery(query(.certificate), query(.key))
+            if call == .copyMatching { pair.split() }
+            pair.certificates = described(pair.certificates)
+            pair.keys = described(pair.keys)
+            target = .identities(pair)
+        }
     }
 
     /// The items that are named one by one; nil where none are.
     private static func references(_ values: ValueWords, _ match: MatchWords) -> [ItemReference]? {
         var named: [ItemReference] = []
-        if case .item(let reference)? = values.persistentReference { named.append(reference) }
-        if let item = values.item { named.append(item.reference) }
+        if let reference = values.persistentReference?.reference { named.append(reference) }
+        if case .password(let item)? = values.reference { named.append(item.reference) }
         return named.reduce(match.items) { references, reference in
             references?.filter { $0 == reference } ?? [reference]
         }
@@ -52,7 +97,7 @@ struct Selection {
 
     private static func refuse(
         _ words: QueryWords, _ use: UseWords, _ parts: ItemQuery.Parts, _ match: MatchWords,
-        for call: Call
+        _ queryClass: QueryClass, for call: Call
     ) throws(Refusal) {
         if call != .copyMatching, use.authenticationUI == .skip { throw .badRequest }
         if call != .delete, use.hasItemList { throw .badRequest }
@@ -61,7 +106,22 @@ struct Selection {
         // A persistent reference says everything.
         let attributes = words.attributes.keys.filter { $0 != .noLegacy }
         if words.values[.persistentReference] != nil, !attributes.isEmpty { throw .badRequest }
-        // Every password could ask for an authentication of its own.
-        if parts.contains(.data), match.limit == nil { throw .badRequest }
+        if queryClass.isPassword, parts.contains(.data), match.limit == nil { throw .badRequest }
+    }
+}
+
+extension ValueReference {
+    /// The keychain that it lies in, where it knows; nil is the default one.
+    fileprivate var keychain: String? {
+        guard case .password(let item) = self else { return nil }
+        return item.keychain
+    }
+}
+
+extension Attributes {
+    /// A whole name, as certificates carry it, is looked for in the form that items keep.
+    fileprivate mutating func normalizeIssuer() {
+        guard case .data(let name)? = self[.issuer] else { return }
+        self[.issuer] = .data(DistinguishedName.comparedContent(of: name))
     }
 }

@@ -8,7 +8,7 @@ internal import Secrets
 struct ValueWords {
     private let data: NSData?
     let persistentReference: PersistentReference?
-    let item: SecKeychainItem?
+    let reference: ValueReference?
 
     init(_ words: [QueryWords.ValueKey: QueryValue]) throws(Refusal) {
         switch words[.data] {
@@ -22,8 +22,8 @@ struct ValueWords {
         default: throw .badRequest
         }
         switch words[.reference] {
-        case nil: item = nil
-        case .item(let item)?: self.item = item
+        case nil: reference = nil
+        case .reference(let reference)?: self.reference = reference
         default: throw .badRequest
         }
     }
@@ -32,5 +32,35 @@ struct ValueWords {
         guard let data else { return nil }
         guard data.length <= Request.largestSecret else { throw .dataTooLarge }
         return HeldSecret(data.copiedSecret)
+    }
+}
+
+/// An object that stands for an item: `kSecValueRef`.
+enum ValueReference {
+    /// Names its item.
+    case password(SecKeychainItem)
+    // These are what items may keep, and find them by that.
+    case certificate(SecCertificate)
+    case key(SecKey)
+    case identity(SecIdentity)
+
+    var queryClass: QueryClass {
+        switch self {
+        case .password(let item): .items(item.reference.itemClass)
+        case .certificate: .items(.certificate)
+        case .key: .items(.key)
+        case .identity: .identities
+        }
+    }
+
+    /// By which items of the class are found.
+    func attributes(for itemClass: ItemClass) -> Attributes {
+        switch (self, itemClass) {
+        case (.certificate(let certificate), .certificate): certificate.attributes
+        case (.key(let key), .key): key.attributesOfQuery
+        case (.identity(let identity), .certificate): identity.certificate.attributes
+        case (.identity(let identity), .key): identity.privateKey.attributesOfQuery
+        default: [:]
+        }
     }
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainModel
+package import KeychainModel
 
 extension Refusal {
     /// Where a refusal becomes a status, and nowhere else.
-    var status: OSStatus {
+    package var status: OSStatus {
         switch self {
         case .badRequest, .badKeychainName: errSecParam
         case .noSuchAttribute: errSecNoSuchAttr

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Statuses, and the flags of access controls, are Security's.
+@_exported public import Security
+
+/// What a program keeps for one service: a value for each account.
+///
+/// ```swift
+/// let mail = Keychain(service: "mail.example.com")
+/// try await mail.set("tr0ub4dor", for: "joe")
+/// let password: String? = try await mail.find("joe")
+/// ```
+///
+/// The items are generic passwords, the same that `SecItemAdd` and its like see with the same
+/// `kSecAttrService` and `kSecAttrAccount`. No call blocks a thread that Swift's tasks run on.
+public struct Keychain: Sendable {
+    public let service: String
+    /// One of the program's access groups. nil: all of them are searched, and new items go into the
+    /// first.
+    public let accessGroup: String?
+    /// How the items are protected that this keychain adds.
+    public let protection: Protection
+    /// What the user is told, where he must be asked before an item is opened.
+    public let prompt: String?
+
+    public init(
+        service: String, accessGroup: String? = nil,
+        protection: Protection = .accessible(.whenUnlocked), prompt: String? = nil
+    ) {
+        self.service = service
+        self.accessGroup = accessGroup
+        self.protection = protection
+        self.prompt = prompt
+    }
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+public import Foundation
+internal import KeychainModel
+
+/// Why a keychain did not do what it was asked: Apple's status, and Apple's sentence for it.
+///
+/// A class, as Foundation can't make an `NSError` of a Swift error that is caught as one here.
+public final class KeychainError: NSError, @unchecked Sendable {
+    /// One of `errSec…`.
+    public var status: OSStatus { OSStatus(truncatingIfNeeded: code) }
+    public var message: String { localizedDescription }
+
+    public init(status: OSStatus) {
+        let message = SecCopyErrorMessageString(status, nil) as String? ?? "OSStatus \(status)"
+        super.init(
+            domain: NSOSStatusErrorDomain, code: Int(status),
+            userInfo: [NSLocalizedDescriptionKey: message])
+    }
+
+    convenience init(_ refusal: Refusal) { self.init(status: refusal.status) }
+
+    public required init?(coder: NSCoder) { super.init(coder: coder) }
+
+    public override var description: String { "\(message) (\(status))" }
+}

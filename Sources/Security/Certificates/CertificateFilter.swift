@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Foundation
+internal import KeychainModel
+
+/// What a search asks of certificates beyond their items' attributes (spec: Matching rules).
+struct CertificateFilter {
+    /// How the subject's common name is compared with a text.
+    enum SubjectTest { case contains, starts, ends, whole }
+
+    /// Normalised names, one of which must have issued the certificate, or its issuer's, and so on.
+    var issuers: [[UInt8]] = []
+    var emailAddress: String?
+    var subjects: [SubjectTest: String] = [:]
+    var validOn: Date?
+    var folding: ItemQuery.Folding = []
+
+    private static let longestChain = 10
+
+    var isEmpty: Bool {
+        issuers.isEmpty && emailAddress == nil && subjects.isEmpty && validOn == nil
+    }
+
+    /// Whether the certificate itself is one that is looked for, whoever issued it.
+    func matches(_ certificate: CertificateContent) -> Bool {
+        if let validOn, !certificate.isValid(on: validOn) { return false }
+        if let emailAddress, !certificate.hasEmailAddress(emailAddress) { return false }
+        guard !subjects.isEmpty else { return true }
+        let names = certificate.subject.texts(of: DistinguishedName.commonName)
+        return names.contains { name in subjects.allSatisfy { test($0.key, $0.value, name) } }
+    }
+
+    private func test(_ test: SubjectTest, _ text: String, _ name: String) -> Bool {
+        let options = folding.options
+        switch test {
+        case .whole: return name.compare(text, options: options) == .orderedSame
+        case .contains: return text.isEmpty || name.range(of: text, options: options) != nil
+        case .starts:
+            return text.isEmpty
+                || name.range(of: text, options: options.union(.anchored)) != nil
+        case .ends:
+            let atEnd = options.union([.anchored, .backwards])
+            return text.isEmpty || name.range(of: text, options: atEnd) != nil
+        }
+    }
+
+    /// Whether one of the issuers is above the certificate that was issued by `issuer`. `above` says
+    /// who issued the stored certificates of a subject.
+    func isIssued(
+        by issuer: [UInt8], above: ([UInt8]) throws(Refusal) -> [[UInt8]]
+    ) throws(Refusal) -> Bool {
+        guard !issuers.isEmpty else { return true }
+        var seen: Set<[UInt8]> = [issuer]
+        var level = [issuer]
+        for _ in 0...Self.longestChain where !level.isEmpty {
+            if level.contains(where: { issuers.contains($0) }) { return true }
+            var next: [[UInt8]] = []
+            for name in level {
+                for issuer in try above(name) where seen.insert(issuer).inserted {
+                    next.append(issuer)
+                }
+            }
+            level = next
+        }
+        return false
+    }
+}
+
+extension CertificateContent {
+    fileprivate func hasEmailAddress(_ wanted: String) -> Bool {
+        emailAddresses.contains { $0.compare(wanted, options: .caseInsensitive) == .orderedSame }
+    }
+}
+
+extension ItemQuery.Folding {
+    fileprivate var options: String.CompareOptions {
+        // Texts are compared as they are written, but for what is to be ignored.
+        var options: String.CompareOptions = self == [] ? .literal : []
+        if contains(.caseInsensitive) { options.insert(.caseInsensitive) }
+        if contains(.diacriticInsensitive) { options.insert(.diacriticInsensitive) }
+        if contains(.widthInsensitive) { options.insert(.widthInsensitive) }
+        return options
+    }
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+public import Foundation
+
+// What Core Foundation tells of any object, and how many a collection has.
+
+public func CFEqual(_ one: CFTypeRef!, _ other: CFTypeRef!) -> Bool {
+    guard let one = one as? NSObject else { return one === other }
+    return one.isEqual(other)
+}
+public func CFHash(_ object: CFTypeRef!) -> CFHashCode {
+    (object as? NSObject).map { UInt(bitPattern: $0.hash) } ?? 0
+}
+public func CFCopyDescription(_ object: CFTypeRef!) -> CFString! {
+    object.map { String(describing: $0) as NSString }
+}
+public func CFArrayGetCount(_ array: CFArray!) -> CFIndex { array.count }
+public func CFDictionaryGetCount(_ dictionary: CFDictionary!) -> CFIndex { dictionary.count }
+
+/// Seconds since the first instant of 2001.
+public func CFAbsoluteTimeGetCurrent() -> CFAbsoluteTime { Date.timeIntervalSinceReferenceDate }

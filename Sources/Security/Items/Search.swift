@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainEndpoints
+internal import KeychainMessages
+internal import KeychainModel
+internal import Secrets
+
+/// One search, keychain by keychain, with what only this side of the service can tell: what is in a
+/// certificate, and which key belongs to it.
+struct Search {
+    private let selection: Selection
+    private let parts: ItemQuery.Parts
+    private let endpoint: any KeychainEndpoint
+
+    init(_ selection: Selection, parts: ItemQuery.Parts) throws(Refusal) {
+        self.selection = selection
+        self.parts = parts
+        endpoint = try KeychainEndpointChoice.current()
+    }
+
+    func results() throws(Refusal) -> [SearchResult] {
+        var results: [SearchResult] = []
+        for keychain in selection.keychains {
+            let left = selection.limit.map { $0 - results.count }
+            results += try self.results(in: keychain, atMost: left)
+            if let limit = selection.limit, results.count >= limit { break }
+        }
+        return results
+    }
+
+    private func results(
+        in keychain: String?, atMost limit: Int?
+    ) throws(Refusal) -> [SearchResult] {
+        switch selection.target {
+        case .items(var query):
+            query.keychain = keychain
+            query.limit = limit
+            try restrict(&query)
+            let found =
+                try query.itemClass == .certificate
+                ? certificates(query, parts) : items(query, parts)
+            return found.map { .item($0, keychain: keychain) }
+        case .identities(var pair):
+            pair.certificates.keychain = keychain
+            pair.keys.keychain = keychain
+            try restrict(&pair.certificates)
+            return try identities(pair, atMost: limit)
+        }
+    }
+
+    /// To the items of the objects that were listed.
+    private func restrict(_ query: inout ItemQuery) throws(Refusal) {
+        for object in selection.listed {
+            var of = ItemQuery(query.itemClass)
+            of.keychain = query.keychain
+            of.synchronizable = .any
+            of.limit = nil
+            of.attributes = object.attributes(for: query.itemClass)
+            let found = try items(of, .persistentReference)
+            query.references?.append(contentsOf: found.map(\.item.reference))
+        }
+    }
+
+    /// The certificates that the query and the selection's filter mean, with their attributes.
+    func certificates(_ query: ItemQuery) throws(Refusal) -> [AnsweredItem] {
+        var query = query
+        query.keychain = selection.keychains.first ?? nil
+        query.limit = nil
+        return try items(query, .attributes)
+    }
+
+    private func certificates(
+        _ query: ItemQuery, _ parts: ItemQuery.Parts
+    ) throws(Refusal) -> [AnsweredItem] {
+        let filter = selection.certificateFilter
+        guard !filter.isEmpty else { return try items(query, parts) }
+        var all = query
+        all.limit = nil
+        var matching: [AnsweredItem] = []
+        for item in try items(all, parts.union([.data, .attributes])) {
+            if let limit = query.limit, matching.count >= limit { break }
+            if try matches(item, filter, query) { matching.append(item) }
+        }
+        return matching
+    }
+
+    private func matches(
+        _ item: AnsweredItem, _ filter: CertificateFilter, _ query: ItemQuery
+    ) throws(Refusal) -> Bool {
+        guard let bytes = item.secret?.bytes.releasedFromLockedMemory(),
+            let certificate = CertificateContent(bytes), filter.matches(certificate),
+            case .data(let issuer)? = item.item.attributes[.issuer]
+        else { return false }
+        return try filter.isIssued(by: issuer) { subject throws(Refusal) in
+            var above = ItemQuery(.certificate)
+            above.keychain = query.keychain
+            above.synchronizable = .any
+            above.limit = nil
+            above.attributes = [.subject: .data(subject)]
+            return try items(above, .attributes).compactMap { found in
+                guard case .data(let issuer)? = found.item.attributes[.issuer] else { return nil }
+                return issuer
+            }
+        }
+    }
+
+    private func identities(
+        _ pair: IdentityQuery, atMost limit: Int?
+    ) throws(Refusal) -> [SearchResult] {
+        var found: [SearchResult] = []
+        if limit == 0 { return [] }
+        var all = pair.certificates
+        all.limit = nil
+        let ofCertificate = parts.subtracting(.data).union(.attributes)
+        for certificate in try certificates(all, ofCertificate) {
+            guard let label = certificate.item.attributes[.publicKeyHash] else { continue }
+            var query = pair.keys
+            // What the query itself says of the label holds too.
+            if let wanted = query.attributes[.applicationLabel], wanted != label { continue }
+            query.attributes[.applicationLabel] = label
+            query.limit = limit.map { $0 - found.count }
+            for key in try items(query, parts) {
+                found.append(.identity(certificate: certificate, key: key))
+            }
+            if let limit, found.count >= limit { break }
+        }
+        return found
+    }
+
+    /// What one keychain has of them; none is no refusal, as another may have some.
+    private func items(
+        _ query: ItemQuery, _ parts: ItemQuery.Parts
+    ) throws(Refusal) -> [AnsweredItem] {
+        var query = query
+        query.parts = parts.needed(of: query.itemClass)
+        do throws(Refusal) {
+            return try endpoint.answer(.copyMatching(query), in: selection.context).items
+        } catch {
+            guard error == .notFound else { throw error }
+            return []
+        }
+    }
+}
+
+extension ItemQuery.Parts {
+    /// With what an object that stands for an item is made of.
+    func needed(of itemClass: ItemClass) -> ItemQuery.Parts {
+        let isMadeOfData = itemClass == .certificate || itemClass == .key
+        return isMadeOfData && contains(.reference) ? union([.data, .attributes]) : self
+    }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Foundation
+internal import KeychainMessages
+internal import KeychainModel
+internal import Secrets
+
+/// One result of a search: an item, or a private key with its certificate.
+enum SearchResult {
+    case item(AnsweredItem, keychain: String?)
+    case identity(certificate: AnsweredItem, key: AnsweredItem)
+
+    var queryClass: QueryClass {
+        switch self {
+        case .item(let answered, _): .items(answered.item.reference.itemClass)
+        case .identity: .identities
+        }
+    }
+
+    /// Where key and certificate have the same attribute, the certificate's counts.
+    var attributes: Attributes {
+        switch self {
+        case .item(let answered, _): answered.item.attributes
+        case .identity(let certificate, let key):
+            key.item.attributes.merging(certificate.item.attributes) { $1 }
+        }
+    }
+
+    var accessControl: ItemAccessControl {
+        switch self {
+        case .item(let answered, _): answered.item.accessControl
+        case .identity(let certificate, _): certificate.item.accessControl
+        }
+    }
+
+    /// That of an identity is its key's.
+    var secret: HeldSecret? {
+        switch self {
+        case .item(let answered, _), .identity(_, let answered): answered.secret
+        }
+    }
+
+    var persistentReference: PersistentReference {
+        switch self {
+        case .item(let answered, _): .item(answered.item.reference)
+        case .identity(let certificate, _): .identity(certificate: certificate.item.reference)
+        }
+    }
+
+    /// The object that stands for it; nil where the item's data is no key or no certificate.
+    var reference: NSObject? {
+        switch self {
+        case .item(let answered, let keychain): answered.object(in: keychain)
+        case .identity(let certificate, let key):
+            if let certificate = certificate.object(in: nil) as? SecCertificate,
+                let key = key.object(in: nil) as? SecKey
+            {
+                SecIdentity(certificate, key)
+            } else {
+                nil
+            }
+        }
+    }
+}
+
+extension AnsweredItem {
+    fileprivate func object(in keychain: String?) -> NSObject? {
+        switch item.reference.itemClass {
+        case .genericPassword, .internetPassword: SecKeychainItem(item.reference, in: keychain)
+        case .certificate: secret.flatMap { SecCertificate($0.bytes.releasedFromLockedMemory()) }
+        case .key: secret.flatMap { SecKey($0, itemAttributes: item.attributes) }
+        }
+    }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What kind of key it is, and how large.
+enum KeyKind: Hashable, Sendable {
+    case rsa(bits: Int)
+    case curve(EllipticCurve)
+    case ed25519
+    case x25519
+
+    /// The values of `kSecAttrKeyType`.
+    enum KeyType: Int64, Sendable {
+        case rsa = 42
+        case ellipticCurve = 73
+        case ed25519 = 105
+        case x25519 = 106
+    }
+
+    /// Larger ones take minutes to make.
+    static let generatedRSABits = 2048...4096
+
+    /// What a new key shall be; nil where no key can be that.
+    init?(new type: KeyType, bits: Int?) {
+        switch type {
+        case .rsa:
+            guard let bits, Self.generatedRSABits.contains(bits), bits % 8 == 0 else { return nil }
+            self = .rsa(bits: bits)
+        case .ellipticCurve:
+            guard let curve = EllipticCurve.allCases.first(where: { $0.bits == bits })
+            else { return nil }
+            self = .curve(curve)
+        case .ed25519, .x25519:
+            guard bits ?? 256 == 256 else { return nil }
+            self = type == .ed25519 ? .ed25519 : .x25519
+        }
+    }
+
+    var type: KeyType {
+        switch self {
+        case .rsa: .rsa
+        case .curve: .ellipticCurve
+        case .ed25519: .ed25519
+        case .x25519: .x25519
+        }
+    }
+
+    var bits: Int {
+        switch self {
+        case .rsa(let bits): bits
+        case .curve(let curve): curve.bits
+        case .ed25519, .x25519: 256
+        }
+    }
+
+    /// Bytes of a block: what one operation takes or makes.
+    var blockBytes: Int { (bits + 7) / 8 }
+}
+
+extension KeyKind.KeyType {
+    private static let rsaEncryption: [UInt] = [1, 2, 840, 113549, 1, 1, 1]
+    private static let ecPublicKey: [UInt] = [1, 2, 840, 10045, 2, 1]
+    private static let ed25519Key: [UInt] = [1, 3, 101, 112]
+    private static let x25519Key: [UInt] = [1, 3, 101, 110]
+
+    /// Of the key in a certificate; nil for kinds that are not known here.
+    init?(_ publicKey: SubjectPublicKey) {
+        switch publicKey.algorithm {
+        case Self.rsaEncryption: self = .rsa
+        case Self.ecPublicKey: self = .ellipticCurve
+        case Self.ed25519Key: self = .ed25519
+        case Self.x25519Key: self = .x25519
+        default: return nil
+        }
+    }
+}

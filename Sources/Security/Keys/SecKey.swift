@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+public import Foundation
+internal import KeychainModel
+internal import Secrets
+
+/// A cryptographic key, public or private. A private one holds its numbers in locked memory.
+public final class SecKey: NSObject, @unchecked Sendable {
+    let content: KeyContent
+    /// What an item that it was found as says of it.
+    private let itemAttributes: Attributes
+
+    init(_ content: KeyContent, itemAttributes: Attributes = [:]) {
+        self.content = content
+        self.itemAttributes = itemAttributes
+    }
+
+    /// The key that an item keeps; nil where its data is none.
+    convenience init?(_ secret: HeldSecret, itemAttributes: Attributes) {
+        guard case .number(let code)? = itemAttributes[.type],
+            let type = KeyKind.KeyType(rawValue: code),
+            case .number(let keyClass)? = itemAttributes[.keyClass],
+            let content = Self.content(secret, type, keyClass)
+        else { return nil }
+        self.init(content, itemAttributes: itemAttributes)
+    }
+
+    private static func content(
+        _ secret: HeldSecret, _ type: KeyKind.KeyType, _ keyClass: Int64
+    ) -> KeyContent? {
+        switch keyClass {
+        case KeyClass.privateKey: KeyContent(privateKey: secret, type)
+        case KeyClass.publicKey:
+            KeyContent(publicKey: secret.bytes.releasedFromLockedMemory(), type)
+        default: nil
+        }
+    }
+
+    public override var hash: Int { content.publicBytes.hashValue }
+    public override func isEqual(_ other: Any?) -> Bool {
+        guard let other = other as? SecKey else { return false }
+        return content.publicBytes == other.content.publicBytes
+            && content.kind == other.content.kind
+            && content.isPrivate == other.content.isPrivate
+    }
+    public override var description: String {
+        let half = content.isPrivate ? "private" : "public"
+        return "<SecKey: \(half), \(content.kind.type), \(content.kind.bits) bits>"
+    }
+
+    /// All that is known of it.
+    var attributes: Attributes { attributesOfNewItem.merging(itemAttributes) { $1 } }
+}
+
+/// The values of `kSecAttrKeyClass`.
+enum KeyClass {
+    static let publicKey: Int64 = 0
+    static let privateKey: Int64 = 1
+}
+
+extension SecKey {
+    /// What an item gets that is added for this key (spec: kSecClassKey).
+    var attributesOfNewItem: Attributes {
+        let isPrivate = content.isPrivate
+        let uses: [AttributeName: Bool] = [
+            .canEncrypt: !isPrivate, .canDecrypt: isPrivate, .canSign: isPrivate,
+            .canVerify: !isPrivate, .canWrap: !isPrivate, .canUnwrap: isPrivate,
+            .canDerive: true, .canSignRecover: false, .canVerifyRecover: false,
+            .isPermanent: true,
+        ]
+        return attributes(of: uses).merging(attributesOfQuery) { $1 }
+    }
+
+    /// By which an item of this key is found, whatever became of its uses meanwhile.
+    var attributesOfQuery: Attributes {
+        // Private is what Apple's systems call public keys too.
+        let facts: [AttributeName: Bool] = [
+            .isPrivate: true, .isModifiable: true, .isSensitive: false,
+            .wasAlwaysSensitive: false, .isExtractable: true, .wasNeverExtractable: false,
+        ]
+        let bits = AttributeValue.number(Int64(content.kind.bits))
+        var attributes = attributes(of: facts)
+        attributes[.keyClass] = .number(
+            content.isPrivate ? KeyClass.privateKey : KeyClass.publicKey)
+        attributes[.applicationLabel] = .data(KeyLabel.of(content.publicBytes))
+        attributes[.type] = .number(content.kind.type.rawValue)
+        attributes[.keySize] = bits
+        attributes[.effectiveKeySize] = bits
+        return attributes
+    }
+
+    private func attributes(of facts: [AttributeName: Bool]) -> Attributes {
+        facts.mapValues { .number($0 ? 1 : 0) }
+    }
+
+    /// What an item of this key keeps.
+    var secret: HeldSecret {
+        content.privateBytes ?? HeldSecret(SecretBytes(copying: content.publicBytes))
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainModel
+
+/// What `kSecClass` may name: items of one class, or private keys joined with their certificates.
+enum QueryClass: Hashable, Sendable {
+    case items(ItemClass)
+    case identities
+
+    private static let identityCode = "idnt"
+
+    init?(code: String) {
+        if code == Self.identityCode {
+            self = .identities
+        } else if let itemClass = ItemClass(code: code) {
+            self = .items(itemClass)
+        } else {
+            return nil
+        }
+    }
+
+    var code: String {
+        switch self {
+        case .items(let itemClass): itemClass.code
+        case .identities: Self.identityCode
+        }
+    }
+
+    /// An identity has the attributes of its key and of its certificate.
+    func rule(for name: AttributeName) -> AttributeRule? {
+        switch self {
+        case .items(let itemClass): itemClass.attributeRules[name]
+        case .identities:
+            ItemClass.key.attributeRules[name] ?? ItemClass.certificate.attributeRules[name]
+        }
+    }
+
+    /// Whether certificates are among what is looked for.
+    var hasCertificates: Bool { self == .identities || self == .items(.certificate) }
+
+    /// Whether each item's data may need an authentication of its own (spec: Decisions, 1).
+    var isPassword: Bool { self == .items(.genericPassword) || self == .items(.internetPassword) }
+}
+
+extension QueryClass {
+    /// The class that a dictionary names, or that of what it refers to.
+    init(_ words: QueryWords, _ values: ValueWords) throws(Refusal) {
+        var codes: [String] = []
+        switch words.classCode {
+        case nil: break
+        case .string(let code)?: codes.append(code)
+        default: throw .badRequest
+        }
+        if let reference = values.persistentReference { codes.append(reference.classCode) }
+        if let reference = values.reference { codes.append(reference.queryClass.code) }
+        guard let code = codes.first else { throw .badRequest }
+        guard codes.allSatisfy({ $0 == code }), let queryClass = QueryClass(code: code) else {
+            throw .noSuchClass
+        }
+        self = queryClass
+    }
+}

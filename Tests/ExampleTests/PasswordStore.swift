@@ -1,0 +1,1 @@
+../../Examples/Passwords/Sources/Passwords/PasswordStore.swift
