@@ -12,7 +12,8 @@ struct PolicyCommand: ParsableCommand {
         subcommands: [
             PolicyCheckCommand.self, PolicyLintCommand.self, PolicyFormatCommand.self,
             PolicyTestCommand.self, PolicyMutateCommand.self, PolicyDecideCommand.self,
-            PolicyExplainCommand.self, PolicySimulateCommand.self, PolicyStatusCommand.self,
+            PolicyExplainCommand.self, PolicyWhoCommand.self, PolicyCanCommand.self,
+            PolicyDiffCommand.self, PolicySimulateCommand.self, PolicyStatusCommand.self,
             PolicySchemaCommand.self, PolicyGraphCommand.self,
         ])
 }
