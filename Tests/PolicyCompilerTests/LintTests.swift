@@ -100,7 +100,7 @@ struct LintTests {
 
     @Test func `a set that makes a request meet too many rules is told`() {
         func found(_ field: (Int) -> String) -> [Diagnostic] {
-            let text = (0..<2_100).map { "  - {id: a.r\($0), forbid: no, \(field($0))}\n" }
+            let text = (0..<2_100).map { "  - {id: a.r\($0), permit: ok, \(field($0))}\n" }
             return PolicyLint(load(rules(text.joined())), today: testDay).diagnostics.filter {
                 $0.code == .slow
             }
