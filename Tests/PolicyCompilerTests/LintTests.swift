@@ -6,14 +6,14 @@ struct LintTests {
     private func lint(
         _ text: String, on machine: ((PolicyLint.Name) -> Bool)? = nil
     ) -> [String] {
-        PolicyLint(load(text), on: machine).diagnostics.filter {
+        PolicyLint(load(text), today: testDay, on: machine).diagnostics.filter {
             $0.code != .untested
         }
         .map(\.text)
     }
 
     @Test func `a rule without a test is told`() {
-        let found = PolicyLint(load(rules("  - {id: a.b, forbid: no}\n")))
+        let found = PolicyLint(load(rules("  - {id: a.b, forbid: no}\n")), today: testDay)
             .diagnostics
         #expect(
             found.map(\.text) == [
@@ -40,6 +40,37 @@ struct LintTests {
 
                 """
             ])
+    }
+
+    private func permit(scope: String, permit: String) -> String {
+        "policy: v1\nname: n\nclosed:\n  - {id: n.closed, \(scope)}\n"
+            + "rules:\n  - {id: n.permit, permit: ok, \(permit)}\n"
+    }
+
+    @Test func `a permit outside every closed scope is told`() {
+        let text = permit(
+            scope: "resource: {keychain: ci}", permit: "resource: {keychain: login}")
+        #expect(
+            lint(text) == [
+                """
+                p.yaml:6:10: warning[KC3104]: permit n.permit lies outside every closed scope, \
+                and changes nothing
+                    6 |   - {id: n.permit, permit: ok, resource: {keychain: login}}
+                      |          ^^^^^^^^
+
+                """
+            ])
+    }
+
+    @Test(arguments: [
+        ("resource: {keychain: ci}", "resource: {keychain: \"c*\"}"),
+        ("operations: sign", "operations: use-key"),
+        ("resource: {keychain: ci}", "subject: {user: u}"),
+        ("subject: {group: a}", "subject: {group: b}"),
+        ("resource: {server: \"*.corp\"}", "resource: {server: git.corp}"),
+    ])
+    func `a permit that may open a scope is not`(_ scope: String, _ rule: String) {
+        #expect(lint(permit(scope: scope, permit: rule)).isEmpty)
     }
 
     @Test func `names that the machine lacks are told when asked for`() {
@@ -69,8 +100,8 @@ struct LintTests {
 
     @Test func `a set that makes a request meet too many rules is told`() {
         func found(_ field: (Int) -> String) -> [Diagnostic] {
-            let text = (0..<2_100).map { "  - {id: a.r\($0), forbid: no, \(field($0))}\n" }
-            return PolicyLint(load(rules(text.joined()))).diagnostics.filter {
+            let text = (0..<2_100).map { "  - {id: a.r\($0), permit: ok, \(field($0))}\n" }
+            return PolicyLint(load(rules(text.joined())), today: testDay).diagnostics.filter {
                 $0.code == .slow
             }
         }

@@ -20,6 +20,11 @@ struct CellSearch {
     struct State {
         fileprivate(set) var releases = false
         fileprivate(set) var sets = [SetState(), SetState()]
+
+        /// Whether the set of that side refuses the cell.
+        func isDenied(_ side: Int) -> Bool {
+            sets[side].isDenied(before: .max, releases: releases)
+        }
     }
 
     struct SetState {

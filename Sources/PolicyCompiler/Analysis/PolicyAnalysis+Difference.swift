@@ -101,8 +101,8 @@ extension Universe {
 private struct ChangeCollector {
     private struct Key: Hashable {
         let kind: PolicyChange.Kind
-        let before: PolicyDecision
-        let after: PolicyDecision
+        let was: [Set<PolicyDemand>]
+        let now: [Set<PolicyDemand>]
     }
 
     let before: ReferenceEvaluator
@@ -119,12 +119,9 @@ private struct ChangeCollector {
     }
 
     mutating func take(_ cell: Cell, _ state: CellSearch.State) {
-        guard let universe else { return }
-        let request = universe.witness(of: cell, day: day)
-        let old = before.decide(request)
-        let new = after.decide(request)
-        guard let kind = PolicyChange.Kind(old, new, state) else { return }
-        let key = Key(kind: kind, before: old, after: new)
+        guard universe != nil, let kind = PolicyChange.Kind(state) else { return }
+        let sets = [0, 1].map { state.isDenied($0) ? [] : state.sets[$0].demands }
+        let key = Key(kind: kind, was: sets[0], now: sets[1])
         if let known = cells[key] {
             let hull = Cell(words: zip(known.hull.words, cell.words).map { $0 | $1 })
             cells[key] = (known.first, hull)
@@ -137,32 +134,31 @@ private struct ChangeCollector {
     var changes: [PolicyChange] {
         order.compactMap { key in
             guard let universe, let (first, hull) = cells[key] else { return nil }
+            let request = universe.witness(of: first, day: day)
             return PolicyChange(
-                kind: key.kind, request: universe.witness(of: first, day: day),
-                before: key.before, after: key.after, area: universe.words(for: hull))
+                kind: key.kind, request: request, before: before.decide(request),
+                after: after.decide(request), area: universe.words(for: hull))
         }.sorted { ($0.kind.rawValue, $0.area.joined()) < ($1.kind.rawValue, $1.area.joined()) }
     }
 }
 
 extension PolicyChange.Kind {
     /// nil where nothing differs but the names of rules.
-    fileprivate init?(_ old: PolicyDecision, _ new: PolicyDecision, _ state: CellSearch.State) {
-        switch (old.outcome == .deny, new.outcome == .deny) {
+    fileprivate init?(_ state: CellSearch.State) {
+        let (was, now) = (state.sets[0], state.sets[1])
+        switch (state.isDenied(0), state.isDenied(1)) {
         case (true, true): return nil
         case (true, false): self = .newlyAllowed
         case (false, true): self = .newlyDenied
+        case (false, false) where was.demands != now.demands:
+            // Whatever is asked less may be enough for somebody.
+            let gained = zip(was.demands, now.demands).allSatisfy { $0.isSubset(of: $1) }
+            self = gained ? .nowNeeds : .noLongerNeeds
         case (false, false):
-            let was = state.sets[0].demands
-            let now = state.sets[1].demands
-            if was != now {
-                // Whatever is asked less may be enough for somebody.
-                let gained = zip(was, now).allSatisfy { $0.isSubset(of: $1) }
-                self = gained ? .nowNeeds : .noLongerNeeds
-            } else if old.redacted != new.redacted || old.audit != new.audit {
-                self = .toldDifferently
-            } else {
-                return nil
-            }
+            let isTold =
+                was.redacted != now.redacted || was.isAuditedInFull != now.isAuditedInFull
+            guard isTold else { return nil }
+            self = .toldDifferently
         }
     }
 }

@@ -50,7 +50,7 @@ extension PolicyAnalysis {
             RuleFinding(id: rule.id, origin: rule.origin, kind: kind, by: others.sorted())
         }
         do {
-            guard let witness = try uncovered(rule.match, by: []) else {
+            guard case .open(let witness) = try coverage(of: rule.match, by: []) else {
                 return finding(.neverMatches)
             }
             if case .permit = rule.effect, try !meetsClosedScope(rule.match) {
@@ -60,8 +60,8 @@ extension PolicyAnalysis {
                 let forbids = rules.filter {
                     $0.effect.isForbid && $0.match.box.mayMeet(rule.match.box)
                 }
-                if try uncovered(rule.match, by: forbids.map(\.match)) == nil {
-                    return finding(.dead, by: forbids.map(\.id))
+                if case .covered(let by) = try coverage(of: rule.match, by: forbids) {
+                    return finding(.dead, by: by)
                 }
             }
             guard candidates.mayBeShadowed(rule, witness) else { return nil }
@@ -69,8 +69,8 @@ extension PolicyAnalysis {
                 $0.id != rule.id && !shadowed.contains($0.id) && $0.effect.implies(rule.effect)
                     && $0.match.box.mayMeet(rule.match.box)
             }
-            if try uncovered(rule.match, by: others.map(\.match)) == nil {
-                return finding(.shadowed, by: others.map(\.id))
+            if case .covered(let by) = try coverage(of: rule.match, by: others) {
+                return finding(.shadowed, by: by)
             }
             return nil
         } catch {
@@ -78,19 +78,40 @@ extension PolicyAnalysis {
         }
     }
 
-    /// A request that the match has and none of the others.
-    private func uncovered(
-        _ match: PolicyMatch, by others: [PolicyMatch]
-    ) throws(Budget.Spent) -> PolicyRequest? {
-        let boxes = ([match] + others).flatMap { [$0.box] + $0.exceptions }
-        guard let universe = Universe(boxes) else { throw Budget.Spent() }
-        var budget = Budget(mostCells / 10)
-        var cells = try universe.cells(of: match, &budget)
-        for other in others where !cells.isEmpty {
-            let taken = try universe.cells(of: other, &budget)
-            cells = try universe.algebra.subtract(taken, from: cells, &budget)
+    private enum Coverage {
+        /// A request that none of the others matches.
+        case open(PolicyRequest)
+        /// Those that together match all.
+        case covered([PolicyText])
+    }
+
+    /// At most so many rules are taken together to cover one.
+    private static let mostCoverers = 64
+
+    /// Whether the rules match all that the match does. Only those are taken away that match a
+    /// request which is left.
+    private func coverage(
+        of match: PolicyMatch, by rules: [PolicyRule]
+    ) throws(Budget.Spent) -> Coverage {
+        var used: [PolicyRule] = []
+        while used.count <= Self.mostCoverers {
+            let boxes = ([match] + used.map(\.match)).flatMap { [$0.box] + $0.exceptions }
+            guard let universe = Universe(boxes) else { throw Budget.Spent() }
+            var budget = Budget(mostCells / 10)
+            var cells = try universe.cells(of: match, &budget)
+            for rule in used where !cells.isEmpty {
+                let taken = try universe.cells(of: rule.match, &budget)
+                cells = try universe.algebra.subtract(taken, from: cells, &budget)
+            }
+            guard let first = cells.first else { return .covered(used.map(\.id)) }
+            let request = universe.witness(of: first, day: day)
+            let next = rules.first {
+                $0.match.truth(for: request.operation, request.facts) == .yes
+            }
+            guard let next else { return .open(request) }
+            used.append(next)
         }
-        return cells.first.map { universe.witness(of: $0, day: day) }
+        throw Budget.Spent()
     }
 
     private func meetsClosedScope(_ match: PolicyMatch) throws(Budget.Spent) -> Bool {
@@ -100,7 +121,7 @@ extension PolicyAnalysis {
                     operations: match.box.operations.intersection(scope.match.box.operations),
                     match.box.conditions + scope.match.box.conditions),
                 unless: match.exceptions + scope.match.exceptions)
-            if try uncovered(both, by: []) != nil { return true }
+            if case .open = try coverage(of: both, by: []) { return true }
         }
         return false
     }
@@ -127,7 +148,7 @@ extension PolicyAnalysis {
                             .intersection(forbid.match.box.operations),
                         permit.match.box.conditions + forbid.match.box.conditions),
                     unless: permit.match.exceptions + forbid.match.exceptions)
-                guard let request = try uncovered(both, by: []) else { continue }
+                guard case .open(let request) = try coverage(of: both, by: []) else { continue }
                 found.append(Conflict(permit: permit.id, forbid: forbid.id, request: request))
             }
         } catch {

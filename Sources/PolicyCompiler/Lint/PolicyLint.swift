@@ -15,13 +15,14 @@ public struct PolicyLint: Sendable {
     public private(set) var diagnostics: [Diagnostic] = []
     private let files: [PolicyText: PolicyFile]
 
-    /// `machine` says whether the machine has something, nil where that is of no interest.
+    /// `today` is the local date in days since 1970-01-01; `machine` says whether the machine has
+    /// something, nil where that is of no interest.
     public init(
-        _ loaded: LoadedPolicies, on machine: ((Name) -> Bool)? = nil
+        _ loaded: LoadedPolicies, today: Int32, on machine: ((Name) -> Bool)? = nil
     ) {
         files = Dictionary(
             loaded.files.map { (PolicyText($0.source.path), $0) }, uniquingKeysWith: { $1 })
-        checkRules(loaded.policy)
+        checkRules(loaded.policy, today)
         checkTests(loaded)
         checkSpeed(loaded)
         if let machine { checkNames(loaded.policy, machine) }
@@ -39,11 +40,21 @@ public struct PolicyLint: Sendable {
 
     // MARK: Rules
 
-    private mutating func checkRules(_ policy: PolicySet) {
+    private mutating func checkRules(_ policy: PolicySet, _ today: Int32) {
+        var pairs: Set<Set<PolicyText>> = []
         for (rule, first) in Self.duplicates(policy) {
+            pairs.insert([rule.id, first.id])
             note(
                 .duplicateRule, rule.id, rule.origin, "rule \(rule.id) says what another says",
                 notes: ["\(first.id) (\(first.origin.file):\(first.origin.line))"])
+        }
+        for finding in PolicyAnalysis(policy, day: today).findings() {
+            // That two rules say the same has been told.
+            guard !pairs.contains(Set(finding.by + [finding.id])) else { continue }
+            let places = policy.places(of: finding.by).joined(separator: ", ")
+            note(
+                finding.kind.code, finding.id, finding.origin, finding.message,
+                notes: places.isEmpty ? [] : [finding.kind.reason + places])
         }
     }
 

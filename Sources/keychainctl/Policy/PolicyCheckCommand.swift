@@ -29,6 +29,9 @@ struct PolicyCheckCommand: ParsableCommand {
             tests = PolicyTestRun(loaded)
             diagnostics += tests?.diagnostics ?? []
         }
+        if !loaded.hasErrors {
+            diagnostics += PolicyProofs(loaded, today: policies.today).diagnostics
+        }
         let report = DiagnosticReport(diagnostics.sorted())
         if json {
             StandardStream.output.write(report.json + "\n")

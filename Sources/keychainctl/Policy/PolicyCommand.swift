@@ -10,10 +10,21 @@ struct PolicyCommand: ParsableCommand {
             command is.
             """,
         subcommands: [
-            PolicyCheckCommand.self, PolicyLintCommand.self, PolicyFormatCommand.self,
-            PolicyTestCommand.self, PolicyMutateCommand.self, PolicyDecideCommand.self,
-            PolicyExplainCommand.self, PolicySimulateCommand.self, PolicyStatusCommand.self,
-            PolicySchemaCommand.self, PolicyGraphCommand.self, PolicyReloadCommand.self,
+            PolicyCheckCommand.self,
+            PolicyLintCommand.self,
+            PolicyFormatCommand.self,
+            PolicyTestCommand.self,
+            PolicyMutateCommand.self,
+            PolicyDecideCommand.self,
+            PolicyExplainCommand.self,
+            PolicySimulateCommand.self,
+            PolicyStatusCommand.self,
+            PolicySchemaCommand.self,
+            PolicyGraphCommand.self,
+            PolicyReloadCommand.self,
             PolicyCompileCommand.self,
+            PolicyWhoCommand.self,
+            PolicyCanCommand.self,
+            PolicyDiffCommand.self,
         ])
 }

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import AccessControl
+
+/// The assertions of a set, proved or refuted.
+public struct PolicyProofs: Sendable {
+    public private(set) var diagnostics: [Diagnostic] = []
+    public private(set) var provedCount = 0
+
+    /// `today` is the local date in days since 1970-01-01.
+    public init(_ loaded: LoadedPolicies, today: Int32) {
+        let analysis = PolicyAnalysis(loaded.policy, day: today)
+        for file in loaded.files {
+            for assertion in file.assertions {
+                switch analysis.proof(of: assertion) {
+                case .proved: provedCount += 1
+                case .refuted(let witness):
+                    diagnostics.append(
+                        file.diagnostic(
+                            .refutedAssertion, at: assertion.origin, assertion.id.string,
+                            "the assertion \(assertion.id) does not hold",
+                            notes: [
+                                "decided \(witness.decision.outcome.rawValue): "
+                                    + witness.request.json
+                            ]))
+                case .notDecided:
+                    diagnostics.append(
+                        file.diagnostic(
+                            .undecidedAssertion, at: assertion.origin, assertion.id.string,
+                            "whether \(assertion.id) holds was not found out within the budget"))
+                }
+            }
+        }
+        diagnostics.sort()
+    }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import AccessControl
+internal import ArgumentParser
+internal import LocalSocket
+internal import PolicyCompiler
+internal import Terminal
+
+struct PolicyDiffCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "diff", abstract: "Show which requests two sets decide differently.",
+        discussion: "What is written differently and decides the same is no difference.")
+
+    @Argument(help: "The folder or file of the old set.")
+    var old: String
+    @Argument(help: "The folder or file of the new set.")
+    var new: String
+    @Flag(help: "End with 1 where somebody can do more than before, or this could not be decided.")
+    var failOnNewAccess = false
+
+    func run() throws {
+        let today = LocalTime.now.day
+        let (before, after) = (try load(old, today), try load(new, today))
+        let found = PolicyAnalysis(before.policy, day: today).difference(to: after.policy)
+        for change in found.changes { StandardStream.output.write(Self.text(change)) }
+        let widening = found.changes.count { $0.isNewAccess }
+        StandardStream.output.write(
+            "\(PolicyOutput.count(found.changes.count, "difference")), \(widening) of new access\n")
+        if !found.isComplete {
+            StandardStream.output.write("not decided: there may be more; the budget is spent\n")
+        }
+        if failOnNewAccess, widening > 0 || !found.isComplete { throw ExitCode.failure }
+    }
+
+    private func load(_ path: String, _ today: Int32) throws -> LoadedPolicies {
+        let loaded = LoadedPolicies(reading: [path], today: today)
+        guard loaded.hasErrors else { return loaded }
+        PolicyOutput.tell(loaded.diagnostics.filter { $0.severity == .error })
+        throw ExitCode.failure
+    }
+
+    private static func text(_ change: PolicyChange) -> String {
+        let area = change.area.isEmpty ? "any request" : change.area.joined(separator: "; ")
+        return PlainText.escaped(
+            """
+            \(change.kind.rawValue): \(area)
+                before: \(AccessText.words(change.before))
+                after: \(AccessText.words(change.after))
+                for example: \(change.request.json)
+
+            """)
+    }
+}
