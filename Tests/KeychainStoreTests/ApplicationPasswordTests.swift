@@ -28,8 +28,8 @@ import Testing
 
         let found = try #require(
             keychain.file.find(ItemQuery(.genericPassword), groups: ["mine"], keys: keys).first)
-        let secret = try keychain.file.open(found, given(.decrypt, found), keys: keys)
-        #expect(secret.map(text(of:)) == "s3cret")
+        let opened = try keychain.file.open(found, given(.decrypt, found), keys: keys)
+        #expect(opened.secret.map(text(of:)) == "s3cret")
 
         keys.applicationKey = try keychain.file.applicationKey(Self.password("wrong"))
         #expect(throws: KeychainStoreError.wrongApplicationPassword) {
