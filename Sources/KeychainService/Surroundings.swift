@@ -16,19 +16,20 @@ struct Surroundings: Sendable {
     private static let clockTicks: Int64 = 100
 
     private let session: LoginSession?
-    private let controlGroup: [UInt8]?
+    private let process: PinnedProcess?
 
     init(_ session: LoginSession?, _ process: PinnedProcess?) {
         self.session = session
-        controlGroup = session == nil ? process?.cgroup() : nil
+        self.process = process
     }
 
     func add(to facts: inout PolicyFacts) {
+        let kind = kind
         facts[ChoiceField.session] =
             kind.map { kind in
                 ChoiceField.session.index(of: kind).map { .known($0) } ?? .unknown
             } ?? .unknown
-        addSession(to: &facts)
+        addSession(to: &facts, kind)
         facts[.host] = Self.host.isEmpty ? .unknown : .known([PolicyText(Self.host)])
         let time = LocalTime.now
         // 1970 began on a Thursday; Monday is 0.
@@ -37,7 +38,7 @@ struct Surroundings: Sendable {
             .map { .known($0) } ?? .unknown
     }
 
-    private func addSession(to facts: inout PolicyFacts) {
+    private func addSession(to facts: inout PolicyFacts, _ kind: String?) {
         guard let session else {
             // A service has nobody far away, and no screen.
             let isNobodys = kind == "service" || kind == "cron"
@@ -71,7 +72,7 @@ struct Surroundings: Sendable {
             return Self.remoteDesktops.contains(where: session.service.hasPrefix)
                 ? "remote-desktop" : "other"
         }
-        guard let controlGroup else { return nil }
+        guard let controlGroup = process?.cgroup() else { return nil }
         let text = String(decoding: controlGroup, as: UTF8.self)
         if ["/cron.service", "/crond.service", "/atd.service"].contains(where: text.contains) {
             return "cron"
@@ -83,8 +84,13 @@ struct Surroundings: Sendable {
 
     /// Milliseconds, with those asleep.
     private static var sinceBoot: Int64 {
+        start.uptime + PolicyDuration(start.moment.duration(to: .now)).milliseconds
+    }
+
+    /// The file is read once; from then on the clock goes on.
+    private static let start: (uptime: Int64, moment: ContinuousClock.Instant) = {
         let text = FileManager.default.contents(atPath: "/proc/uptime") ?? Data()
         let seconds = String(decoding: text, as: UTF8.self).split(separator: " ").first
-        return Int64((seconds.flatMap { Double($0) } ?? 0) * 1000)
-    }
+        return (Int64((seconds.flatMap { Double($0) } ?? 0) * 1000), .now)
+    }()
 }

@@ -8,7 +8,11 @@ internal import Terminal
 struct PolicyDiffCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "diff", abstract: "Show which requests two sets decide differently.",
-        discussion: "What is written differently and decides the same is no difference.")
+        discussion: """
+            What is written differently and decides the same is no difference. Every fact is taken \
+            as known or absent: where a permit or a share hangs on one that can't be established, \
+            such as the session of a desktop program, ask policy decide with unknown! as well.
+            """)
 
     @Argument(help: "The folder or file of the old set.")
     var old: String
