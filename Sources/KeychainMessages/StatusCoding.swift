@@ -37,6 +37,8 @@ extension KeychainStatus {
         wire.path = path
         wire.lockState = UInt32(lockState.rawValue)
         wire.isPasswordProtected = isPasswordProtected
+        wire.isProvisional = isProvisional
+        wire.hasPendingPassword_p = hasPendingPassword
         wire.lockReason = UInt32(lockReason.rawValue)
         wire.itemCount = UInt64(clamping: itemCount)
         if let problem { wire.problem = problem.rawValue }
@@ -52,6 +54,8 @@ extension KeychainStatus {
             isPasswordProtected: wire.isPasswordProtected, lockReason: reason,
             itemCount: Int(clamping: wire.itemCount),
             problem: wire.hasProblem ? Refusal(rawValue: wire.problem) ?? .internalError : nil)
+        isProvisional = wire.isProvisional
+        hasPendingPassword = wire.hasPendingPassword_p
     }
 }
 

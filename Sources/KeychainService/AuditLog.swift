@@ -16,7 +16,7 @@ final class AuditLog: Sendable {
         case add, copyMatching, update, delete, unlock, lock, setPassword, createKeychain, status
         case authenticate, reloadPolicies
         /// What PAM's module or a screen locker asked for.
-        case login, logout, offerPassword, changePassword
+        case login, logout, offerPassword, changePassword, resetPassword
     }
 
     /// Who it was.

@@ -93,8 +93,8 @@ public final class Daemon: Sendable {
             prompterProgram: plan.prompterProgram)
         let handler = Logins(
             folder: folder, protectors: protectors, vault: vault, sessions: sessions,
-            pending: pending, evidence: evidence, guesses: guesses, accounts: accounts,
-            audit: audit,
+            pending: pending, evidence: evidence, guesses: guesses,
+            outOfStep: OutOfStep(keyring: keyring), accounts: accounts, audit: audit,
             log: plan.log)
         logins = LoginServer(plan.logins, .login, logins: handler, accounts: accounts)
         offers = LoginServer(plan.offers, .offer, logins: handler, accounts: accounts)

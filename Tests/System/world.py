@@ -70,14 +70,15 @@ class Daemon:
         self.log_path = pathlib.Path(log)
         self.process = None
 
-    def start(self, *arguments):
+    def start(self, *arguments, environment={}):
         log = open(self.log_path, "a")
         with open(PREFIX / "keyrings", "a") as names:  # for the clean-up outside
             names.write(keyring_name() + "\n")
         self.process = subprocess.Popen(
             [PREFIX / "sbin/keychaind", "--foreground", *arguments], stdin=subprocess.DEVNULL,
             stdout=log, stderr=log, cwd="/", env={"PATH": "/usr/bin:/bin",
-                                                   "SWIFT_BACKTRACE": "enable=no"})
+                                                   "SWIFT_BACKTRACE": "enable=no",
+                                                   **environment})
         wait_for(lambda: accepts(RUN / "keychain.sock") or self.process.poll() is not None,
                  "keychaind to listen")
         return self
@@ -171,27 +172,29 @@ class SSHServer:
             self.process.wait(10)
 
     def command(self, user, *options):
-        return ["ssh", "-F", "none", "-p", str(self.port), "-o", "StrictHostKeyChecking=no",
-                "-o", "UserKnownHostsFile=/dev/null", "-o", "LogLevel=ERROR",
-                "-o", "NumberOfPasswordPrompts=1", *options, f"{user}@127.0.0.1"]
+        # Of options that say different things, ssh believes the first.
+        return ["ssh", "-F", "none", *options, "-p", str(self.port),
+                "-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null",
+                "-o", "LogLevel=ERROR", "-o", "NumberOfPasswordPrompts=1", f"{user}@127.0.0.1"]
 
 
-class Shell:
-    """A login that a person could have made: ssh on a terminal, one command after another."""
+class Terminal:
+    """A login on a terminal, one command after another."""
 
     PROMPT = "keychain-test-prompt> "
 
-    def __init__(self, server, user, password=None, *options, log=None):
+    def __init__(self, command, passwords=(), log=None):
         self.began = time.monotonic()
-        command = server.command(user, "-tt", *options)
         self.terminal = pexpect.spawn(command[0], command[1:], encoding="utf-8", timeout=8,
                                       echo=False, dimensions=(50, 200))
         self.terminal.logfile_read = log
-        if password is not None:
+        for password in passwords:
             self.terminal.expect("[Pp]assword:")
             self.terminal.sendline(password)
         if self.terminal.expect([r"\$ $", "denied", pexpect.EOF]) != 0:
             raise PermissionError("the login was refused")
+        # What the user sees before his shell is ready.
+        self.greeting = " ".join(self.terminal.before.split())
         self.seconds = time.monotonic() - self.began
         self.terminal.sendline(
             f"PS1='{self.PROMPT[:4]}''{self.PROMPT[4:]}'; bind 'set enable-bracketed-paste off';"
@@ -222,6 +225,14 @@ class Shell:
         self.terminal.sendline("exit")
         self.terminal.expect(pexpect.EOF)
         self.terminal.close()
+
+
+class Shell(Terminal):
+    """A login that a person could have made by ssh."""
+
+    def __init__(self, server, user, password=None, *options, log=None):
+        super().__init__(server.command(user, "-tt", *options),
+                         () if password is None else (password,), log)
 
 
 class Result:
