@@ -56,6 +56,8 @@ public final class Daemon: Sendable {
     private let offers: LoginServer
     private let sessions: SessionRegistry
     private let audit: AuditLog
+    private let generations: GenerationKeeper
+    private let transfers: BackupTransfers
     private let watches = Mutex<[@Sendable () -> Void]>([])
 
     public init(_ plan: DaemonPlan) throws {
@@ -98,6 +100,8 @@ public final class Daemon: Sendable {
             log: plan.log)
         logins = LoginServer(plan.logins, .login, logins: handler, accounts: accounts)
         offers = LoginServer(plan.offers, .offer, logins: handler, accounts: accounts)
+        generations = GenerationKeeper(folder, log: plan.log)
+        transfers = service.transfers
         self.sessions = sessions
         self.audit = audit
     }
@@ -113,9 +117,11 @@ public final class Daemon: Sendable {
         sweep.schedule(
             deadline: .now(), repeating: .seconds(Self.sweepSeconds), leeway: .milliseconds(200))
         let watches = watches.withLock { $0 }
-        sweep.setEventHandler { [sessions, audit] in
+        sweep.setEventHandler { [sessions, audit, generations, transfers] in
             sessions.forgetDead()
             audit.flushIfDue()
+            generations.keepIfDue()
+            transfers.forgetOld()
             for work in watches { work() }
         }
         sweep.resume()
