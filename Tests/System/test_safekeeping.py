@@ -32,6 +32,13 @@ def home(name):
     return pwd.getpwnam(name).pw_dir
 
 
+def generation(daemon):
+    """The daemon looks for what has changed when it starts, and then from time to time."""
+    daemon.restart()
+    return world.wait_for(lambda: list(world.STATE.glob("*/login.keychain.generation-*")),
+                          "an earlier state to be kept")
+
+
 def test_a_backup_is_the_user_s_own_file_and_shows_nothing(shell):
     answered = shell.run(BACKUP, [ALICE[1]])
     assert answered.status == 0, answered
@@ -53,7 +60,8 @@ def test_nothing_of_a_backup_stays_with_the_daemon(shell):
 
 
 @pytest.mark.parametrize("command", [BACKUP, RESTORE, "keychainctl restore --generation 1"])
-def test_it_asks_for_its_user(shell, command):
+def test_it_asks_for_its_user(shell, daemon, command):
+    generation(daemon)
     assert shell.run(BACKUP, [ALICE[1]]).status == 0
     before = open(home(ALICE[0]) + "/kc.backup", "rb").read()
     refused = shell.run(command, ["wrong", "wrong too", "wrong again"], seconds=40)
@@ -86,8 +94,7 @@ def test_another_user_s_backup_is_refused(shell, login):
 
 
 def test_an_earlier_state_is_kept_and_root_s_alone(shell, daemon):
-    kept = world.wait_for(lambda: list(world.STATE.glob("*/login.keychain.generation-*"))
-                          or daemon.restart() and None, "a generation")
+    kept = generation(daemon)
     assert all(path.stat().st_uid == 0 and path.stat().st_mode & 0o077 == 0 for path in kept)
     assert shell.run("keychainctl restore --list").text.strip()[:1].isdigit()
 
