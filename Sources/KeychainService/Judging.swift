@@ -77,12 +77,12 @@ extension KeychainService {
         for asker: any Asker
     ) throws(Refusal) -> Judging {
         let judge = policy.now.judge
-        // Looked up only where a verdict can rest on it; "not set" and "nothing" open nothing.
-        var isPasscodeSet = false
+        // Looked up only where a verdict can rest on it.
+        var isPasscodeSet: Bool?
         var provable: Set<PolicyMethod> = []
         var biometry: [UInt8] = []
         let restsOnPasscode = few?.contains { $0.restsOnPasscode(for: operation) } ?? true
-        if restsOnPasscode || !judge.policy.isEmpty {
+        if restsOnPasscode || (evidence != nil && !judge.policy.isEmpty) {
             do { isPasscodeSet = try keychain.file.isPasswordProtected() } catch {
                 throw Refusal(error)
             }
