@@ -9,6 +9,8 @@ internal import Synchronization
 public struct DaemonPlan: Sendable {
     public var stateFolder: String
     public var runtimeFolder: String
+    /// The vault key, where the service manager kept it for us.
+    public var vaultKey: Descriptor?
     public var requests: Listener
     public var logins: Listener
     public var offers: Listener
@@ -22,8 +24,8 @@ public struct DaemonPlan: Sendable {
     public var log: @Sendable (String) -> Void
 
     public init(
-        stateFolder: String, runtimeFolder: String, requests: Listener, logins: Listener,
-        offers: Listener, authenticationProgram: String, prompterProgram: String,
+        stateFolder: String, runtimeFolder: String, vaultKey: Descriptor?, requests: Listener,
+        logins: Listener, offers: Listener, authenticationProgram: String, prompterProgram: String,
         accountName: @escaping @Sendable (UInt32) -> String?,
         accountGroups: @escaping @Sendable (String) -> [String]?,
         groupName: @escaping @Sendable (UInt32) -> String?, policy: PolicyInForce,
@@ -31,6 +33,7 @@ public struct DaemonPlan: Sendable {
     ) {
         self.stateFolder = stateFolder
         self.runtimeFolder = runtimeFolder
+        self.vaultKey = vaultKey
         self.requests = requests
         self.logins = logins
         self.offers = offers
@@ -41,6 +44,15 @@ public struct DaemonPlan: Sendable {
         self.groupName = groupName
         self.policy = policy
         self.log = log
+    }
+}
+
+extension DaemonPlan {
+    /// It is read once, and then closed.
+    fileprivate var withoutVaultKey: DaemonPlan {
+        var plan = self
+        plan.vaultKey = nil
+        return plan
     }
 }
 
@@ -59,7 +71,7 @@ public final class Daemon: Sendable {
     private let watches = Mutex<[@Sendable () -> Void]>([])
 
     public init(_ plan: DaemonPlan) throws {
-        self.plan = plan
+        self.plan = plan.withoutVaultKey
         let state = plan.stateFolder
         try PrivateFile.folder(state, mode: Self.stateFolderMode)
         let accounts = AccountNames(plan.accountName)
@@ -69,7 +81,8 @@ public final class Daemon: Sendable {
         let pending = PendingUnlocks()
         let vault = KernelVault(
             keyring: keyring, sessions: sessions,
-            vaultKey: try VaultKey.load(folder: plan.runtimeFolder + "/private"),
+            vaultKey: try VaultKey.load(
+                kept: plan.vaultKey, folder: plan.runtimeFolder + "/private"),
             deviceKey: try Protectors.deviceKey(at: state + "/device.key"), pending: pending)
         let protectors = Protectors(
             folder: folder, deviceKey: try Protectors.deviceKey(at: state + "/device.key"),

@@ -70,14 +70,19 @@ class Daemon:
         self.log_path = pathlib.Path(log)
         self.process = None
 
-    def start(self, *arguments):
+    def start(self, *arguments, environment=None, descriptors=()):
+        """The descriptors are passed as systemd passes them."""
         log = open(self.log_path, "a")
         with open(PREFIX / "keyrings", "a") as names:  # for the clean-up outside
             names.write(keyring_name() + "\n")
+        command = [PREFIX / "sbin/keychaind", "--foreground", *arguments]
+        if descriptors:
+            moves = " ".join(f"{3 + i}<&{number}" for i, number in enumerate(descriptors))
+            command = ["bash", "-c", f'export LISTEN_PID=$$; exec "$@" {moves}', "bash", *command]
         self.process = subprocess.Popen(
-            [PREFIX / "sbin/keychaind", "--foreground", *arguments], stdin=subprocess.DEVNULL,
-            stdout=log, stderr=log, cwd="/", env={"PATH": "/usr/bin:/bin",
-                                                   "SWIFT_BACKTRACE": "enable=no"})
+            command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd="/",
+            pass_fds=descriptors, env={"PATH": "/usr/bin:/bin", "SWIFT_BACKTRACE": "enable=no",
+                                       **(environment or {})})
         wait_for(lambda: accepts(RUN / "keychain.sock") or self.process.poll() is not None,
                  "keychaind to listen")
         return self
