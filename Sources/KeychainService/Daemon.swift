@@ -67,6 +67,7 @@ public final class Daemon: Sendable {
     private let logins: LoginServer
     private let offers: LoginServer
     private let sessions: SessionRegistry
+    private let locking: Locking
     private let audit: AuditLog
     private let watches = Mutex<[@Sendable () -> Void]>([])
 
@@ -77,19 +78,21 @@ public final class Daemon: Sendable {
         let accounts = AccountNames(plan.accountName)
         let folder = KeychainFolder(state, layout: .folderPerUser, accounts: accounts)
         let keyring = try DaemonKeyring(stateFolder: state)
-        let sessions = SessionRegistry(keyring: keyring)
+        let evidence = EvidenceStore(keyring: keyring)
+        let sessions = SessionRegistry(keyring: keyring) { evidence.forget($0, of: $1) }
+        let screens = ScreenLocks()
         let pending = PendingUnlocks()
         let vault = KernelVault(
             keyring: keyring, sessions: sessions,
             vaultKey: try VaultKey.load(
                 kept: plan.vaultKey, folder: plan.runtimeFolder + "/private"),
-            deviceKey: try Protectors.deviceKey(at: state + "/device.key"), pending: pending)
+            deviceKey: try Protectors.deviceKey(at: state + "/device.key"), pending: pending,
+            bounds: { .loosest })
         let protectors = Protectors(
             folder: folder, deviceKey: try Protectors.deviceKey(at: state + "/device.key"),
             allowsDeviceProtector: false)
         let prompters = PrompterRegistry()
         let audit = AuditLog(folder: state)
-        let evidence = EvidenceStore(keyring: keyring)
         let guesses = Guesses()
         let memory = MemoryBudget()
         let service = KeychainService(
@@ -99,7 +102,8 @@ public final class Daemon: Sendable {
             policy: plan.policy, evidence: evidence, guesses: guesses, memory: memory,
             audit: audit, mode: .daemon)
         requests = RequestServer(
-            plan.requests, service: service, resolver: CallerResolver(sessions: sessions),
+            plan.requests, service: service,
+            resolver: CallerResolver(sessions: sessions, screens: screens),
             directory: CallerFacts.Directory(
                 accounts: accounts, groups: plan.accountGroups, group: plan.groupName),
             memory: memory, prompters: prompters,
@@ -111,6 +115,9 @@ public final class Daemon: Sendable {
             log: plan.log)
         logins = LoginServer(plan.logins, .login, logins: handler, accounts: accounts)
         offers = LoginServer(plan.offers, .offer, logins: handler, accounts: accounts)
+        locking = Locking(
+            vault: vault, sessions: sessions, screens: screens, evidence: evidence, audit: audit,
+            log: plan.log)
         self.sessions = sessions
         self.audit = audit
     }
@@ -133,6 +140,8 @@ public final class Daemon: Sendable {
         }
         sweep.resume()
         defer { sweep.cancel() }
+        // Nobody waits for it to end: it waits for others.
+        Thread { [locking] in LoginManagerWatch { locking.handle($0) }.run() }.start()
         let servers = DispatchGroup()
         for serve in [requests.run, logins.run, offers.run] {
             let thread = Thread {
