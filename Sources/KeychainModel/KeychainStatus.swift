@@ -17,6 +17,10 @@ public struct KeychainStatus: Sendable, Equatable {
     /// Why it is locked although somebody logged in, where the service knows.
     public var lockReason: LockReason
     public var itemCount: Int
+    /// Records that were met and did not open, since the file was opened.
+    public var damagedItems = 0
+    /// Records that were set aside within the file.
+    public var quarantinedItems = 0
     /// Set where the file can't be opened.
     public var problem: Refusal?
 

@@ -69,6 +69,8 @@ public final class Daemon: Sendable {
     private let sessions: SessionRegistry
     private let locking: Locking
     private let audit: AuditLog
+    private let generations: GenerationKeeper
+    private let transfers: BackupTransfers
     private let watches = Mutex<[@Sendable () -> Void]>([])
 
     public init(_ plan: DaemonPlan) throws {
@@ -118,6 +120,8 @@ public final class Daemon: Sendable {
         locking = Locking(
             vault: vault, sessions: sessions, screens: screens, evidence: evidence, audit: audit,
             log: plan.log)
+        generations = GenerationKeeper(folder, log: plan.log)
+        transfers = service.transfers
         self.sessions = sessions
         self.audit = audit
     }
@@ -133,9 +137,11 @@ public final class Daemon: Sendable {
         sweep.schedule(
             deadline: .now(), repeating: .seconds(Self.sweepSeconds), leeway: .milliseconds(200))
         let watches = watches.withLock { $0 }
-        sweep.setEventHandler { [sessions, audit] in
+        sweep.setEventHandler { [sessions, audit, generations, transfers] in
             sessions.forgetDead()
             audit.flushIfDue()
+            generations.keepIfDue()
+            transfers.forgetOld()
             for work in watches { work() }
         }
         sweep.resume()

@@ -93,6 +93,13 @@ final class KernelVault: KeyVault {
         }
     }
 
+    func forget(_ keychain: OpenKeychain) throws(Refusal) {
+        try lock(keychain)
+        for name in [firstUnlockName(keychain), deviceName(keychain)] {
+            keyring.remove(name, of: keychain.user)
+        }
+    }
+
     private func unlocks(of keychain: OpenKeychain) throws(Refusal) -> [String] {
         let suffix = ":\(keychain.name)"
         return try keyring.names(of: keychain.user).filter {
@@ -120,7 +127,7 @@ final class KernelVault: KeyVault {
     // MARK: Sealed bundles
 
     private func alwaysKeys(_ keychain: OpenKeychain) throws(Refusal) -> KeyBundle {
-        let name = "device:\(keychain.name)"
+        let name = deviceName(keychain)
         if let kept = bundle(.always, name, keychain, vaultKey) { return kept }
         let keys: KeyBundle
         do { keys = try keychain.file.alwaysKeys(deviceKey: deviceKey) } catch {
@@ -164,6 +171,8 @@ final class KernelVault: KeyVault {
                 unlockName(session, keychain), of: keychain.user, seconds: rest.wholeSeconds)
         }
     }
+
+    private func deviceName(_ keychain: OpenKeychain) -> String { "device:\(keychain.name)" }
 
     private func firstUnlockName(_ keychain: OpenKeychain) -> String {
         "first-unlock:\(keychain.name)"
