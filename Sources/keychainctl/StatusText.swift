@@ -106,6 +106,9 @@ struct StatusText {
             case .passwordDiffers: ": the login's password is not the keychain's"
             case .noSession: ": no login session of yours is known"
             case .lockedByUser: ": you locked it"
+            case .screenLocked: ": the screen was locked"
+            case .slept: ": the machine was asleep"
+            case .timedOut: ": it was open for as long as its settings allow"
             }
         switch keychain.lockState {
         case .unlocked: return "unlocked"
