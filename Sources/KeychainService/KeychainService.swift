@@ -17,6 +17,7 @@ public final class KeychainService: Sendable {
     let guesses: Guesses
     let memory: MemoryBudget
     private let mode: ServiceStatus.Mode
+    var isDaemon: Bool { mode == .daemon }
     private let locksMemory = LockedMemory.isAvailable()
 
     init(

@@ -31,12 +31,13 @@ struct WrittenItem {
             keychain: keychain, reference: reference, accessible: accessible,
             generation: generation)
         let index = BlindIndex(indexKey)
-        let scope = BlindIndex.Scope(
-            itemClass: reference.itemClass, group: record.group,
-            isSynchronizable: record.isSynchronizable)
+        let terms = reference.itemClass.terms(of: record.attributes)
         var tokens: Set<Int64> = []
-        for term in reference.itemClass.terms(of: record.attributes) {
-            tokens.insert(index.token(term, scope))
+        for place in record.places {
+            let scope = BlindIndex.Scope(
+                itemClass: reference.itemClass, place: place,
+                isSynchronizable: record.isSynchronizable)
+            for term in terms { tokens.insert(index.token(term, scope)) }
         }
         self.reference = reference
         self.record = record

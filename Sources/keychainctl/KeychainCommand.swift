@@ -13,7 +13,7 @@ struct KeychainCommand: ParsableCommand {
         subcommands: [
             StatusCommand.self, CreateCommand.self, UnlockCommand.self, LockCommand.self,
             SetPasswordCommand.self, AddCommand.self, GetCommand.self, ListCommand.self,
-            UpdateCommand.self, DeleteCommand.self, PrompterCommand.self, AuditCommand.self,
-            PolicyCommand.self,
+            UpdateCommand.self, DeleteCommand.self, AccessCommand.self, PrompterCommand.self,
+            AuditCommand.self, PolicyCommand.self,
         ])
 }
