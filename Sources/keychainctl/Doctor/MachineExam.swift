@@ -51,20 +51,30 @@ struct MachineExam {
     }
 
     private var vaultKey: Finding? {
-        let path = Self.runtimeFolder + "/private"
-        guard let facts = try? FileManager.default.attributesOfItem(atPath: path) else {
-            return nil
-        }
-        let owner = (facts[.ownerAccountID] as? NSNumber)?.intValue
-        let mode = (facts[.posixPermissions] as? NSNumber)?.intValue ?? 0
-        guard owner == 0, mode & 0o077 == 0 else {
+        guard geteuid() == 0 else { return nil }
+        let folder = Self.runtimeFolder + "/private"
+        let path = folder + "/vault-key"
+        guard FileManager.default.fileExists(atPath: path) else {
             return Finding(
-                .machine, .trouble,
-                "\(path), which holds the key of this boot, is not closed to others",
-                remedy: "chown root \(path) && chmod 0700 \(path)")
+                .machine, .fine, "systemd keeps the key of this boot while keychaind restarts")
+        }
+        for path in [folder, path] {
+            let facts = try? FileManager.default.attributesOfItem(atPath: path)
+            let owner = (facts?[.ownerAccountID] as? NSNumber)?.intValue
+            let mode = (facts?[.posixPermissions] as? NSNumber)?.intValue ?? 0o777
+            guard owner == 0, mode & 0o077 == 0 else {
+                return Finding(
+                    .machine, .trouble,
+                    "\(path), the key of this boot or its folder, is not closed to others",
+                    remedy: "chown root \(path) && chmod go= \(path)")
+            }
         }
         return Finding(
-            .machine, .fine, "unlocked keychains outlive a restart of keychaind, not the boot")
+            .machine, .note, "the key of this boot lies in a file of \(folder)",
+            remedy: """
+                systemd keeps it where it has started keychaind, with FileDescriptorStoreMax= in the \
+                unit.
+                """)
     }
 
     /// "UID: usage nkeys/nikeys qnkeys/maxkeys qnbytes/maxbytes"
