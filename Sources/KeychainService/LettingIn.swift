@@ -114,15 +114,16 @@ extension KeychainService {
     ) -> Candidate? {
         var search = query
         search.limit = Self.mostCandidates
+        let given = authentication.evidence(for: asker)
         guard asker.caller.identity.strength != nil,
             let found = try? keychain.file.find(search, in: .askable(besides: groups), keys: keys),
             !found.isEmpty,
             var reading = try? judging(
                 .decrypt, as: operation, keychain, keys, groups: asker.caller.accessGroups,
-                ui: query.authenticationUI, for: asker),
+                ui: query.authenticationUI, given: given, for: asker),
             var changing = try? judging(
                 .decrypt, as: .changeACL, keychain, keys, groups: asker.caller.accessGroups,
-                ui: query.authenticationUI, for: asker)
+                ui: query.authenticationUI, given: given, for: asker)
         else { return nil }
         reading.admission = { _ in .trusted }
         changing.admission = { _ in .mayChange }
@@ -156,7 +157,7 @@ extension KeychainService {
         of item: SealedItem, _ reading: Judging, _ changing: Judging, _ asker: any Asker
     ) -> TrustOffer? {
         let presence = Requirement(.factor(.presence))
-        guard reading.circumstances.keychain.isPasscodeSet,
+        guard reading.circumstances.keychain.isPasscodeSet == true,
             let proof = presence.cheapestProof(available: reading.circumstances.provable)
         else { return nil }
         var offer = TrustOffer()
