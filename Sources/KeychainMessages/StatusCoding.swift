@@ -41,6 +41,8 @@ extension KeychainStatus {
         wire.hasPendingPassword_p = hasPendingPassword
         wire.lockReason = UInt32(lockReason.rawValue)
         wire.itemCount = UInt64(clamping: itemCount)
+        wire.damagedItems = UInt64(clamping: damagedItems)
+        wire.quarantinedItems = UInt64(clamping: quarantinedItems)
         if let problem { wire.problem = problem.rawValue }
         return wire
     }
@@ -56,6 +58,8 @@ extension KeychainStatus {
             problem: wire.hasProblem ? Refusal(rawValue: wire.problem) ?? .internalError : nil)
         isProvisional = wire.isProvisional
         hasPendingPassword = wire.hasPendingPassword_p
+        damagedItems = Int(clamping: wire.damagedItems)
+        quarantinedItems = Int(clamping: wire.quarantinedItems)
     }
 }
 

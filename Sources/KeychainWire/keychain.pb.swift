@@ -181,6 +181,73 @@ package nonisolated struct WireAccessControl: Sendable {
   fileprivate var _defaultOperation: WireConstraint? = nil
 }
 
+/// Programs by their application identifiers; an empty one is the program that says so.
+package nonisolated struct WireNamedPrograms: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var identities: [String] = []
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+package nonisolated struct WireTrustChange: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// 1 replace, 2 add, 3 remove, 4 no list any more.
+  package var kind: UInt32 = 0
+
+  package var identities: [String] = []
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+package nonisolated struct WireTrustList: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var applications: [WireTrustList.Application] = []
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package nonisolated struct Application: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    package var identity: String = String()
+
+    package var strength: UInt32 = 0
+
+    package var listedBy: String {
+      get {_listedBy ?? String()}
+      set {_listedBy = newValue}
+    }
+    /// Returns true if `listedBy` has been explicitly set.
+    package var hasListedBy: Bool {self._listedBy != nil}
+    /// Clears the value of `listedBy`. Subsequent reads from it will return its default value.
+    package mutating func clearListedBy() {self._listedBy = nil}
+
+    package var listedAt: Double = 0
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
+
+    fileprivate var _listedBy: String? = nil
+  }
+
+  package init() {}
+}
+
 package nonisolated struct WireQuery: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -319,6 +386,15 @@ package nonisolated struct WireItem: Sendable {
   /// Clears the value of `reason`. Subsequent reads from it will return its default value.
   package mutating func clearReason() {self._reason = nil}
 
+  package var trusted: WireNamedPrograms {
+    get {_trusted ?? WireNamedPrograms()}
+    set {_trusted = newValue}
+  }
+  /// Returns true if `trusted` has been explicitly set.
+  package var hasTrusted: Bool {self._trusted != nil}
+  /// Clears the value of `trusted`. Subsequent reads from it will return its default value.
+  package mutating func clearTrusted() {self._trusted = nil}
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -327,6 +403,7 @@ package nonisolated struct WireItem: Sendable {
   fileprivate var _accessGroup: String? = nil
   fileprivate var _accessControl: WireAccessControl? = nil
   fileprivate var _reason: String? = nil
+  fileprivate var _trusted: WireNamedPrograms? = nil
 }
 
 package nonisolated struct WireChange: Sendable {
@@ -372,6 +449,15 @@ package nonisolated struct WireChange: Sendable {
   /// Clears the value of `accessControl`. Subsequent reads from it will return its default value.
   package mutating func clearAccessControl() {self._accessControl = nil}
 
+  package var trust: WireTrustChange {
+    get {_trust ?? WireTrustChange()}
+    set {_trust = newValue}
+  }
+  /// Returns true if `trust` has been explicitly set.
+  package var hasTrust: Bool {self._trust != nil}
+  /// Clears the value of `trust`. Subsequent reads from it will return its default value.
+  package mutating func clearTrust() {self._trust = nil}
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -380,6 +466,7 @@ package nonisolated struct WireChange: Sendable {
   fileprivate var _synchronizable: Bool? = nil
   fileprivate var _accessible: UInt32? = nil
   fileprivate var _accessControl: WireAccessControl? = nil
+  fileprivate var _trust: WireTrustChange? = nil
 }
 
 /// From a program.
@@ -409,6 +496,12 @@ package nonisolated struct WireClientMessage: @unchecked Sendable {
   package var hasContext: Bool {_storage._context != nil}
   /// Clears the value of `context`. Subsequent reads from it will return its default value.
   package mutating func clearContext() {_uniqueStorage()._context = nil}
+
+  /// With register_prompter: it shows windows, and no terminal of its user's.
+  package var showsWindows: Bool {
+    get {_storage._showsWindows}
+    set {_uniqueStorage()._showsWindows = newValue}
+  }
 
   package var verb: OneOf_Verb? {
     get {return _storage._verb}
@@ -545,6 +638,14 @@ package nonisolated struct WireClientMessage: @unchecked Sendable {
     set {_uniqueStorage()._verb = .promptReply(newValue)}
   }
 
+  package var safekeeping: WireClientMessage.Safekeeping {
+    get {
+      if case .safekeeping(let v)? = _storage._verb {return v}
+      return WireClientMessage.Safekeeping()
+    }
+    set {_uniqueStorage()._verb = .safekeeping(newValue)}
+  }
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package nonisolated enum OneOf_Verb: Equatable, Sendable {
@@ -566,6 +667,7 @@ package nonisolated struct WireClientMessage: @unchecked Sendable {
     case registerPrompter(WireClientMessage.Empty)
     case attachPrompter(Data)
     case promptReply(WireClientMessage.PromptReply)
+    case safekeeping(WireClientMessage.Safekeeping)
 
   }
 
@@ -641,29 +743,35 @@ package nonisolated struct WireClientMessage: @unchecked Sendable {
     fileprivate var _constraint: WireConstraint? = nil
   }
 
-  package nonisolated struct Add: Sendable {
+  package nonisolated struct Add: @unchecked Sendable {
     // SwiftProtobuf.Message conformance is added in an extension below. See the
     // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
     // methods supported on all messages.
 
     package var item: WireItem {
-      get {_item ?? WireItem()}
-      set {_item = newValue}
+      get {_storage._item ?? WireItem()}
+      set {_uniqueStorage()._item = newValue}
     }
     /// Returns true if `item` has been explicitly set.
-    package var hasItem: Bool {self._item != nil}
+    package var hasItem: Bool {_storage._item != nil}
     /// Clears the value of `item`. Subsequent reads from it will return its default value.
-    package mutating func clearItem() {self._item = nil}
+    package mutating func clearItem() {_uniqueStorage()._item = nil}
 
-    package var hasSecret_p: Bool = false
+    package var hasSecret_p: Bool {
+      get {_storage._hasSecret_p}
+      set {_uniqueStorage()._hasSecret_p = newValue}
+    }
 
-    package var parts: UInt32 = 0
+    package var parts: UInt32 {
+      get {_storage._parts}
+      set {_uniqueStorage()._parts = newValue}
+    }
 
     package var unknownFields = SwiftProtobuf.UnknownStorage()
 
     package init() {}
 
-    fileprivate var _item: WireItem? = nil
+    fileprivate var _storage = _StorageClass.defaultInstance
   }
 
   package nonisolated struct Update: @unchecked Sendable {
@@ -733,6 +841,125 @@ package nonisolated struct WireClientMessage: @unchecked Sendable {
     package var hasOldPassword_p: Bool = false
 
     package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
+
+    fileprivate var _keychain: String? = nil
+  }
+
+  /// What is asked about a keychain's file as a whole.
+  package nonisolated struct Safekeeping: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    package var keychain: String {
+      get {_keychain ?? String()}
+      set {_keychain = newValue}
+    }
+    /// Returns true if `keychain` has been explicitly set.
+    package var hasKeychain: Bool {self._keychain != nil}
+    /// Clears the value of `keychain`. Subsequent reads from it will return its default value.
+    package mutating func clearKeychain() {self._keychain = nil}
+
+    package var step: WireClientMessage.Safekeeping.OneOf_Step? = nil
+
+    /// true: mends, too
+    package var check: Bool {
+      get {
+        if case .check(let v)? = step {return v}
+        return false
+      }
+      set {step = .check(newValue)}
+    }
+
+    package var generations: WireClientMessage.Empty {
+      get {
+        if case .generations(let v)? = step {return v}
+        return WireClientMessage.Empty()
+      }
+      set {step = .generations(newValue)}
+    }
+
+    package var beginBackup: WireClientMessage.Empty {
+      get {
+        if case .beginBackup(let v)? = step {return v}
+        return WireClientMessage.Empty()
+      }
+      set {step = .beginBackup(newValue)}
+    }
+
+    package var readBackup: WireClientMessage.Safekeeping.Piece {
+      get {
+        if case .readBackup(let v)? = step {return v}
+        return WireClientMessage.Safekeeping.Piece()
+      }
+      set {step = .readBackup(newValue)}
+    }
+
+    package var beginRestore: WireClientMessage.Empty {
+      get {
+        if case .beginRestore(let v)? = step {return v}
+        return WireClientMessage.Empty()
+      }
+      set {step = .beginRestore(newValue)}
+    }
+
+    package var sendRestore: WireClientMessage.Safekeeping.Piece {
+      get {
+        if case .sendRestore(let v)? = step {return v}
+        return WireClientMessage.Safekeeping.Piece()
+      }
+      set {step = .sendRestore(newValue)}
+    }
+
+    package var finishRestore: WireClientMessage.Safekeeping.Piece {
+      get {
+        if case .finishRestore(let v)? = step {return v}
+        return WireClientMessage.Safekeeping.Piece()
+      }
+      set {step = .finishRestore(newValue)}
+    }
+
+    package var restoreGeneration: UInt32 {
+      get {
+        if case .restoreGeneration(let v)? = step {return v}
+        return 0
+      }
+      set {step = .restoreGeneration(newValue)}
+    }
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package nonisolated enum OneOf_Step: Equatable, Sendable {
+      /// true: mends, too
+      case check(Bool)
+      case generations(WireClientMessage.Empty)
+      case beginBackup(WireClientMessage.Empty)
+      case readBackup(WireClientMessage.Safekeeping.Piece)
+      case beginRestore(WireClientMessage.Empty)
+      case sendRestore(WireClientMessage.Safekeeping.Piece)
+      case finishRestore(WireClientMessage.Safekeeping.Piece)
+      case restoreGeneration(UInt32)
+
+    }
+
+    /// A copy on its way: from an offset, with the bytes sent or the digest of all of them.
+    package nonisolated struct Piece: Sendable {
+      // SwiftProtobuf.Message conformance is added in an extension below. See the
+      // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+      // methods supported on all messages.
+
+      package var identifier: Data = Data()
+
+      package var offset: UInt64 = 0
+
+      package var bytes: Data = Data()
+
+      package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+      package init() {}
+    }
 
     package init() {}
 
@@ -858,11 +1085,104 @@ package nonisolated struct WireServerMessage: Sendable {
     /// Clears the value of `report`. Subsequent reads from it will return its default value.
     package mutating func clearReport() {_uniqueStorage()._report = nil}
 
+    package var safekept: WireServerMessage.Safekept {
+      get {_storage._safekept ?? WireServerMessage.Safekept()}
+      set {_uniqueStorage()._safekept = newValue}
+    }
+    /// Returns true if `safekept` has been explicitly set.
+    package var hasSafekept: Bool {_storage._safekept != nil}
+    /// Clears the value of `safekept`. Subsequent reads from it will return its default value.
+    package mutating func clearSafekept() {_uniqueStorage()._safekept = nil}
+
     package var unknownFields = SwiftProtobuf.UnknownStorage()
 
     package init() {}
 
     fileprivate var _storage = _StorageClass.defaultInstance
+  }
+
+  package nonisolated struct Safekept: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    package var findings: WireServerMessage.Findings {
+      get {_findings ?? WireServerMessage.Findings()}
+      set {_findings = newValue}
+    }
+    /// Returns true if `findings` has been explicitly set.
+    package var hasFindings: Bool {self._findings != nil}
+    /// Clears the value of `findings`. Subsequent reads from it will return its default value.
+    package mutating func clearFindings() {self._findings = nil}
+
+    package var generations: [WireServerMessage.Generation] = []
+
+    package var transfer: Data {
+      get {_transfer ?? Data()}
+      set {_transfer = newValue}
+    }
+    /// Returns true if `transfer` has been explicitly set.
+    package var hasTransfer: Bool {self._transfer != nil}
+    /// Clears the value of `transfer`. Subsequent reads from it will return its default value.
+    package mutating func clearTransfer() {self._transfer = nil}
+
+    package var transferBytes: UInt64 = 0
+
+    package var piece: Data = Data()
+
+    package var replaced: UInt32 = 0
+
+    package var setAside: UInt64 = 0
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
+
+    fileprivate var _findings: WireServerMessage.Findings? = nil
+    fileprivate var _transfer: Data? = nil
+  }
+
+  package nonisolated struct Findings: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    package var isStructureWhole: Bool = false
+
+    package var whole: UInt64 = 0
+
+    package var sealed: UInt64 = 0
+
+    package var damaged: UInt64 = 0
+
+    package var misindexed: UInt64 = 0
+
+    package var strayEntries: UInt64 = 0
+
+    package var quarantined: UInt64 = 0
+
+    package var leftovers: UInt64 = 0
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
+  }
+
+  package nonisolated struct Generation: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    package var number: UInt32 = 0
+
+    /// Seconds since 1970.
+    package var made: Double = 0
+
+    package var bytes: UInt64 = 0
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
   }
 
   /// What a user could be asked to prove on this machine, and whether he could be asked.
@@ -912,11 +1232,21 @@ package nonisolated struct WireServerMessage: Sendable {
 
     package var secretLength: UInt32 = 0
 
+    package var trusted: WireTrustList {
+      get {_trusted ?? WireTrustList()}
+      set {_trusted = newValue}
+    }
+    /// Returns true if `trusted` has been explicitly set.
+    package var hasTrusted: Bool {self._trusted != nil}
+    /// Clears the value of `trusted`. Subsequent reads from it will return its default value.
+    package mutating func clearTrusted() {self._trusted = nil}
+
     package var unknownFields = SwiftProtobuf.UnknownStorage()
 
     package init() {}
 
     fileprivate var _accessControl: WireAccessControl? = nil
+    fileprivate var _trusted: WireTrustList? = nil
   }
 
   package nonisolated struct NeedsPrompter: Sendable {
@@ -939,13 +1269,17 @@ package nonisolated struct WireServerMessage: Sendable {
     // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
     // methods supported on all messages.
 
-    /// 1 ask without echo, 2 ask with echo, 3 information, 4 error, 5 title, 6 finished.
+    /// 1 ask without echo, 2 ask with echo, 3 information, 4 error, 5 title, 6 finished,
+    /// 80 choose.
     package var kind: UInt32 = 0
 
     package var text: String = String()
 
     /// With `finished`: the outcome of the conversation, 0 success.
     package var outcome: UInt32 = 0
+
+    /// With `choose`: what there is to choose from, by its words.
+    package var choices: [String] = []
 
     package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -1016,6 +1350,10 @@ package nonisolated struct WireServerMessage: Sendable {
     package var isProvisional: Bool = false
 
     package var hasPendingPassword_p: Bool = false
+
+    package var damagedItems: UInt64 = 0
+
+    package var quarantinedItems: UInt64 = 0
 
     package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -1291,6 +1629,150 @@ nonisolated extension WireAccessControl.Entry: SwiftProtobuf.Message, SwiftProto
   }
 }
 
+nonisolated extension WireNamedPrograms: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".NamedPrograms"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}identities\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedStringField(value: &self.identities) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.identities.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.identities, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: WireNamedPrograms, rhs: WireNamedPrograms) -> Bool {
+    if lhs.identities != rhs.identities {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireTrustChange: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".TrustChange"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{1}identities\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.kind) }()
+      case 2: try { try decoder.decodeRepeatedStringField(value: &self.identities) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.kind != 0 {
+      try visitor.visitSingularUInt32Field(value: self.kind, fieldNumber: 1)
+    }
+    if !self.identities.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.identities, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: WireTrustChange, rhs: WireTrustChange) -> Bool {
+    if lhs.kind != rhs.kind {return false}
+    if lhs.identities != rhs.identities {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireTrustList: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".TrustList"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}applications\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.applications) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.applications.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.applications, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: WireTrustList, rhs: WireTrustList) -> Bool {
+    if lhs.applications != rhs.applications {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireTrustList.Application: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = WireTrustList.protoMessageName + ".Application"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}identity\0\u{1}strength\0\u{3}listed_by\0\u{3}listed_at\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.identity) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.strength) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self._listedBy) }()
+      case 4: try { try decoder.decodeSingularDoubleField(value: &self.listedAt) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.identity.isEmpty {
+      try visitor.visitSingularStringField(value: self.identity, fieldNumber: 1)
+    }
+    if self.strength != 0 {
+      try visitor.visitSingularUInt32Field(value: self.strength, fieldNumber: 2)
+    }
+    try { if let v = self._listedBy {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 3)
+    } }()
+    if self.listedAt.bitPattern != 0 {
+      try visitor.visitSingularDoubleField(value: self.listedAt, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: WireTrustList.Application, rhs: WireTrustList.Application) -> Bool {
+    if lhs.identity != rhs.identity {return false}
+    if lhs.strength != rhs.strength {return false}
+    if lhs._listedBy != rhs._listedBy {return false}
+    if lhs.listedAt != rhs.listedAt {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
 nonisolated extension WireQuery: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Query"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}keychain\0\u{3}item_class\0\u{1}attributes\0\u{1}accessible\0\u{3}access_group\0\u{1}synchronizable\0\u{3}restricts_references\0\u{1}references\0\u{3}host_or_subdomain\0\u{1}folding\0\u{1}limit\0\u{1}parts\0\u{3}authentication_ui\0\u{1}reason\0")
@@ -1392,7 +1874,7 @@ nonisolated extension WireQuery: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension WireItem: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Item"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}keychain\0\u{3}item_class\0\u{1}attributes\0\u{3}access_group\0\u{1}synchronizable\0\u{1}accessible\0\u{3}access_control\0\u{3}authentication_ui\0\u{1}reason\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}keychain\0\u{3}item_class\0\u{1}attributes\0\u{3}access_group\0\u{1}synchronizable\0\u{1}accessible\0\u{3}access_control\0\u{3}authentication_ui\0\u{1}reason\0\u{2}G\u{1}trusted\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1409,6 +1891,7 @@ nonisolated extension WireItem: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
       case 7: try { try decoder.decodeSingularMessageField(value: &self._accessControl) }()
       case 8: try { try decoder.decodeSingularUInt32Field(value: &self.authenticationUi) }()
       case 9: try { try decoder.decodeSingularStringField(value: &self._reason) }()
+      case 80: try { try decoder.decodeSingularMessageField(value: &self._trusted) }()
       default: break
       }
     }
@@ -1446,6 +1929,9 @@ nonisolated extension WireItem: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
     try { if let v = self._reason {
       try visitor.visitSingularStringField(value: v, fieldNumber: 9)
     } }()
+    try { if let v = self._trusted {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 80)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1459,6 +1945,7 @@ nonisolated extension WireItem: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
     if lhs._accessControl != rhs._accessControl {return false}
     if lhs.authenticationUi != rhs.authenticationUi {return false}
     if lhs._reason != rhs._reason {return false}
+    if lhs._trusted != rhs._trusted {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -1466,7 +1953,7 @@ nonisolated extension WireItem: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
 
 nonisolated extension WireChange: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Change"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}attributes\0\u{3}access_group\0\u{1}synchronizable\0\u{1}accessible\0\u{3}access_control\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}attributes\0\u{3}access_group\0\u{1}synchronizable\0\u{1}accessible\0\u{3}access_control\0\u{2}K\u{1}trust\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1479,6 +1966,7 @@ nonisolated extension WireChange: SwiftProtobuf.Message, SwiftProtobuf._MessageI
       case 3: try { try decoder.decodeSingularBoolField(value: &self._synchronizable) }()
       case 4: try { try decoder.decodeSingularUInt32Field(value: &self._accessible) }()
       case 5: try { try decoder.decodeSingularMessageField(value: &self._accessControl) }()
+      case 80: try { try decoder.decodeSingularMessageField(value: &self._trust) }()
       default: break
       }
     }
@@ -1504,6 +1992,9 @@ nonisolated extension WireChange: SwiftProtobuf.Message, SwiftProtobuf._MessageI
     try { if let v = self._accessControl {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
     } }()
+    try { if let v = self._trust {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 80)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1513,6 +2004,7 @@ nonisolated extension WireChange: SwiftProtobuf.Message, SwiftProtobuf._MessageI
     if lhs._synchronizable != rhs._synchronizable {return false}
     if lhs._accessible != rhs._accessible {return false}
     if lhs._accessControl != rhs._accessControl {return false}
+    if lhs._trust != rhs._trust {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -1520,12 +2012,13 @@ nonisolated extension WireChange: SwiftProtobuf.Message, SwiftProtobuf._MessageI
 
 nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ClientMessage"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}offers_terminal\0\u{3}secret_lengths\0\u{1}context\0\u{2}\u{7}add\0\u{3}copy_matching\0\u{1}update\0\u{1}delete\0\u{1}status\0\u{3}create_keychain\0\u{1}unlock\0\u{1}lock\0\u{3}set_password\0\u{1}authenticate\0\u{1}capabilities\0\u{3}end_context\0\u{1}policies\0\u{4}\u{8}register_prompter\0\u{3}attach_prompter\0\u{3}prompt_reply\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}offers_terminal\0\u{3}secret_lengths\0\u{1}context\0\u{2}\u{7}add\0\u{3}copy_matching\0\u{1}update\0\u{1}delete\0\u{1}status\0\u{3}create_keychain\0\u{1}unlock\0\u{1}lock\0\u{3}set_password\0\u{1}authenticate\0\u{1}capabilities\0\u{3}end_context\0\u{1}policies\0\u{4}\u{8}register_prompter\0\u{3}attach_prompter\0\u{3}prompt_reply\0\u{2}&safekeeping\0\u{4}\u{a}shows_windows\0")
 
   fileprivate class _StorageClass {
     var _offersTerminal: Bool = false
     var _secretLengths: [UInt32] = []
     var _context: WireClientMessage.Context? = nil
+    var _showsWindows: Bool = false
     var _verb: WireClientMessage.OneOf_Verb?
 
       // This property is used as the initial default value for new instances of the type.
@@ -1540,6 +2033,7 @@ nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._M
       _offersTerminal = source._offersTerminal
       _secretLengths = source._secretLengths
       _context = source._context
+      _showsWindows = source._showsWindows
       _verb = source._verb
     }
   }
@@ -1765,6 +2259,20 @@ nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._M
             _storage._verb = .promptReply(v)
           }
         }()
+        case 70: try {
+          var v: WireClientMessage.Safekeeping?
+          var hadOneofValue = false
+          if let current = _storage._verb {
+            hadOneofValue = true
+            if case .safekeeping(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._verb = .safekeeping(v)
+          }
+        }()
+        case 80: try { try decoder.decodeSingularBoolField(value: &_storage._showsWindows) }()
         default: break
         }
       }
@@ -1851,7 +2359,14 @@ nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._M
         guard case .promptReply(let v)? = _storage._verb else { preconditionFailure() }
         try visitor.visitSingularMessageField(value: v, fieldNumber: 32)
       }()
+      case .safekeeping?: try {
+        guard case .safekeeping(let v)? = _storage._verb else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 70)
+      }()
       case nil: break
+      }
+      if _storage._showsWindows != false {
+        try visitor.visitSingularBoolField(value: _storage._showsWindows, fieldNumber: 80)
       }
     }
     try unknownFields.traverse(visitor: &visitor)
@@ -1865,6 +2380,7 @@ nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._M
         if _storage._offersTerminal != rhs_storage._offersTerminal {return false}
         if _storage._secretLengths != rhs_storage._secretLengths {return false}
         if _storage._context != rhs_storage._context {return false}
+        if _storage._showsWindows != rhs_storage._showsWindows {return false}
         if _storage._verb != rhs_storage._verb {return false}
         return true
       }
@@ -2011,41 +2527,81 @@ nonisolated extension WireClientMessage.Add: SwiftProtobuf.Message, SwiftProtobu
   package static let protoMessageName: String = WireClientMessage.protoMessageName + ".Add"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}item\0\u{3}has_secret\0\u{1}parts\0")
 
+  fileprivate class _StorageClass {
+    var _item: WireItem? = nil
+    var _hasSecret_p: Bool = false
+    var _parts: UInt32 = 0
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _item = source._item
+      _hasSecret_p = source._hasSecret_p
+      _parts = source._parts
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
+
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    while let fieldNumber = try decoder.nextFieldNumber() {
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every case branch when no optimizations are
-      // enabled. https://github.com/apple/swift-protobuf/issues/1034
-      switch fieldNumber {
-      case 1: try { try decoder.decodeSingularMessageField(value: &self._item) }()
-      case 2: try { try decoder.decodeSingularBoolField(value: &self.hasSecret_p) }()
-      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.parts) }()
-      default: break
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeSingularMessageField(value: &_storage._item) }()
+        case 2: try { try decoder.decodeSingularBoolField(value: &_storage._hasSecret_p) }()
+        case 3: try { try decoder.decodeSingularUInt32Field(value: &_storage._parts) }()
+        default: break
+        }
       }
     }
   }
 
   package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    // The use of inline closures is to circumvent an issue where the compiler
-    // allocates stack space for every if/case branch local when no optimizations
-    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
-    // https://github.com/apple/swift-protobuf/issues/1182
-    try { if let v = self._item {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
-    } }()
-    if self.hasSecret_p != false {
-      try visitor.visitSingularBoolField(value: self.hasSecret_p, fieldNumber: 2)
-    }
-    if self.parts != 0 {
-      try visitor.visitSingularUInt32Field(value: self.parts, fieldNumber: 3)
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every if/case branch local when no optimizations
+      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+      // https://github.com/apple/swift-protobuf/issues/1182
+      try { if let v = _storage._item {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+      } }()
+      if _storage._hasSecret_p != false {
+        try visitor.visitSingularBoolField(value: _storage._hasSecret_p, fieldNumber: 2)
+      }
+      if _storage._parts != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._parts, fieldNumber: 3)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: WireClientMessage.Add, rhs: WireClientMessage.Add) -> Bool {
-    if lhs._item != rhs._item {return false}
-    if lhs.hasSecret_p != rhs.hasSecret_p {return false}
-    if lhs.parts != rhs.parts {return false}
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._item != rhs_storage._item {return false}
+        if _storage._hasSecret_p != rhs_storage._hasSecret_p {return false}
+        if _storage._parts != rhs_storage._parts {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -2209,6 +2765,210 @@ nonisolated extension WireClientMessage.Named: SwiftProtobuf.Message, SwiftProto
   }
 }
 
+nonisolated extension WireClientMessage.Safekeeping: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = WireClientMessage.protoMessageName + ".Safekeeping"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}keychain\0\u{1}check\0\u{1}generations\0\u{3}begin_backup\0\u{3}read_backup\0\u{3}begin_restore\0\u{3}send_restore\0\u{3}finish_restore\0\u{3}restore_generation\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self._keychain) }()
+      case 2: try {
+        var v: Bool?
+        try decoder.decodeSingularBoolField(value: &v)
+        if let v = v {
+          if self.step != nil {try decoder.handleConflictingOneOf()}
+          self.step = .check(v)
+        }
+      }()
+      case 3: try {
+        var v: WireClientMessage.Empty?
+        var hadOneofValue = false
+        if let current = self.step {
+          hadOneofValue = true
+          if case .generations(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.step = .generations(v)
+        }
+      }()
+      case 4: try {
+        var v: WireClientMessage.Empty?
+        var hadOneofValue = false
+        if let current = self.step {
+          hadOneofValue = true
+          if case .beginBackup(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.step = .beginBackup(v)
+        }
+      }()
+      case 5: try {
+        var v: WireClientMessage.Safekeeping.Piece?
+        var hadOneofValue = false
+        if let current = self.step {
+          hadOneofValue = true
+          if case .readBackup(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.step = .readBackup(v)
+        }
+      }()
+      case 6: try {
+        var v: WireClientMessage.Empty?
+        var hadOneofValue = false
+        if let current = self.step {
+          hadOneofValue = true
+          if case .beginRestore(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.step = .beginRestore(v)
+        }
+      }()
+      case 7: try {
+        var v: WireClientMessage.Safekeeping.Piece?
+        var hadOneofValue = false
+        if let current = self.step {
+          hadOneofValue = true
+          if case .sendRestore(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.step = .sendRestore(v)
+        }
+      }()
+      case 8: try {
+        var v: WireClientMessage.Safekeeping.Piece?
+        var hadOneofValue = false
+        if let current = self.step {
+          hadOneofValue = true
+          if case .finishRestore(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.step = .finishRestore(v)
+        }
+      }()
+      case 9: try {
+        var v: UInt32?
+        try decoder.decodeSingularUInt32Field(value: &v)
+        if let v = v {
+          if self.step != nil {try decoder.handleConflictingOneOf()}
+          self.step = .restoreGeneration(v)
+        }
+      }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._keychain {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 1)
+    } }()
+    switch self.step {
+    case .check?: try {
+      guard case .check(let v)? = self.step else { preconditionFailure() }
+      try visitor.visitSingularBoolField(value: v, fieldNumber: 2)
+    }()
+    case .generations?: try {
+      guard case .generations(let v)? = self.step else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    }()
+    case .beginBackup?: try {
+      guard case .beginBackup(let v)? = self.step else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+    }()
+    case .readBackup?: try {
+      guard case .readBackup(let v)? = self.step else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
+    }()
+    case .beginRestore?: try {
+      guard case .beginRestore(let v)? = self.step else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
+    }()
+    case .sendRestore?: try {
+      guard case .sendRestore(let v)? = self.step else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 7)
+    }()
+    case .finishRestore?: try {
+      guard case .finishRestore(let v)? = self.step else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
+    }()
+    case .restoreGeneration?: try {
+      guard case .restoreGeneration(let v)? = self.step else { preconditionFailure() }
+      try visitor.visitSingularUInt32Field(value: v, fieldNumber: 9)
+    }()
+    case nil: break
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: WireClientMessage.Safekeeping, rhs: WireClientMessage.Safekeeping) -> Bool {
+    if lhs._keychain != rhs._keychain {return false}
+    if lhs.step != rhs.step {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireClientMessage.Safekeeping.Piece: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = WireClientMessage.Safekeeping.protoMessageName + ".Piece"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}identifier\0\u{1}offset\0\u{1}bytes\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.identifier) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.offset) }()
+      case 3: try { try decoder.decodeSingularBytesField(value: &self.bytes) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.identifier.isEmpty {
+      try visitor.visitSingularBytesField(value: self.identifier, fieldNumber: 1)
+    }
+    if self.offset != 0 {
+      try visitor.visitSingularUInt64Field(value: self.offset, fieldNumber: 2)
+    }
+    if !self.bytes.isEmpty {
+      try visitor.visitSingularBytesField(value: self.bytes, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: WireClientMessage.Safekeeping.Piece, rhs: WireClientMessage.Safekeeping.Piece) -> Bool {
+    if lhs.identifier != rhs.identifier {return false}
+    if lhs.offset != rhs.offset {return false}
+    if lhs.bytes != rhs.bytes {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
 nonisolated extension WireClientMessage.PromptReply: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = WireClientMessage.protoMessageName + ".PromptReply"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}has_answer\0")
@@ -2342,7 +3102,7 @@ nonisolated extension WireServerMessage: SwiftProtobuf.Message, SwiftProtobuf._M
 
 nonisolated extension WireServerMessage.Answer: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = WireServerMessage.protoMessageName + ".Answer"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}items\0\u{1}continues\0\u{1}status\0\u{1}count\0\u{1}capabilities\0\u{1}report\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}items\0\u{1}continues\0\u{1}status\0\u{1}count\0\u{1}capabilities\0\u{1}report\0\u{2}@\u{1}safekept\0")
 
   fileprivate class _StorageClass {
     var _items: [WireServerMessage.FoundItem] = []
@@ -2351,6 +3111,7 @@ nonisolated extension WireServerMessage.Answer: SwiftProtobuf.Message, SwiftProt
     var _count: UInt64 = 0
     var _capabilities: WireServerMessage.Capabilities? = nil
     var _report: String? = nil
+    var _safekept: WireServerMessage.Safekept? = nil
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -2367,6 +3128,7 @@ nonisolated extension WireServerMessage.Answer: SwiftProtobuf.Message, SwiftProt
       _count = source._count
       _capabilities = source._capabilities
       _report = source._report
+      _safekept = source._safekept
     }
   }
 
@@ -2391,6 +3153,7 @@ nonisolated extension WireServerMessage.Answer: SwiftProtobuf.Message, SwiftProt
         case 4: try { try decoder.decodeSingularUInt64Field(value: &_storage._count) }()
         case 5: try { try decoder.decodeSingularMessageField(value: &_storage._capabilities) }()
         case 6: try { try decoder.decodeSingularStringField(value: &_storage._report) }()
+        case 70: try { try decoder.decodeSingularMessageField(value: &_storage._safekept) }()
         default: break
         }
       }
@@ -2421,6 +3184,9 @@ nonisolated extension WireServerMessage.Answer: SwiftProtobuf.Message, SwiftProt
       try { if let v = _storage._report {
         try visitor.visitSingularStringField(value: v, fieldNumber: 6)
       } }()
+      try { if let v = _storage._safekept {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 70)
+      } }()
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -2436,10 +3202,180 @@ nonisolated extension WireServerMessage.Answer: SwiftProtobuf.Message, SwiftProt
         if _storage._count != rhs_storage._count {return false}
         if _storage._capabilities != rhs_storage._capabilities {return false}
         if _storage._report != rhs_storage._report {return false}
+        if _storage._safekept != rhs_storage._safekept {return false}
         return true
       }
       if !storagesAreEqual {return false}
     }
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireServerMessage.Safekept: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = WireServerMessage.protoMessageName + ".Safekept"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}findings\0\u{1}generations\0\u{1}transfer\0\u{3}transfer_bytes\0\u{1}piece\0\u{1}replaced\0\u{3}set_aside\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._findings) }()
+      case 2: try { try decoder.decodeRepeatedMessageField(value: &self.generations) }()
+      case 3: try { try decoder.decodeSingularBytesField(value: &self._transfer) }()
+      case 4: try { try decoder.decodeSingularUInt64Field(value: &self.transferBytes) }()
+      case 5: try { try decoder.decodeSingularBytesField(value: &self.piece) }()
+      case 6: try { try decoder.decodeSingularUInt32Field(value: &self.replaced) }()
+      case 7: try { try decoder.decodeSingularUInt64Field(value: &self.setAside) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._findings {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    if !self.generations.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.generations, fieldNumber: 2)
+    }
+    try { if let v = self._transfer {
+      try visitor.visitSingularBytesField(value: v, fieldNumber: 3)
+    } }()
+    if self.transferBytes != 0 {
+      try visitor.visitSingularUInt64Field(value: self.transferBytes, fieldNumber: 4)
+    }
+    if !self.piece.isEmpty {
+      try visitor.visitSingularBytesField(value: self.piece, fieldNumber: 5)
+    }
+    if self.replaced != 0 {
+      try visitor.visitSingularUInt32Field(value: self.replaced, fieldNumber: 6)
+    }
+    if self.setAside != 0 {
+      try visitor.visitSingularUInt64Field(value: self.setAside, fieldNumber: 7)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: WireServerMessage.Safekept, rhs: WireServerMessage.Safekept) -> Bool {
+    if lhs._findings != rhs._findings {return false}
+    if lhs.generations != rhs.generations {return false}
+    if lhs._transfer != rhs._transfer {return false}
+    if lhs.transferBytes != rhs.transferBytes {return false}
+    if lhs.piece != rhs.piece {return false}
+    if lhs.replaced != rhs.replaced {return false}
+    if lhs.setAside != rhs.setAside {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireServerMessage.Findings: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = WireServerMessage.protoMessageName + ".Findings"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}is_structure_whole\0\u{1}whole\0\u{1}sealed\0\u{1}damaged\0\u{1}misindexed\0\u{3}stray_entries\0\u{1}quarantined\0\u{1}leftovers\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBoolField(value: &self.isStructureWhole) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.whole) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.sealed) }()
+      case 4: try { try decoder.decodeSingularUInt64Field(value: &self.damaged) }()
+      case 5: try { try decoder.decodeSingularUInt64Field(value: &self.misindexed) }()
+      case 6: try { try decoder.decodeSingularUInt64Field(value: &self.strayEntries) }()
+      case 7: try { try decoder.decodeSingularUInt64Field(value: &self.quarantined) }()
+      case 8: try { try decoder.decodeSingularUInt64Field(value: &self.leftovers) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.isStructureWhole != false {
+      try visitor.visitSingularBoolField(value: self.isStructureWhole, fieldNumber: 1)
+    }
+    if self.whole != 0 {
+      try visitor.visitSingularUInt64Field(value: self.whole, fieldNumber: 2)
+    }
+    if self.sealed != 0 {
+      try visitor.visitSingularUInt64Field(value: self.sealed, fieldNumber: 3)
+    }
+    if self.damaged != 0 {
+      try visitor.visitSingularUInt64Field(value: self.damaged, fieldNumber: 4)
+    }
+    if self.misindexed != 0 {
+      try visitor.visitSingularUInt64Field(value: self.misindexed, fieldNumber: 5)
+    }
+    if self.strayEntries != 0 {
+      try visitor.visitSingularUInt64Field(value: self.strayEntries, fieldNumber: 6)
+    }
+    if self.quarantined != 0 {
+      try visitor.visitSingularUInt64Field(value: self.quarantined, fieldNumber: 7)
+    }
+    if self.leftovers != 0 {
+      try visitor.visitSingularUInt64Field(value: self.leftovers, fieldNumber: 8)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: WireServerMessage.Findings, rhs: WireServerMessage.Findings) -> Bool {
+    if lhs.isStructureWhole != rhs.isStructureWhole {return false}
+    if lhs.whole != rhs.whole {return false}
+    if lhs.sealed != rhs.sealed {return false}
+    if lhs.damaged != rhs.damaged {return false}
+    if lhs.misindexed != rhs.misindexed {return false}
+    if lhs.strayEntries != rhs.strayEntries {return false}
+    if lhs.quarantined != rhs.quarantined {return false}
+    if lhs.leftovers != rhs.leftovers {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireServerMessage.Generation: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = WireServerMessage.protoMessageName + ".Generation"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}made\0\u{1}bytes\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.number) }()
+      case 2: try { try decoder.decodeSingularDoubleField(value: &self.made) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.bytes) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.number != 0 {
+      try visitor.visitSingularUInt32Field(value: self.number, fieldNumber: 1)
+    }
+    if self.made.bitPattern != 0 {
+      try visitor.visitSingularDoubleField(value: self.made, fieldNumber: 2)
+    }
+    if self.bytes != 0 {
+      try visitor.visitSingularUInt64Field(value: self.bytes, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: WireServerMessage.Generation, rhs: WireServerMessage.Generation) -> Bool {
+    if lhs.number != rhs.number {return false}
+    if lhs.made != rhs.made {return false}
+    if lhs.bytes != rhs.bytes {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -2502,7 +3438,7 @@ nonisolated extension WireServerMessage.Capabilities: SwiftProtobuf.Message, Swi
 
 nonisolated extension WireServerMessage.FoundItem: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = WireServerMessage.protoMessageName + ".FoundItem"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}reference\0\u{1}attributes\0\u{3}access_control\0\u{3}has_secret\0\u{3}secret_length\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}reference\0\u{1}attributes\0\u{3}access_control\0\u{3}has_secret\0\u{3}secret_length\0\u{2}K\u{1}trusted\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2515,6 +3451,7 @@ nonisolated extension WireServerMessage.FoundItem: SwiftProtobuf.Message, SwiftP
       case 3: try { try decoder.decodeSingularMessageField(value: &self._accessControl) }()
       case 4: try { try decoder.decodeSingularBoolField(value: &self.hasSecret_p) }()
       case 5: try { try decoder.decodeSingularUInt32Field(value: &self.secretLength) }()
+      case 80: try { try decoder.decodeSingularMessageField(value: &self._trusted) }()
       default: break
       }
     }
@@ -2540,6 +3477,9 @@ nonisolated extension WireServerMessage.FoundItem: SwiftProtobuf.Message, SwiftP
     if self.secretLength != 0 {
       try visitor.visitSingularUInt32Field(value: self.secretLength, fieldNumber: 5)
     }
+    try { if let v = self._trusted {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 80)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -2549,6 +3489,7 @@ nonisolated extension WireServerMessage.FoundItem: SwiftProtobuf.Message, SwiftP
     if lhs._accessControl != rhs._accessControl {return false}
     if lhs.hasSecret_p != rhs.hasSecret_p {return false}
     if lhs.secretLength != rhs.secretLength {return false}
+    if lhs._trusted != rhs._trusted {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -2591,7 +3532,7 @@ nonisolated extension WireServerMessage.NeedsPrompter: SwiftProtobuf.Message, Sw
 
 nonisolated extension WireServerMessage.Prompt: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = WireServerMessage.protoMessageName + ".Prompt"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{1}text\0\u{1}outcome\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{1}text\0\u{1}outcome\0\u{2}M\u{1}choices\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2602,6 +3543,7 @@ nonisolated extension WireServerMessage.Prompt: SwiftProtobuf.Message, SwiftProt
       case 1: try { try decoder.decodeSingularUInt32Field(value: &self.kind) }()
       case 2: try { try decoder.decodeSingularStringField(value: &self.text) }()
       case 3: try { try decoder.decodeSingularUInt32Field(value: &self.outcome) }()
+      case 80: try { try decoder.decodeRepeatedStringField(value: &self.choices) }()
       default: break
       }
     }
@@ -2617,6 +3559,9 @@ nonisolated extension WireServerMessage.Prompt: SwiftProtobuf.Message, SwiftProt
     if self.outcome != 0 {
       try visitor.visitSingularUInt32Field(value: self.outcome, fieldNumber: 3)
     }
+    if !self.choices.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.choices, fieldNumber: 80)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -2624,6 +3569,7 @@ nonisolated extension WireServerMessage.Prompt: SwiftProtobuf.Message, SwiftProt
     if lhs.kind != rhs.kind {return false}
     if lhs.text != rhs.text {return false}
     if lhs.outcome != rhs.outcome {return false}
+    if lhs.choices != rhs.choices {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -2700,7 +3646,7 @@ nonisolated extension WireServerMessage.Status: SwiftProtobuf.Message, SwiftProt
 
 nonisolated extension WireServerMessage.Keychain: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = WireServerMessage.protoMessageName + ".Keychain"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}path\0\u{3}lock_state\0\u{3}is_password_protected\0\u{3}lock_reason\0\u{3}item_count\0\u{1}problem\0\u{4}!is_provisional\0\u{3}has_pending_password\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}path\0\u{3}lock_state\0\u{3}is_password_protected\0\u{3}lock_reason\0\u{3}item_count\0\u{1}problem\0\u{4}!is_provisional\0\u{3}has_pending_password\0\u{4}\u{1d}damaged_items\0\u{3}quarantined_items\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2717,6 +3663,8 @@ nonisolated extension WireServerMessage.Keychain: SwiftProtobuf.Message, SwiftPr
       case 7: try { try decoder.decodeSingularUInt32Field(value: &self._problem) }()
       case 40: try { try decoder.decodeSingularBoolField(value: &self.isProvisional) }()
       case 41: try { try decoder.decodeSingularBoolField(value: &self.hasPendingPassword_p) }()
+      case 70: try { try decoder.decodeSingularUInt64Field(value: &self.damagedItems) }()
+      case 71: try { try decoder.decodeSingularUInt64Field(value: &self.quarantinedItems) }()
       default: break
       }
     }
@@ -2754,6 +3702,12 @@ nonisolated extension WireServerMessage.Keychain: SwiftProtobuf.Message, SwiftPr
     if self.hasPendingPassword_p != false {
       try visitor.visitSingularBoolField(value: self.hasPendingPassword_p, fieldNumber: 41)
     }
+    if self.damagedItems != 0 {
+      try visitor.visitSingularUInt64Field(value: self.damagedItems, fieldNumber: 70)
+    }
+    if self.quarantinedItems != 0 {
+      try visitor.visitSingularUInt64Field(value: self.quarantinedItems, fieldNumber: 71)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -2767,6 +3721,8 @@ nonisolated extension WireServerMessage.Keychain: SwiftProtobuf.Message, SwiftPr
     if lhs._problem != rhs._problem {return false}
     if lhs.isProvisional != rhs.isProvisional {return false}
     if lhs.hasPendingPassword_p != rhs.hasPendingPassword_p {return false}
+    if lhs.damagedItems != rhs.damagedItems {return false}
+    if lhs.quarantinedItems != rhs.quarantinedItems {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

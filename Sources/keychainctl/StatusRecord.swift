@@ -16,6 +16,10 @@ struct StatusRecord: Encodable {
         /// A new password waits for a login that proves it.
         let pendingPassword: Bool
         let items: Int
+        /// Records that did not open although their key was there.
+        let damaged: Int
+        /// Damaged records that were set aside.
+        let setAside: Int
         /// Why its file can't be opened.
         let problem: String?
     }
@@ -45,6 +49,7 @@ struct StatusRecord: Encodable {
                 reason: $0.lockReason == .none ? nil : "\($0.lockReason)",
                 protectedByPassword: $0.isPasswordProtected, provisional: $0.isProvisional,
                 pendingPassword: $0.hasPendingPassword, items: $0.itemCount,
+                damaged: $0.damagedItems, setAside: $0.quarantinedItems,
                 problem: $0.problem.map { "\($0)" })
         }
     }
