@@ -40,6 +40,7 @@ extension KeychainStatus {
         wire.lockReason = UInt32(lockReason.rawValue)
         wire.itemCount = UInt64(clamping: itemCount)
         if let problem { wire.problem = problem.rawValue }
+        if let settings { wire.settings = .init(settings) }
         return wire
     }
 
@@ -51,7 +52,8 @@ extension KeychainStatus {
             name: wire.name, path: wire.path, lockState: lockState,
             isPasswordProtected: wire.isPasswordProtected, lockReason: reason,
             itemCount: Int(clamping: wire.itemCount),
-            problem: wire.hasProblem ? Refusal(rawValue: wire.problem) ?? .internalError : nil)
+            problem: wire.hasProblem ? Refusal(rawValue: wire.problem) ?? .internalError : nil,
+            settings: wire.hasSettings ? wire.settings.settings : nil)
     }
 }
 

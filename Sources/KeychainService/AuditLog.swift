@@ -14,6 +14,7 @@ internal import Synchronization
 final class AuditLog: Sendable {
     enum Operation: String, Sendable {
         case add, copyMatching, update, delete, unlock, lock, setPassword, createKeychain, status
+        case changeSettings
         case authenticate, reloadPolicies
         /// What PAM's module or a screen locker asked for.
         case login, logout, offerPassword, changePassword

@@ -28,7 +28,7 @@ public protocol Authenticator: Sendable {
 /// What the user is told before he is asked: the service's own facts, and below them the program's
 /// words.
 public struct Question: Sendable, Equatable {
-    public enum Purpose: String, Sendable { case read, change, delete, add, authenticate }
+    public enum Purpose: String, Sendable { case read, change, delete, add, authenticate, keepOpen }
 
     public let purpose: Purpose
     /// Names of the items it is about, at most `mostNames`.
@@ -50,7 +50,11 @@ public struct Question: Sendable, Equatable {
     /// characters that could change how the rest reads.
     public func text(for caller: Caller) -> String {
         let purpose =
-            purpose == .authenticate ? "know that it is you" : "\(purpose.rawValue) \(items)"
+            switch purpose {
+            case .authenticate: "know that it is you"
+            case .keepOpen: "keep a keychain open longer than until now"
+            case .read, .change, .delete, .add: "\(purpose.rawValue) \(items)"
+            }
         var lines = ["\(Self.program(caller)) wants to \(purpose)."]
         if let reason, !reason.isEmpty {
             lines.append("The program says: \(ShownText.quoted(reason, longest: 200))")

@@ -23,6 +23,8 @@ struct Keybag {
         case whileUnlocked
         /// akpu, under the password and the device secret.
         case passcode
+        /// What closes the keychain, readable, with a hash under ak.
+        case settings
     }
 
     static let identifierBytes = 16

@@ -12,7 +12,8 @@ struct KeychainCommand: ParsableCommand {
             """,
         subcommands: [
             StatusCommand.self, CreateCommand.self, UnlockCommand.self, LockCommand.self,
-            SetPasswordCommand.self, AddCommand.self, GetCommand.self, ListCommand.self,
+            SettingsCommand.self, SetPasswordCommand.self, AddCommand.self, GetCommand.self,
+            ListCommand.self,
             UpdateCommand.self, DeleteCommand.self, PrompterCommand.self, AuditCommand.self,
             PolicyCommand.self,
         ])

@@ -14,6 +14,8 @@ struct StatusRecord: Encodable {
         let items: Int
         /// Why its file can't be opened.
         let problem: String?
+        /// What closes it; absent where nothing does.
+        let settings: SettingsRecord?
     }
 
     let mode: String
@@ -40,7 +42,8 @@ struct StatusRecord: Encodable {
                 name: $0.name, path: $0.path, state: "\($0.lockState)",
                 reason: $0.lockReason == .none ? nil : "\($0.lockReason)",
                 protectedByPassword: $0.isPasswordProtected, items: $0.itemCount,
-                problem: $0.problem.map { "\($0)" })
+                problem: $0.problem.map { "\($0)" },
+                settings: $0.settings.map(SettingsRecord.init))
         }
     }
 }
