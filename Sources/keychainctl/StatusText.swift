@@ -80,6 +80,7 @@ struct StatusText {
         }
         let facts = ["Keychain “\(name)”: \(state(keychain)).", path]
         return facts + ["    items: \(keychain.itemCount)"]
+<<<<<<< HEAD
             + damage(keychain) + opening(keychain) + protection(keychain)
     }
 
@@ -96,6 +97,9 @@ struct StatusText {
             lines.append("    damaged records set aside: \(keychain.quarantinedItems)")
         }
         return lines
+=======
+            + locking(keychain) + opening(keychain) + protection(keychain)
+>>>>>>> 5a01c79a9b2b95b3449fdb8000795629609e9902
     }
 
     private func state(_ keychain: KeychainStatus) -> String {
@@ -116,6 +120,12 @@ struct StatusText {
         case .lockedAfterFirstUnlock:
             return "locked, except for after-first-unlock items" + reason
         }
+    }
+
+    /// What its owner or the administrator has set; not what every keychain does.
+    private func locking(_ keychain: KeychainStatus) -> [String] {
+        guard let settings = keychain.settings, settings != KeychainSettings() else { return [] }
+        return ["    " + SettingsText.lines(settings).joined(separator: "; ")]
     }
 
     private func opening(_ keychain: KeychainStatus) -> [String] {
