@@ -54,14 +54,10 @@ extension KeychainStatus {
             name: wire.name, path: wire.path, lockState: lockState,
             isPasswordProtected: wire.isPasswordProtected, lockReason: reason,
             itemCount: Int(clamping: wire.itemCount),
-<<<<<<< HEAD
-            problem: wire.hasProblem ? Refusal(rawValue: wire.problem) ?? .internalError : nil)
-        damagedItems = Int(clamping: wire.damagedItems)
-        quarantinedItems = Int(clamping: wire.quarantinedItems)
-=======
             problem: wire.hasProblem ? Refusal(rawValue: wire.problem) ?? .internalError : nil,
             settings: wire.hasSettings ? wire.settings.settings : nil)
->>>>>>> 5a01c79a9b2b95b3449fdb8000795629609e9902
+        damagedItems = Int(clamping: wire.damagedItems)
+        quarantinedItems = Int(clamping: wire.quarantinedItems)
     }
 }
 

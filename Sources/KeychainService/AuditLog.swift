@@ -14,12 +14,7 @@ internal import Synchronization
 final class AuditLog: Sendable {
     enum Operation: String, Sendable {
         case add, copyMatching, update, delete, unlock, lock, setPassword, createKeychain, status
-<<<<<<< HEAD
-        case authenticate, reloadPolicies, backup, restore, repair
-=======
-        case changeSettings
-        case authenticate, reloadPolicies
->>>>>>> 5a01c79a9b2b95b3449fdb8000795629609e9902
+        case changeSettings, authenticate, reloadPolicies, backup, restore, repair
         /// What PAM's module or a screen locker asked for.
         case login, logout, offerPassword, changePassword
     }

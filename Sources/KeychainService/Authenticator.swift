@@ -52,15 +52,11 @@ public struct TrustAnswer: Sendable {
 /// What the user is told before he is asked: the service's own facts, and below them the program's
 /// words.
 public struct Question: Sendable, Equatable {
-<<<<<<< HEAD
     public enum Purpose: String, Sendable {
-        case read, change, delete, add, authenticate
+        case read, change, delete, add, authenticate, keepOpen
         /// What the keychain of that name is copied to, or replaced by, is the program's choice.
         case backUp, restore
     }
-=======
-    public enum Purpose: String, Sendable { case read, change, delete, add, authenticate, keepOpen }
->>>>>>> 5a01c79a9b2b95b3449fdb8000795629609e9902
 
     public let purpose: Purpose
     /// Names of the items it is about, at most `mostNames`.
@@ -91,18 +87,12 @@ public struct Question: Sendable, Equatable {
         let purpose =
             switch purpose {
             case .authenticate: "know that it is you"
-<<<<<<< HEAD
+            case .keepOpen: "keep a keychain open longer than until now"
             case .backUp: "copy all of your keychain \(name), as sealed as it is, to a file"
             case .restore: "replace your keychain \(name) with an earlier copy"
             case .read, .change, .delete, .add: "\(purpose.rawValue) \(items)"
             }
         var lines = ["\(Self.program(caller)) wants to \(purpose)."] + remarks
-=======
-            case .keepOpen: "keep a keychain open longer than until now"
-            case .read, .change, .delete, .add: "\(purpose.rawValue) \(items)"
-            }
-        var lines = ["\(Self.program(caller)) wants to \(purpose)."]
->>>>>>> 5a01c79a9b2b95b3449fdb8000795629609e9902
         if let reason, !reason.isEmpty {
             lines.append("The program says: \(ShownText.quoted(reason, longest: 200))")
         }

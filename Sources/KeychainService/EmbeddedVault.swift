@@ -49,7 +49,6 @@ final class EmbeddedVault: KeyVault {
         }
     }
 
-<<<<<<< HEAD
     func forget(_ keychain: OpenKeychain) throws(Refusal) {
         own.withLock { own in
             own["always:" + keychain.path] = nil
@@ -69,7 +68,6 @@ final class EmbeddedVault: KeyVault {
         }
     }
 
-=======
     /// Nobody is there to close it.
     func apply(_ settings: KeychainSettings, to keychain: OpenKeychain) throws(Refusal) {
         throw .notImplemented
@@ -77,7 +75,6 @@ final class EmbeddedVault: KeyVault {
 
     func inForce(_ settings: KeychainSettings) -> KeychainSettings? { nil }
 
->>>>>>> 5a01c79a9b2b95b3449fdb8000795629609e9902
     func lockState(of keychain: OpenKeychain) -> KeychainStatus.LockState {
         guard let isProtected = try? isProtected(keychain), isProtected else { return .unlocked }
         if kept(.whileUnlocked, keychain) != nil { return .unlocked }

@@ -122,12 +122,9 @@ public final class KeychainService: Sendable {
             do {
                 status.isPasswordProtected = try keychain.file.isPasswordProtected()
                 status.itemCount = try keychain.file.itemCount()
-<<<<<<< HEAD
                 status.damagedItems = keychain.file.corruptItemCount
                 status.quarantinedItems = try keychain.file.quarantinedCount()
-=======
                 status.settings = vault.inForce(try keychain.file.unverifiedSettings())
->>>>>>> 5a01c79a9b2b95b3449fdb8000795629609e9902
             } catch { throw Refusal(error) }
         } catch { status.problem = error }
         return status

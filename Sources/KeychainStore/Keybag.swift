@@ -17,13 +17,8 @@ struct Keybag {
         case afterFirstUnlock
         /// ak and aku, under the master key.
         case whileUnlocked
-<<<<<<< HEAD
-=======
-        /// akpu, under the password and the device secret.
-        case passcode
         /// What closes the keychain, readable, with a hash under ak.
         case settings
->>>>>>> 5a01c79a9b2b95b3449fdb8000795629609e9902
     }
 
     static let identifierBytes = 16

@@ -1418,11 +1418,10 @@ package nonisolated struct WireServerMessage: Sendable {
     /// Clears the value of `problem`. Subsequent reads from it will return its default value.
     package mutating func clearProblem() {self._problem = nil}
 
-<<<<<<< HEAD
     package var damagedItems: UInt64 = 0
 
     package var quarantinedItems: UInt64 = 0
-=======
+
     /// What closes it, with the administrator's bounds; absent where nothing does.
     package var settings: WireServerMessage.Settings {
       get {_settings ?? WireServerMessage.Settings()}
@@ -1432,7 +1431,6 @@ package nonisolated struct WireServerMessage: Sendable {
     package var hasSettings: Bool {self._settings != nil}
     /// Clears the value of `settings`. Subsequent reads from it will return its default value.
     package mutating func clearSettings() {self._settings = nil}
->>>>>>> 5a01c79a9b2b95b3449fdb8000795629609e9902
 
     package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -2110,11 +2108,7 @@ nonisolated extension WireChange: SwiftProtobuf.Message, SwiftProtobuf._MessageI
 
 nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ClientMessage"
-<<<<<<< HEAD
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}offers_terminal\0\u{3}secret_lengths\0\u{1}context\0\u{2}\u{7}add\0\u{3}copy_matching\0\u{1}update\0\u{1}delete\0\u{1}status\0\u{3}create_keychain\0\u{1}unlock\0\u{1}lock\0\u{3}set_password\0\u{1}authenticate\0\u{1}capabilities\0\u{3}end_context\0\u{1}policies\0\u{4}\u{8}register_prompter\0\u{3}attach_prompter\0\u{3}prompt_reply\0\u{2}&safekeeping\0\u{4}\u{a}shows_windows\0")
-=======
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}offers_terminal\0\u{3}secret_lengths\0\u{1}context\0\u{2}\u{7}add\0\u{3}copy_matching\0\u{1}update\0\u{1}delete\0\u{1}status\0\u{3}create_keychain\0\u{1}unlock\0\u{1}lock\0\u{3}set_password\0\u{1}authenticate\0\u{1}capabilities\0\u{3}end_context\0\u{1}policies\0\u{4}\u{8}register_prompter\0\u{3}attach_prompter\0\u{3}prompt_reply\0\u{4}\u{1c}change_settings\0")
->>>>>>> 5a01c79a9b2b95b3449fdb8000795629609e9902
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}offers_terminal\0\u{3}secret_lengths\0\u{1}context\0\u{2}\u{7}add\0\u{3}copy_matching\0\u{1}update\0\u{1}delete\0\u{1}status\0\u{3}create_keychain\0\u{1}unlock\0\u{1}lock\0\u{3}set_password\0\u{1}authenticate\0\u{1}capabilities\0\u{3}end_context\0\u{1}policies\0\u{4}\u{8}register_prompter\0\u{3}attach_prompter\0\u{3}prompt_reply\0\u{4}\u{1c}change_settings\0\u{2}\u{a}safekeeping\0\u{4}\u{a}shows_windows\0")
 
   fileprivate class _StorageClass {
     var _offersTerminal: Bool = false
@@ -2361,35 +2355,33 @@ nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._M
             _storage._verb = .promptReply(v)
           }
         }()
-<<<<<<< HEAD
-        case 70: try {
-          var v: WireClientMessage.Safekeeping?
-          var hadOneofValue = false
-          if let current = _storage._verb {
-            hadOneofValue = true
-            if case .safekeeping(let m) = current {v = m}
-=======
         case 60: try {
           var v: WireClientMessage.ChangeSettings?
           var hadOneofValue = false
           if let current = _storage._verb {
             hadOneofValue = true
             if case .changeSettings(let m) = current {v = m}
->>>>>>> 5a01c79a9b2b95b3449fdb8000795629609e9902
           }
           try decoder.decodeSingularMessageField(value: &v)
           if let v = v {
             if hadOneofValue {try decoder.handleConflictingOneOf()}
-<<<<<<< HEAD
+            _storage._verb = .changeSettings(v)
+          }
+        }()
+        case 70: try {
+          var v: WireClientMessage.Safekeeping?
+          var hadOneofValue = false
+          if let current = _storage._verb {
+            hadOneofValue = true
+            if case .safekeeping(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
             _storage._verb = .safekeeping(v)
           }
         }()
         case 80: try { try decoder.decodeSingularBoolField(value: &_storage._showsWindows) }()
-=======
-            _storage._verb = .changeSettings(v)
-          }
-        }()
->>>>>>> 5a01c79a9b2b95b3449fdb8000795629609e9902
         default: break
         }
       }
@@ -2476,15 +2468,13 @@ nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._M
         guard case .promptReply(let v)? = _storage._verb else { preconditionFailure() }
         try visitor.visitSingularMessageField(value: v, fieldNumber: 32)
       }()
-<<<<<<< HEAD
-      case .safekeeping?: try {
-        guard case .safekeeping(let v)? = _storage._verb else { preconditionFailure() }
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 70)
-=======
       case .changeSettings?: try {
         guard case .changeSettings(let v)? = _storage._verb else { preconditionFailure() }
         try visitor.visitSingularMessageField(value: v, fieldNumber: 60)
->>>>>>> 5a01c79a9b2b95b3449fdb8000795629609e9902
+      }()
+      case .safekeeping?: try {
+        guard case .safekeeping(let v)? = _storage._verb else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 70)
       }()
       case nil: break
       }
@@ -3823,11 +3813,7 @@ nonisolated extension WireServerMessage.Status: SwiftProtobuf.Message, SwiftProt
 
 nonisolated extension WireServerMessage.Keychain: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = WireServerMessage.protoMessageName + ".Keychain"
-<<<<<<< HEAD
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}path\0\u{3}lock_state\0\u{3}is_password_protected\0\u{3}lock_reason\0\u{3}item_count\0\u{1}problem\0\u{4}?damaged_items\0\u{3}quarantined_items\0")
-=======
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}path\0\u{3}lock_state\0\u{3}is_password_protected\0\u{3}lock_reason\0\u{3}item_count\0\u{1}problem\0\u{2}5settings\0")
->>>>>>> 5a01c79a9b2b95b3449fdb8000795629609e9902
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}path\0\u{3}lock_state\0\u{3}is_password_protected\0\u{3}lock_reason\0\u{3}item_count\0\u{1}problem\0\u{2}5settings\0\u{4}\u{a}damaged_items\0\u{3}quarantined_items\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3842,12 +3828,9 @@ nonisolated extension WireServerMessage.Keychain: SwiftProtobuf.Message, SwiftPr
       case 5: try { try decoder.decodeSingularUInt32Field(value: &self.lockReason) }()
       case 6: try { try decoder.decodeSingularUInt64Field(value: &self.itemCount) }()
       case 7: try { try decoder.decodeSingularUInt32Field(value: &self._problem) }()
-<<<<<<< HEAD
+      case 60: try { try decoder.decodeSingularMessageField(value: &self._settings) }()
       case 70: try { try decoder.decodeSingularUInt64Field(value: &self.damagedItems) }()
       case 71: try { try decoder.decodeSingularUInt64Field(value: &self.quarantinedItems) }()
-=======
-      case 60: try { try decoder.decodeSingularMessageField(value: &self._settings) }()
->>>>>>> 5a01c79a9b2b95b3449fdb8000795629609e9902
       default: break
       }
     }
@@ -3879,18 +3862,15 @@ nonisolated extension WireServerMessage.Keychain: SwiftProtobuf.Message, SwiftPr
     try { if let v = self._problem {
       try visitor.visitSingularUInt32Field(value: v, fieldNumber: 7)
     } }()
-<<<<<<< HEAD
+    try { if let v = self._settings {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 60)
+    } }()
     if self.damagedItems != 0 {
       try visitor.visitSingularUInt64Field(value: self.damagedItems, fieldNumber: 70)
     }
     if self.quarantinedItems != 0 {
       try visitor.visitSingularUInt64Field(value: self.quarantinedItems, fieldNumber: 71)
     }
-=======
-    try { if let v = self._settings {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 60)
-    } }()
->>>>>>> 5a01c79a9b2b95b3449fdb8000795629609e9902
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -3902,10 +3882,8 @@ nonisolated extension WireServerMessage.Keychain: SwiftProtobuf.Message, SwiftPr
     if lhs.lockReason != rhs.lockReason {return false}
     if lhs.itemCount != rhs.itemCount {return false}
     if lhs._problem != rhs._problem {return false}
-<<<<<<< HEAD
     if lhs.damagedItems != rhs.damagedItems {return false}
     if lhs.quarantinedItems != rhs.quarantinedItems {return false}
-=======
     if lhs._settings != rhs._settings {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
@@ -3952,7 +3930,6 @@ nonisolated extension WireServerMessage.Settings: SwiftProtobuf.Message, SwiftPr
     if lhs.lockAfter != rhs.lockAfter {return false}
     if lhs.locksOnSleep != rhs.locksOnSleep {return false}
     if lhs.locksWithScreen != rhs.locksWithScreen {return false}
->>>>>>> 5a01c79a9b2b95b3449fdb8000795629609e9902
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -12,16 +12,9 @@ struct KeychainCommand: ParsableCommand {
             """,
         subcommands: [
             StatusCommand.self, CreateCommand.self, UnlockCommand.self, LockCommand.self,
-<<<<<<< HEAD
-            SetPasswordCommand.self, AddCommand.self, GetCommand.self, ListCommand.self,
-            UpdateCommand.self, DeleteCommand.self, AccessCommand.self, PrompterCommand.self,
-            AuditCommand.self, PolicyCommand.self, BackupCommand.self, RestoreCommand.self,
-            DoctorCommand.self,
-=======
             SettingsCommand.self, SetPasswordCommand.self, AddCommand.self, GetCommand.self,
-            ListCommand.self,
-            UpdateCommand.self, DeleteCommand.self, PrompterCommand.self, AuditCommand.self,
-            PolicyCommand.self,
->>>>>>> 5a01c79a9b2b95b3449fdb8000795629609e9902
+            ListCommand.self, UpdateCommand.self, DeleteCommand.self, AccessCommand.self,
+            PrompterCommand.self, AuditCommand.self, PolicyCommand.self, BackupCommand.self,
+            RestoreCommand.self, DoctorCommand.self,
         ])
 }

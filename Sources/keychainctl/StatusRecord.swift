@@ -46,13 +46,9 @@ struct StatusRecord: Encodable {
                 name: $0.name, path: $0.path, state: "\($0.lockState)",
                 reason: $0.lockReason == .none ? nil : "\($0.lockReason)",
                 protectedByPassword: $0.isPasswordProtected, items: $0.itemCount,
-<<<<<<< HEAD
                 damaged: $0.damagedItems, setAside: $0.quarantinedItems,
-                problem: $0.problem.map { "\($0)" })
-=======
                 problem: $0.problem.map { "\($0)" },
                 settings: $0.settings.map(SettingsRecord.init))
->>>>>>> 5a01c79a9b2b95b3449fdb8000795629609e9902
         }
     }
 }

@@ -80,8 +80,7 @@ struct StatusText {
         }
         let facts = ["Keychain “\(name)”: \(state(keychain)).", path]
         return facts + ["    items: \(keychain.itemCount)"]
-<<<<<<< HEAD
-            + damage(keychain) + opening(keychain) + protection(keychain)
+            + damage(keychain) + locking(keychain) + opening(keychain) + protection(keychain)
     }
 
     private func damage(_ keychain: KeychainStatus) -> [String] {
@@ -97,9 +96,6 @@ struct StatusText {
             lines.append("    damaged records set aside: \(keychain.quarantinedItems)")
         }
         return lines
-=======
-            + locking(keychain) + opening(keychain) + protection(keychain)
->>>>>>> 5a01c79a9b2b95b3449fdb8000795629609e9902
     }
 
     private func state(_ keychain: KeychainStatus) -> String {
