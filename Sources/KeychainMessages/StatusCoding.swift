@@ -44,6 +44,7 @@ extension KeychainStatus {
         wire.damagedItems = UInt64(clamping: damagedItems)
         wire.quarantinedItems = UInt64(clamping: quarantinedItems)
         if let problem { wire.problem = problem.rawValue }
+        if let settings { wire.settings = .init(settings) }
         return wire
     }
 
@@ -55,7 +56,8 @@ extension KeychainStatus {
             name: wire.name, path: wire.path, lockState: lockState,
             isPasswordProtected: wire.isPasswordProtected, lockReason: reason,
             itemCount: Int(clamping: wire.itemCount),
-            problem: wire.hasProblem ? Refusal(rawValue: wire.problem) ?? .internalError : nil)
+            problem: wire.hasProblem ? Refusal(rawValue: wire.problem) ?? .internalError : nil,
+            settings: wire.hasSettings ? wire.settings.settings : nil)
         isProvisional = wire.isProvisional
         hasPendingPassword = wire.hasPendingPassword_p
         damagedItems = Int(clamping: wire.damagedItems)

@@ -22,6 +22,8 @@ struct StatusRecord: Encodable {
         let setAside: Int
         /// Why its file can't be opened.
         let problem: String?
+        /// What closes it; absent where nothing does.
+        let settings: SettingsRecord?
     }
 
     let mode: String
@@ -50,7 +52,8 @@ struct StatusRecord: Encodable {
                 protectedByPassword: $0.isPasswordProtected, provisional: $0.isProvisional,
                 pendingPassword: $0.hasPendingPassword, items: $0.itemCount,
                 damaged: $0.damagedItems, setAside: $0.quarantinedItems,
-                problem: $0.problem.map { "\($0)" })
+                problem: $0.problem.map { "\($0)" },
+                settings: $0.settings.map(SettingsRecord.init))
         }
     }
 }
