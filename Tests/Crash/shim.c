@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loaded into a program by the crash tests: counts the calls by which it changes files, and at the one
-// that CRASH_AT names lets it die or the call fail. Without CRASH_AT it writes the count to the file
-// that CRASH_COUNT names when the program ends.
+// Loaded into a program by the crash tests: counts the calls by which it changes files, and at the
+// one that CRASH_AT names lets it die or the call fail. Without CRASH_AT it writes the count to the
+// file that CRASH_COUNT names when the program ends.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -124,8 +124,8 @@ CHANGING(fdatasync, (int descriptor), (descriptor), is_file(descriptor))
 CHANGING(ftruncate, (int descriptor, off_t length), (descriptor, length), is_file(descriptor))
 CHANGING(ftruncate64, (int descriptor, off64_t length), (descriptor, length), is_file(descriptor))
 CHANGING(rename, (const char *from, const char *to), (from, to), 1)
-CHANGING(renameat2, (int from_folder, const char *from, int to_folder, const char *to,
-                     unsigned int flags),
+CHANGING(renameat2,
+         (int from_folder, const char *from, int to_folder, const char *to, unsigned int flags),
          (from_folder, from, to_folder, to, flags), 1)
 CHANGING(link, (const char *from, const char *to), (from, to), 1)
 CHANGING(unlink, (const char *path), (path), 1)
