@@ -96,6 +96,8 @@ extension Request {
         case .lock(let keychain):
             message.lock = .init()
             if let keychain { message.lock.keychain = keychain }
+        case .changeSettings(let keychain, let change):
+            message.changeSettings = .init(keychain, change)
         case .setPassword(let keychain, let old, let new):
             message.setPassword = .init()
             if let keychain { message.setPassword.keychain = keychain }
@@ -137,6 +139,9 @@ extension Request {
                 keychain: named.hasKeychain ? named.keychain : nil,
                 password: try secrets.takeFirst())
         case .lock(let named): self = .lock(keychain: named.hasKeychain ? named.keychain : nil)
+        case .changeSettings(let change):
+            self = .changeSettings(
+                keychain: change.hasKeychain ? change.keychain : nil, change.change)
         case .setPassword(let named):
             let old = named.hasOldPassword_p ? try secrets.takeFirst() : nil
             self = .setPassword(

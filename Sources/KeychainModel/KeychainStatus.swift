@@ -23,10 +23,13 @@ public struct KeychainStatus: Sendable, Equatable {
     public var quarantinedItems = 0
     /// Set where the file can't be opened.
     public var problem: Refusal?
+    /// What closes it, the administrator's bounds counted; nil where nothing but its user does.
+    public var settings: KeychainSettings?
 
     public init(
         name: String, path: String, lockState: LockState, isPasswordProtected: Bool,
-        lockReason: LockReason, itemCount: Int, problem: Refusal?
+        lockReason: LockReason, itemCount: Int, problem: Refusal?,
+        settings: KeychainSettings? = nil
     ) {
         self.name = name
         self.path = path
@@ -35,6 +38,7 @@ public struct KeychainStatus: Sendable, Equatable {
         self.lockReason = lockReason
         self.itemCount = itemCount
         self.problem = problem
+        self.settings = settings
     }
 }
 

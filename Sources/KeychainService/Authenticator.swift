@@ -53,7 +53,7 @@ public struct TrustAnswer: Sendable {
 /// words.
 public struct Question: Sendable, Equatable {
     public enum Purpose: String, Sendable {
-        case read, change, delete, add, authenticate
+        case read, change, delete, add, authenticate, keepOpen
         /// What the keychain of that name is copied to, or replaced by, is the program's choice.
         case backUp, restore
     }
@@ -87,6 +87,7 @@ public struct Question: Sendable, Equatable {
         let purpose =
             switch purpose {
             case .authenticate: "know that it is you"
+            case .keepOpen: "keep a keychain open longer than until now"
             case .backUp: "copy all of your keychain \(name), as sealed as it is, to a file"
             case .restore: "replace your keychain \(name) with an earlier copy"
             case .read, .change, .delete, .add: "\(purpose.rawValue) \(items)"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Foundation
-internal import KeychainModel
+public import KeychainModel
 public import LocalSocket
 internal import LoginManager
 internal import Synchronization
@@ -21,6 +21,8 @@ public struct DaemonPlan: Sendable {
     public var accountGroups: @Sendable (String) -> [String]?
     public var groupName: @Sendable (UInt32) -> String?
     public var policy: PolicyInForce
+    /// What closes every keychain at least.
+    public var bounds: @Sendable () -> KeychainSettings
     public var log: @Sendable (String) -> Void
 
     public init(
@@ -29,6 +31,7 @@ public struct DaemonPlan: Sendable {
         accountName: @escaping @Sendable (UInt32) -> String?,
         accountGroups: @escaping @Sendable (String) -> [String]?,
         groupName: @escaping @Sendable (UInt32) -> String?, policy: PolicyInForce,
+        bounds: @escaping @Sendable () -> KeychainSettings,
         log: @escaping @Sendable (String) -> Void
     ) {
         self.stateFolder = stateFolder
@@ -43,6 +46,7 @@ public struct DaemonPlan: Sendable {
         self.accountGroups = accountGroups
         self.groupName = groupName
         self.policy = policy
+        self.bounds = bounds
         self.log = log
     }
 }
@@ -89,7 +93,7 @@ public final class Daemon: Sendable {
             vaultKey: try VaultKey.load(
                 kept: plan.vaultKey, folder: plan.runtimeFolder + "/private"),
             deviceKey: try Protectors.deviceKey(at: state + "/device.key"), pending: pending,
-            bounds: { .loosest })
+            bounds: plan.bounds)
         let protectors = Protectors(
             folder: folder, deviceKey: try Protectors.deviceKey(at: state + "/device.key"),
             allowsDeviceProtector: false)

@@ -68,6 +68,13 @@ final class EmbeddedVault: KeyVault {
         }
     }
 
+    /// Nobody is there to close it.
+    func apply(_ settings: KeychainSettings, to keychain: OpenKeychain) throws(Refusal) {
+        throw .notImplemented
+    }
+
+    func inForce(_ settings: KeychainSettings) -> KeychainSettings? { nil }
+
     func lockState(of keychain: OpenKeychain) -> KeychainStatus.LockState {
         guard let isProtected = try? isProtected(keychain), isProtected else { return .unlocked }
         if kept(.whileUnlocked, keychain) != nil { return .unlocked }

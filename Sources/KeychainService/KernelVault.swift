@@ -68,17 +68,46 @@ final class KernelVault: KeyVault {
         guard let sealing = sessionKey(session) else { throw .noSession }
         let first = sealed(unlocked.afterFirstUnlock, firstUnlockName(keychain), keychain, vaultKey)
         let name = unlockName(session, keychain)
-        let terms = UnlockTerms(KeychainSettings(), begun: .sinceBoot)
+        // Settings that somebody else wrote don't keep the user out.
+        let settings = try? keychain.file.settings(unlocked.whileUnlocked)
+        let terms = UnlockTerms(settings ?? .strictest, begun: .sinceBoot)
         let unlock = sealed(unlocked.whileUnlocked, name, keychain, sealing, terms)
-        let lasting = terms.tightened(by: bounds())
         try locks.keep(keychain.place, since: begun) { () throws(Refusal) in
-            uses.begin(keychain.place, lasting)
             try keyring.write(firstUnlockName(keychain), first, of: keychain.user)
-            try keyring.write(
-                name, unlock, of: keychain.user,
-                timeoutSeconds: uses.rest(of: lasting, keychain.place)?.wholeSeconds)
+            uses.begin(keychain.place, terms.tightened(by: bounds()))
+            try write(unlock, name, keychain, terms)
         }
         sessions.setLockReason(.none, of: session.id)
+    }
+
+    private func write(
+        _ unlock: borrowing SecretBytes, _ name: String, _ keychain: OpenKeychain,
+        _ terms: UnlockTerms
+    ) throws(Refusal) {
+        let rest = uses.rest(of: terms.tightened(by: bounds()), keychain.place)
+        try keyring.write(name, unlock, of: keychain.user, timeoutSeconds: rest?.kernelSeconds)
+    }
+
+    /// Seals what is open anew, with the settings.
+    func apply(_ settings: KeychainSettings, to keychain: OpenKeychain) throws(Refusal) {
+        let begun = locks.now(keychain.place)
+        for session in sessions.live(keychain.user) {
+            let name = unlockName(session, keychain)
+            guard let kept = keyring.read(name, of: keychain.user),
+                let old = UnlockTerms(kept: kept), let sealing = sessionKey(session),
+                let keys = opened(.whileUnlocked, kept, name, keychain, sealing, old)
+            else { continue }
+            let terms = UnlockTerms(settings, begun: old.begun)
+            let unlock = sealed(keys, name, keychain, sealing, terms)
+            try locks.keep(keychain.place, since: begun) { () throws(Refusal) in
+                uses.change(keychain.place, terms.tightened(by: bounds()))
+                try write(unlock, name, keychain, terms)
+            }
+        }
+    }
+
+    func inForce(_ settings: KeychainSettings) -> KeychainSettings? {
+        settings.tightened(by: bounds())
     }
 
     /// Says so where a key could not be removed: nobody believes a keychain locked that is not.
@@ -168,7 +197,7 @@ final class KernelVault: KeyVault {
         guard let rest = uses.rest(of: terms, keychain.place), rest != .zero else { return }
         for session in live {
             keyring.setTimeout(
-                unlockName(session, keychain), of: keychain.user, seconds: rest.wholeSeconds)
+                unlockName(session, keychain), of: keychain.user, seconds: rest.kernelSeconds)
         }
     }
 

@@ -68,6 +68,8 @@ public final class KeychainService: Sendable {
             try createKeychain(name, password, for: asker)
         case .unlock(let name, let password): try unlock(name, password, for: asker)
         case .lock(let name): try lock(name, for: asker)
+        case .changeSettings(let name, let change):
+            try changeSettings(name, change, for: asker)
         case .setPassword(let name, let old, let new):
             try setPassword(name, old, new, for: asker)
         case .authenticate(let constraint): try authenticate(constraint, for: asker)
@@ -122,6 +124,7 @@ public final class KeychainService: Sendable {
                 status.itemCount = try keychain.file.itemCount()
                 status.damagedItems = keychain.file.corruptItemCount
                 status.quarantinedItems = try keychain.file.quarantinedCount()
+                status.settings = vault.inForce(try keychain.file.unverifiedSettings())
             } catch { throw Refusal(error) }
         } catch { status.problem = error }
         return status
@@ -139,6 +142,7 @@ extension Request {
         case .createKeychain: .createKeychain
         case .unlock: .unlock
         case .lock: .lock
+        case .changeSettings: .changeSettings
         case .setPassword: .setPassword
         case .authenticate: .authenticate
         case .capabilities, .endContext: .status

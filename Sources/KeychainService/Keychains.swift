@@ -66,7 +66,7 @@ extension KeychainService {
         return Answer()
     }
 
-    private func isProtected(_ keychain: OpenKeychain) throws(Refusal) -> Bool {
+    func isProtected(_ keychain: OpenKeychain) throws(Refusal) -> Bool {
         do { return try keychain.file.isPasswordProtected() } catch { throw Refusal(error) }
     }
 

@@ -17,6 +17,8 @@ struct Keybag {
         case afterFirstUnlock
         /// ak and aku, under the master key.
         case whileUnlocked
+        /// What closes the keychain, readable, with a hash under ak.
+        case settings
     }
 
     static let identifierBytes = 16

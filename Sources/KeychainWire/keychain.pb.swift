@@ -614,6 +614,14 @@ package nonisolated struct WireClientMessage: @unchecked Sendable {
     set {_uniqueStorage()._verb = .policies(newValue)}
   }
 
+  package var changeSettings: WireClientMessage.ChangeSettings {
+    get {
+      if case .changeSettings(let v)? = _storage._verb {return v}
+      return WireClientMessage.ChangeSettings()
+    }
+    set {_uniqueStorage()._verb = .changeSettings(newValue)}
+  }
+
   package var registerPrompter: WireClientMessage.Empty {
     get {
       if case .registerPrompter(let v)? = _storage._verb {return v}
@@ -664,6 +672,7 @@ package nonisolated struct WireClientMessage: @unchecked Sendable {
     case endContext(WireClientMessage.Empty)
     /// What is in force; with `reload`, which is root's to ask for, after it was read again.
     case policies(WireClientMessage.Policies)
+    case changeSettings(WireClientMessage.ChangeSettings)
     case registerPrompter(WireClientMessage.Empty)
     case attachPrompter(Data)
     case promptReply(WireClientMessage.PromptReply)
@@ -720,6 +729,68 @@ package nonisolated struct WireClientMessage: @unchecked Sendable {
     package var unknownFields = SwiftProtobuf.UnknownStorage()
 
     package init() {}
+  }
+
+  /// What is left out stays; 0 seconds is never.
+  package nonisolated struct ChangeSettings: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    package var keychain: String {
+      get {_keychain ?? String()}
+      set {_keychain = newValue}
+    }
+    /// Returns true if `keychain` has been explicitly set.
+    package var hasKeychain: Bool {self._keychain != nil}
+    /// Clears the value of `keychain`. Subsequent reads from it will return its default value.
+    package mutating func clearKeychain() {self._keychain = nil}
+
+    package var lockAfterIdle: UInt32 {
+      get {_lockAfterIdle ?? 0}
+      set {_lockAfterIdle = newValue}
+    }
+    /// Returns true if `lockAfterIdle` has been explicitly set.
+    package var hasLockAfterIdle: Bool {self._lockAfterIdle != nil}
+    /// Clears the value of `lockAfterIdle`. Subsequent reads from it will return its default value.
+    package mutating func clearLockAfterIdle() {self._lockAfterIdle = nil}
+
+    package var lockAfter: UInt32 {
+      get {_lockAfter ?? 0}
+      set {_lockAfter = newValue}
+    }
+    /// Returns true if `lockAfter` has been explicitly set.
+    package var hasLockAfter: Bool {self._lockAfter != nil}
+    /// Clears the value of `lockAfter`. Subsequent reads from it will return its default value.
+    package mutating func clearLockAfter() {self._lockAfter = nil}
+
+    package var locksOnSleep: Bool {
+      get {_locksOnSleep ?? false}
+      set {_locksOnSleep = newValue}
+    }
+    /// Returns true if `locksOnSleep` has been explicitly set.
+    package var hasLocksOnSleep: Bool {self._locksOnSleep != nil}
+    /// Clears the value of `locksOnSleep`. Subsequent reads from it will return its default value.
+    package mutating func clearLocksOnSleep() {self._locksOnSleep = nil}
+
+    package var locksWithScreen: Bool {
+      get {_locksWithScreen ?? false}
+      set {_locksWithScreen = newValue}
+    }
+    /// Returns true if `locksWithScreen` has been explicitly set.
+    package var hasLocksWithScreen: Bool {self._locksWithScreen != nil}
+    /// Clears the value of `locksWithScreen`. Subsequent reads from it will return its default value.
+    package mutating func clearLocksWithScreen() {self._locksWithScreen = nil}
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
+
+    fileprivate var _keychain: String? = nil
+    fileprivate var _lockAfterIdle: UInt32? = nil
+    fileprivate var _lockAfter: UInt32? = nil
+    fileprivate var _locksOnSleep: Bool? = nil
+    fileprivate var _locksWithScreen: Bool? = nil
   }
 
   package nonisolated struct Authenticate: Sendable {
@@ -1351,11 +1422,40 @@ package nonisolated struct WireServerMessage: Sendable {
 
     package var quarantinedItems: UInt64 = 0
 
+    /// What closes it, with the administrator's bounds; absent where nothing does.
+    package var settings: WireServerMessage.Settings {
+      get {_settings ?? WireServerMessage.Settings()}
+      set {_settings = newValue}
+    }
+    /// Returns true if `settings` has been explicitly set.
+    package var hasSettings: Bool {self._settings != nil}
+    /// Clears the value of `settings`. Subsequent reads from it will return its default value.
+    package mutating func clearSettings() {self._settings = nil}
+
     package var unknownFields = SwiftProtobuf.UnknownStorage()
 
     package init() {}
 
     fileprivate var _problem: UInt32? = nil
+    fileprivate var _settings: WireServerMessage.Settings? = nil
+  }
+
+  package nonisolated struct Settings: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    package var lockAfterIdle: UInt32 = 0
+
+    package var lockAfter: UInt32 = 0
+
+    package var locksOnSleep: Bool = false
+
+    package var locksWithScreen: Bool = false
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
   }
 
   package init() {}
@@ -2008,7 +2108,7 @@ nonisolated extension WireChange: SwiftProtobuf.Message, SwiftProtobuf._MessageI
 
 nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ClientMessage"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}offers_terminal\0\u{3}secret_lengths\0\u{1}context\0\u{2}\u{7}add\0\u{3}copy_matching\0\u{1}update\0\u{1}delete\0\u{1}status\0\u{3}create_keychain\0\u{1}unlock\0\u{1}lock\0\u{3}set_password\0\u{1}authenticate\0\u{1}capabilities\0\u{3}end_context\0\u{1}policies\0\u{4}\u{8}register_prompter\0\u{3}attach_prompter\0\u{3}prompt_reply\0\u{2}&safekeeping\0\u{4}\u{a}shows_windows\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}offers_terminal\0\u{3}secret_lengths\0\u{1}context\0\u{2}\u{7}add\0\u{3}copy_matching\0\u{1}update\0\u{1}delete\0\u{1}status\0\u{3}create_keychain\0\u{1}unlock\0\u{1}lock\0\u{3}set_password\0\u{1}authenticate\0\u{1}capabilities\0\u{3}end_context\0\u{1}policies\0\u{4}\u{8}register_prompter\0\u{3}attach_prompter\0\u{3}prompt_reply\0\u{4}\u{1c}change_settings\0\u{2}\u{a}safekeeping\0\u{4}\u{a}shows_windows\0")
 
   fileprivate class _StorageClass {
     var _offersTerminal: Bool = false
@@ -2255,6 +2355,19 @@ nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._M
             _storage._verb = .promptReply(v)
           }
         }()
+        case 60: try {
+          var v: WireClientMessage.ChangeSettings?
+          var hadOneofValue = false
+          if let current = _storage._verb {
+            hadOneofValue = true
+            if case .changeSettings(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._verb = .changeSettings(v)
+          }
+        }()
         case 70: try {
           var v: WireClientMessage.Safekeeping?
           var hadOneofValue = false
@@ -2354,6 +2467,10 @@ nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._M
       case .promptReply?: try {
         guard case .promptReply(let v)? = _storage._verb else { preconditionFailure() }
         try visitor.visitSingularMessageField(value: v, fieldNumber: 32)
+      }()
+      case .changeSettings?: try {
+        guard case .changeSettings(let v)? = _storage._verb else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 60)
       }()
       case .safekeeping?: try {
         guard case .safekeeping(let v)? = _storage._verb else { preconditionFailure() }
@@ -2480,6 +2597,60 @@ nonisolated extension WireClientMessage.Policies: SwiftProtobuf.Message, SwiftPr
 
   package static func ==(lhs: WireClientMessage.Policies, rhs: WireClientMessage.Policies) -> Bool {
     if lhs.reload != rhs.reload {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireClientMessage.ChangeSettings: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = WireClientMessage.protoMessageName + ".ChangeSettings"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}keychain\0\u{3}lock_after_idle\0\u{3}lock_after\0\u{3}locks_on_sleep\0\u{3}locks_with_screen\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self._keychain) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self._lockAfterIdle) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self._lockAfter) }()
+      case 4: try { try decoder.decodeSingularBoolField(value: &self._locksOnSleep) }()
+      case 5: try { try decoder.decodeSingularBoolField(value: &self._locksWithScreen) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._keychain {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 1)
+    } }()
+    try { if let v = self._lockAfterIdle {
+      try visitor.visitSingularUInt32Field(value: v, fieldNumber: 2)
+    } }()
+    try { if let v = self._lockAfter {
+      try visitor.visitSingularUInt32Field(value: v, fieldNumber: 3)
+    } }()
+    try { if let v = self._locksOnSleep {
+      try visitor.visitSingularBoolField(value: v, fieldNumber: 4)
+    } }()
+    try { if let v = self._locksWithScreen {
+      try visitor.visitSingularBoolField(value: v, fieldNumber: 5)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: WireClientMessage.ChangeSettings, rhs: WireClientMessage.ChangeSettings) -> Bool {
+    if lhs._keychain != rhs._keychain {return false}
+    if lhs._lockAfterIdle != rhs._lockAfterIdle {return false}
+    if lhs._lockAfter != rhs._lockAfter {return false}
+    if lhs._locksOnSleep != rhs._locksOnSleep {return false}
+    if lhs._locksWithScreen != rhs._locksWithScreen {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -3642,7 +3813,7 @@ nonisolated extension WireServerMessage.Status: SwiftProtobuf.Message, SwiftProt
 
 nonisolated extension WireServerMessage.Keychain: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = WireServerMessage.protoMessageName + ".Keychain"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}path\0\u{3}lock_state\0\u{3}is_password_protected\0\u{3}lock_reason\0\u{3}item_count\0\u{1}problem\0\u{4}?damaged_items\0\u{3}quarantined_items\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}path\0\u{3}lock_state\0\u{3}is_password_protected\0\u{3}lock_reason\0\u{3}item_count\0\u{1}problem\0\u{2}5settings\0\u{4}\u{a}damaged_items\0\u{3}quarantined_items\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3657,6 +3828,7 @@ nonisolated extension WireServerMessage.Keychain: SwiftProtobuf.Message, SwiftPr
       case 5: try { try decoder.decodeSingularUInt32Field(value: &self.lockReason) }()
       case 6: try { try decoder.decodeSingularUInt64Field(value: &self.itemCount) }()
       case 7: try { try decoder.decodeSingularUInt32Field(value: &self._problem) }()
+      case 60: try { try decoder.decodeSingularMessageField(value: &self._settings) }()
       case 70: try { try decoder.decodeSingularUInt64Field(value: &self.damagedItems) }()
       case 71: try { try decoder.decodeSingularUInt64Field(value: &self.quarantinedItems) }()
       default: break
@@ -3690,6 +3862,9 @@ nonisolated extension WireServerMessage.Keychain: SwiftProtobuf.Message, SwiftPr
     try { if let v = self._problem {
       try visitor.visitSingularUInt32Field(value: v, fieldNumber: 7)
     } }()
+    try { if let v = self._settings {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 60)
+    } }()
     if self.damagedItems != 0 {
       try visitor.visitSingularUInt64Field(value: self.damagedItems, fieldNumber: 70)
     }
@@ -3709,6 +3884,52 @@ nonisolated extension WireServerMessage.Keychain: SwiftProtobuf.Message, SwiftPr
     if lhs._problem != rhs._problem {return false}
     if lhs.damagedItems != rhs.damagedItems {return false}
     if lhs.quarantinedItems != rhs.quarantinedItems {return false}
+    if lhs._settings != rhs._settings {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireServerMessage.Settings: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = WireServerMessage.protoMessageName + ".Settings"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}lock_after_idle\0\u{3}lock_after\0\u{3}locks_on_sleep\0\u{3}locks_with_screen\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.lockAfterIdle) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.lockAfter) }()
+      case 3: try { try decoder.decodeSingularBoolField(value: &self.locksOnSleep) }()
+      case 4: try { try decoder.decodeSingularBoolField(value: &self.locksWithScreen) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.lockAfterIdle != 0 {
+      try visitor.visitSingularUInt32Field(value: self.lockAfterIdle, fieldNumber: 1)
+    }
+    if self.lockAfter != 0 {
+      try visitor.visitSingularUInt32Field(value: self.lockAfter, fieldNumber: 2)
+    }
+    if self.locksOnSleep != false {
+      try visitor.visitSingularBoolField(value: self.locksOnSleep, fieldNumber: 3)
+    }
+    if self.locksWithScreen != false {
+      try visitor.visitSingularBoolField(value: self.locksWithScreen, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: WireServerMessage.Settings, rhs: WireServerMessage.Settings) -> Bool {
+    if lhs.lockAfterIdle != rhs.lockAfterIdle {return false}
+    if lhs.lockAfter != rhs.lockAfter {return false}
+    if lhs.locksOnSleep != rhs.locksOnSleep {return false}
+    if lhs.locksWithScreen != rhs.locksWithScreen {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

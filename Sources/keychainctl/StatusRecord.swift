@@ -18,6 +18,8 @@ struct StatusRecord: Encodable {
         let setAside: Int
         /// Why its file can't be opened.
         let problem: String?
+        /// What closes it; absent where nothing does.
+        let settings: SettingsRecord?
     }
 
     let mode: String
@@ -45,7 +47,8 @@ struct StatusRecord: Encodable {
                 reason: $0.lockReason == .none ? nil : "\($0.lockReason)",
                 protectedByPassword: $0.isPasswordProtected, items: $0.itemCount,
                 damaged: $0.damagedItems, setAside: $0.quarantinedItems,
-                problem: $0.problem.map { "\($0)" })
+                problem: $0.problem.map { "\($0)" },
+                settings: $0.settings.map(SettingsRecord.init))
         }
     }
 }

@@ -80,7 +80,7 @@ struct StatusText {
         }
         let facts = ["Keychain “\(name)”: \(state(keychain)).", path]
         return facts + ["    items: \(keychain.itemCount)"]
-            + damage(keychain) + opening(keychain) + protection(keychain)
+            + damage(keychain) + locking(keychain) + opening(keychain) + protection(keychain)
     }
 
     private func damage(_ keychain: KeychainStatus) -> [String] {
@@ -116,6 +116,12 @@ struct StatusText {
         case .lockedAfterFirstUnlock:
             return "locked, except for after-first-unlock items" + reason
         }
+    }
+
+    /// What its owner or the administrator has set; not what every keychain does.
+    private func locking(_ keychain: KeychainStatus) -> [String] {
+        guard let settings = keychain.settings, settings != KeychainSettings() else { return [] }
+        return ["    " + SettingsText.lines(settings).joined(separator: "; ")]
     }
 
     private func opening(_ keychain: KeychainStatus) -> [String] {
