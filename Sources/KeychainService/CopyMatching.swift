@@ -18,21 +18,17 @@ extension KeychainService {
             query, groups: groups, asker.caller,
             allowed: authentication.trust.items(for: asker.caller))
         try findFew(&reading, keychain, keys)
-        var judging = try judging(
-            .decrypt, as: operation, keychain, keys, groups: groups.own,
-            ui: query.authenticationUI, few: reading.found, for: asker)
-        reading.judge(by: &judging)
-        let letIn = try letIn(&reading, operation, keychain, keys, &judging, for: asker)
+        let letIn = try letIn(&reading, operation, keychain, keys, for: asker)
         if letIn != nil { keys = try vault.keys(of: keychain) }
-        let known = authentication.evidence(for: asker).adding(letIn?.evidence ?? Evidence())
-        var needs = try needs(reading, keychain, keys, judging, given: known)
+        var (judging, needs) = try judged(
+            &reading, keychain, keys, operation, proven: letIn?.evidence, for: asker)
         try countLimits(&needs, needs.first, judging)
         let evidence = try evidence(for: needs, .read, reason: query.reason, for: asker)
         if evidence != nil {
             keys = try vault.keys(of: keychain)
             judging = try self.judging(
                 .decrypt, as: operation, keychain, keys, groups: groups.own,
-                ui: query.authenticationUI, few: reading.found, for: asker)
+                ui: query.authenticationUI, few: reading.found, given: evidence, for: asker)
             reading.judge(by: &judging)
         }
         let isListed = letIn?.choice == .always
@@ -69,6 +65,29 @@ extension KeychainService {
             return delivery.count != query.limit
         }
         return try delivery.finish(emit)
+    }
+
+    /// What must be proven before the items may be read. Most items need no proof: so those that
+    /// are found are looked at first without what only proofs rest on.
+    private func judged(
+        _ reading: inout Reading, _ keychain: OpenKeychain, _ keys: borrowing ClassKeys,
+        _ operation: PolicyOperation, proven: Evidence?, for asker: any Asker
+    ) throws(Refusal) -> (Judging, Needs) {
+        if let found = reading.found, proven == nil,
+            !policy.now.judge.policy.asksForAge(.presence)
+        {
+            var judging = try judging(
+                .decrypt, as: operation, keychain, keys, groups: reading.groups.own,
+                ui: reading.query.authenticationUI, few: found, given: nil, for: asker)
+            reading.judge(by: &judging)
+            if judging.allows(found) { return (judging, Needs(plain: found)) }
+        }
+        let evidence = authentication.evidence(for: asker).adding(proven ?? Evidence())
+        var judging = try judging(
+            .decrypt, as: operation, keychain, keys, groups: reading.groups.own,
+            ui: reading.query.authenticationUI, few: reading.found, given: evidence, for: asker)
+        reading.judge(by: &judging)
+        return (judging, try needs(reading, keychain, keys, judging, given: evidence))
     }
 
     private func findFew(

@@ -107,6 +107,11 @@ final class EvidenceStore: Sendable {
         trust.forget(user)
     }
 
+    /// Everybody's.
+    func forgetAll() {
+        for user in proofs.withLock({ Array($0.keys) }) { forget(user) }
+    }
+
     /// Those of a session that ended.
     func forget(_ session: SessionID, of user: UInt32) {
         forget(of: user) { $0.places.session == session.rawValue }

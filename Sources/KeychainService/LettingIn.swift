@@ -18,11 +18,17 @@ extension KeychainService {
     /// Where nothing was found the user may be asked to let the program have another one's item.
     func letIn(
         _ reading: inout Reading, _ operation: PolicyOperation, _ keychain: OpenKeychain,
-        _ keys: borrowing ClassKeys, _ judging: inout Judging, for asker: any Asker
+        _ keys: borrowing ClassKeys, for asker: any Asker
     ) throws(Refusal) -> LetIn? {
-        guard reading.query.namesOneItem, judging.circumstances.mayAsk else { return nil }
+        let query = reading.query
+        guard query.namesOneItem, authentication.mayAsk(query.authenticationUI, for: asker)
+        else { return nil }
         var isNothing = reading.found?.isEmpty ?? true
         if reading.found == nil {
+            var judging = try judging(
+                .decrypt, as: operation, keychain, keys, groups: reading.groups.own,
+                ui: query.authenticationUI, given: authentication.evidence(for: asker), for: asker)
+            reading.judge(by: &judging)
             try each(reading, keychain, keys) { _ throws(Refusal) in
                 isNothing = false
                 return false
@@ -30,16 +36,10 @@ extension KeychainService {
         }
         guard isNothing,
             let letIn = try letIn(
-                reading.query, as: operation, besides: reading.groups.all, keychain, keys,
+                query, as: operation, besides: reading.groups.all, keychain, keys,
                 for: asker)
         else { return nil }
         reading.admit(letIn.item)
-        // A question takes as long as a person does.
-        judging = try self.judging(
-            .decrypt, as: operation, keychain, try vault.keys(of: keychain),
-            groups: reading.groups.own, ui: reading.query.authenticationUI, few: reading.found,
-            for: asker)
-        reading.judge(by: &judging)
         return letIn
     }
 
@@ -113,20 +113,21 @@ extension KeychainService {
     ) -> Candidate? {
         var search = query
         search.limit = Self.mostCandidates
+        let given = authentication.evidence(for: asker)
         guard asker.caller.identity.strength != nil,
             let found = try? keychain.file.find(search, in: .askable(besides: groups), keys: keys),
             !found.isEmpty,
             var reading = try? judging(
                 .decrypt, as: operation, keychain, keys, groups: asker.caller.accessGroups,
-                ui: query.authenticationUI, for: asker),
+                ui: query.authenticationUI, given: given, for: asker),
             var changing = try? judging(
                 .decrypt, as: .changeACL, keychain, keys, groups: asker.caller.accessGroups,
-                ui: query.authenticationUI, for: asker)
+                ui: query.authenticationUI, given: given, for: asker)
         else { return nil }
         reading.admission = { _ in .trusted }
         changing.admission = { _ in .mayChange }
         for item in found {
-            guard mayAsk(for: item, reading, asker),
+            guard mayAsk(for: item, reading, given, asker),
                 let offer = offer(of: item, reading, changing, asker)
             else { continue }
             let question = Question(
@@ -140,12 +141,12 @@ extension KeychainService {
     }
 
     private func mayAsk(
-        for item: SealedItem, _ reading: Judging, _ asker: any Asker
+        for item: SealedItem, _ reading: Judging, _ given: Evidence, _ asker: any Asker
     ) -> Bool {
         guard !authentication.trust.isRefused(item.reference, for: asker.caller) else {
             return false
         }
-        if case .deny = reading.judge(item, authentication.evidence(for: asker)) { return false }
+        if case .deny = reading.judge(item, given) { return false }
         return isWithinLimits(item, reading)
     }
 
@@ -155,7 +156,7 @@ extension KeychainService {
         of item: SealedItem, _ reading: Judging, _ changing: Judging, _ asker: any Asker
     ) -> TrustOffer? {
         let presence = Requirement(.factor(.presence))
-        guard reading.circumstances.keychain.isPasscodeSet,
+        guard reading.circumstances.keychain.isPasscodeSet == true,
             let proof = presence.cheapestProof(available: reading.circumstances.provable)
         else { return nil }
         var offer = TrustOffer()

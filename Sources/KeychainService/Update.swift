@@ -28,15 +28,15 @@ extension KeychainService {
         do { found = try keychain.file.find(search, groups: groups.all, keys: keys) } catch {
             throw Refusal(error)
         }
+        let given = authentication.evidence(for: asker)
         var judging = try judging(
             .decrypt, as: .update, keychain, keys, groups: groups.own,
-            ui: query.authenticationUI, for: asker)
+            ui: query.authenticationUI, given: given, for: asker)
         if !groups.others.isEmpty { found.removeAll { !judging.isKnown($0) } }
         guard !found.isEmpty else { throw .notFound }
         // Whom an item lets in its user says now, whatever he has proven before.
         var needs = try Needs(
-            found, judging,
-            given: change.trust == nil ? authentication.evidence(for: asker) : Evidence())
+            found, judging, given: change.trust == nil ? given : Evidence())
         try judgeResult(&needs, found, change, keychain, keys, groups, for: asker)
         if change.trust != nil { try requirePresence(&needs, found, judging) }
         try countLimits(&needs, found.first, judging)
@@ -47,7 +47,7 @@ extension KeychainService {
             keys = try vault.keys(of: keychain)
             judging = try self.judging(
                 .decrypt, as: .update, keychain, keys, groups: groups.own,
-                ui: query.authenticationUI, for: asker)
+                ui: query.authenticationUI, given: proven, for: asker)
         }
         let evidence = proven ?? needs.evidence
         var change = change
@@ -92,9 +92,11 @@ extension KeychainService {
         }
         let own = groups.own + [change.accessGroup].compactMap { $0 }
         let writing = try judging(
-            .encrypt, as: .update, keychain, keys, groups: own, ui: .fail, for: asker)
+            .encrypt, as: .update, keychain, keys, groups: own, ui: .fail,
+            given: needs.evidence, for: asker)
         let changingRights = try judging(
-            .decrypt, as: .changeACL, keychain, keys, groups: groups.own, ui: .allow, for: asker)
+            .decrypt, as: .changeACL, keychain, keys, groups: groups.own, ui: .allow,
+            given: needs.evidence, for: asker)
         var changingTrust = changingRights
         changingTrust.admission = { _ in .mayChange }
         for item in found {
@@ -118,7 +120,7 @@ extension KeychainService {
     private func requirePresence(
         _ needs: inout Needs, _ found: [SealedItem], _ judging: Judging
     ) throws(Refusal) {
-        guard judging.circumstances.keychain.isPasscodeSet else {
+        guard judging.circumstances.keychain.isPasscodeSet == true else {
             guard found.allSatisfy(judging.isOwn) else { throw .passcodeNotSet }
             return
         }
