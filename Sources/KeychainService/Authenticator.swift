@@ -34,15 +34,21 @@ public struct Question: Sendable, Equatable {
     /// Names of the items it is about, at most `mostNames`.
     public let names: [String]
     public let itemCount: Int
+    /// The items themselves.
+    public let items: [ItemReference]
     /// The asking program's own words.
     public let reason: String?
 
     public static let mostNames = 20
 
-    public init(_ purpose: Purpose, names: [String], itemCount: Int, reason: String?) {
+    public init(
+        _ purpose: Purpose, names: [String], itemCount: Int, items: [ItemReference] = [],
+        reason: String?
+    ) {
         self.purpose = purpose
         self.names = Array(names.prefix(Self.mostNames))
         self.itemCount = itemCount
+        self.items = items
         self.reason = reason
     }
 
@@ -50,7 +56,7 @@ public struct Question: Sendable, Equatable {
     /// characters that could change how the rest reads.
     public func text(for caller: Caller) -> String {
         let purpose =
-            purpose == .authenticate ? "know that it is you" : "\(purpose.rawValue) \(items)"
+            purpose == .authenticate ? "know that it is you" : "\(purpose.rawValue) \(things)"
         var lines = ["\(Self.program(caller)) wants to \(purpose)."]
         if let reason, !reason.isEmpty {
             lines.append("The program says: \(ShownText.quoted(reason, longest: 200))")
@@ -58,7 +64,7 @@ public struct Question: Sendable, Equatable {
         return lines.joined(separator: "\n")
     }
 
-    private var items: String {
+    private var things: String {
         let shown = names.prefix(3).map { ShownText.quoted($0, longest: 60) }
         let list = shown.isEmpty ? "an item" : shown.joined(separator: ", ")
         return itemCount > shown.count && !shown.isEmpty

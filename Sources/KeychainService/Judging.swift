@@ -16,7 +16,7 @@ struct Judging: Sendable {
     let notes: RequestNotes
 
     func judge(_ item: AccessRequest.Item, _ evidence: Evidence) -> Verdict {
-        judge.judge(AccessRequest(circumstances, on: item), evidence)
+        judge.judge(AccessRequest(circumstances, on: item), evidence.about(item.reference))
     }
 
     func judge(_ item: SealedItem, _ evidence: Evidence) -> Verdict {
@@ -134,7 +134,7 @@ extension KeychainService {
         _ needs: Needs, _ purpose: Question.Purpose, _ reason: String?, _ asker: any Asker
     ) -> Question {
         Question(
-            purpose, names: needs.names, itemCount: needs.items.count,
+            purpose, names: needs.names, itemCount: needs.items.count, items: Array(needs.items),
             reason: reason ?? asker.context?.reason)
     }
 

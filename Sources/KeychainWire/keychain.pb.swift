@@ -521,10 +521,10 @@ package nonisolated struct WireClientMessage: @unchecked Sendable {
     set {_uniqueStorage()._verb = .policies(newValue)}
   }
 
-  package var registerPrompter: WireClientMessage.Empty {
+  package var registerPrompter: WireClientMessage.RegisterPrompter {
     get {
       if case .registerPrompter(let v)? = _storage._verb {return v}
-      return WireClientMessage.Empty()
+      return WireClientMessage.RegisterPrompter()
     }
     set {_uniqueStorage()._verb = .registerPrompter(newValue)}
   }
@@ -563,7 +563,7 @@ package nonisolated struct WireClientMessage: @unchecked Sendable {
     case endContext(WireClientMessage.Empty)
     /// What is in force; with `reload`, which is root's to ask for, after it was read again.
     case policies(WireClientMessage.Policies)
-    case registerPrompter(WireClientMessage.Empty)
+    case registerPrompter(WireClientMessage.RegisterPrompter)
     case attachPrompter(Data)
     case promptReply(WireClientMessage.PromptReply)
 
@@ -739,12 +739,25 @@ package nonisolated struct WireClientMessage: @unchecked Sendable {
     fileprivate var _keychain: String? = nil
   }
 
+  package nonisolated struct RegisterPrompter: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    /// It asks in windows, and never on a terminal.
+    package var showsWindows: Bool = false
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
+  }
+
   package nonisolated struct PromptReply: Sendable {
     // SwiftProtobuf.Message conformance is added in an extension below. See the
     // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
     // methods supported on all messages.
 
-    /// Without an answer the user has cancelled.
+    /// Without an answer the user has cancelled; an empty one is a yes where that was asked for.
     package var hasAnswer_p: Bool = false
 
     package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -939,7 +952,8 @@ package nonisolated struct WireServerMessage: Sendable {
     // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
     // methods supported on all messages.
 
-    /// 1 ask without echo, 2 ask with echo, 3 information, 4 error, 5 title, 6 finished.
+    /// 1 ask without echo, 2 ask with echo, 3 information, 4 error, 5 title, 6 finished,
+    /// 85 ask for a yes or a no.
     package var kind: UInt32 = 0
 
     package var text: String = String()
@@ -1728,7 +1742,7 @@ nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._M
           }
         }()
         case 30: try {
-          var v: WireClientMessage.Empty?
+          var v: WireClientMessage.RegisterPrompter?
           var hadOneofValue = false
           if let current = _storage._verb {
             hadOneofValue = true
@@ -2200,6 +2214,36 @@ nonisolated extension WireClientMessage.Named: SwiftProtobuf.Message, SwiftProto
   package static func ==(lhs: WireClientMessage.Named, rhs: WireClientMessage.Named) -> Bool {
     if lhs._keychain != rhs._keychain {return false}
     if lhs.hasOldPassword_p != rhs.hasOldPassword_p {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireClientMessage.RegisterPrompter: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = WireClientMessage.protoMessageName + ".RegisterPrompter"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{4}U\u{1}shows_windows\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 85: try { try decoder.decodeSingularBoolField(value: &self.showsWindows) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.showsWindows != false {
+      try visitor.visitSingularBoolField(value: self.showsWindows, fieldNumber: 85)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: WireClientMessage.RegisterPrompter, rhs: WireClientMessage.RegisterPrompter) -> Bool {
+    if lhs.showsWindows != rhs.showsWindows {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

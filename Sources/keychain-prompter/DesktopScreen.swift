@@ -68,6 +68,27 @@ final class DesktopScreen: QuestionScreen {
         }
     }
 
+    var showsWindows: Bool { PinentryDialog.hasWindow(display) }
+
+    func confirm(
+        _ question: String, unless isOver: () -> Bool
+    ) throws(ScreenFailure) -> Bool {
+        notice = nil
+        do throws(PinentryError) {
+            let dialog = try PinentryDialog.open(display)
+            guard !dialog.usesTerminal else { return false }
+            var words = words(prompt: nil, echo: false)
+            words.description += "\n\n" + question
+            return try dialog.confirm(words, unless: isOver)
+        } catch {
+            switch error {
+            case .cancelled: return false
+            case .abandoned: throw .abandoned
+            case .tooLong, .notShown: throw .lost
+            }
+        }
+    }
+
     func finish(succeeded: Bool) { forget() }
 
     private func forget() {

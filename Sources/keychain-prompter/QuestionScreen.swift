@@ -25,5 +25,8 @@ protocol QuestionScreen {
     func ask(
         _ question: String, echo: Bool, unless isOver: () -> Bool
     ) throws(ScreenFailure) -> HeldSecret?
+    /// Whether a yes can be asked for, where no program of a terminal could type it.
+    var showsWindows: Bool { get }
+    func confirm(_ question: String, unless isOver: () -> Bool) throws(ScreenFailure) -> Bool
     func finish(succeeded: Bool)
 }
