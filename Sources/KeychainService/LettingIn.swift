@@ -86,7 +86,6 @@ extension KeychainService {
         } catch {
             guard error == .cancelled || error == .authenticationFailed else { return nil }
             asker.notes.note(trust: "denied")
-            authentication.trust.refuse(item.reference, for: asker.caller)
             throw error
         }
         guard asker.isUnchanged() else { throw .notEntitled }
@@ -127,11 +126,11 @@ extension KeychainService {
         reading.admission = { _ in .trusted }
         changing.admission = { _ in .mayChange }
         for item in found {
-            guard mayAsk(for: item, reading, given, asker),
+            guard mayAsk(for: item, reading, given),
                 let offer = offer(of: item, reading, changing, asker)
             else { continue }
             let question = Question(
-                .read, names: [item.shownName], itemCount: 1,
+                .read, names: [item.shownName], itemCount: 1, items: [item.reference],
                 reason: query.reason ?? asker.context?.reason,
                 remarks: ["The item belongs to \(ProgramWords.of(item.accessGroup))."]
                     + asker.caller.identity.remarks)
@@ -141,11 +140,8 @@ extension KeychainService {
     }
 
     private func mayAsk(
-        for item: SealedItem, _ reading: Judging, _ given: Evidence, _ asker: any Asker
+        for item: SealedItem, _ reading: Judging, _ given: Evidence
     ) -> Bool {
-        guard !authentication.trust.isRefused(item.reference, for: asker.caller) else {
-            return false
-        }
         if case .deny = reading.judge(item, given) { return false }
         return isWithinLimits(item, reading)
     }

@@ -3,8 +3,6 @@ internal import AccessControl
 internal import Foundation
 internal import KeychainMessages
 internal import KeychainModel
-internal import LocalSocket
-internal import Secrets
 
 extension PromptedAuthenticator {
     private enum Outcome {
@@ -25,41 +23,46 @@ extension PromptedAuthenticator {
         let outcome: Outcome
         var isShown = false
         do throws(Refusal) {
-            outcome = try withPrompter(for: asker) { prompter throws(Refusal) in
+            outcome = try withPrompter(for: asker, question) { prompter, settled throws(Refusal) in
                 isShown = true
-                let outcome = try letIn(question, offer, account, prompter, asker)
-                var isAllowed = false
-                if case .allowed = outcome { isAllowed = true }
-                try? prompter.show(.finished(succeeded: isAllowed))
+                // Left unanswered is a no as well.
+                settled = .declined
+                let outcome = try letIn(question, offer, account, prompter, &settled, asker)
+                try? prompter.show(.finished(succeeded: settled == .proven || settled == .agreed))
                 return outcome
             }
         } catch {
-            // Left unanswered is a no as well.
             throw isShown ? .cancelled : .interactionNotAllowed
         }
         switch outcome {
         case .allowed(let answer): return answer
-        case .refused, .notProven:
-            budget.pause(asker.caller.user)
-            if case .notProven = outcome { throw .authenticationFailed }
-            throw .cancelled
+        case .refused: throw .cancelled
+        case .notProven: throw .authenticationFailed
         }
     }
 
     private func letIn(
         _ question: Question, _ offer: TrustOffer, _ account: String, _ prompter: Prompter,
-        _ asker: any Asker
+        _ settled: inout QuestionBudget.Outcome, _ asker: any Asker
     ) throws(Refusal) -> Outcome {
         guard let choice = try choice(question, offer, prompter, asker), choice != .deny,
             let proof = offer.proofs[choice]
         else { return .refused }
         guard choice == .always || !prompter.showsWindows else {
-            return .allowed(TrustAnswer(choice: choice, proven: []))
+            settled = .agreed
+            return .allowed(TrustAnswer(choice: choice, proven: [.factor(.confirm)]))
         }
         for method in proof {
             guard let service = method.service else { return .notProven }
-            switch try converse(service, account, question, prompter, asker) {
-            case .success: continue
+            let transaction = PAMQuestion(
+                program: program, service: service, account: account, deadline: Self.deadline)
+            var hasAnswered = false
+            defer { if hasAnswered, settled != .proven { settled = .wrong } }
+            let outcome = try transaction.ask(
+                question.text(for: asker.caller), on: prompter, unless: { asker.hasGone() },
+                &hasAnswered)
+            switch outcome {
+            case .success: settled = .proven
             case .cancelled: return .refused
             case .failed, .unavailable, .accountRefused, .tooManyTries: return .notProven
             }
@@ -70,12 +73,13 @@ extension PromptedAuthenticator {
     private func choice(
         _ question: Question, _ offer: TrustOffer, _ prompter: Prompter, _ asker: any Asker
     ) throws(Refusal) -> TrustChoice? {
-        let watch = Watch(until: Date(timeIntervalSinceNow: Self.deadline), asker, prompter, nil)
+        let watch = QuestionWatch(
+            until: Date(timeIntervalSinceNow: Self.deadline), unless: { asker.hasGone() },
+            end: { prompter.hangUp() })
         watch.start()
         defer { watch.stop() }
         try prompter.show(.title(question.text(for: asker.caller)))
-        try prompter.show(.choose(offer.choices))
-        guard let reply = try prompter.reply() else { return nil }
+        guard let reply = try prompter.ask(.choose(offer.choices)) else { return nil }
         let word = String(decoding: reply.bytes.releasedFromLockedMemory(), as: UTF8.self)
         return TrustChoice(rawValue: word)
     }

@@ -89,15 +89,22 @@ final class DesktopScreen: QuestionScreen {
         return chosen
     }
 
+    func confirm(
+        _ question: String, unless isOver: () -> Bool
+    ) throws(ScreenFailure) -> Bool {
+        try confirms(question, yes: "Allow", no: "Deny", isOver)
+    }
+
     private func confirms(
         _ question: String, yes: String, no: String, _ isOver: () -> Bool
     ) throws(ScreenFailure) -> Bool {
         notice = nil
-        let text = [Self.heading, title, question].joined(separator: "\n\n")
+        var words = words(prompt: nil, echo: false)
+        words.description += "\n\n" + question
         do throws(PinentryError) {
             let dialog = try PinentryDialog.open(display)
-            guard !dialog.usesTerminal else { throw .notShown }
-            return try dialog.confirms(text, yes: yes, no: no, unless: isOver)
+            guard !dialog.usesTerminal else { return false }
+            return try dialog.confirm(words, yes: yes, no: no, unless: isOver)
         } catch {
             switch error {
             case .cancelled: return false

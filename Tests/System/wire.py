@@ -133,6 +133,19 @@ def read_item(service):
 END_CONTEXT = field(21, b"")
 
 
+def register_prompter(*, windows=False):
+    return field(30, field(85, windows))
+
+
+def prompt_reply(has_answer):
+    return field(32, field(1, has_answer))
+
+
+def prompt_kind(message):
+    """What a prompter is told to do; None when it is something else. Field 4 {1: kind}."""
+    return message[3] if message[:1] == b"\x22" and message[2:3] == b"\x08" else None
+
+
 def secrets_beside(*secrets):
     return field(2, b"".join(varint(len(secret)) for secret in secrets))
 
@@ -148,17 +161,23 @@ class Client:
 
     def ask(self, message, *secrets):
         """The secrets of the answer, or the number of a refusal."""
+        self.say(message, *secrets)
+        said, beside = self.hear()
+        number = refusal(said)
+        return beside if number is None else number
+
+    def say(self, message, *secrets):
         self.sequence += 1
         if secrets:
             message = secrets_beside(*secrets) + message
         self.connection.sendall(
             frame(message, self.hello, self.sequence, b"".join(secrets)))
+
+    def hear(self):
+        """A message, and the secrets beside it."""
         header = self.exactly(40)
         length, secret = struct.unpack_from("<II", header, 8)
-        said = self.exactly(length)
-        beside = self.exactly(secret)
-        number = refusal(said)
-        return beside if number is None else number
+        return self.exactly(length), self.exactly(secret)
 
     def exactly(self, count):
         data = b""
