@@ -3,6 +3,8 @@ internal import AccessControl
 internal import Foundation
 internal import KeychainMessages
 internal import KeychainModel
+internal import LocalSocket
+internal import Secrets
 
 extension PromptedAuthenticator {
     private enum Outcome {
@@ -48,11 +50,13 @@ extension PromptedAuthenticator {
         guard let choice = try choice(question, offer, prompter, asker), choice != .deny,
             let proof = offer.proofs[choice]
         else { return .refused }
-        guard choice == .always || !prompter.showsWindows else {
+        // A yes in a window is one to whatever else asks for a yes.
+        let agreed: [PolicyMethod] = prompter.showsWindows ? [.factor(.confirm)] : []
+        guard choice == .always || agreed.isEmpty else {
             settled = .agreed
-            return .allowed(TrustAnswer(choice: choice, proven: [.factor(.confirm)]))
+            return .allowed(TrustAnswer(choice: choice, proven: agreed))
         }
-        for method in proof {
+        for method in proof where !agreed.contains(method) {
             guard let service = method.service else { return .notProven }
             let transaction = PAMQuestion(
                 program: program, service: service, account: account, deadline: Self.deadline)
@@ -67,7 +71,7 @@ extension PromptedAuthenticator {
             case .failed, .unavailable, .accountRefused, .tooManyTries: return .notProven
             }
         }
-        return .allowed(TrustAnswer(choice: choice, proven: proof))
+        return .allowed(TrustAnswer(choice: choice, proven: proof + agreed))
     }
 
     private func choice(
