@@ -14,7 +14,7 @@ struct KeychainCommand: ParsableCommand {
             StatusCommand.self, CreateCommand.self, UnlockCommand.self, LockCommand.self,
             SetPasswordCommand.self, AddCommand.self, GetCommand.self, ListCommand.self,
             UpdateCommand.self, DeleteCommand.self, AccessCommand.self, PrompterCommand.self,
-            AuditCommand.self, PolicyCommand.self, BackupCommand.self,
-            RestoreCommand.self,
+            AuditCommand.self, PolicyCommand.self, BackupCommand.self, RestoreCommand.self,
+            DoctorCommand.self,
         ])
 }
