@@ -30,10 +30,11 @@ public struct AccessRequest: Sendable {
     public struct Keychain: Sendable, Equatable {
         public let isUnlocked: Bool
         public let wasUnlockedSinceBoot: Bool
-        /// It has a password protector.
-        public let isPasscodeSet: Bool
+        /// It has a password protector; nil where nobody looked, which allows nothing that either
+        /// answer would not.
+        public let isPasscodeSet: Bool?
 
-        public init(isUnlocked: Bool, wasUnlockedSinceBoot: Bool, isPasscodeSet: Bool) {
+        public init(isUnlocked: Bool, wasUnlockedSinceBoot: Bool, isPasscodeSet: Bool?) {
             self.isUnlocked = isUnlocked
             self.wasUnlockedSinceBoot = wasUnlockedSinceBoot
             self.isPasscodeSet = isPasscodeSet

@@ -81,7 +81,7 @@ extension AccessRequest {
         guard circumstances.operation != .delete else { return nil }
         let keychain = circumstances.keychain
         let protection = item.accessControl.protection
-        if protection == .whenPasscodeSetThisDeviceOnly, !keychain.isPasscodeSet {
+        if protection == .whenPasscodeSetThisDeviceOnly, keychain.isPasscodeSet != true {
             return .passcodeNotSet
         }
         return keychain.holds(protection) ? nil : .locked
@@ -103,7 +103,7 @@ extension AccessRequest {
 
     /// Without a password nobody can prove that he is the keychain's owner.
     fileprivate func canProve(_ requirement: Requirement, given evidence: Evidence) -> Bool {
-        circumstances.keychain.isPasscodeSet
+        circumstances.keychain.isPasscodeSet == true
             && requirement.cheapestProof(given: evidence, available: circumstances.provable) != nil
     }
 
@@ -112,7 +112,7 @@ extension AccessRequest {
         facts[.member] = .known(isOwn)
         facts[.interactive] = .known(circumstances.mayAsk)
         facts[.unlocked] = .known(circumstances.keychain.isUnlocked)
-        facts[.passcodeSet] = .known(circumstances.keychain.isPasscodeSet)
+        facts[.passcodeSet] = circumstances.keychain.isPasscodeSet.map { .known($0) } ?? .unknown
         facts.constraint = PolicyItemConstraint(constraint)
         return PolicyRequest(
             circumstances.policyOperation, facts: facts, evidence: evidence.proofs,

@@ -42,6 +42,7 @@ struct Conversation {
                 if let status = part.status { answer.status = status }
                 if let known = part.capabilities { answer.capabilities = known }
                 if let report = part.report { answer.report = report }
+                if let kept = part.safekept { answer.safekept = kept }
                 if !continues { return answer }
             case .needsPrompter(let challenge, let program):
                 // One for each question, where the answer to the first was not enough; the program

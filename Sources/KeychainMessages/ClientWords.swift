@@ -105,6 +105,9 @@ extension Request {
         case .capabilities: message.capabilities = .init()
         case .endContext: message.endContext = .init()
         case .policies(let reload): message.policies.reload = reload
+        case .safekeeping(let keychain, let step):
+            message.safekeeping = step.wire
+            if let keychain { message.safekeeping.keychain = keychain }
         }
     }
 
@@ -143,6 +146,9 @@ extension Request {
         case .capabilities: self = .capabilities
         case .endContext: self = .endContext
         case .policies(let policies): self = .policies(reload: policies.reload)
+        case .safekeeping(let wire):
+            self = .safekeeping(
+                keychain: wire.hasKeychain ? wire.keychain : nil, try Safekeeping(wire))
         case .registerPrompter, .attachPrompter, .promptReply: throw .malformed
         }
     }

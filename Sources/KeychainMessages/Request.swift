@@ -20,6 +20,7 @@ public enum Request: Sendable {
     case endContext
     /// What policies are in force; `reload` reads them again first, and is root's to ask for.
     case policies(reload: Bool)
+    case safekeeping(keychain: String?, Safekeeping)
 
     /// Bytes of one item's secret.
     public static let largestSecret = 32 * 1024 * 1024
@@ -34,6 +35,7 @@ public struct Answer: Sendable {
     public var capabilities: Capabilities?
     /// Lines for people.
     public var report: String?
+    public var safekept: Safekept?
     /// How many items were changed or deleted.
     public var count = 0
 

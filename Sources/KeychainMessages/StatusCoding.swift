@@ -39,6 +39,8 @@ extension KeychainStatus {
         wire.isPasswordProtected = isPasswordProtected
         wire.lockReason = UInt32(lockReason.rawValue)
         wire.itemCount = UInt64(clamping: itemCount)
+        wire.damagedItems = UInt64(clamping: damagedItems)
+        wire.quarantinedItems = UInt64(clamping: quarantinedItems)
         if let problem { wire.problem = problem.rawValue }
         return wire
     }
@@ -52,6 +54,8 @@ extension KeychainStatus {
             isPasswordProtected: wire.isPasswordProtected, lockReason: reason,
             itemCount: Int(clamping: wire.itemCount),
             problem: wire.hasProblem ? Refusal(rawValue: wire.problem) ?? .internalError : nil)
+        damagedItems = Int(clamping: wire.damagedItems)
+        quarantinedItems = Int(clamping: wire.quarantinedItems)
     }
 }
 

@@ -28,7 +28,11 @@ public protocol Authenticator: Sendable {
 /// What the user is told before he is asked: the service's own facts, and below them the program's
 /// words.
 public struct Question: Sendable, Equatable {
-    public enum Purpose: String, Sendable { case read, change, delete, add, authenticate }
+    public enum Purpose: String, Sendable {
+        case read, change, delete, add, authenticate
+        /// What the keychain of that name is copied to, or replaced by, is the program's choice.
+        case backUp, restore
+    }
 
     public let purpose: Purpose
     /// Names of the items it is about, at most `mostNames`.
@@ -55,8 +59,14 @@ public struct Question: Sendable, Equatable {
     /// The text for the user. Whatever a program could have chosen is quoted, cut and cleaned of
     /// characters that could change how the rest reads.
     public func text(for caller: Caller) -> String {
+        let name = ShownText.quoted(names.first ?? "", longest: 64)
         let purpose =
-            purpose == .authenticate ? "know that it is you" : "\(purpose.rawValue) \(things)"
+            switch purpose {
+            case .authenticate: "know that it is you"
+            case .backUp: "copy all of your keychain \(name), as sealed as it is, to a file"
+            case .restore: "replace your keychain \(name) with an earlier copy"
+            case .read, .change, .delete, .add: "\(purpose.rawValue) \(things)"
+            }
         var lines = ["\(Self.program(caller)) wants to \(purpose)."]
         if let reason, !reason.isEmpty {
             lines.append("The program says: \(ShownText.quoted(reason, longest: 200))")

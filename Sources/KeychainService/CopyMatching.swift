@@ -16,19 +16,14 @@ extension KeychainService {
         let groups = try groups(query.accessGroup, operation, keychain, keys, for: asker)
         var reading = Reading(query, groups: groups)
         try findFew(&reading, keychain, keys)
-        var judging = try judging(
-            .decrypt, as: operation, keychain, keys, groups: groups.own,
-            ui: query.authenticationUI, few: reading.found, for: asker)
-        reading.judging = judging
-        var needs = try needs(
-            reading, keychain, keys, judging, given: authentication.evidence(for: asker))
+        var (judging, needs) = try judged(&reading, keychain, keys, operation, for: asker)
         try countLimits(&needs, needs.first, judging)
         let evidence = try evidence(for: needs, .read, reason: query.reason, for: asker)
         if evidence != nil {
             keys = try vault.keys(of: keychain)
             judging = try self.judging(
                 .decrypt, as: operation, keychain, keys, groups: groups.own,
-                ui: query.authenticationUI, few: reading.found, for: asker)
+                ui: query.authenticationUI, few: reading.found, given: evidence, for: asker)
         }
         if needs.usesApplicationPassword, query.parts.contains(.data) {
             keys.applicationKey = try applicationKey(
@@ -69,6 +64,26 @@ extension KeychainService {
             self.query = query
             self.groups = groups
         }
+    }
+
+    /// What must be proven before the items may be read. Most items need no proof: so those that
+    /// are found are looked at first without what only proofs rest on.
+    private func judged(
+        _ reading: inout Reading, _ keychain: OpenKeychain, _ keys: borrowing ClassKeys,
+        _ operation: PolicyOperation, for asker: any Asker
+    ) throws(Refusal) -> (Judging, Needs) {
+        if let found = reading.found, !policy.now.judge.policy.asksForAge(.presence) {
+            let judging = try judging(
+                .decrypt, as: operation, keychain, keys, groups: reading.groups.own,
+                ui: reading.query.authenticationUI, few: found, given: nil, for: asker)
+            if judging.allows(found) { return (judging, Needs(plain: found)) }
+        }
+        let evidence = authentication.evidence(for: asker)
+        let judging = try judging(
+            .decrypt, as: operation, keychain, keys, groups: reading.groups.own,
+            ui: reading.query.authenticationUI, few: reading.found, given: evidence, for: asker)
+        reading.judging = judging
+        return (judging, try needs(reading, keychain, keys, judging, given: evidence))
     }
 
     private func findFew(

@@ -9,6 +9,8 @@ internal import Synchronization
 public struct DaemonPlan: Sendable {
     public var stateFolder: String
     public var runtimeFolder: String
+    /// The vault key, where the service manager kept it for us.
+    public var vaultKey: Descriptor?
     public var requests: Listener
     public var logins: Listener
     public var offers: Listener
@@ -22,8 +24,8 @@ public struct DaemonPlan: Sendable {
     public var log: @Sendable (String) -> Void
 
     public init(
-        stateFolder: String, runtimeFolder: String, requests: Listener, logins: Listener,
-        offers: Listener, authenticationProgram: String, prompterProgram: String,
+        stateFolder: String, runtimeFolder: String, vaultKey: Descriptor?, requests: Listener,
+        logins: Listener, offers: Listener, authenticationProgram: String, prompterProgram: String,
         accountName: @escaping @Sendable (UInt32) -> String?,
         accountGroups: @escaping @Sendable (String) -> [String]?,
         groupName: @escaping @Sendable (UInt32) -> String?, policy: PolicyInForce,
@@ -31,6 +33,7 @@ public struct DaemonPlan: Sendable {
     ) {
         self.stateFolder = stateFolder
         self.runtimeFolder = runtimeFolder
+        self.vaultKey = vaultKey
         self.requests = requests
         self.logins = logins
         self.offers = offers
@@ -41,6 +44,15 @@ public struct DaemonPlan: Sendable {
         self.groupName = groupName
         self.policy = policy
         self.log = log
+    }
+}
+
+extension DaemonPlan {
+    /// It is read once, and then closed.
+    fileprivate var withoutVaultKey: DaemonPlan {
+        var plan = self
+        plan.vaultKey = nil
+        return plan
     }
 }
 
@@ -55,28 +67,34 @@ public final class Daemon: Sendable {
     private let logins: LoginServer
     private let offers: LoginServer
     private let sessions: SessionRegistry
+    private let locking: Locking
     private let audit: AuditLog
+    private let generations: GenerationKeeper
+    private let transfers: BackupTransfers
     private let watches = Mutex<[@Sendable () -> Void]>([])
 
     public init(_ plan: DaemonPlan) throws {
-        self.plan = plan
+        self.plan = plan.withoutVaultKey
         let state = plan.stateFolder
         try PrivateFile.folder(state, mode: Self.stateFolderMode)
         let accounts = AccountNames(plan.accountName)
         let folder = KeychainFolder(state, layout: .folderPerUser, accounts: accounts)
         let keyring = try DaemonKeyring(stateFolder: state)
-        let sessions = SessionRegistry(keyring: keyring)
+        let evidence = EvidenceStore(keyring: keyring)
+        let sessions = SessionRegistry(keyring: keyring) { evidence.forget($0, of: $1) }
+        let screens = ScreenLocks()
         let pending = PendingUnlocks()
         let vault = KernelVault(
             keyring: keyring, sessions: sessions,
-            vaultKey: try VaultKey.load(folder: plan.runtimeFolder + "/private"),
-            deviceKey: try Protectors.deviceKey(at: state + "/device.key"), pending: pending)
+            vaultKey: try VaultKey.load(
+                kept: plan.vaultKey, folder: plan.runtimeFolder + "/private"),
+            deviceKey: try Protectors.deviceKey(at: state + "/device.key"), pending: pending,
+            bounds: { .loosest })
         let protectors = Protectors(
             folder: folder, deviceKey: try Protectors.deviceKey(at: state + "/device.key"),
             allowsDeviceProtector: false)
         let prompters = PrompterRegistry()
         let audit = AuditLog(folder: state)
-        let evidence = EvidenceStore(keyring: keyring)
         let guesses = Guesses()
         let memory = MemoryBudget()
         let service = KeychainService(
@@ -86,7 +104,8 @@ public final class Daemon: Sendable {
             policy: plan.policy, evidence: evidence, guesses: guesses, memory: memory,
             audit: audit, mode: .daemon)
         requests = RequestServer(
-            plan.requests, service: service, resolver: CallerResolver(sessions: sessions),
+            plan.requests, service: service,
+            resolver: CallerResolver(sessions: sessions, screens: screens),
             directory: CallerFacts.Directory(
                 accounts: accounts, groups: plan.accountGroups, group: plan.groupName),
             memory: memory, prompters: prompters,
@@ -98,6 +117,11 @@ public final class Daemon: Sendable {
             log: plan.log)
         logins = LoginServer(plan.logins, .login, logins: handler, accounts: accounts)
         offers = LoginServer(plan.offers, .offer, logins: handler, accounts: accounts)
+        locking = Locking(
+            vault: vault, sessions: sessions, screens: screens, evidence: evidence, audit: audit,
+            log: plan.log)
+        generations = GenerationKeeper(folder, log: plan.log)
+        transfers = service.transfers
         self.sessions = sessions
         self.audit = audit
     }
@@ -113,13 +137,17 @@ public final class Daemon: Sendable {
         sweep.schedule(
             deadline: .now(), repeating: .seconds(Self.sweepSeconds), leeway: .milliseconds(200))
         let watches = watches.withLock { $0 }
-        sweep.setEventHandler { [sessions, audit] in
+        sweep.setEventHandler { [sessions, audit, generations, transfers] in
             sessions.forgetDead()
             audit.flushIfDue()
+            generations.keepIfDue()
+            transfers.forgetOld()
             for work in watches { work() }
         }
         sweep.resume()
         defer { sweep.cancel() }
+        // Nobody waits for it to end: it waits for others.
+        Thread { [locking] in LoginManagerWatch { locking.handle($0) }.run() }.start()
         let servers = DispatchGroup()
         for serve in [requests.run, logins.run, offers.run] {
             let thread = Thread {

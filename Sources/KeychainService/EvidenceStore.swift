@@ -119,6 +119,11 @@ final class EvidenceStore: Sendable {
     /// All of the user's: his keychain was locked, or its password changed.
     func forget(_ user: UInt32) { forget(of: user) { _ in true } }
 
+    /// Everybody's.
+    func forgetAll() {
+        for user in proofs.withLock({ Array($0.keys) }) { forget(user) }
+    }
+
     /// Those of a session that ended.
     func forget(_ session: SessionID, of user: UInt32) {
         forget(of: user) { $0.places.session == session.rawValue }

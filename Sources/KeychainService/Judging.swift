@@ -23,6 +23,14 @@ struct Judging: Sendable {
         judge(self.item(item, item.accessGroup, item.accessControl), evidence)
     }
 
+    /// Whether all of them may be used although nothing was proven.
+    func allows(_ items: [SealedItem]) -> Bool {
+        items.allSatisfy { item in
+            guard case .allow = judge(item, Evidence()) else { return false }
+            return true
+        }
+    }
+
     /// Whether the caller may know that the item exists.
     func isKnown(_ item: SealedItem) -> Bool {
         let group = item.accessGroup
@@ -60,22 +68,25 @@ struct Judging: Sendable {
 }
 
 extension KeychainService {
+    /// Without evidence nothing is looked up that only proofs rest on: what is allowed by such a
+    /// first look is allowed by a whole one, as long as no rule asks how old a proof is.
     func judging(
         _ operation: ItemOperation, as policyOperation: PolicyOperation,
         _ keychain: OpenKeychain, _ keys: borrowing ClassKeys, groups: [String],
-        ui: ItemQuery.AuthenticationUI, few: [SealedItem]? = nil, for asker: any Asker
+        ui: ItemQuery.AuthenticationUI, few: [SealedItem]? = nil, given evidence: Evidence?,
+        for asker: any Asker
     ) throws(Refusal) -> Judging {
         let judge = policy.now.judge
-        // Looked up only where a verdict can rest on it; "not set" and "nothing" open nothing.
-        var isPasscodeSet = false
+        // Looked up only where a verdict can rest on it.
+        var isPasscodeSet: Bool?
         var provable: Set<PolicyMethod> = []
         var biometry: [UInt8] = []
         let restsOnPasscode = few?.contains { $0.restsOnPasscode(for: operation) } ?? true
-        if restsOnPasscode || !judge.policy.isEmpty {
+        if restsOnPasscode || (evidence != nil && !judge.policy.isEmpty) {
             do { isPasscodeSet = try keychain.file.isPasswordProtected() } catch {
                 throw Refusal(error)
             }
-            provable = authentication.provable(for: asker)
+            if evidence != nil { provable = authentication.provable(for: asker) }
         }
         if few?.contains(where: { $0.accessControl.isBoundToBiometry }) ?? true {
             biometry = authentication.enrolledBiometry(of: asker.caller)
@@ -89,15 +100,15 @@ extension KeychainService {
                     isUnlocked: keys.isUnlocked, wasUnlockedSinceBoot: keys.wasUnlockedSinceBoot,
                     isPasscodeSet: isPasscodeSet),
                 mayAsk: authentication.mayAsk(ui, for: asker), provable: provable,
-                facts: isPolicyEmpty ? PolicyFacts() : policyFacts(of: asker),
+                facts: isPolicyEmpty ? PolicyFacts() : policyFacts(of: asker, evidence),
                 day: isPolicyEmpty ? 0 : LocalTime.now.day),
             keychainName: keychain.name.description, biometry: biometry,
             notes: asker.notes)
     }
 
-    private func policyFacts(of asker: any Asker) -> PolicyFacts {
+    private func policyFacts(of asker: any Asker, _ evidence: Evidence?) -> PolicyFacts {
         var facts = asker.policyFacts
-        let presence = authentication.evidence(for: asker).proofs.filter(\.provesPresence)
+        let presence = evidence?.proofs.filter(\.provesPresence) ?? []
         if let age = presence.map(\.age).min() { facts[AgeField.presence] = .known(age) }
         return facts
     }
@@ -183,9 +194,19 @@ struct Needs: Sendable {
         for item in items { try add(item, judging) }
     }
 
-    mutating func add(_ item: SealedItem, _ judging: Judging) throws(Refusal) {
+    /// Of items that need no proof.
+    init(plain items: [SealedItem]) {
+        self.init(given: Evidence())
+        for item in items { note(item) }
+    }
+
+    private mutating func note(_ item: SealedItem) {
         if first == nil { first = item }
         if item.accessControl.needsApplicationPassword { usesApplicationPassword = true }
+    }
+
+    mutating func add(_ item: SealedItem, _ judging: Judging) throws(Refusal) {
+        note(item)
         switch judging.judge(item, evidence) {
         case .allow: return
         case .deny(let denial): throw judging.refusal(denial)

@@ -18,6 +18,8 @@ protocol KeyVault: Sendable {
     ) throws(Refusal)
     /// Closes the when-unlocked classes.
     func lock(_ keychain: OpenKeychain) throws(Refusal)
+    /// Closes all its classes: another file has taken its place.
+    func forget(_ keychain: OpenKeychain) throws(Refusal)
     func lockState(of keychain: OpenKeychain) -> KeychainStatus.LockState
     func lockReason(of keychain: OpenKeychain, for caller: Caller) -> LockReason
     /// Whether the caller's login session is known.

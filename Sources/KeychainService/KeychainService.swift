@@ -16,7 +16,9 @@ public final class KeychainService: Sendable {
     let limits = PolicyLimits()
     let guesses: Guesses
     let memory: MemoryBudget
-    private let mode: ServiceStatus.Mode
+    let transfers = BackupTransfers()
+    let checks = KeychainChecks()
+    let mode: ServiceStatus.Mode
     private let locksMemory = LockedMemory.isAvailable()
 
     init(
@@ -71,6 +73,7 @@ public final class KeychainService: Sendable {
         case .capabilities: capabilities(for: asker)
         case .endContext: endContext(for: asker)
         case .policies(let reload): try policies(reload: reload, for: asker.caller)
+        case .safekeeping(let name, let step): try safekeep(name, step, for: asker)
         }
     }
 
@@ -116,6 +119,8 @@ public final class KeychainService: Sendable {
             do {
                 status.isPasswordProtected = try keychain.file.isPasswordProtected()
                 status.itemCount = try keychain.file.itemCount()
+                status.damagedItems = keychain.file.corruptItemCount
+                status.quarantinedItems = try keychain.file.quarantinedCount()
             } catch { throw Refusal(error) }
         } catch { status.problem = error }
         return status
@@ -137,6 +142,18 @@ extension Request {
         case .authenticate: .authenticate
         case .capabilities, .endContext: .status
         case .policies(let reload): reload ? .reloadPolicies : .status
+        case .safekeeping(_, let step): step.operation
+        }
+    }
+}
+
+extension Safekeeping {
+    fileprivate var operation: AuditLog.Operation {
+        switch self {
+        case .check(let repair): repair ? .repair : .status
+        case .generations: .status
+        case .beginBackup, .readBackup: .backup
+        case .beginRestore, .sendRestore, .finishRestore, .restoreGeneration: .restore
         }
     }
 }

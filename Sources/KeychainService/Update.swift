@@ -26,12 +26,13 @@ extension KeychainService {
         do { found = try keychain.file.find(search, groups: groups.all, keys: keys) } catch {
             throw Refusal(error)
         }
+        let given = authentication.evidence(for: asker)
         var judging = try judging(
             .decrypt, as: .update, keychain, keys, groups: groups.own,
-            ui: query.authenticationUI, for: asker)
+            ui: query.authenticationUI, given: given, for: asker)
         if !groups.others.isEmpty { found.removeAll { !judging.isKnown($0) } }
         guard !found.isEmpty else { throw .notFound }
-        var needs = try Needs(found, judging, given: authentication.evidence(for: asker))
+        var needs = try Needs(found, judging, given: given)
         try judgeResult(&needs, found, change, keychain, keys, groups, for: asker)
         try countLimits(&needs, found.first, judging)
         let proven = try evidence(for: needs, .change, reason: query.reason, for: asker)
@@ -39,7 +40,7 @@ extension KeychainService {
             keys = try vault.keys(of: keychain)
             judging = try self.judging(
                 .decrypt, as: .update, keychain, keys, groups: groups.own,
-                ui: query.authenticationUI, for: asker)
+                ui: query.authenticationUI, given: proven, for: asker)
         }
         let evidence = proven ?? needs.evidence
         var change = change
@@ -75,9 +76,11 @@ extension KeychainService {
         guard newRights != nil || !policy.now.judge.policy.isEmpty else { return }
         let own = groups.own + [change.accessGroup].compactMap { $0 }
         let writing = try judging(
-            .encrypt, as: .update, keychain, keys, groups: own, ui: .fail, for: asker)
+            .encrypt, as: .update, keychain, keys, groups: own, ui: .fail,
+            given: needs.evidence, for: asker)
         let changingRights = try judging(
-            .decrypt, as: .changeACL, keychain, keys, groups: groups.own, ui: .allow, for: asker)
+            .decrypt, as: .changeACL, keychain, keys, groups: groups.own, ui: .allow,
+            given: needs.evidence, for: asker)
         for item in found {
             let rights = newRights.map { bound($0, to: writing) } ?? item.accessControl
             let group = change.accessGroup ?? item.accessGroup

@@ -75,6 +75,16 @@ struct Keybag {
         return try Bool.fetchOne(statement, arguments: [entry.rawValue]) ?? false
     }
 
+    /// Whose items these are; without looking at the rest.
+    static func identifier(_ database: Database) throws -> [UInt8] {
+        let statement = try database.cachedStatement(
+            sql: "SELECT value FROM keybag WHERE name = ?")
+        guard
+            let whole = try Data.fetchOne(statement, arguments: [Entry.identifier.rawValue])
+        else { throw KeychainStoreError.damaged }
+        return try checked([UInt8](whole))
+    }
+
     private static func checked(_ whole: [UInt8]) throws(KeychainStoreError) -> [UInt8] {
         guard whole.count >= fingerprintBytes else { throw .damaged }
         let value = Array(whole.dropLast(fingerprintBytes))

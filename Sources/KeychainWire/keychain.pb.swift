@@ -545,6 +545,14 @@ package nonisolated struct WireClientMessage: @unchecked Sendable {
     set {_uniqueStorage()._verb = .promptReply(newValue)}
   }
 
+  package var safekeeping: WireClientMessage.Safekeeping {
+    get {
+      if case .safekeeping(let v)? = _storage._verb {return v}
+      return WireClientMessage.Safekeeping()
+    }
+    set {_uniqueStorage()._verb = .safekeeping(newValue)}
+  }
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package nonisolated enum OneOf_Verb: Equatable, Sendable {
@@ -566,6 +574,7 @@ package nonisolated struct WireClientMessage: @unchecked Sendable {
     case registerPrompter(WireClientMessage.RegisterPrompter)
     case attachPrompter(Data)
     case promptReply(WireClientMessage.PromptReply)
+    case safekeeping(WireClientMessage.Safekeeping)
 
   }
 
@@ -752,6 +761,125 @@ package nonisolated struct WireClientMessage: @unchecked Sendable {
     package init() {}
   }
 
+  /// What is asked about a keychain's file as a whole.
+  package nonisolated struct Safekeeping: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    package var keychain: String {
+      get {_keychain ?? String()}
+      set {_keychain = newValue}
+    }
+    /// Returns true if `keychain` has been explicitly set.
+    package var hasKeychain: Bool {self._keychain != nil}
+    /// Clears the value of `keychain`. Subsequent reads from it will return its default value.
+    package mutating func clearKeychain() {self._keychain = nil}
+
+    package var step: WireClientMessage.Safekeeping.OneOf_Step? = nil
+
+    /// true: mends, too
+    package var check: Bool {
+      get {
+        if case .check(let v)? = step {return v}
+        return false
+      }
+      set {step = .check(newValue)}
+    }
+
+    package var generations: WireClientMessage.Empty {
+      get {
+        if case .generations(let v)? = step {return v}
+        return WireClientMessage.Empty()
+      }
+      set {step = .generations(newValue)}
+    }
+
+    package var beginBackup: WireClientMessage.Empty {
+      get {
+        if case .beginBackup(let v)? = step {return v}
+        return WireClientMessage.Empty()
+      }
+      set {step = .beginBackup(newValue)}
+    }
+
+    package var readBackup: WireClientMessage.Safekeeping.Piece {
+      get {
+        if case .readBackup(let v)? = step {return v}
+        return WireClientMessage.Safekeeping.Piece()
+      }
+      set {step = .readBackup(newValue)}
+    }
+
+    package var beginRestore: WireClientMessage.Empty {
+      get {
+        if case .beginRestore(let v)? = step {return v}
+        return WireClientMessage.Empty()
+      }
+      set {step = .beginRestore(newValue)}
+    }
+
+    package var sendRestore: WireClientMessage.Safekeeping.Piece {
+      get {
+        if case .sendRestore(let v)? = step {return v}
+        return WireClientMessage.Safekeeping.Piece()
+      }
+      set {step = .sendRestore(newValue)}
+    }
+
+    package var finishRestore: WireClientMessage.Safekeeping.Piece {
+      get {
+        if case .finishRestore(let v)? = step {return v}
+        return WireClientMessage.Safekeeping.Piece()
+      }
+      set {step = .finishRestore(newValue)}
+    }
+
+    package var restoreGeneration: UInt32 {
+      get {
+        if case .restoreGeneration(let v)? = step {return v}
+        return 0
+      }
+      set {step = .restoreGeneration(newValue)}
+    }
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package nonisolated enum OneOf_Step: Equatable, Sendable {
+      /// true: mends, too
+      case check(Bool)
+      case generations(WireClientMessage.Empty)
+      case beginBackup(WireClientMessage.Empty)
+      case readBackup(WireClientMessage.Safekeeping.Piece)
+      case beginRestore(WireClientMessage.Empty)
+      case sendRestore(WireClientMessage.Safekeeping.Piece)
+      case finishRestore(WireClientMessage.Safekeeping.Piece)
+      case restoreGeneration(UInt32)
+
+    }
+
+    /// A copy on its way: from an offset, with the bytes sent or the digest of all of them.
+    package nonisolated struct Piece: Sendable {
+      // SwiftProtobuf.Message conformance is added in an extension below. See the
+      // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+      // methods supported on all messages.
+
+      package var identifier: Data = Data()
+
+      package var offset: UInt64 = 0
+
+      package var bytes: Data = Data()
+
+      package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+      package init() {}
+    }
+
+    package init() {}
+
+    fileprivate var _keychain: String? = nil
+  }
+
   package nonisolated struct PromptReply: Sendable {
     // SwiftProtobuf.Message conformance is added in an extension below. See the
     // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -871,11 +999,104 @@ package nonisolated struct WireServerMessage: Sendable {
     /// Clears the value of `report`. Subsequent reads from it will return its default value.
     package mutating func clearReport() {_uniqueStorage()._report = nil}
 
+    package var safekept: WireServerMessage.Safekept {
+      get {_storage._safekept ?? WireServerMessage.Safekept()}
+      set {_uniqueStorage()._safekept = newValue}
+    }
+    /// Returns true if `safekept` has been explicitly set.
+    package var hasSafekept: Bool {_storage._safekept != nil}
+    /// Clears the value of `safekept`. Subsequent reads from it will return its default value.
+    package mutating func clearSafekept() {_uniqueStorage()._safekept = nil}
+
     package var unknownFields = SwiftProtobuf.UnknownStorage()
 
     package init() {}
 
     fileprivate var _storage = _StorageClass.defaultInstance
+  }
+
+  package nonisolated struct Safekept: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    package var findings: WireServerMessage.Findings {
+      get {_findings ?? WireServerMessage.Findings()}
+      set {_findings = newValue}
+    }
+    /// Returns true if `findings` has been explicitly set.
+    package var hasFindings: Bool {self._findings != nil}
+    /// Clears the value of `findings`. Subsequent reads from it will return its default value.
+    package mutating func clearFindings() {self._findings = nil}
+
+    package var generations: [WireServerMessage.Generation] = []
+
+    package var transfer: Data {
+      get {_transfer ?? Data()}
+      set {_transfer = newValue}
+    }
+    /// Returns true if `transfer` has been explicitly set.
+    package var hasTransfer: Bool {self._transfer != nil}
+    /// Clears the value of `transfer`. Subsequent reads from it will return its default value.
+    package mutating func clearTransfer() {self._transfer = nil}
+
+    package var transferBytes: UInt64 = 0
+
+    package var piece: Data = Data()
+
+    package var replaced: UInt32 = 0
+
+    package var setAside: UInt64 = 0
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
+
+    fileprivate var _findings: WireServerMessage.Findings? = nil
+    fileprivate var _transfer: Data? = nil
+  }
+
+  package nonisolated struct Findings: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    package var isStructureWhole: Bool = false
+
+    package var whole: UInt64 = 0
+
+    package var sealed: UInt64 = 0
+
+    package var damaged: UInt64 = 0
+
+    package var misindexed: UInt64 = 0
+
+    package var strayEntries: UInt64 = 0
+
+    package var quarantined: UInt64 = 0
+
+    package var leftovers: UInt64 = 0
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
+  }
+
+  package nonisolated struct Generation: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    package var number: UInt32 = 0
+
+    /// Seconds since 1970.
+    package var made: Double = 0
+
+    package var bytes: UInt64 = 0
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
   }
 
   /// What a user could be asked to prove on this machine, and whether he could be asked.
@@ -1026,6 +1247,10 @@ package nonisolated struct WireServerMessage: Sendable {
     package var hasProblem: Bool {self._problem != nil}
     /// Clears the value of `problem`. Subsequent reads from it will return its default value.
     package mutating func clearProblem() {self._problem = nil}
+
+    package var damagedItems: UInt64 = 0
+
+    package var quarantinedItems: UInt64 = 0
 
     package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -1530,7 +1755,7 @@ nonisolated extension WireChange: SwiftProtobuf.Message, SwiftProtobuf._MessageI
 
 nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ClientMessage"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}offers_terminal\0\u{3}secret_lengths\0\u{1}context\0\u{2}\u{7}add\0\u{3}copy_matching\0\u{1}update\0\u{1}delete\0\u{1}status\0\u{3}create_keychain\0\u{1}unlock\0\u{1}lock\0\u{3}set_password\0\u{1}authenticate\0\u{1}capabilities\0\u{3}end_context\0\u{1}policies\0\u{4}\u{8}register_prompter\0\u{3}attach_prompter\0\u{3}prompt_reply\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}offers_terminal\0\u{3}secret_lengths\0\u{1}context\0\u{2}\u{7}add\0\u{3}copy_matching\0\u{1}update\0\u{1}delete\0\u{1}status\0\u{3}create_keychain\0\u{1}unlock\0\u{1}lock\0\u{3}set_password\0\u{1}authenticate\0\u{1}capabilities\0\u{3}end_context\0\u{1}policies\0\u{4}\u{8}register_prompter\0\u{3}attach_prompter\0\u{3}prompt_reply\0\u{2}&safekeeping\0")
 
   fileprivate class _StorageClass {
     var _offersTerminal: Bool = false
@@ -1775,6 +2000,19 @@ nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._M
             _storage._verb = .promptReply(v)
           }
         }()
+        case 70: try {
+          var v: WireClientMessage.Safekeeping?
+          var hadOneofValue = false
+          if let current = _storage._verb {
+            hadOneofValue = true
+            if case .safekeeping(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._verb = .safekeeping(v)
+          }
+        }()
         default: break
         }
       }
@@ -1860,6 +2098,10 @@ nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._M
       case .promptReply?: try {
         guard case .promptReply(let v)? = _storage._verb else { preconditionFailure() }
         try visitor.visitSingularMessageField(value: v, fieldNumber: 32)
+      }()
+      case .safekeeping?: try {
+        guard case .safekeeping(let v)? = _storage._verb else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 70)
       }()
       case nil: break
       }
@@ -2249,6 +2491,210 @@ nonisolated extension WireClientMessage.RegisterPrompter: SwiftProtobuf.Message,
   }
 }
 
+nonisolated extension WireClientMessage.Safekeeping: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = WireClientMessage.protoMessageName + ".Safekeeping"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}keychain\0\u{1}check\0\u{1}generations\0\u{3}begin_backup\0\u{3}read_backup\0\u{3}begin_restore\0\u{3}send_restore\0\u{3}finish_restore\0\u{3}restore_generation\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self._keychain) }()
+      case 2: try {
+        var v: Bool?
+        try decoder.decodeSingularBoolField(value: &v)
+        if let v = v {
+          if self.step != nil {try decoder.handleConflictingOneOf()}
+          self.step = .check(v)
+        }
+      }()
+      case 3: try {
+        var v: WireClientMessage.Empty?
+        var hadOneofValue = false
+        if let current = self.step {
+          hadOneofValue = true
+          if case .generations(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.step = .generations(v)
+        }
+      }()
+      case 4: try {
+        var v: WireClientMessage.Empty?
+        var hadOneofValue = false
+        if let current = self.step {
+          hadOneofValue = true
+          if case .beginBackup(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.step = .beginBackup(v)
+        }
+      }()
+      case 5: try {
+        var v: WireClientMessage.Safekeeping.Piece?
+        var hadOneofValue = false
+        if let current = self.step {
+          hadOneofValue = true
+          if case .readBackup(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.step = .readBackup(v)
+        }
+      }()
+      case 6: try {
+        var v: WireClientMessage.Empty?
+        var hadOneofValue = false
+        if let current = self.step {
+          hadOneofValue = true
+          if case .beginRestore(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.step = .beginRestore(v)
+        }
+      }()
+      case 7: try {
+        var v: WireClientMessage.Safekeeping.Piece?
+        var hadOneofValue = false
+        if let current = self.step {
+          hadOneofValue = true
+          if case .sendRestore(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.step = .sendRestore(v)
+        }
+      }()
+      case 8: try {
+        var v: WireClientMessage.Safekeeping.Piece?
+        var hadOneofValue = false
+        if let current = self.step {
+          hadOneofValue = true
+          if case .finishRestore(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.step = .finishRestore(v)
+        }
+      }()
+      case 9: try {
+        var v: UInt32?
+        try decoder.decodeSingularUInt32Field(value: &v)
+        if let v = v {
+          if self.step != nil {try decoder.handleConflictingOneOf()}
+          self.step = .restoreGeneration(v)
+        }
+      }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._keychain {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 1)
+    } }()
+    switch self.step {
+    case .check?: try {
+      guard case .check(let v)? = self.step else { preconditionFailure() }
+      try visitor.visitSingularBoolField(value: v, fieldNumber: 2)
+    }()
+    case .generations?: try {
+      guard case .generations(let v)? = self.step else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    }()
+    case .beginBackup?: try {
+      guard case .beginBackup(let v)? = self.step else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+    }()
+    case .readBackup?: try {
+      guard case .readBackup(let v)? = self.step else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
+    }()
+    case .beginRestore?: try {
+      guard case .beginRestore(let v)? = self.step else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
+    }()
+    case .sendRestore?: try {
+      guard case .sendRestore(let v)? = self.step else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 7)
+    }()
+    case .finishRestore?: try {
+      guard case .finishRestore(let v)? = self.step else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
+    }()
+    case .restoreGeneration?: try {
+      guard case .restoreGeneration(let v)? = self.step else { preconditionFailure() }
+      try visitor.visitSingularUInt32Field(value: v, fieldNumber: 9)
+    }()
+    case nil: break
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: WireClientMessage.Safekeeping, rhs: WireClientMessage.Safekeeping) -> Bool {
+    if lhs._keychain != rhs._keychain {return false}
+    if lhs.step != rhs.step {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireClientMessage.Safekeeping.Piece: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = WireClientMessage.Safekeeping.protoMessageName + ".Piece"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}identifier\0\u{1}offset\0\u{1}bytes\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.identifier) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.offset) }()
+      case 3: try { try decoder.decodeSingularBytesField(value: &self.bytes) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.identifier.isEmpty {
+      try visitor.visitSingularBytesField(value: self.identifier, fieldNumber: 1)
+    }
+    if self.offset != 0 {
+      try visitor.visitSingularUInt64Field(value: self.offset, fieldNumber: 2)
+    }
+    if !self.bytes.isEmpty {
+      try visitor.visitSingularBytesField(value: self.bytes, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: WireClientMessage.Safekeeping.Piece, rhs: WireClientMessage.Safekeeping.Piece) -> Bool {
+    if lhs.identifier != rhs.identifier {return false}
+    if lhs.offset != rhs.offset {return false}
+    if lhs.bytes != rhs.bytes {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
 nonisolated extension WireClientMessage.PromptReply: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = WireClientMessage.protoMessageName + ".PromptReply"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}has_answer\0")
@@ -2382,7 +2828,7 @@ nonisolated extension WireServerMessage: SwiftProtobuf.Message, SwiftProtobuf._M
 
 nonisolated extension WireServerMessage.Answer: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = WireServerMessage.protoMessageName + ".Answer"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}items\0\u{1}continues\0\u{1}status\0\u{1}count\0\u{1}capabilities\0\u{1}report\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}items\0\u{1}continues\0\u{1}status\0\u{1}count\0\u{1}capabilities\0\u{1}report\0\u{2}@\u{1}safekept\0")
 
   fileprivate class _StorageClass {
     var _items: [WireServerMessage.FoundItem] = []
@@ -2391,6 +2837,7 @@ nonisolated extension WireServerMessage.Answer: SwiftProtobuf.Message, SwiftProt
     var _count: UInt64 = 0
     var _capabilities: WireServerMessage.Capabilities? = nil
     var _report: String? = nil
+    var _safekept: WireServerMessage.Safekept? = nil
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -2407,6 +2854,7 @@ nonisolated extension WireServerMessage.Answer: SwiftProtobuf.Message, SwiftProt
       _count = source._count
       _capabilities = source._capabilities
       _report = source._report
+      _safekept = source._safekept
     }
   }
 
@@ -2431,6 +2879,7 @@ nonisolated extension WireServerMessage.Answer: SwiftProtobuf.Message, SwiftProt
         case 4: try { try decoder.decodeSingularUInt64Field(value: &_storage._count) }()
         case 5: try { try decoder.decodeSingularMessageField(value: &_storage._capabilities) }()
         case 6: try { try decoder.decodeSingularStringField(value: &_storage._report) }()
+        case 70: try { try decoder.decodeSingularMessageField(value: &_storage._safekept) }()
         default: break
         }
       }
@@ -2461,6 +2910,9 @@ nonisolated extension WireServerMessage.Answer: SwiftProtobuf.Message, SwiftProt
       try { if let v = _storage._report {
         try visitor.visitSingularStringField(value: v, fieldNumber: 6)
       } }()
+      try { if let v = _storage._safekept {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 70)
+      } }()
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -2476,10 +2928,180 @@ nonisolated extension WireServerMessage.Answer: SwiftProtobuf.Message, SwiftProt
         if _storage._count != rhs_storage._count {return false}
         if _storage._capabilities != rhs_storage._capabilities {return false}
         if _storage._report != rhs_storage._report {return false}
+        if _storage._safekept != rhs_storage._safekept {return false}
         return true
       }
       if !storagesAreEqual {return false}
     }
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireServerMessage.Safekept: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = WireServerMessage.protoMessageName + ".Safekept"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}findings\0\u{1}generations\0\u{1}transfer\0\u{3}transfer_bytes\0\u{1}piece\0\u{1}replaced\0\u{3}set_aside\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._findings) }()
+      case 2: try { try decoder.decodeRepeatedMessageField(value: &self.generations) }()
+      case 3: try { try decoder.decodeSingularBytesField(value: &self._transfer) }()
+      case 4: try { try decoder.decodeSingularUInt64Field(value: &self.transferBytes) }()
+      case 5: try { try decoder.decodeSingularBytesField(value: &self.piece) }()
+      case 6: try { try decoder.decodeSingularUInt32Field(value: &self.replaced) }()
+      case 7: try { try decoder.decodeSingularUInt64Field(value: &self.setAside) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._findings {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    if !self.generations.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.generations, fieldNumber: 2)
+    }
+    try { if let v = self._transfer {
+      try visitor.visitSingularBytesField(value: v, fieldNumber: 3)
+    } }()
+    if self.transferBytes != 0 {
+      try visitor.visitSingularUInt64Field(value: self.transferBytes, fieldNumber: 4)
+    }
+    if !self.piece.isEmpty {
+      try visitor.visitSingularBytesField(value: self.piece, fieldNumber: 5)
+    }
+    if self.replaced != 0 {
+      try visitor.visitSingularUInt32Field(value: self.replaced, fieldNumber: 6)
+    }
+    if self.setAside != 0 {
+      try visitor.visitSingularUInt64Field(value: self.setAside, fieldNumber: 7)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: WireServerMessage.Safekept, rhs: WireServerMessage.Safekept) -> Bool {
+    if lhs._findings != rhs._findings {return false}
+    if lhs.generations != rhs.generations {return false}
+    if lhs._transfer != rhs._transfer {return false}
+    if lhs.transferBytes != rhs.transferBytes {return false}
+    if lhs.piece != rhs.piece {return false}
+    if lhs.replaced != rhs.replaced {return false}
+    if lhs.setAside != rhs.setAside {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireServerMessage.Findings: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = WireServerMessage.protoMessageName + ".Findings"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}is_structure_whole\0\u{1}whole\0\u{1}sealed\0\u{1}damaged\0\u{1}misindexed\0\u{3}stray_entries\0\u{1}quarantined\0\u{1}leftovers\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBoolField(value: &self.isStructureWhole) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.whole) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.sealed) }()
+      case 4: try { try decoder.decodeSingularUInt64Field(value: &self.damaged) }()
+      case 5: try { try decoder.decodeSingularUInt64Field(value: &self.misindexed) }()
+      case 6: try { try decoder.decodeSingularUInt64Field(value: &self.strayEntries) }()
+      case 7: try { try decoder.decodeSingularUInt64Field(value: &self.quarantined) }()
+      case 8: try { try decoder.decodeSingularUInt64Field(value: &self.leftovers) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.isStructureWhole != false {
+      try visitor.visitSingularBoolField(value: self.isStructureWhole, fieldNumber: 1)
+    }
+    if self.whole != 0 {
+      try visitor.visitSingularUInt64Field(value: self.whole, fieldNumber: 2)
+    }
+    if self.sealed != 0 {
+      try visitor.visitSingularUInt64Field(value: self.sealed, fieldNumber: 3)
+    }
+    if self.damaged != 0 {
+      try visitor.visitSingularUInt64Field(value: self.damaged, fieldNumber: 4)
+    }
+    if self.misindexed != 0 {
+      try visitor.visitSingularUInt64Field(value: self.misindexed, fieldNumber: 5)
+    }
+    if self.strayEntries != 0 {
+      try visitor.visitSingularUInt64Field(value: self.strayEntries, fieldNumber: 6)
+    }
+    if self.quarantined != 0 {
+      try visitor.visitSingularUInt64Field(value: self.quarantined, fieldNumber: 7)
+    }
+    if self.leftovers != 0 {
+      try visitor.visitSingularUInt64Field(value: self.leftovers, fieldNumber: 8)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: WireServerMessage.Findings, rhs: WireServerMessage.Findings) -> Bool {
+    if lhs.isStructureWhole != rhs.isStructureWhole {return false}
+    if lhs.whole != rhs.whole {return false}
+    if lhs.sealed != rhs.sealed {return false}
+    if lhs.damaged != rhs.damaged {return false}
+    if lhs.misindexed != rhs.misindexed {return false}
+    if lhs.strayEntries != rhs.strayEntries {return false}
+    if lhs.quarantined != rhs.quarantined {return false}
+    if lhs.leftovers != rhs.leftovers {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireServerMessage.Generation: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = WireServerMessage.protoMessageName + ".Generation"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}made\0\u{1}bytes\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.number) }()
+      case 2: try { try decoder.decodeSingularDoubleField(value: &self.made) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.bytes) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.number != 0 {
+      try visitor.visitSingularUInt32Field(value: self.number, fieldNumber: 1)
+    }
+    if self.made.bitPattern != 0 {
+      try visitor.visitSingularDoubleField(value: self.made, fieldNumber: 2)
+    }
+    if self.bytes != 0 {
+      try visitor.visitSingularUInt64Field(value: self.bytes, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: WireServerMessage.Generation, rhs: WireServerMessage.Generation) -> Bool {
+    if lhs.number != rhs.number {return false}
+    if lhs.made != rhs.made {return false}
+    if lhs.bytes != rhs.bytes {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -2740,7 +3362,7 @@ nonisolated extension WireServerMessage.Status: SwiftProtobuf.Message, SwiftProt
 
 nonisolated extension WireServerMessage.Keychain: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = WireServerMessage.protoMessageName + ".Keychain"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}path\0\u{3}lock_state\0\u{3}is_password_protected\0\u{3}lock_reason\0\u{3}item_count\0\u{1}problem\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}path\0\u{3}lock_state\0\u{3}is_password_protected\0\u{3}lock_reason\0\u{3}item_count\0\u{1}problem\0\u{4}?damaged_items\0\u{3}quarantined_items\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2755,6 +3377,8 @@ nonisolated extension WireServerMessage.Keychain: SwiftProtobuf.Message, SwiftPr
       case 5: try { try decoder.decodeSingularUInt32Field(value: &self.lockReason) }()
       case 6: try { try decoder.decodeSingularUInt64Field(value: &self.itemCount) }()
       case 7: try { try decoder.decodeSingularUInt32Field(value: &self._problem) }()
+      case 70: try { try decoder.decodeSingularUInt64Field(value: &self.damagedItems) }()
+      case 71: try { try decoder.decodeSingularUInt64Field(value: &self.quarantinedItems) }()
       default: break
       }
     }
@@ -2786,6 +3410,12 @@ nonisolated extension WireServerMessage.Keychain: SwiftProtobuf.Message, SwiftPr
     try { if let v = self._problem {
       try visitor.visitSingularUInt32Field(value: v, fieldNumber: 7)
     } }()
+    if self.damagedItems != 0 {
+      try visitor.visitSingularUInt64Field(value: self.damagedItems, fieldNumber: 70)
+    }
+    if self.quarantinedItems != 0 {
+      try visitor.visitSingularUInt64Field(value: self.quarantinedItems, fieldNumber: 71)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -2797,6 +3427,8 @@ nonisolated extension WireServerMessage.Keychain: SwiftProtobuf.Message, SwiftPr
     if lhs.lockReason != rhs.lockReason {return false}
     if lhs.itemCount != rhs.itemCount {return false}
     if lhs._problem != rhs._problem {return false}
+    if lhs.damagedItems != rhs.damagedItems {return false}
+    if lhs.quarantinedItems != rhs.quarantinedItems {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

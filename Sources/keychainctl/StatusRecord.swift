@@ -12,6 +12,10 @@ struct StatusRecord: Encodable {
         let reason: String?
         let protectedByPassword: Bool
         let items: Int
+        /// Records that did not open although their key was there.
+        let damaged: Int
+        /// Damaged records that were set aside.
+        let setAside: Int
         /// Why its file can't be opened.
         let problem: String?
     }
@@ -40,6 +44,7 @@ struct StatusRecord: Encodable {
                 name: $0.name, path: $0.path, state: "\($0.lockState)",
                 reason: $0.lockReason == .none ? nil : "\($0.lockReason)",
                 protectedByPassword: $0.isPasswordProtected, items: $0.itemCount,
+                damaged: $0.damagedItems, setAside: $0.quarantinedItems,
                 problem: $0.problem.map { "\($0)" })
         }
     }

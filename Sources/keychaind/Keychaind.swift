@@ -61,10 +61,13 @@ struct Keychaind: ParsableCommand {
             ], stateFolder: state, policy: policy, log: log)
         // Before anybody can ask for anything.
         loader.start()
-        let sockets = try Sockets(requests: socket, logins: loginSocket)
+        let inherited = ServiceNotification.inherited()
+        let sockets = try Sockets(requests: socket, logins: loginSocket, inherited: inherited)
+        let vaultKey = inherited.first { $0.name == VaultKey.name }
         let daemon = try Daemon(
             DaemonPlan(
                 stateFolder: state, runtimeFolder: sockets.runtimeFolder,
+                vaultKey: vaultKey.map { Descriptor(owning: $0.descriptor) },
                 requests: sockets.requests, logins: sockets.logins, offers: sockets.offers,
                 authenticationProgram: programs.authentication,
                 prompterProgram: programs.prompter, accountName: { Account.name(of: $0) },
