@@ -72,7 +72,9 @@ extension KeychainService {
         _ reading: inout Reading, _ keychain: OpenKeychain, _ keys: borrowing ClassKeys,
         _ operation: PolicyOperation, for asker: any Asker
     ) throws(Refusal) -> (Judging, Needs) {
-        if let found = reading.found, !policy.now.judge.policy.asksForAge(.presence) {
+        if let found = reading.found, !found.contains(where: { $0.asksForProof(for: .decrypt) }),
+            !policy.now.judge.policy.asksForAge(.presence)
+        {
             let judging = try judging(
                 .decrypt, as: operation, keychain, keys, groups: reading.groups.own,
                 ui: reading.query.authenticationUI, few: found, given: nil, for: asker)
