@@ -74,6 +74,7 @@ extension KeychainService {
         _ operation: PolicyOperation, proven: Evidence?, for asker: any Asker
     ) throws(Refusal) -> (Judging, Needs) {
         if let found = reading.found, proven == nil,
+            !found.contains(where: { $0.asksForProof(for: .decrypt) }),
             !policy.now.judge.policy.asksForAge(.presence)
         {
             var judging = try judging(

@@ -65,7 +65,7 @@ final class EvidenceStore: Sendable {
         }
     }
 
-    private func keep(_ proof: Proof, _ user: UInt32) {
+    func keep(_ proof: Proof, _ user: UInt32) {
         guard keyring == nil || write(proof, user) else { return }
         let surplus = proofs.withLock { proofs in
             proofs[user, default: []].append(proof)

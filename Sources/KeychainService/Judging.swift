@@ -245,7 +245,11 @@ struct Needs: Sendable {
 extension SealedItem {
     fileprivate func restsOnPasscode(for operation: ItemOperation) -> Bool {
         accessControl.protection == .whenPasscodeSetThisDeviceOnly
-            || accessControl.constraint(for: operation) != .always
+            || asksForProof(for: operation)
+    }
+
+    func asksForProof(for operation: ItemOperation) -> Bool {
+        accessControl.constraint(for: operation) != .always
     }
 
     /// What people know the item by.

@@ -841,6 +841,19 @@ package nonisolated struct WireClientMessage: @unchecked Sendable {
     fileprivate var _keychain: String? = nil
   }
 
+  package nonisolated struct RegisterPrompter: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    /// It asks in windows, and never on a terminal.
+    package var showsWindows: Bool = false
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
+  }
+
   /// What is asked about a keychain's file as a whole.
   package nonisolated struct Safekeeping: Sendable {
     // SwiftProtobuf.Message conformance is added in an extension below. See the
@@ -958,19 +971,6 @@ package nonisolated struct WireClientMessage: @unchecked Sendable {
     package init() {}
 
     fileprivate var _keychain: String? = nil
-  }
-
-  package nonisolated struct RegisterPrompter: Sendable {
-    // SwiftProtobuf.Message conformance is added in an extension below. See the
-    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
-    // methods supported on all messages.
-
-    /// It asks in windows, and never on a terminal.
-    package var showsWindows: Bool = false
-
-    package var unknownFields = SwiftProtobuf.UnknownStorage()
-
-    package init() {}
   }
 
   package nonisolated struct PromptReply: Sendable {
@@ -2761,6 +2761,36 @@ nonisolated extension WireClientMessage.Named: SwiftProtobuf.Message, SwiftProto
   }
 }
 
+nonisolated extension WireClientMessage.RegisterPrompter: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = WireClientMessage.protoMessageName + ".RegisterPrompter"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{4}U\u{1}shows_windows\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 85: try { try decoder.decodeSingularBoolField(value: &self.showsWindows) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.showsWindows != false {
+      try visitor.visitSingularBoolField(value: self.showsWindows, fieldNumber: 85)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: WireClientMessage.RegisterPrompter, rhs: WireClientMessage.RegisterPrompter) -> Bool {
+    if lhs.showsWindows != rhs.showsWindows {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
 nonisolated extension WireClientMessage.Safekeeping: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = WireClientMessage.protoMessageName + ".Safekeeping"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}keychain\0\u{1}check\0\u{1}generations\0\u{3}begin_backup\0\u{3}read_backup\0\u{3}begin_restore\0\u{3}send_restore\0\u{3}finish_restore\0\u{3}restore_generation\0")
@@ -2960,36 +2990,6 @@ nonisolated extension WireClientMessage.Safekeeping.Piece: SwiftProtobuf.Message
     if lhs.identifier != rhs.identifier {return false}
     if lhs.offset != rhs.offset {return false}
     if lhs.bytes != rhs.bytes {return false}
-    if lhs.unknownFields != rhs.unknownFields {return false}
-    return true
-  }
-}
-
-nonisolated extension WireClientMessage.RegisterPrompter: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  package static let protoMessageName: String = WireClientMessage.protoMessageName + ".RegisterPrompter"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{4}U\u{1}shows_windows\0")
-
-  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    while let fieldNumber = try decoder.nextFieldNumber() {
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every case branch when no optimizations are
-      // enabled. https://github.com/apple/swift-protobuf/issues/1034
-      switch fieldNumber {
-      case 85: try { try decoder.decodeSingularBoolField(value: &self.showsWindows) }()
-      default: break
-      }
-    }
-  }
-
-  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    if self.showsWindows != false {
-      try visitor.visitSingularBoolField(value: self.showsWindows, fieldNumber: 85)
-    }
-    try unknownFields.traverse(visitor: &visitor)
-  }
-
-  package static func ==(lhs: WireClientMessage.RegisterPrompter, rhs: WireClientMessage.RegisterPrompter) -> Bool {
-    if lhs.showsWindows != rhs.showsWindows {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

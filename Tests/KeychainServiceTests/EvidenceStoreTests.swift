@@ -116,6 +116,17 @@ private struct TestAsker: Asker {
         #expect(scopes(TestAsker(session: nil)) == [])
     }
 
+    @Test(arguments: [(1, 0), (60, 0), (1_000_000, 0), (-1, 1), (-43_190, 1), (-43_201, 0)])
+    func `evidence from the future, or from long ago, is none`(_ seconds: Int, _ count: Int) {
+        let asker = TestAsker()
+        let given = ContinuousClock.now + .seconds(seconds)
+        store.keep(
+            Proof(
+                method: .factor(.passcode), given: given, context: nil, places: asker.places),
+            1000)
+        #expect(store.evidence(for: asker).proofs.count == count)
+    }
+
     private static func item(_ number: UInt8) -> ItemReference {
         ItemReference(
             itemClass: .genericPassword, identifier: [UInt8](repeating: number, count: 16))!

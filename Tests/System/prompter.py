@@ -3,6 +3,7 @@
 
 import os
 import sys
+import time
 
 import wire
 
@@ -46,8 +47,13 @@ def behave(how, prompter, password):
         prompter.connection.sendall(os.urandom(4096))
     elif how == "lies":
         prompter.say(wire.prompt_reply(True))
+    elif how == "refuses":
+        prompter.say(wire.prompt_reply(False))
     elif how == "yes":
         prompter.say(wire.prompt_reply(True), b"")
+    elif how == "slow":
+        time.sleep(2)
+        prompter.say(wire.prompt_reply(True), password)
     elif how in ("honest", "windows"):
         prompter.say(wire.prompt_reply(True), password)
 

@@ -3,7 +3,9 @@
 PAM did not open, and the asking program hears of it at once."""
 
 import grp
+import pathlib
 import pwd
+import time
 
 import pexpect
 import pytest
@@ -13,6 +15,7 @@ from conftest import ALICE
 from test_contexts import FAILED, NOT_ALLOWED_TO_ASK, PRESENCE
 
 PYTHON = "/usr/bin/python3 -B"
+CANCELLED, TOO_MANY = "<22>", "<25>"
 
 
 class Terminal:
@@ -124,3 +127,46 @@ def test_a_second_prompter_is_refused_while_the_first_lives(terminal):
     group = grp.getgrnam("_keychain-prompt").gr_gid
     terminal.start(f"{PYTHON} {world.TOOLS}/prompter.py honest x &", group)
     assert terminal.heard() == "<refused 11>"
+
+
+@pytest.fixture
+def patient(daemon):
+    """Without the baseline's limit on how often a program may ask."""
+    policy = pathlib.Path("/etc/keychain/policies.d/50-test.yaml")
+    before = daemon.log().count("rules in force")
+    policy.write_text("policy: v1\nname: test\nrules:\n  - id: test.patient\n"
+                      "    replaces: base.prompt-flood\n"
+                      "    limit: {rate: 100/1m, by: [user, exe], then: deny}\n"
+                      "    when: {prompted: true}\n")
+    world.wait_for(lambda: daemon.log().count("rules in force") > before, "the policy")
+    yield
+    policy.unlink()
+
+
+def test_three_questions_wait_behind_the_one_that_is_shown_and_a_fifth_is_refused(
+        terminal, patient):
+    terminal.prompter("slow", ALICE[1])
+    for name in "ABCDE":
+        terminal.asks(f"read:bank:{name}", after="&")
+    terminal.shell.timeout = 20
+    heard = [word for word in (terminal.heard() for _ in range(9)) if word != "<asked>"]
+    assert sorted(heard) == [TOO_MANY] + ["<s3cret>"] * 4 and heard[0] == TOO_MANY
+
+
+def test_wrong_answers_slow_down_all_that_follow_and_a_right_one_does_not(terminal, patient):
+    terminal.prompter("yes")
+    terminal.asks("read:bank:A", "read:bank:B")
+    terminal.shell.timeout = 20
+    heard = [word for word in (terminal.heard() for _ in range(5)) if word != "<asked>"]
+    assert heard == [FAILED, TOO_MANY]
+
+
+def test_the_second_no_is_heard_for_a_minute(terminal, patient):
+    terminal.prompter("refuses")
+    for _ in range(2):
+        terminal.asks("read:bank:A")
+        terminal.hears("<asked>")
+        terminal.hears(CANCELLED)
+        time.sleep(2.1)
+    terminal.asks("read:bank:A")
+    terminal.hears(TOO_MANY)

@@ -131,6 +131,36 @@ def read_item(service):
 
 
 END_CONTEXT = field(21, b"")
+CAPABILITIES = field(20, b"")
+
+
+def authenticate(constraint):
+    return field(19, field(1, field(1, constraint)))
+
+
+def fields(message):
+    """What a message says: numbers and bytes, by the numbers of its fields."""
+    found, place = {}, 0
+
+    def number():
+        nonlocal place
+        value = shift = 0
+        while True:
+            byte = message[place]
+            place += 1
+            value |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80:
+                return value
+
+    while place < len(message):
+        key = number()
+        value = number()
+        if key & 7 == 2:
+            place += value
+            value = message[place - value:place]
+        found[key >> 3] = value
+    return found
 
 
 def register_prompter(*, windows=False):
