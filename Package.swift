@@ -86,6 +86,7 @@ let package = Package(
         floor("LocalSocket", ["CLinux", "Secrets"]),
         floor("LoginManager", ["CSystemd"]),
         floor("Terminal", ["Secrets"]),
+        floor("PAMSetup", ["LocalSocket"]),
         floor("Pinentry", ["LocalSocket", "Secrets", "Terminal"]),
 
         // Judging: pure, and blind to secrets.
@@ -104,7 +105,7 @@ let package = Package(
             "KeychainService",
             [
                 "KeychainModel", "KeychainMessages", "AccessControl", "KeychainStore", "Secrets",
-                "KernelKeyring", "LocalSocket", "LoginHandoff", "LoginManager",
+                "KernelKeyring", "LocalSocket", "LoginHandoff", "LoginManager", "PAMSetup",
             ]),
         floor("KeychainClient", ["KeychainModel", "KeychainMessages", "LocalSocket", "Secrets"]),
 
@@ -143,12 +144,13 @@ let package = Package(
             "keychainctl",
             [
                 "KeychainModel", "KeychainMessages", "KeychainEndpoints", "LocalSocket", "Secrets",
-                "Terminal", "AccessControl", "PolicyCompiler", arguments,
+                "Terminal", "AccessControl", "PAMSetup", "PolicyCompiler", arguments,
             ]),
 
         tests("KeychainModelTests", ["KeychainModel"]),
         tests("SecretsTests", ["Secrets"]),
         tests("TerminalTests", ["Terminal", "Secrets"]),
+        tests("PAMSetupTests", ["PAMSetup"]),
         tests("PinentryTests", ["Pinentry", "LocalSocket", "Secrets"]),
         tests("LocalSocketTests", ["LocalSocket", "CLinux", "Secrets"]),
         tests("LoginHandoffTests", ["LoginHandoff", "Secrets"]),

@@ -25,6 +25,8 @@ public enum DaemonWords: Sendable {
         case information(String)
         case error(String)
         case title(String)
+        /// The reply is the chosen one's word.
+        case choose([TrustChoice])
         /// The conversation is over: whether what it was for succeeded.
         case finished(succeeded: Bool)
     }
@@ -75,6 +77,7 @@ extension AnsweredItem {
         wire.reference = .init(item.reference.bytes)
         wire.attributes = AttributesCoding.wire(item.attributes)
         wire.accessControl = item.accessControl.wire
+        if let trusted = item.trusted { wire.trusted = trusted.wire }
         if let secret {
             wire.hasSecret_p = true
             wire.secretLength = UInt32(secret.bytes.count)
@@ -106,7 +109,8 @@ extension Answer {
                     item: FoundItem(
                         reference: reference,
                         attributes: try AttributesCoding.attributes(item.attributes),
-                        accessControl: try ItemAccessControl(item.accessControl)),
+                        accessControl: try ItemAccessControl(item.accessControl),
+                        trusted: item.hasTrusted ? try TrustList(item.trusted) : nil),
                     secret: item.hasSecret_p ? secrets.popFirst() : nil))
         }
     }
@@ -123,6 +127,7 @@ extension DaemonWords.Prompt {
         case .error(let text): (wire.kind, wire.text) = (4, text)
         case .title(let text): (wire.kind, wire.text) = (5, text)
         case .finished(let succeeded): (wire.kind, wire.outcome) = (6, succeeded ? 0 : 1)
+        case .choose(let choices): (wire.kind, wire.choices) = (80, choices.map(\.rawValue))
         }
         return wire
     }
@@ -136,6 +141,7 @@ extension DaemonWords.Prompt {
         case 5: self = .title(wire.text)
         case 6: self = .finished(succeeded: wire.outcome == 0)
         case 85: self = .confirm(wire.text)
+        case 80: self = .choose(wire.choices.compactMap(TrustChoice.init(rawValue:)))
         default: throw .malformed
         }
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import AccessControl
+public import KeychainMessages
 public import KeychainModel
 public import Secrets
 
@@ -23,6 +24,29 @@ public protocol Authenticator: Sendable {
     func ask(
         _ prompt: String, _ question: Question, for asker: any Asker
     ) throws(Refusal) -> HeldSecret
+    /// Asks whether the program may have another one's item. `.cancelled` and
+    /// `.authenticationFailed` mean that the user was asked, and nothing else does.
+    func letIn(
+        _ question: Question, _ offer: TrustOffer, for asker: any Asker
+    ) throws(Refusal) -> TrustAnswer
+}
+
+/// What a user may choose from, with what he has to prove for it.
+public struct TrustOffer: Sendable {
+    public var proofs: [TrustChoice: [PolicyMethod]] = [:]
+
+    public init() {}
+
+    /// In their order; he may always say no.
+    var choices: [TrustChoice] {
+        TrustChoice.allCases.filter { $0 == .deny || proofs[$0] != nil }
+    }
+}
+
+/// What he chose, which is not to deny it, and what he has proven.
+public struct TrustAnswer: Sendable {
+    let choice: TrustChoice
+    let proven: [PolicyMethod]
 }
 
 /// What the user is told before he is asked: the service's own facts, and below them the program's
@@ -42,13 +66,16 @@ public struct Question: Sendable, Equatable {
     public let items: [ItemReference]
     /// The asking program's own words.
     public let reason: String?
+    /// More of the service's own words, a line each.
+    public let remarks: [String]
 
     public static let mostNames = 20
 
     public init(
         _ purpose: Purpose, names: [String], itemCount: Int, items: [ItemReference] = [],
-        reason: String?
+        reason: String?, remarks: [String] = []
     ) {
+        self.remarks = remarks
         self.purpose = purpose
         self.names = Array(names.prefix(Self.mostNames))
         self.itemCount = itemCount
@@ -67,7 +94,7 @@ public struct Question: Sendable, Equatable {
             case .restore: "replace your keychain \(name) with an earlier copy"
             case .read, .change, .delete, .add: "\(purpose.rawValue) \(things)"
             }
-        var lines = ["\(Self.program(caller)) wants to \(purpose)."]
+        var lines = ["\(Self.program(caller)) wants to \(purpose)."] + remarks
         if let reason, !reason.isEmpty {
             lines.append("The program says: \(ShownText.quoted(reason, longest: 200))")
         }

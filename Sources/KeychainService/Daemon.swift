@@ -120,6 +120,8 @@ public final class Daemon: Sendable {
         locking = Locking(
             vault: vault, sessions: sessions, screens: screens, evidence: evidence, audit: audit,
             log: plan.log)
+        // Whoever was copying or restoring when the last daemon ended begins again.
+        for place in folder.places() { Leftovers(of: place, in: folder, olderThan: -1).remove() }
         generations = GenerationKeeper(folder, log: plan.log)
         transfers = service.transfers
         self.sessions = sessions

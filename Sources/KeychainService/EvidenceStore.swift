@@ -19,12 +19,15 @@ final class EvidenceStore: Sendable {
     /// That one yes is remembered for.
     private static let mostItems = 64
 
+    /// Ends when proofs end.
+    let trust: SessionTrust
     private let keyring: DaemonKeyring?
     private let proofs: Mutex<[UInt32: [Proof]]>
 
     /// Without a keyring proofs live as long as this process.
     init(keyring: DaemonKeyring?) {
         self.keyring = keyring
+        trust = SessionTrust(keyring: keyring)
         var kept: [UInt32: [Proof]] = [:]
         if let keyring {
             for user in keyring.users() { kept[user] = Self.recorded(user, keyring) }
@@ -117,7 +120,10 @@ final class EvidenceStore: Sendable {
     // MARK: Forgetting
 
     /// All of the user's: his keychain was locked, or its password changed.
-    func forget(_ user: UInt32) { forget(of: user) { _ in true } }
+    func forget(_ user: UInt32) {
+        forget(of: user) { _ in true }
+        trust.forget(user)
+    }
 
     /// Everybody's.
     func forgetAll() {
@@ -127,6 +133,7 @@ final class EvidenceStore: Sendable {
     /// Those of a session that ended.
     func forget(_ session: SessionID, of user: UInt32) {
         forget(of: user) { $0.places.session == session.rawValue }
+        trust.forget(session, of: user)
     }
 
     /// Those given in the asker's context.

@@ -19,6 +19,7 @@ public final class KeychainService: Sendable {
     let transfers = BackupTransfers()
     let checks = KeychainChecks()
     let mode: ServiceStatus.Mode
+    var isDaemon: Bool { mode == .daemon }
     private let locksMemory = LockedMemory.isAvailable()
 
     init(

@@ -10,14 +10,14 @@ internal import Secrets
 /// asking program sees none of it.
 final class PromptedAuthenticator: Authenticator {
     /// From the moment the question is shown.
-    private static let deadline: TimeInterval = 60
+    static let deadline: TimeInterval = 60
     private static let arrivalDeadline: TimeInterval = 10
 
     private let program: String
     private let prompters: PrompterRegistry
     private let budget = QuestionBudget()
     private let services = PAMServices()
-    private let accounts: AccountNames
+    let accounts: AccountNames
 
     init(
         program: String, prompters: PrompterRegistry, accounts: AccountNames
@@ -56,23 +56,10 @@ final class PromptedAuthenticator: Authenticator {
         if method == .factor(.confirm) { return try confirm(question, for: asker) }
         guard let account = accounts.name(of: asker.caller.user), let service = method.service
         else { throw .authenticationFailed }
-        let transaction = PAMQuestion(
-            program: program, service: service, account: account, deadline: Self.deadline)
         let outcome = try withPrompter(for: asker, question) { prompter, settled throws(Refusal) in
-            var hasAnswered = false
-            // Broken off after something was typed: that was not right, or is not known to be.
-            defer { if hasAnswered, settled == .undecided { settled = .wrong } }
-            let outcome = try transaction.ask(
-                question.text(for: asker.caller), on: prompter, unless: { asker.hasGone() },
-                &hasAnswered)
+            let outcome = try self.outcome(
+                of: service, account, question, prompter, asker, &settled)
             try? prompter.show(.finished(succeeded: outcome == .success))
-            switch outcome {
-            case .success: settled = .proven
-            case .cancelled where !hasAnswered: settled = .declined
-            case .accountRefused: settled = .wrong
-            // Where nobody has typed anything: a wet finger is no guess, and a password may follow.
-            case .failed, .unavailable, .cancelled, .tooManyTries: break
-            }
             return outcome
         }
         switch outcome {
@@ -82,11 +69,36 @@ final class PromptedAuthenticator: Authenticator {
         }
     }
 
+    /// What comes of one PAM service's asking, and what that says of whoever answered.
+    func outcome(
+        of service: String, _ account: String, _ question: Question, _ prompter: Prompter,
+        _ asker: any Asker, _ settled: inout QuestionBudget.Outcome
+    ) throws(Refusal) -> ConversationOutcome {
+        let transaction = PAMQuestion(
+            program: program, service: service, account: account, deadline: Self.deadline)
+        var hasAnswered = false
+        var isProven = false
+        // Broken off after something was typed: that was not right, or is not known to be.
+        defer { if hasAnswered, !isProven { settled = .wrong } }
+        let outcome = try transaction.ask(
+            question.text(for: asker.caller), on: prompter, unless: { asker.hasGone() },
+            &hasAnswered)
+        switch outcome {
+        case .success: (settled, isProven) = (.proven, true)
+        case .cancelled: settled = .declined
+        case .accountRefused: settled = .wrong
+        // Where nobody has typed anything: a wet finger is no guess, and a password may follow.
+        case .failed, .unavailable, .tooManyTries: break
+        }
+        return outcome
+    }
+
     /// A yes in a window: it shows that somebody at the screen agrees, and not who.
     private func confirm(_ question: Question, for asker: any Asker) throws(Refusal) {
         let agrees = try withPrompter(for: asker, question) { prompter, settled throws(Refusal) in
             guard prompter.showsWindows else { throw .interactionNotAllowed }
             let answer = try self.ask(.confirm("Allow it?"), question, prompter, asker)
+            try? prompter.show(.finished(succeeded: answer != nil))
             guard answer.map({ $0.bytes.count == 0 }) ?? true else { throw .interactionNotAllowed }
             settled = answer != nil ? .agreed : .declined
             return answer != nil
@@ -99,6 +111,7 @@ final class PromptedAuthenticator: Authenticator {
     ) throws(Refusal) -> HeldSecret {
         let answer = try withPrompter(for: asker, question) { prompter, settled throws(Refusal) in
             let answer = try self.ask(.askHidden(prompt), question, prompter, asker)
+            try? prompter.show(.finished(succeeded: answer != nil))
             if answer == nil { settled = .declined }
             return answer
         }
@@ -107,7 +120,7 @@ final class PromptedAuthenticator: Authenticator {
     }
 
     /// Asks something that is no proof, and that no PAM module asks.
-    private func ask(
+    func ask(
         _ words: DaemonWords.Prompt, _ question: Question, _ prompter: Prompter,
         _ asker: any Asker
     ) throws(Refusal) -> HeldSecret? {
@@ -117,14 +130,12 @@ final class PromptedAuthenticator: Authenticator {
         watch.start()
         defer { watch.stop() }
         try prompter.show(.title(question.text(for: asker.caller)))
-        let answer = try prompter.ask(words)
-        try? prompter.show(.finished(succeeded: answer != nil))
-        return answer
+        return try prompter.ask(words)
     }
 
     /// One question at a time, and not too many of them. A prompter that something went wrong with
     /// is not asked again.
-    private func withPrompter<R>(
+    func withPrompter<R>(
         for asker: any Asker, _ question: Question,
         _ body: (Prompter, inout QuestionBudget.Outcome) throws(Refusal) -> R
     ) throws(Refusal) -> R {

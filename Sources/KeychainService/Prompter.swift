@@ -14,7 +14,7 @@ final class Prompter: @unchecked Sendable {
     private static let glance: TimeInterval = 0.2
 
     let user: UInt32
-    /// Whether a yes or no can be asked in a window, where no program of a terminal could type it.
+    /// What it shows is out of reach of programs that write to its user's terminals.
     let showsWindows: Bool
     private let connection: ServerConnection
     /// One question at a time.

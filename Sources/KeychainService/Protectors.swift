@@ -94,7 +94,7 @@ final class Protectors: Sendable {
                 if let secret { try keep(secret, name, user) }
                 _ = try KeychainFile.create(
                     at: path, owner: owner, deviceKey: deviceKey, password: password,
-                    deviceSecret: secret, deviceProtector: password == nil)
+                    deviceSecret: secret)
             }
         }
     }

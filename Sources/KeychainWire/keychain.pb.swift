@@ -181,6 +181,73 @@ package nonisolated struct WireAccessControl: Sendable {
   fileprivate var _defaultOperation: WireConstraint? = nil
 }
 
+/// Programs by their application identifiers; an empty one is the program that says so.
+package nonisolated struct WireNamedPrograms: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var identities: [String] = []
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+package nonisolated struct WireTrustChange: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// 1 replace, 2 add, 3 remove, 4 no list any more.
+  package var kind: UInt32 = 0
+
+  package var identities: [String] = []
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+package nonisolated struct WireTrustList: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var applications: [WireTrustList.Application] = []
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package nonisolated struct Application: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    package var identity: String = String()
+
+    package var strength: UInt32 = 0
+
+    package var listedBy: String {
+      get {_listedBy ?? String()}
+      set {_listedBy = newValue}
+    }
+    /// Returns true if `listedBy` has been explicitly set.
+    package var hasListedBy: Bool {self._listedBy != nil}
+    /// Clears the value of `listedBy`. Subsequent reads from it will return its default value.
+    package mutating func clearListedBy() {self._listedBy = nil}
+
+    package var listedAt: Double = 0
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
+
+    fileprivate var _listedBy: String? = nil
+  }
+
+  package init() {}
+}
+
 package nonisolated struct WireQuery: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -319,6 +386,15 @@ package nonisolated struct WireItem: Sendable {
   /// Clears the value of `reason`. Subsequent reads from it will return its default value.
   package mutating func clearReason() {self._reason = nil}
 
+  package var trusted: WireNamedPrograms {
+    get {_trusted ?? WireNamedPrograms()}
+    set {_trusted = newValue}
+  }
+  /// Returns true if `trusted` has been explicitly set.
+  package var hasTrusted: Bool {self._trusted != nil}
+  /// Clears the value of `trusted`. Subsequent reads from it will return its default value.
+  package mutating func clearTrusted() {self._trusted = nil}
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -327,6 +403,7 @@ package nonisolated struct WireItem: Sendable {
   fileprivate var _accessGroup: String? = nil
   fileprivate var _accessControl: WireAccessControl? = nil
   fileprivate var _reason: String? = nil
+  fileprivate var _trusted: WireNamedPrograms? = nil
 }
 
 package nonisolated struct WireChange: Sendable {
@@ -372,6 +449,15 @@ package nonisolated struct WireChange: Sendable {
   /// Clears the value of `accessControl`. Subsequent reads from it will return its default value.
   package mutating func clearAccessControl() {self._accessControl = nil}
 
+  package var trust: WireTrustChange {
+    get {_trust ?? WireTrustChange()}
+    set {_trust = newValue}
+  }
+  /// Returns true if `trust` has been explicitly set.
+  package var hasTrust: Bool {self._trust != nil}
+  /// Clears the value of `trust`. Subsequent reads from it will return its default value.
+  package mutating func clearTrust() {self._trust = nil}
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -380,6 +466,7 @@ package nonisolated struct WireChange: Sendable {
   fileprivate var _synchronizable: Bool? = nil
   fileprivate var _accessible: UInt32? = nil
   fileprivate var _accessControl: WireAccessControl? = nil
+  fileprivate var _trust: WireTrustChange? = nil
 }
 
 /// From a program.
@@ -409,6 +496,12 @@ package nonisolated struct WireClientMessage: @unchecked Sendable {
   package var hasContext: Bool {_storage._context != nil}
   /// Clears the value of `context`. Subsequent reads from it will return its default value.
   package mutating func clearContext() {_uniqueStorage()._context = nil}
+
+  /// With register_prompter: it shows windows, and no terminal of its user's.
+  package var showsWindows: Bool {
+    get {_storage._showsWindows}
+    set {_uniqueStorage()._showsWindows = newValue}
+  }
 
   package var verb: OneOf_Verb? {
     get {return _storage._verb}
@@ -521,10 +614,10 @@ package nonisolated struct WireClientMessage: @unchecked Sendable {
     set {_uniqueStorage()._verb = .policies(newValue)}
   }
 
-  package var registerPrompter: WireClientMessage.RegisterPrompter {
+  package var registerPrompter: WireClientMessage.Empty {
     get {
       if case .registerPrompter(let v)? = _storage._verb {return v}
-      return WireClientMessage.RegisterPrompter()
+      return WireClientMessage.Empty()
     }
     set {_uniqueStorage()._verb = .registerPrompter(newValue)}
   }
@@ -571,7 +664,7 @@ package nonisolated struct WireClientMessage: @unchecked Sendable {
     case endContext(WireClientMessage.Empty)
     /// What is in force; with `reload`, which is root's to ask for, after it was read again.
     case policies(WireClientMessage.Policies)
-    case registerPrompter(WireClientMessage.RegisterPrompter)
+    case registerPrompter(WireClientMessage.Empty)
     case attachPrompter(Data)
     case promptReply(WireClientMessage.PromptReply)
     case safekeeping(WireClientMessage.Safekeeping)
@@ -650,29 +743,35 @@ package nonisolated struct WireClientMessage: @unchecked Sendable {
     fileprivate var _constraint: WireConstraint? = nil
   }
 
-  package nonisolated struct Add: Sendable {
+  package nonisolated struct Add: @unchecked Sendable {
     // SwiftProtobuf.Message conformance is added in an extension below. See the
     // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
     // methods supported on all messages.
 
     package var item: WireItem {
-      get {_item ?? WireItem()}
-      set {_item = newValue}
+      get {_storage._item ?? WireItem()}
+      set {_uniqueStorage()._item = newValue}
     }
     /// Returns true if `item` has been explicitly set.
-    package var hasItem: Bool {self._item != nil}
+    package var hasItem: Bool {_storage._item != nil}
     /// Clears the value of `item`. Subsequent reads from it will return its default value.
-    package mutating func clearItem() {self._item = nil}
+    package mutating func clearItem() {_uniqueStorage()._item = nil}
 
-    package var hasSecret_p: Bool = false
+    package var hasSecret_p: Bool {
+      get {_storage._hasSecret_p}
+      set {_uniqueStorage()._hasSecret_p = newValue}
+    }
 
-    package var parts: UInt32 = 0
+    package var parts: UInt32 {
+      get {_storage._parts}
+      set {_uniqueStorage()._parts = newValue}
+    }
 
     package var unknownFields = SwiftProtobuf.UnknownStorage()
 
     package init() {}
 
-    fileprivate var _item: WireItem? = nil
+    fileprivate var _storage = _StorageClass.defaultInstance
   }
 
   package nonisolated struct Update: @unchecked Sendable {
@@ -746,19 +845,6 @@ package nonisolated struct WireClientMessage: @unchecked Sendable {
     package init() {}
 
     fileprivate var _keychain: String? = nil
-  }
-
-  package nonisolated struct RegisterPrompter: Sendable {
-    // SwiftProtobuf.Message conformance is added in an extension below. See the
-    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
-    // methods supported on all messages.
-
-    /// It asks in windows, and never on a terminal.
-    package var showsWindows: Bool = false
-
-    package var unknownFields = SwiftProtobuf.UnknownStorage()
-
-    package init() {}
   }
 
   /// What is asked about a keychain's file as a whole.
@@ -1146,11 +1232,21 @@ package nonisolated struct WireServerMessage: Sendable {
 
     package var secretLength: UInt32 = 0
 
+    package var trusted: WireTrustList {
+      get {_trusted ?? WireTrustList()}
+      set {_trusted = newValue}
+    }
+    /// Returns true if `trusted` has been explicitly set.
+    package var hasTrusted: Bool {self._trusted != nil}
+    /// Clears the value of `trusted`. Subsequent reads from it will return its default value.
+    package mutating func clearTrusted() {self._trusted = nil}
+
     package var unknownFields = SwiftProtobuf.UnknownStorage()
 
     package init() {}
 
     fileprivate var _accessControl: WireAccessControl? = nil
+    fileprivate var _trusted: WireTrustList? = nil
   }
 
   package nonisolated struct NeedsPrompter: Sendable {
@@ -1174,13 +1270,16 @@ package nonisolated struct WireServerMessage: Sendable {
     // methods supported on all messages.
 
     /// 1 ask without echo, 2 ask with echo, 3 information, 4 error, 5 title, 6 finished,
-    /// 85 ask for a yes or a no.
+    /// 80 choose, 85 ask for a yes or a no.
     package var kind: UInt32 = 0
 
     package var text: String = String()
 
     /// With `finished`: the outcome of the conversation, 0 success.
     package var outcome: UInt32 = 0
+
+    /// With `choose`: what there is to choose from, by its words.
+    package var choices: [String] = []
 
     package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -1526,6 +1625,150 @@ nonisolated extension WireAccessControl.Entry: SwiftProtobuf.Message, SwiftProto
   }
 }
 
+nonisolated extension WireNamedPrograms: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".NamedPrograms"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}identities\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedStringField(value: &self.identities) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.identities.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.identities, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: WireNamedPrograms, rhs: WireNamedPrograms) -> Bool {
+    if lhs.identities != rhs.identities {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireTrustChange: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".TrustChange"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{1}identities\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.kind) }()
+      case 2: try { try decoder.decodeRepeatedStringField(value: &self.identities) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.kind != 0 {
+      try visitor.visitSingularUInt32Field(value: self.kind, fieldNumber: 1)
+    }
+    if !self.identities.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.identities, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: WireTrustChange, rhs: WireTrustChange) -> Bool {
+    if lhs.kind != rhs.kind {return false}
+    if lhs.identities != rhs.identities {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireTrustList: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".TrustList"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}applications\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.applications) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.applications.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.applications, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: WireTrustList, rhs: WireTrustList) -> Bool {
+    if lhs.applications != rhs.applications {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireTrustList.Application: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = WireTrustList.protoMessageName + ".Application"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}identity\0\u{1}strength\0\u{3}listed_by\0\u{3}listed_at\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.identity) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.strength) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self._listedBy) }()
+      case 4: try { try decoder.decodeSingularDoubleField(value: &self.listedAt) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.identity.isEmpty {
+      try visitor.visitSingularStringField(value: self.identity, fieldNumber: 1)
+    }
+    if self.strength != 0 {
+      try visitor.visitSingularUInt32Field(value: self.strength, fieldNumber: 2)
+    }
+    try { if let v = self._listedBy {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 3)
+    } }()
+    if self.listedAt.bitPattern != 0 {
+      try visitor.visitSingularDoubleField(value: self.listedAt, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: WireTrustList.Application, rhs: WireTrustList.Application) -> Bool {
+    if lhs.identity != rhs.identity {return false}
+    if lhs.strength != rhs.strength {return false}
+    if lhs._listedBy != rhs._listedBy {return false}
+    if lhs.listedAt != rhs.listedAt {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
 nonisolated extension WireQuery: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Query"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}keychain\0\u{3}item_class\0\u{1}attributes\0\u{1}accessible\0\u{3}access_group\0\u{1}synchronizable\0\u{3}restricts_references\0\u{1}references\0\u{3}host_or_subdomain\0\u{1}folding\0\u{1}limit\0\u{1}parts\0\u{3}authentication_ui\0\u{1}reason\0")
@@ -1627,7 +1870,7 @@ nonisolated extension WireQuery: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension WireItem: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Item"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}keychain\0\u{3}item_class\0\u{1}attributes\0\u{3}access_group\0\u{1}synchronizable\0\u{1}accessible\0\u{3}access_control\0\u{3}authentication_ui\0\u{1}reason\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}keychain\0\u{3}item_class\0\u{1}attributes\0\u{3}access_group\0\u{1}synchronizable\0\u{1}accessible\0\u{3}access_control\0\u{3}authentication_ui\0\u{1}reason\0\u{2}G\u{1}trusted\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1644,6 +1887,7 @@ nonisolated extension WireItem: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
       case 7: try { try decoder.decodeSingularMessageField(value: &self._accessControl) }()
       case 8: try { try decoder.decodeSingularUInt32Field(value: &self.authenticationUi) }()
       case 9: try { try decoder.decodeSingularStringField(value: &self._reason) }()
+      case 80: try { try decoder.decodeSingularMessageField(value: &self._trusted) }()
       default: break
       }
     }
@@ -1681,6 +1925,9 @@ nonisolated extension WireItem: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
     try { if let v = self._reason {
       try visitor.visitSingularStringField(value: v, fieldNumber: 9)
     } }()
+    try { if let v = self._trusted {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 80)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1694,6 +1941,7 @@ nonisolated extension WireItem: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
     if lhs._accessControl != rhs._accessControl {return false}
     if lhs.authenticationUi != rhs.authenticationUi {return false}
     if lhs._reason != rhs._reason {return false}
+    if lhs._trusted != rhs._trusted {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -1701,7 +1949,7 @@ nonisolated extension WireItem: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
 
 nonisolated extension WireChange: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Change"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}attributes\0\u{3}access_group\0\u{1}synchronizable\0\u{1}accessible\0\u{3}access_control\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}attributes\0\u{3}access_group\0\u{1}synchronizable\0\u{1}accessible\0\u{3}access_control\0\u{2}K\u{1}trust\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1714,6 +1962,7 @@ nonisolated extension WireChange: SwiftProtobuf.Message, SwiftProtobuf._MessageI
       case 3: try { try decoder.decodeSingularBoolField(value: &self._synchronizable) }()
       case 4: try { try decoder.decodeSingularUInt32Field(value: &self._accessible) }()
       case 5: try { try decoder.decodeSingularMessageField(value: &self._accessControl) }()
+      case 80: try { try decoder.decodeSingularMessageField(value: &self._trust) }()
       default: break
       }
     }
@@ -1739,6 +1988,9 @@ nonisolated extension WireChange: SwiftProtobuf.Message, SwiftProtobuf._MessageI
     try { if let v = self._accessControl {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
     } }()
+    try { if let v = self._trust {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 80)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1748,6 +2000,7 @@ nonisolated extension WireChange: SwiftProtobuf.Message, SwiftProtobuf._MessageI
     if lhs._synchronizable != rhs._synchronizable {return false}
     if lhs._accessible != rhs._accessible {return false}
     if lhs._accessControl != rhs._accessControl {return false}
+    if lhs._trust != rhs._trust {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -1755,12 +2008,13 @@ nonisolated extension WireChange: SwiftProtobuf.Message, SwiftProtobuf._MessageI
 
 nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ClientMessage"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}offers_terminal\0\u{3}secret_lengths\0\u{1}context\0\u{2}\u{7}add\0\u{3}copy_matching\0\u{1}update\0\u{1}delete\0\u{1}status\0\u{3}create_keychain\0\u{1}unlock\0\u{1}lock\0\u{3}set_password\0\u{1}authenticate\0\u{1}capabilities\0\u{3}end_context\0\u{1}policies\0\u{4}\u{8}register_prompter\0\u{3}attach_prompter\0\u{3}prompt_reply\0\u{2}&safekeeping\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}offers_terminal\0\u{3}secret_lengths\0\u{1}context\0\u{2}\u{7}add\0\u{3}copy_matching\0\u{1}update\0\u{1}delete\0\u{1}status\0\u{3}create_keychain\0\u{1}unlock\0\u{1}lock\0\u{3}set_password\0\u{1}authenticate\0\u{1}capabilities\0\u{3}end_context\0\u{1}policies\0\u{4}\u{8}register_prompter\0\u{3}attach_prompter\0\u{3}prompt_reply\0\u{2}&safekeeping\0\u{4}\u{a}shows_windows\0")
 
   fileprivate class _StorageClass {
     var _offersTerminal: Bool = false
     var _secretLengths: [UInt32] = []
     var _context: WireClientMessage.Context? = nil
+    var _showsWindows: Bool = false
     var _verb: WireClientMessage.OneOf_Verb?
 
       // This property is used as the initial default value for new instances of the type.
@@ -1775,6 +2029,7 @@ nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._M
       _offersTerminal = source._offersTerminal
       _secretLengths = source._secretLengths
       _context = source._context
+      _showsWindows = source._showsWindows
       _verb = source._verb
     }
   }
@@ -1967,7 +2222,7 @@ nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._M
           }
         }()
         case 30: try {
-          var v: WireClientMessage.RegisterPrompter?
+          var v: WireClientMessage.Empty?
           var hadOneofValue = false
           if let current = _storage._verb {
             hadOneofValue = true
@@ -2013,6 +2268,7 @@ nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._M
             _storage._verb = .safekeeping(v)
           }
         }()
+        case 80: try { try decoder.decodeSingularBoolField(value: &_storage._showsWindows) }()
         default: break
         }
       }
@@ -2105,6 +2361,9 @@ nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._M
       }()
       case nil: break
       }
+      if _storage._showsWindows != false {
+        try visitor.visitSingularBoolField(value: _storage._showsWindows, fieldNumber: 80)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -2117,6 +2376,7 @@ nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._M
         if _storage._offersTerminal != rhs_storage._offersTerminal {return false}
         if _storage._secretLengths != rhs_storage._secretLengths {return false}
         if _storage._context != rhs_storage._context {return false}
+        if _storage._showsWindows != rhs_storage._showsWindows {return false}
         if _storage._verb != rhs_storage._verb {return false}
         return true
       }
@@ -2263,41 +2523,81 @@ nonisolated extension WireClientMessage.Add: SwiftProtobuf.Message, SwiftProtobu
   package static let protoMessageName: String = WireClientMessage.protoMessageName + ".Add"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}item\0\u{3}has_secret\0\u{1}parts\0")
 
+  fileprivate class _StorageClass {
+    var _item: WireItem? = nil
+    var _hasSecret_p: Bool = false
+    var _parts: UInt32 = 0
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _item = source._item
+      _hasSecret_p = source._hasSecret_p
+      _parts = source._parts
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
+
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    while let fieldNumber = try decoder.nextFieldNumber() {
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every case branch when no optimizations are
-      // enabled. https://github.com/apple/swift-protobuf/issues/1034
-      switch fieldNumber {
-      case 1: try { try decoder.decodeSingularMessageField(value: &self._item) }()
-      case 2: try { try decoder.decodeSingularBoolField(value: &self.hasSecret_p) }()
-      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.parts) }()
-      default: break
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeSingularMessageField(value: &_storage._item) }()
+        case 2: try { try decoder.decodeSingularBoolField(value: &_storage._hasSecret_p) }()
+        case 3: try { try decoder.decodeSingularUInt32Field(value: &_storage._parts) }()
+        default: break
+        }
       }
     }
   }
 
   package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    // The use of inline closures is to circumvent an issue where the compiler
-    // allocates stack space for every if/case branch local when no optimizations
-    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
-    // https://github.com/apple/swift-protobuf/issues/1182
-    try { if let v = self._item {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
-    } }()
-    if self.hasSecret_p != false {
-      try visitor.visitSingularBoolField(value: self.hasSecret_p, fieldNumber: 2)
-    }
-    if self.parts != 0 {
-      try visitor.visitSingularUInt32Field(value: self.parts, fieldNumber: 3)
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every if/case branch local when no optimizations
+      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+      // https://github.com/apple/swift-protobuf/issues/1182
+      try { if let v = _storage._item {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+      } }()
+      if _storage._hasSecret_p != false {
+        try visitor.visitSingularBoolField(value: _storage._hasSecret_p, fieldNumber: 2)
+      }
+      if _storage._parts != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._parts, fieldNumber: 3)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: WireClientMessage.Add, rhs: WireClientMessage.Add) -> Bool {
-    if lhs._item != rhs._item {return false}
-    if lhs.hasSecret_p != rhs.hasSecret_p {return false}
-    if lhs.parts != rhs.parts {return false}
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._item != rhs_storage._item {return false}
+        if _storage._hasSecret_p != rhs_storage._hasSecret_p {return false}
+        if _storage._parts != rhs_storage._parts {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -2456,36 +2756,6 @@ nonisolated extension WireClientMessage.Named: SwiftProtobuf.Message, SwiftProto
   package static func ==(lhs: WireClientMessage.Named, rhs: WireClientMessage.Named) -> Bool {
     if lhs._keychain != rhs._keychain {return false}
     if lhs.hasOldPassword_p != rhs.hasOldPassword_p {return false}
-    if lhs.unknownFields != rhs.unknownFields {return false}
-    return true
-  }
-}
-
-nonisolated extension WireClientMessage.RegisterPrompter: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  package static let protoMessageName: String = WireClientMessage.protoMessageName + ".RegisterPrompter"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{4}U\u{1}shows_windows\0")
-
-  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    while let fieldNumber = try decoder.nextFieldNumber() {
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every case branch when no optimizations are
-      // enabled. https://github.com/apple/swift-protobuf/issues/1034
-      switch fieldNumber {
-      case 85: try { try decoder.decodeSingularBoolField(value: &self.showsWindows) }()
-      default: break
-      }
-    }
-  }
-
-  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    if self.showsWindows != false {
-      try visitor.visitSingularBoolField(value: self.showsWindows, fieldNumber: 85)
-    }
-    try unknownFields.traverse(visitor: &visitor)
-  }
-
-  package static func ==(lhs: WireClientMessage.RegisterPrompter, rhs: WireClientMessage.RegisterPrompter) -> Bool {
-    if lhs.showsWindows != rhs.showsWindows {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -3164,7 +3434,7 @@ nonisolated extension WireServerMessage.Capabilities: SwiftProtobuf.Message, Swi
 
 nonisolated extension WireServerMessage.FoundItem: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = WireServerMessage.protoMessageName + ".FoundItem"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}reference\0\u{1}attributes\0\u{3}access_control\0\u{3}has_secret\0\u{3}secret_length\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}reference\0\u{1}attributes\0\u{3}access_control\0\u{3}has_secret\0\u{3}secret_length\0\u{2}K\u{1}trusted\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3177,6 +3447,7 @@ nonisolated extension WireServerMessage.FoundItem: SwiftProtobuf.Message, SwiftP
       case 3: try { try decoder.decodeSingularMessageField(value: &self._accessControl) }()
       case 4: try { try decoder.decodeSingularBoolField(value: &self.hasSecret_p) }()
       case 5: try { try decoder.decodeSingularUInt32Field(value: &self.secretLength) }()
+      case 80: try { try decoder.decodeSingularMessageField(value: &self._trusted) }()
       default: break
       }
     }
@@ -3202,6 +3473,9 @@ nonisolated extension WireServerMessage.FoundItem: SwiftProtobuf.Message, SwiftP
     if self.secretLength != 0 {
       try visitor.visitSingularUInt32Field(value: self.secretLength, fieldNumber: 5)
     }
+    try { if let v = self._trusted {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 80)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -3211,6 +3485,7 @@ nonisolated extension WireServerMessage.FoundItem: SwiftProtobuf.Message, SwiftP
     if lhs._accessControl != rhs._accessControl {return false}
     if lhs.hasSecret_p != rhs.hasSecret_p {return false}
     if lhs.secretLength != rhs.secretLength {return false}
+    if lhs._trusted != rhs._trusted {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -3253,7 +3528,7 @@ nonisolated extension WireServerMessage.NeedsPrompter: SwiftProtobuf.Message, Sw
 
 nonisolated extension WireServerMessage.Prompt: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = WireServerMessage.protoMessageName + ".Prompt"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{1}text\0\u{1}outcome\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{1}text\0\u{1}outcome\0\u{2}M\u{1}choices\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3264,6 +3539,7 @@ nonisolated extension WireServerMessage.Prompt: SwiftProtobuf.Message, SwiftProt
       case 1: try { try decoder.decodeSingularUInt32Field(value: &self.kind) }()
       case 2: try { try decoder.decodeSingularStringField(value: &self.text) }()
       case 3: try { try decoder.decodeSingularUInt32Field(value: &self.outcome) }()
+      case 80: try { try decoder.decodeRepeatedStringField(value: &self.choices) }()
       default: break
       }
     }
@@ -3279,6 +3555,9 @@ nonisolated extension WireServerMessage.Prompt: SwiftProtobuf.Message, SwiftProt
     if self.outcome != 0 {
       try visitor.visitSingularUInt32Field(value: self.outcome, fieldNumber: 3)
     }
+    if !self.choices.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.choices, fieldNumber: 80)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -3286,6 +3565,7 @@ nonisolated extension WireServerMessage.Prompt: SwiftProtobuf.Message, SwiftProt
     if lhs.kind != rhs.kind {return false}
     if lhs.text != rhs.text {return false}
     if lhs.outcome != rhs.outcome {return false}
+    if lhs.choices != rhs.choices {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

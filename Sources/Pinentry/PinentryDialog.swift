@@ -95,18 +95,19 @@ public final class PinentryDialog {
         }
     }
 
-    /// Whether the user says yes. Killing the dialog is a no.
-    public func confirm(
-        _ words: Words, unless isOver: () -> Bool
+    /// Whether the user took the first of two buttons. He closed it, or killed the dialog:
+    /// `.cancelled`.
+    public func confirms(
+        _ description: String, yes: String, no: String, unless isOver: () -> Bool
     ) throws(PinentryError) -> Bool {
-        try say(words)
-        try order(AssuanText.line("SETOK", "Allow"))
-        try order(AssuanText.line("SETCANCEL", "Deny"))
+        try order(AssuanText.line("SETTITLE", Self.title))
+        try order(AssuanText.line("SETDESC", description))
+        try order(AssuanText.line("SETOK", yes))
+        try order(AssuanText.line("SETCANCEL", no))
         try connection.send("CONFIRM")
         let reply = try settled(unless: isOver)
         guard let error = reply.error else { return true }
-        guard Refusal(error) != nil else { throw .notShown }
-        return false
+        throw Refusal(error) == nil ? .notShown : .cancelled
     }
 
     /// Shows the words until this value ends, or the user has seen enough.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainMessages
 internal import Pinentry
 internal import Secrets
 internal import Terminal
@@ -68,18 +69,41 @@ final class DesktopScreen: QuestionScreen {
         }
     }
 
-    var showsWindows: Bool { PinentryDialog.hasWindow(display) }
-
     func confirm(
         _ question: String, unless isOver: () -> Bool
     ) throws(ScreenFailure) -> Bool {
+        try confirms(question, yes: "Allow", no: "Deny", isOver)
+    }
+
+    /// One dialog after the other, each of two buttons: more are not had everywhere. The one that
+    /// closes a dialog is the one that allows less.
+    func choose(
+        _ choices: [TrustChoice], unless isOver: () -> Bool
+    ) throws(ScreenFailure) -> TrustChoice? {
+        var left = choices.filter { $0 != .deny }[...]
+        guard var chosen = left.popFirst(),
+            try confirms("May it?", yes: "Let it", no: "Deny", isOver)
+        else { return nil }
+        while let next = left.popFirst() {
+            guard
+                try confirms(
+                    "For how long?", yes: left.isEmpty ? next.words : "Longer", no: chosen.words,
+                    isOver)
+            else { break }
+            chosen = next
+        }
+        return chosen
+    }
+
+    private func confirms(
+        _ question: String, yes: String, no: String, _ isOver: () -> Bool
+    ) throws(ScreenFailure) -> Bool {
         notice = nil
+        let text = [Self.heading, title, question].joined(separator: "\n\n")
         do throws(PinentryError) {
             let dialog = try PinentryDialog.open(display)
-            guard !dialog.usesTerminal else { return false }
-            var words = words(prompt: nil, echo: false)
-            words.description += "\n\n" + question
-            return try dialog.confirm(words, unless: isOver)
+            guard !dialog.usesTerminal else { throw .notShown }
+            return try dialog.confirms(text, yes: yes, no: no, unless: isOver)
         } catch {
             switch error {
             case .cancelled: return false
@@ -88,6 +112,8 @@ final class DesktopScreen: QuestionScreen {
             }
         }
     }
+
+    var showsWindows: Bool { PinentryDialog.hasWindow(display) }
 
     func finish(succeeded: Bool) { forget() }
 
@@ -132,5 +158,16 @@ final class DesktopScreen: QuestionScreen {
     /// One line, and nothing in it that a toolkit could take for markup or a shortcut.
     private static func isPlain(_ text: String) -> Bool {
         !text.contains { $0 == "<" || $0 == "&" || $0 == "_" || $0.isNewline }
+    }
+}
+
+extension TrustChoice {
+    fileprivate var words: String {
+        switch self {
+        case .deny: "Deny"
+        case .once: "Only now"
+        case .session: "Until logout"
+        case .always: "Always"
+        }
     }
 }

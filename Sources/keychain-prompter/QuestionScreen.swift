@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainMessages
 internal import Secrets
 
 enum ScreenFailure: Error {
@@ -25,8 +26,13 @@ protocol QuestionScreen {
     func ask(
         _ question: String, echo: Bool, unless isOver: () -> Bool
     ) throws(ScreenFailure) -> HeldSecret?
-    /// Whether a yes can be asked for, where no program of a terminal could type it.
-    var showsWindows: Bool { get }
+    /// A yes or a no, where no program of a terminal could type it.
     func confirm(_ question: String, unless isOver: () -> Bool) throws(ScreenFailure) -> Bool
+    /// nil where the user said no.
+    func choose(
+        _ choices: [TrustChoice], unless isOver: () -> Bool
+    ) throws(ScreenFailure) -> TrustChoice?
     func finish(succeeded: Bool)
+    /// Whether what it shows are windows and not a terminal.
+    var showsWindows: Bool { get }
 }

@@ -13,7 +13,8 @@ struct KeychainCommand: ParsableCommand {
         subcommands: [
             StatusCommand.self, CreateCommand.self, UnlockCommand.self, LockCommand.self,
             SetPasswordCommand.self, AddCommand.self, GetCommand.self, ListCommand.self,
-            UpdateCommand.self, DeleteCommand.self, PrompterCommand.self, AuditCommand.self,
-            PolicyCommand.self, BackupCommand.self, RestoreCommand.self,
+            UpdateCommand.self, DeleteCommand.self, AccessCommand.self, PrompterCommand.self,
+            AuditCommand.self, PolicyCommand.self, BackupCommand.self, RestoreCommand.self,
+            DoctorCommand.self,
         ])
 }

@@ -164,7 +164,7 @@ def fields(message):
 
 
 def register_prompter(*, windows=False):
-    return field(30, field(85, windows))
+    return field(80, windows) + field(30, b"")
 
 
 def prompt_reply(has_answer):
