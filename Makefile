@@ -40,6 +40,7 @@ test-commands: build
 	Tests/CommandLine/run .build/release
 
 test-system: build
+	$(BUILD) --product keychain-calls
 	scripts/test-system
 
 lint: dependencies

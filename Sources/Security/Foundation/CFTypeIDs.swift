@@ -4,7 +4,7 @@ internal import Foundation
 /// The identifiers by which `CFGetTypeID` tells classes apart. Their values mean nothing else.
 private enum TypeID: CFTypeID {
     case unknown, string, data, date, boolean, number, array, set, dictionary, error, null
-    case accessControl, keychainItem, keychain, certificate, key, identity
+    case accessControl, keychainItem, keychain, certificate, key, identity, policy
 }
 
 public func CFGetTypeID(_ object: CFTypeRef!) -> CFTypeID { typeID(of: object).rawValue }
@@ -27,6 +27,7 @@ private func typeID(of object: CFTypeRef?) -> TypeID {
     case is SecCertificate: .certificate
     case is SecKey: .key
     case is SecIdentity: .identity
+    case is SecPolicy: .policy
     default: .unknown
     }
 }
@@ -46,6 +47,7 @@ public func SecKeychainItemGetTypeID() -> CFTypeID { TypeID.keychainItem.rawValu
 public func SecKeychainGetTypeID() -> CFTypeID { TypeID.keychain.rawValue }
 public func SecCertificateGetTypeID() -> CFTypeID { TypeID.certificate.rawValue }
 public func SecKeyGetTypeID() -> CFTypeID { TypeID.key.rawValue }
+public func SecPolicyGetTypeID() -> CFTypeID { TypeID.policy.rawValue }
 public func SecIdentityGetTypeID() -> CFTypeID { TypeID.identity.rawValue }
 
 extension NSNumber {

@@ -19,6 +19,7 @@ enum QueryValue {
     case accessControl(SecAccessControl)
     case reference(ValueReference)
     case keychain(SecKeychain)
+    case policy(SecPolicy)
     case context(any AuthenticationContextCarrier)
     case other
 
@@ -39,6 +40,7 @@ enum QueryValue {
         case let key as SecKey: self = .reference(.key(key))
         case let identity as SecIdentity: self = .reference(.identity(identity))
         case let keychain as SecKeychain: self = .keychain(keychain)
+        case let policy as SecPolicy: self = .policy(policy)
         case let context as any AuthenticationContextCarrier: self = .context(context)
         default: self = .other
         }
