@@ -86,6 +86,7 @@ let package = Package(
         floor("LocalSocket", ["CLinux", "Secrets"]),
         floor("LoginManager", ["CSystemd"]),
         floor("Terminal", ["Secrets"]),
+        floor("PAMSetup", ["LocalSocket"]),
         floor("Pinentry", ["LocalSocket", "Secrets", "Terminal"]),
 
         // Judging: pure, and blind to secrets.
@@ -104,7 +105,7 @@ let package = Package(
             "KeychainService",
             [
                 "KeychainModel", "KeychainMessages", "AccessControl", "KeychainStore", "Secrets",
-                "KernelKeyring", "LocalSocket", "LoginHandoff", "LoginManager",
+                "KernelKeyring", "LocalSocket", "LoginHandoff", "LoginManager", "PAMSetup",
             ]),
         floor("KeychainClient", ["KeychainModel", "KeychainMessages", "LocalSocket", "Secrets"]),
 
@@ -146,7 +147,7 @@ let package = Package(
             "keychainctl",
             [
                 "KeychainModel", "KeychainMessages", "KeychainEndpoints", "LocalSocket", "Secrets",
-                "Terminal", "AccessControl", "PolicyCompiler", arguments,
+                "Terminal", "AccessControl", "PAMSetup", "PolicyCompiler", arguments,
             ]),
 
         // What the item calls are compared with, for the tests in both modes.
@@ -159,6 +160,7 @@ let package = Package(
         tests("KeychainModelTests", ["KeychainModel"]),
         tests("SecretsTests", ["Secrets"]),
         tests("TerminalTests", ["Terminal", "Secrets"]),
+        tests("PAMSetupTests", ["PAMSetup"]),
         tests("PinentryTests", ["Pinentry", "LocalSocket", "Secrets"]),
         tests("LocalSocketTests", ["LocalSocket", "CLinux", "Secrets"]),
         tests("LoginHandoffTests", ["LoginHandoff", "Secrets"]),
@@ -179,7 +181,9 @@ let package = Package(
         guests(
             "SecurityTests", .v6,
             ["Security", "KeychainModel", "KeychainMessages", "KeychainWorlds", "Secrets"]),
-        guests("LocalAuthenticationTests", .v6, ["LocalAuthentication", "Security"]),
+        guests(
+            "LocalAuthenticationTests", .v6,
+            ["LocalAuthentication", "Security", "KeychainModel"]),
         guests(
             "KeychainTests", .v6,
             [

@@ -18,7 +18,7 @@ public struct Judge: Sendable {
     // MARK: The item alone
 
     private func byItem(_ request: AccessRequest, _ evidence: Evidence) -> Verdict {
-        guard request.isOwn else { return .deny(.unknownItem) }
+        guard request.isOwn || request.isLetIn else { return .deny(.unknownItem) }
         if let denial = request.classDenial { return .deny(denial) }
         switch PolicyItemConstraint(request.constraint) {
         case .none: return .allow(Grant(request))
@@ -46,7 +46,7 @@ public struct Judge: Sendable {
         let ruling = policy.decide(policy.admit(asked))
         if ruling.outcome == .deny {
             // Who may not know of the item hears nothing of a rule about it.
-            guard request.isOwn else { return .deny(.unknownItem) }
+            guard request.isOwn || request.isLetIn else { return .deny(.unknownItem) }
             let because = policy.decision(on: asked).because.map(\.string)
             guard because.isEmpty else {
                 return .deny(.forbidden(because: because, first: ruling.lead.flatMap(place)))
@@ -74,6 +74,10 @@ public struct Judge: Sendable {
 extension AccessRequest {
     fileprivate var isOwn: Bool {
         circumstances.callerGroups.contains { $0.utf8.elementsEqual(item.accessGroup.utf8) }
+    }
+
+    fileprivate var isLetIn: Bool {
+        item.admission.covers(circumstances.policyOperation)
     }
 
     /// Deleting needs no class key: what can't be read can still be thrown away.
@@ -110,6 +114,7 @@ extension AccessRequest {
     fileprivate func policyRequest(_ evidence: Evidence) -> PolicyRequest {
         var facts = circumstances.facts.with(item: item.facts)
         facts[.member] = .known(isOwn)
+        facts.isLetIn = isLetIn
         facts[.interactive] = .known(circumstances.mayAsk)
         facts[.unlocked] = .known(circumstances.keychain.isUnlocked)
         facts[.passcodeSet] = circumstances.keychain.isPasscodeSet.map { .known($0) } ?? .unknown

@@ -9,7 +9,8 @@ internal import SwiftProtobuf
 public enum ClientWords: Sendable {
     /// A request; the program may offer its controlling terminal for a question.
     case request(Request, context: AuthenticationContext?, offersTerminal: Bool)
-    case registerPrompter
+    /// A prompter that asks in windows can be asked for a yes.
+    case registerPrompter(showsWindows: Bool)
     /// A prompter that was started for one question names it.
     case attachPrompter(challenge: [UInt8])
     /// nil: the user has cancelled.
@@ -30,7 +31,8 @@ public enum ClientWords: Sendable {
                 if let password = context.applicationPassword { parcel.add(password) }
             }
             request.encode(into: &message, &parcel)
-        case .registerPrompter: message.registerPrompter = .init()
+        case .registerPrompter(let showsWindows):
+            message.registerPrompter.showsWindows = showsWindows
         case .attachPrompter(let challenge): message.attachPrompter = .init(challenge)
         case .promptReply(let answer):
             message.promptReply.hasAnswer_p = answer != nil
@@ -49,7 +51,8 @@ public enum ClientWords: Sendable {
         guard message.secretLengths.count <= Self.mostSecrets else { throw .malformed }
         var parts = try SecretParcel.split(secrets, lengths: message.secretLengths)[...]
         switch message.verb {
-        case .registerPrompter: self = .registerPrompter
+        case .registerPrompter(let prompter):
+            self = .registerPrompter(showsWindows: prompter.showsWindows)
         case .attachPrompter(let challenge): self = .attachPrompter(challenge: .init(challenge))
         case .promptReply(let reply):
             self = .promptReply(reply.hasAnswer_p ? try parts.takeFirst() : nil)
@@ -92,6 +95,8 @@ extension Request {
         case .lock(let keychain):
             message.lock = .init()
             if let keychain { message.lock.keychain = keychain }
+        case .changeSettings(let keychain, let change):
+            message.changeSettings = .init(keychain, change)
         case .setPassword(let keychain, let old, let new):
             message.setPassword = .init()
             if let keychain { message.setPassword.keychain = keychain }
@@ -133,6 +138,9 @@ extension Request {
                 keychain: named.hasKeychain ? named.keychain : nil,
                 password: try secrets.takeFirst())
         case .lock(let named): self = .lock(keychain: named.hasKeychain ? named.keychain : nil)
+        case .changeSettings(let change):
+            self = .changeSettings(
+                keychain: change.hasKeychain ? change.keychain : nil, change.change)
         case .setPassword(let named):
             let old = named.hasOldPassword_p ? try secrets.takeFirst() : nil
             self = .setPassword(

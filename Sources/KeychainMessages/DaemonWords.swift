@@ -20,9 +20,13 @@ public enum DaemonWords: Sendable {
     public enum Prompt: Sendable, Equatable {
         case askHidden(String)
         case askVisible(String)
+        /// A yes or a no; an empty answer is a yes.
+        case confirm(String)
         case information(String)
         case error(String)
         case title(String)
+        /// The reply is the chosen one's word.
+        case choose([TrustChoice])
         /// The conversation is over: whether what it was for succeeded.
         case finished(succeeded: Bool)
     }
@@ -73,6 +77,7 @@ extension AnsweredItem {
         wire.reference = .init(item.reference.bytes)
         wire.attributes = AttributesCoding.wire(item.attributes)
         wire.accessControl = item.accessControl.wire
+        if let trusted = item.trusted { wire.trusted = trusted.wire }
         if let secret {
             wire.hasSecret_p = true
             wire.secretLength = UInt32(secret.bytes.count)
@@ -104,7 +109,8 @@ extension Answer {
                     item: FoundItem(
                         reference: reference,
                         attributes: try AttributesCoding.attributes(item.attributes),
-                        accessControl: try ItemAccessControl(item.accessControl)),
+                        accessControl: try ItemAccessControl(item.accessControl),
+                        trusted: item.hasTrusted ? try TrustList(item.trusted) : nil),
                     secret: item.hasSecret_p ? secrets.popFirst() : nil))
         }
     }
@@ -116,10 +122,12 @@ extension DaemonWords.Prompt {
         switch self {
         case .askHidden(let text): (wire.kind, wire.text) = (1, text)
         case .askVisible(let text): (wire.kind, wire.text) = (2, text)
+        case .confirm(let text): (wire.kind, wire.text) = (85, text)
         case .information(let text): (wire.kind, wire.text) = (3, text)
         case .error(let text): (wire.kind, wire.text) = (4, text)
         case .title(let text): (wire.kind, wire.text) = (5, text)
         case .finished(let succeeded): (wire.kind, wire.outcome) = (6, succeeded ? 0 : 1)
+        case .choose(let choices): (wire.kind, wire.choices) = (80, choices.map(\.rawValue))
         }
         return wire
     }
@@ -132,6 +140,8 @@ extension DaemonWords.Prompt {
         case 4: self = .error(wire.text)
         case 5: self = .title(wire.text)
         case 6: self = .finished(succeeded: wire.outcome == 0)
+        case 80: self = .choose(wire.choices.compactMap(TrustChoice.init(rawValue:)))
+        case 85: self = .confirm(wire.text)
         default: throw .malformed
         }
     }

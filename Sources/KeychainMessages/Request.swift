@@ -12,6 +12,8 @@ public enum Request: Sendable {
     case createKeychain(name: String, password: HeldSecret?)
     case unlock(keychain: String?, password: HeldSecret)
     case lock(keychain: String?)
+    /// What closes the keychain besides; loosening it asks the user.
+    case changeSettings(keychain: String?, KeychainSettingsChange)
     case setPassword(keychain: String?, old: HeldSecret?, new: HeldSecret)
     /// Asks the user for what meets the constraint, in the name of the request's context.
     case authenticate(Constraint)

@@ -37,11 +37,14 @@ extension KeychainStatus {
         wire.path = path
         wire.lockState = UInt32(lockState.rawValue)
         wire.isPasswordProtected = isPasswordProtected
+        wire.isProvisional = isProvisional
+        wire.hasPendingPassword_p = hasPendingPassword
         wire.lockReason = UInt32(lockReason.rawValue)
         wire.itemCount = UInt64(clamping: itemCount)
         wire.damagedItems = UInt64(clamping: damagedItems)
         wire.quarantinedItems = UInt64(clamping: quarantinedItems)
         if let problem { wire.problem = problem.rawValue }
+        if let settings { wire.settings = .init(settings) }
         return wire
     }
 
@@ -53,7 +56,10 @@ extension KeychainStatus {
             name: wire.name, path: wire.path, lockState: lockState,
             isPasswordProtected: wire.isPasswordProtected, lockReason: reason,
             itemCount: Int(clamping: wire.itemCount),
-            problem: wire.hasProblem ? Refusal(rawValue: wire.problem) ?? .internalError : nil)
+            problem: wire.hasProblem ? Refusal(rawValue: wire.problem) ?? .internalError : nil,
+            settings: wire.hasSettings ? wire.settings.settings : nil)
+        isProvisional = wire.isProvisional
+        hasPendingPassword = wire.hasPendingPassword_p
         damagedItems = Int(clamping: wire.damagedItems)
         quarantinedItems = Int(clamping: wire.quarantinedItems)
     }

@@ -14,6 +14,10 @@ public struct KeychainStatus: Sendable, Equatable {
     public var path: String
     public var lockState: LockState
     public var isPasswordProtected: Bool
+    /// Made by a first login; the device's key opens it too until a second one has.
+    public var isProvisional = false
+    /// A new password opens it beside the old one, until a login has proved it.
+    public var hasPendingPassword = false
     /// Why it is locked although somebody logged in, where the service knows.
     public var lockReason: LockReason
     public var itemCount: Int
@@ -23,10 +27,13 @@ public struct KeychainStatus: Sendable, Equatable {
     public var quarantinedItems = 0
     /// Set where the file can't be opened.
     public var problem: Refusal?
+    /// What closes it, the administrator's bounds counted; nil where nothing but its user does.
+    public var settings: KeychainSettings?
 
     public init(
         name: String, path: String, lockState: LockState, isPasswordProtected: Bool,
-        lockReason: LockReason, itemCount: Int, problem: Refusal?
+        lockReason: LockReason, itemCount: Int, problem: Refusal?,
+        settings: KeychainSettings? = nil
     ) {
         self.name = name
         self.path = path
@@ -35,6 +42,7 @@ public struct KeychainStatus: Sendable, Equatable {
         self.lockReason = lockReason
         self.itemCount = itemCount
         self.problem = problem
+        self.settings = settings
     }
 }
 

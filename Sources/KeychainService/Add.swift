@@ -21,7 +21,13 @@ extension KeychainService {
             .encrypt, as: .add, keychain, keys, groups: own, ui: item.authenticationUI,
             given: given, for: asker)
         let accessControl = bound(item.accessControl ?? .plain(item.accessible), to: judging)
-        let new = SealedItem.new(item, in: group, accessControl)
+        let trusted: TrustList?
+        if let named = item.trusted {
+            trusted = try trustList(named, listedBy: caller)
+        } else {
+            trusted = nil
+        }
+        let new = SealedItem.new(item, in: group, accessControl, trusting: trusted)
         var needs = try Needs([new], judging, given: given)
         try countLimits(&needs, new, judging)
         let evidence = try evidence(for: needs, .add, reason: item.reason, for: asker)

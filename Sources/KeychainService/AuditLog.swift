@@ -14,9 +14,9 @@ internal import Synchronization
 final class AuditLog: Sendable {
     enum Operation: String, Sendable {
         case add, copyMatching, update, delete, unlock, lock, setPassword, createKeychain, status
-        case authenticate, reloadPolicies, backup, restore, repair
+        case changeSettings, authenticate, reloadPolicies, backup, restore, repair
         /// What PAM's module or a screen locker asked for.
-        case login, logout, offerPassword, changePassword
+        case login, logout, offerPassword, changePassword, resetPassword
     }
 
     /// Who it was.
@@ -71,7 +71,7 @@ final class AuditLog: Sendable {
         let outcome = refusal.map { "\($0)" } ?? "allowed"
         let isPlainRead =
             operation == .copyMatching && (refusal == nil || refusal == .notFound)
-            && !notes.wantsFullAudit
+            && !notes.wantsFullAudit && (notes.trust ?? "listed") == "listed"
         state.withLock { state in
             if !evidence.isEmpty || (!isPlainRead && state.takeLine(subject.user)) {
                 state.file.append(Self.line(operation, subject, evidence, outcome, notes))
@@ -107,6 +107,8 @@ final class AuditLog: Sendable {
         let items: [String]
         let count: Int
         let milliseconds: Double?
+        /// What an item's list of programs had to do with it.
+        let trust: String?
     }
 
     fileprivate static func line(
@@ -122,7 +124,7 @@ final class AuditLog: Sendable {
             evidence: evidence.proofs.map(\.method.words), outcome: outcome,
             because: notes?.rules ?? [],
             items: notes?.items ?? [], count: count,
-            milliseconds: notes.map { milliseconds(since: $0.began) })
+            milliseconds: notes.map { milliseconds(since: $0.began) }, trust: notes?.trust)
         var line = (try? encoder.encode(record)) ?? Data()
         line.append(UInt8(ascii: "\n"))
         return line

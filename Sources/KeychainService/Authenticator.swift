@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import AccessControl
+public import KeychainMessages
 public import KeychainModel
 public import Secrets
 
@@ -23,13 +24,36 @@ public protocol Authenticator: Sendable {
     func ask(
         _ prompt: String, _ question: Question, for asker: any Asker
     ) throws(Refusal) -> HeldSecret
+    /// Asks whether the program may have another one's item. `.cancelled` and
+    /// `.authenticationFailed` mean that the user was asked, and nothing else does.
+    func letIn(
+        _ question: Question, _ offer: TrustOffer, for asker: any Asker
+    ) throws(Refusal) -> TrustAnswer
+}
+
+/// What a user may choose from, with what he has to prove for it.
+public struct TrustOffer: Sendable {
+    public var proofs: [TrustChoice: [PolicyMethod]] = [:]
+
+    public init() {}
+
+    /// In their order; he may always say no.
+    var choices: [TrustChoice] {
+        TrustChoice.allCases.filter { $0 == .deny || proofs[$0] != nil }
+    }
+}
+
+/// What he chose, which is not to deny it, and what he has proven.
+public struct TrustAnswer: Sendable {
+    let choice: TrustChoice
+    let proven: [PolicyMethod]
 }
 
 /// What the user is told before he is asked: the service's own facts, and below them the program's
 /// words.
 public struct Question: Sendable, Equatable {
     public enum Purpose: String, Sendable {
-        case read, change, delete, add, authenticate
+        case read, change, delete, add, authenticate, keepOpen
         /// What the keychain of that name is copied to, or replaced by, is the program's choice.
         case backUp, restore
     }
@@ -38,15 +62,24 @@ public struct Question: Sendable, Equatable {
     /// Names of the items it is about, at most `mostNames`.
     public let names: [String]
     public let itemCount: Int
+    /// The items themselves.
+    public let items: [ItemReference]
     /// The asking program's own words.
     public let reason: String?
+    /// More of the service's own words, a line each.
+    public let remarks: [String]
 
     public static let mostNames = 20
 
-    public init(_ purpose: Purpose, names: [String], itemCount: Int, reason: String?) {
+    public init(
+        _ purpose: Purpose, names: [String], itemCount: Int, items: [ItemReference] = [],
+        reason: String?, remarks: [String] = []
+    ) {
+        self.remarks = remarks
         self.purpose = purpose
         self.names = Array(names.prefix(Self.mostNames))
         self.itemCount = itemCount
+        self.items = items
         self.reason = reason
     }
 
@@ -57,18 +90,19 @@ public struct Question: Sendable, Equatable {
         let purpose =
             switch purpose {
             case .authenticate: "know that it is you"
+            case .keepOpen: "keep a keychain open longer than until now"
             case .backUp: "copy all of your keychain \(name), as sealed as it is, to a file"
             case .restore: "replace your keychain \(name) with an earlier copy"
-            case .read, .change, .delete, .add: "\(purpose.rawValue) \(items)"
+            case .read, .change, .delete, .add: "\(purpose.rawValue) \(things)"
             }
-        var lines = ["\(Self.program(caller)) wants to \(purpose)."]
+        var lines = ["\(Self.program(caller)) wants to \(purpose)."] + remarks
         if let reason, !reason.isEmpty {
             lines.append("The program says: \(ShownText.quoted(reason, longest: 200))")
         }
         return lines.joined(separator: "\n")
     }
 
-    private var items: String {
+    private var things: String {
         let shown = names.prefix(3).map { ShownText.quoted($0, longest: 60) }
         let list = shown.isEmpty ? "an item" : shown.joined(separator: ", ")
         return itemCount > shown.count && !shown.isEmpty

@@ -46,6 +46,7 @@ final class BackupTransfers: Sendable {
         _ identifier: BackupTransfer.Identifier, offset: UInt64, of place: KeychainPlace
     ) throws(Refusal) -> [UInt8] {
         let transfer = try use(identifier, isComing: false, of: place)
+        guard offset <= transfer.bytes else { throw .badRequest }
         let piece: [UInt8]
         do {
             piece = try transfer.file.read(at: offset, count: Safekeeping.pieceBytes)

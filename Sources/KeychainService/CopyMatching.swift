@@ -14,9 +14,14 @@ extension KeychainService {
         let keychain = try keychain(query.keychain, for: asker.caller)
         var keys = try vault.keys(of: keychain)
         let groups = try groups(query.accessGroup, operation, keychain, keys, for: asker)
-        var reading = Reading(query, groups: groups)
+        var reading = Reading(
+            query, groups: groups, asker.caller,
+            allowed: authentication.trust.items(for: asker.caller))
         try findFew(&reading, keychain, keys)
-        var (judging, needs) = try judged(&reading, keychain, keys, operation, for: asker)
+        let letIn = try letIn(&reading, operation, keychain, keys, for: asker)
+        if letIn != nil { keys = try vault.keys(of: keychain) }
+        var (judging, needs) = try judged(
+            &reading, keychain, keys, operation, proven: letIn?.evidence, for: asker)
         try countLimits(&needs, needs.first, judging)
         let evidence = try evidence(for: needs, .read, reason: query.reason, for: asker)
         if evidence != nil {
@@ -24,14 +29,20 @@ extension KeychainService {
             judging = try self.judging(
                 .decrypt, as: operation, keychain, keys, groups: groups.own,
                 ui: query.authenticationUI, few: reading.found, given: evidence, for: asker)
+            reading.judge(by: &judging)
         }
-        if needs.usesApplicationPassword, query.parts.contains(.data) {
+        let isListed = letIn?.choice == .always
+        if needs.usesApplicationPassword, query.parts.contains(.data) || isListed {
             keys.applicationKey = try applicationKey(
                 keychain, question(needs, .read, query.reason, asker), isNew: false,
                 query.authenticationUI, for: asker)
         }
         let mayOpen = keys.applicationKey != nil || !query.parts.contains(.data)
-        var delivery = Delivery(evidence ?? Evidence(), asker, memory, audit)
+        if isListed {
+            try list(asker.caller, reading, judging, evidence ?? needs.evidence, keychain, keys)
+        }
+        var delivery = Delivery(
+            evidence ?? letIn?.evidence ?? Evidence(), asker, memory, audit)
         try each(reading, keychain, keys) { item throws(Refusal) in
             let proof = needs.items.contains(item.reference) ? evidence : nil
             if item.accessControl.needsApplicationPassword, !mayOpen,
@@ -45,44 +56,38 @@ extension KeychainService {
             try delivery.makeRoom(
                 for: query.parts.contains(.data) ? sealedSize(item, keychain) : 0, emit)
             asker.notes.note(grant)
-            guard let opened = try open(item, keychain, keys, grant, query) else { return true }
+            if reading.trusts(item), letIn == nil { asker.notes.note(trust: "listed") }
+            guard
+                let opened = try open(
+                    item, keychain, keys, grant, query, isStrange: reading.trusts(item))
+            else { return true }
             try delivery.add(opened, emit)
             return delivery.count != query.limit
         }
         return try delivery.finish(emit)
     }
 
-    /// A query, and the items it found where those are few enough to be kept.
-    private struct Reading {
-        var query: ItemQuery
-        let groups: GroupScope
-        var found: [SealedItem]?
-        /// Tells which items of others the caller may know of.
-        var judging: Judging?
-
-        init(_ query: ItemQuery, groups: GroupScope) {
-            self.query = query
-            self.groups = groups
-        }
-    }
-
     /// What must be proven before the items may be read. Most items need no proof: so those that
     /// are found are looked at first without what only proofs rest on.
     private func judged(
         _ reading: inout Reading, _ keychain: OpenKeychain, _ keys: borrowing ClassKeys,
-        _ operation: PolicyOperation, for asker: any Asker
+        _ operation: PolicyOperation, proven: Evidence?, for asker: any Asker
     ) throws(Refusal) -> (Judging, Needs) {
-        if let found = reading.found, !policy.now.judge.policy.asksForAge(.presence) {
-            let judging = try judging(
+        if let found = reading.found, proven == nil,
+            !found.contains(where: { $0.asksForProof(for: .decrypt) }),
+            !policy.now.judge.policy.asksForAge(.presence)
+        {
+            var judging = try judging(
                 .decrypt, as: operation, keychain, keys, groups: reading.groups.own,
                 ui: reading.query.authenticationUI, few: found, given: nil, for: asker)
+            reading.judge(by: &judging)
             if judging.allows(found) { return (judging, Needs(plain: found)) }
         }
-        let evidence = authentication.evidence(for: asker)
-        let judging = try judging(
+        let evidence = authentication.evidence(for: asker).adding(proven ?? Evidence())
+        var judging = try judging(
             .decrypt, as: operation, keychain, keys, groups: reading.groups.own,
             ui: reading.query.authenticationUI, few: reading.found, given: evidence, for: asker)
-        reading.judging = judging
+        reading.judge(by: &judging)
         return (judging, try needs(reading, keychain, keys, judging, given: evidence))
     }
 
@@ -90,12 +95,18 @@ extension KeychainService {
         _ reading: inout Reading, _ keychain: OpenKeychain, _ keys: borrowing ClassKeys
     ) throws(Refusal) {
         // The program's own process holds the whole answer anyway; the daemon never does.
-        guard reading.query.limit.map({ $0 <= Delivery.mostItems }) ?? false || mode == .embedded,
+        let limit = reading.query.limit ?? .max
+        guard limit <= Delivery.mostItems || mode == .embedded,
             reading.query.authenticationUI != .skip, reading.groups.others.isEmpty
         else { return }
         do {
-            reading.found = try keychain.file.find(
-                reading.query, groups: reading.groups.all, keys: keys)
+            var found: [SealedItem] = []
+            for (query, scope) in reading.searches where found.count < limit {
+                var query = query
+                query.limit = limit - found.count
+                found += try keychain.file.find(query, in: scope, keys: keys)
+            }
+            reading.found = found
         } catch { throw Refusal(error) }
     }
 
@@ -117,7 +128,7 @@ extension KeychainService {
     }
 
     /// Hands out the items found until `body` has enough of them.
-    private func each(
+    func each(
         _ reading: Reading, _ keychain: OpenKeychain, _ keys: borrowing ClassKeys,
         _ body: (SealedItem) throws(Refusal) -> Bool
     ) throws(Refusal) {
@@ -125,20 +136,24 @@ extension KeychainService {
             for item in found where try !body(item) { return }
             return
         }
-        var query = reading.query
         // Items that are left out must not use the limit up.
         let mayBeUnknown = !reading.groups.others.isEmpty
-        if query.authenticationUI == .skip || mayBeUnknown { query.limit = nil }
         var refusal: Refusal?
-        do {
-            try keychain.file.forEach(query, groups: reading.groups.all, keys: keys) { item in
-                if mayBeUnknown, reading.judging?.isKnown(item) == false { return true }
-                do throws(Refusal) { return try body(item) } catch {
-                    refusal = error
-                    return false
+        var goesOn = true
+        for (query, scope) in reading.searches where goesOn {
+            var query = query
+            if query.authenticationUI == .skip || mayBeUnknown { query.limit = nil }
+            do {
+                try keychain.file.forEach(query, in: scope, keys: keys) { item in
+                    if mayBeUnknown, reading.judging?.isKnown(item) == false { return true }
+                    do throws(Refusal) { goesOn = try body(item) } catch {
+                        refusal = error
+                        goesOn = false
+                    }
+                    return goesOn
                 }
-            }
-        } catch { throw Refusal(error) }
+            } catch { throw Refusal(error) }
+        }
         if let refusal { throw refusal }
     }
 
@@ -158,17 +173,19 @@ extension KeychainService {
     /// others is the worse for it.
     private func open(
         _ item: SealedItem, _ keychain: OpenKeychain, _ keys: borrowing ClassKeys,
-        _ grant: consuming Grant, _ query: ItemQuery
+        _ grant: consuming Grant, _ query: ItemQuery, isStrange: Bool
     ) throws(Refusal) -> AnsweredItem? {
         let redacted = grant.redacted
         guard query.parts.contains(.data) else {
             return AnsweredItem(
-                item: item.answered(query.parts, without: redacted), secret: nil)
+                item: item.answered(query.parts, without: redacted, isStrange: isStrange),
+                secret: nil)
         }
         do {
             let opened = try keychain.file.open(item, grant, keys: keys)
             return AnsweredItem(
-                item: opened.item.answered(query.parts, without: redacted),
+                item: opened.item.answered(
+                    query.parts, without: redacted, isStrange: isStrange),
                 secret: opened.secret)
         } catch  where error == .notFound || error == .corruptItem {
             return nil
@@ -185,10 +202,12 @@ extension KeychainService {
 extension SealedItem {
     /// What an answer carries of it: no attributes where the secret or the name alone was asked for.
     fileprivate func answered(
-        _ parts: ItemQuery.Parts, without redacted: [String]
+        _ parts: ItemQuery.Parts, without redacted: [String], isStrange: Bool
     ) -> FoundItem {
         guard parts.isEmpty || parts == .data || parts == .persistentReference else {
             let hidden = redacted.map { ItemFacts.names[$0] ?? AttributeName(rawValue: $0) }
+            // Who is let in need not know who else is.
+            let found = isStrange ? found.withoutList : found
             return hidden.isEmpty ? found : found.without(hidden)
         }
         return FoundItem(
@@ -201,6 +220,11 @@ extension FoundItem {
     fileprivate func without(_ names: [AttributeName]) -> FoundItem {
         FoundItem(
             reference: reference, attributes: attributes.filter { !names.contains($0.key) },
-            accessControl: accessControl)
+            accessControl: accessControl, trusted: trusted)
+    }
+
+    fileprivate var withoutList: FoundItem {
+        FoundItem(
+            reference: reference, attributes: attributes, accessControl: accessControl)
     }
 }

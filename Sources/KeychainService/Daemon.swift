@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Foundation
-internal import KeychainModel
+public import KeychainModel
 public import LocalSocket
 internal import LoginManager
 internal import Synchronization
@@ -21,6 +21,8 @@ public struct DaemonPlan: Sendable {
     public var accountGroups: @Sendable (String) -> [String]?
     public var groupName: @Sendable (UInt32) -> String?
     public var policy: PolicyInForce
+    /// What closes every keychain at least.
+    public var bounds: @Sendable () -> KeychainSettings
     public var log: @Sendable (String) -> Void
 
     public init(
@@ -29,6 +31,7 @@ public struct DaemonPlan: Sendable {
         accountName: @escaping @Sendable (UInt32) -> String?,
         accountGroups: @escaping @Sendable (String) -> [String]?,
         groupName: @escaping @Sendable (UInt32) -> String?, policy: PolicyInForce,
+        bounds: @escaping @Sendable () -> KeychainSettings,
         log: @escaping @Sendable (String) -> Void
     ) {
         self.stateFolder = stateFolder
@@ -43,6 +46,7 @@ public struct DaemonPlan: Sendable {
         self.accountGroups = accountGroups
         self.groupName = groupName
         self.policy = policy
+        self.bounds = bounds
         self.log = log
     }
 }
@@ -89,7 +93,7 @@ public final class Daemon: Sendable {
             vaultKey: try VaultKey.load(
                 kept: plan.vaultKey, folder: plan.runtimeFolder + "/private"),
             deviceKey: try Protectors.deviceKey(at: state + "/device.key"), pending: pending,
-            bounds: { .loosest })
+            bounds: plan.bounds)
         let protectors = Protectors(
             folder: folder, deviceKey: try Protectors.deviceKey(at: state + "/device.key"),
             allowsDeviceProtector: false)
@@ -112,14 +116,16 @@ public final class Daemon: Sendable {
             prompterProgram: plan.prompterProgram)
         let handler = Logins(
             folder: folder, protectors: protectors, vault: vault, sessions: sessions,
-            pending: pending, evidence: evidence, guesses: guesses, accounts: accounts,
-            audit: audit,
+            pending: pending, evidence: evidence, guesses: guesses,
+            outOfStep: OutOfStep(keyring: keyring), accounts: accounts, audit: audit,
             log: plan.log)
         logins = LoginServer(plan.logins, .login, logins: handler, accounts: accounts)
         offers = LoginServer(plan.offers, .offer, logins: handler, accounts: accounts)
         locking = Locking(
             vault: vault, sessions: sessions, screens: screens, evidence: evidence, audit: audit,
             log: plan.log)
+        // Whoever was copying or restoring when the last daemon ended begins again.
+        for place in folder.places() { Leftovers(of: place, in: folder, olderThan: -1).remove() }
         generations = GenerationKeeper(folder, log: plan.log)
         transfers = service.transfers
         self.sessions = sessions

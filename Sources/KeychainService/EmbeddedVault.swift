@@ -41,6 +41,11 @@ final class EmbeddedVault: KeyVault {
         }
     }
 
+    /// No login is known here.
+    func renewal(of keychain: OpenKeychain) -> PasswordKeys? { nil }
+
+    func endRenewal(of keychain: OpenKeychain) {}
+
     func lock(_ keychain: OpenKeychain) throws(Refusal) {
         try locks.lock(keychain.place) { () throws(Refusal) in
             let first = KeyBundle.byteCount(.afterFirstUnlock)
@@ -67,6 +72,13 @@ final class EmbeddedVault: KeyVault {
             }
         }
     }
+
+    /// Nobody is there to close it.
+    func apply(_ settings: KeychainSettings, to keychain: OpenKeychain) throws(Refusal) {
+        throw .notImplemented
+    }
+
+    func inForce(_ settings: KeychainSettings) -> KeychainSettings? { nil }
 
     func lockState(of keychain: OpenKeychain) -> KeychainStatus.LockState {
         guard let isProtected = try? isProtected(keychain), isProtected else { return .unlocked }

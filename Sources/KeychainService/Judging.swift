@@ -14,9 +14,11 @@ struct Judging: Sendable {
     /// What is enrolled now; empty where nothing is.
     let biometry: [UInt8]
     let notes: RequestNotes
+    /// What lets the caller know of an item beside its group and the policy.
+    var admission: @Sendable (SealedItem) -> AccessRequest.Admission = { _ in .none }
 
     func judge(_ item: AccessRequest.Item, _ evidence: Evidence) -> Verdict {
-        judge.judge(AccessRequest(circumstances, on: item), evidence)
+        judge.judge(AccessRequest(circumstances, on: item), evidence.about(item.reference))
     }
 
     func judge(_ item: SealedItem, _ evidence: Evidence) -> Verdict {
@@ -33,12 +35,15 @@ struct Judging: Sendable {
 
     /// Whether the caller may know that the item exists.
     func isKnown(_ item: SealedItem) -> Bool {
-        let group = item.accessGroup
-        if circumstances.callerGroups.contains(where: { $0.utf8.elementsEqual(group.utf8) }) {
-            return true
-        }
+        if isOwn(item) { return true }
         if case .deny(.unknownItem) = judge(item, Evidence()) { return false }
         return true
+    }
+
+    /// Whether it belongs to one of the caller's groups.
+    func isOwn(_ item: SealedItem) -> Bool {
+        let group = item.accessGroup
+        return circumstances.callerGroups.contains { $0.utf8.elementsEqual(group.utf8) }
     }
 
     /// The item as it is, or as it would be in another group and under other rights.
@@ -57,7 +62,7 @@ struct Judging: Sendable {
                 keychain: keychainName)
         return AccessRequest.Item(
             reference: item.reference, accessGroup: group, accessControl: rights,
-            biometryIsCurrent: isCurrent, facts: facts)
+            biometryIsCurrent: isCurrent, facts: facts, admission: admission(item))
     }
 
     /// The refusal that a denial is, its reasons noted for whoever explains it.
@@ -128,25 +133,39 @@ extension KeychainService {
         for constraint in exhausted { needs.require(Requirement(constraint), for: item) }
     }
 
+    /// Whether the policy's limits leave room for a question about the item. Counts it.
+    func isWithinLimits(_ item: SealedItem, _ judging: Judging) -> Bool {
+        guard !judging.judge.policy.isEmpty else { return true }
+        var facts = judging.circumstances.facts.with(
+            item: judging.item(item, item.accessGroup, item.accessControl).facts)
+        facts[.prompted] = .known(true)
+        let request = PolicyRequest(
+            judging.circumstances.policyOperation, facts: facts, day: judging.circumstances.day)
+        return (try? limits.count(request, judging.judge.policy, judging.notes))?.isEmpty ?? false
+    }
+
     /// Asks once for what all these items together still need; nil where they need nothing.
     ///
     /// Asking takes as long as a person does: whoever gets evidence looks at the keys, the facts and
     /// the asker again.
     func evidence(
-        for needs: Needs, _ purpose: Question.Purpose, reason: String?, for asker: any Asker
+        for needs: Needs, _ purpose: Question.Purpose, reason: String?, remarks: [String] = [],
+        for asker: any Asker
     ) throws(Refusal) -> Evidence? {
         guard !needs.items.isEmpty else { return nil }
         return try authentication.satisfy(
-            Requirement.all(needs.requirements), question(needs, purpose, reason, asker),
+            Requirement.all(needs.requirements),
+            question(needs, purpose, reason, asker, remarks: remarks),
             given: needs.evidence, for: asker)
     }
 
     func question(
-        _ needs: Needs, _ purpose: Question.Purpose, _ reason: String?, _ asker: any Asker
+        _ needs: Needs, _ purpose: Question.Purpose, _ reason: String?, _ asker: any Asker,
+        remarks: [String] = []
     ) -> Question {
         Question(
-            purpose, names: needs.names, itemCount: needs.items.count,
-            reason: reason ?? asker.context?.reason)
+            purpose, names: needs.names, itemCount: needs.items.count, items: Array(needs.items),
+            reason: reason ?? asker.context?.reason, remarks: remarks)
     }
 
     /// The key to items that were made with an application password: from the request's context,
@@ -226,7 +245,11 @@ struct Needs: Sendable {
 extension SealedItem {
     fileprivate func restsOnPasscode(for operation: ItemOperation) -> Bool {
         accessControl.protection == .whenPasscodeSetThisDeviceOnly
-            || accessControl.constraint(for: operation) != .always
+            || asksForProof(for: operation)
+    }
+
+    func asksForProof(for operation: ItemOperation) -> Bool {
+        accessControl.constraint(for: operation) != .always
     }
 
     /// What people know the item by.

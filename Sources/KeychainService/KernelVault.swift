@@ -68,17 +68,46 @@ final class KernelVault: KeyVault {
         guard let sealing = sessionKey(session) else { throw .noSession }
         let first = sealed(unlocked.afterFirstUnlock, firstUnlockName(keychain), keychain, vaultKey)
         let name = unlockName(session, keychain)
-        let terms = UnlockTerms(KeychainSettings(), begun: .sinceBoot)
+        // Settings that somebody else wrote don't keep the user out.
+        let settings = try? keychain.file.settings(unlocked.whileUnlocked)
+        let terms = UnlockTerms(settings ?? .strictest, begun: .sinceBoot)
         let unlock = sealed(unlocked.whileUnlocked, name, keychain, sealing, terms)
-        let lasting = terms.tightened(by: bounds())
         try locks.keep(keychain.place, since: begun) { () throws(Refusal) in
-            uses.begin(keychain.place, lasting)
             try keyring.write(firstUnlockName(keychain), first, of: keychain.user)
-            try keyring.write(
-                name, unlock, of: keychain.user,
-                timeoutSeconds: uses.rest(of: lasting, keychain.place)?.wholeSeconds)
+            uses.begin(keychain.place, terms.tightened(by: bounds()))
+            try write(unlock, name, keychain, terms)
         }
         sessions.setLockReason(.none, of: session.id)
+    }
+
+    private func write(
+        _ unlock: borrowing SecretBytes, _ name: String, _ keychain: OpenKeychain,
+        _ terms: UnlockTerms
+    ) throws(Refusal) {
+        let rest = uses.rest(of: terms.tightened(by: bounds()), keychain.place)
+        try keyring.write(name, unlock, of: keychain.user, timeoutSeconds: rest?.kernelSeconds)
+    }
+
+    /// Seals what is open anew, with the settings.
+    func apply(_ settings: KeychainSettings, to keychain: OpenKeychain) throws(Refusal) {
+        let begun = locks.now(keychain.place)
+        for session in sessions.live(keychain.user) {
+            let name = unlockName(session, keychain)
+            guard let kept = keyring.read(name, of: keychain.user),
+                let old = UnlockTerms(kept: kept), let sealing = sessionKey(session),
+                let keys = opened(.whileUnlocked, kept, name, keychain, sealing, old)
+            else { continue }
+            let terms = UnlockTerms(settings, begun: old.begun)
+            let unlock = sealed(keys, name, keychain, sealing, terms)
+            try locks.keep(keychain.place, since: begun) { () throws(Refusal) in
+                uses.change(keychain.place, terms.tightened(by: bounds()))
+                try write(unlock, name, keychain, terms)
+            }
+        }
+    }
+
+    func inForce(_ settings: KeychainSettings) -> KeychainSettings? {
+        settings.tightened(by: bounds())
     }
 
     /// Says so where a key could not be removed: nobody believes a keychain locked that is not.
@@ -105,6 +134,52 @@ final class KernelVault: KeyVault {
         return try keyring.names(of: keychain.user).filter {
             $0.hasPrefix("unlock:") && $0.hasSuffix(suffix)
         }
+    }
+
+    // MARK: A login whose password is not the keychain's
+
+    /// Eight hours: a day's work.
+    private static let renewalSeconds: UInt32 = 8 * 3600
+
+    /// Keeps what was derived from the password that PAM verified, until the session ends or the
+    /// time is over. It opens nothing: no protector is made of it before the keychain's own password
+    /// was given.
+    func keepRenewal(
+        _ keys: borrowing PasswordKeys, of keychain: OpenKeychain, in session: LoginSession
+    ) throws(Refusal) {
+        guard let sealing = sessionKey(session) else { throw .noSession }
+        let name = renewalName(session, keychain)
+        let sealed = sealing.seal(keys.copy(), context: context(name, keychain))
+        try keyring.write(
+            name, SecretBytes(copying: sealed), of: keychain.user,
+            timeoutSeconds: Self.renewalSeconds)
+    }
+
+    /// That of the latest login.
+    func renewal(of keychain: OpenKeychain) -> PasswordKeys? {
+        for session in sessions.live(keychain.user).reversed() {
+            let name = renewalName(session, keychain)
+            guard let sealing = sessionKey(session),
+                let sealed = keyring.read(name, of: keychain.user),
+                let copy = sealed.withBytes({
+                    try? sealing.open($0, context: context(name, keychain))
+                })
+            else { continue }
+            return try? PasswordKeys(copy: copy)
+        }
+        return nil
+    }
+
+    /// Of every login: an older one's password has been replaced since. Nobody need be told any more.
+    func endRenewal(of keychain: OpenKeychain) {
+        for session in sessions.live(keychain.user) {
+            keyring.remove(renewalName(session, keychain), of: keychain.user)
+        }
+        if keychain.name == .login { OutOfStep(keyring: keyring).end(keychain.user) }
+    }
+
+    private func renewalName(_ session: LoginSession, _ keychain: OpenKeychain) -> String {
+        "renewal:\(session.id.rawValue):\(keychain.name)"
     }
 
     func lockState(of keychain: OpenKeychain) -> KeychainStatus.LockState {
@@ -168,7 +243,7 @@ final class KernelVault: KeyVault {
         guard let rest = uses.rest(of: terms, keychain.place), rest != .zero else { return }
         for session in live {
             keyring.setTimeout(
-                unlockName(session, keychain), of: keychain.user, seconds: rest.wholeSeconds)
+                unlockName(session, keychain), of: keychain.user, seconds: rest.kernelSeconds)
         }
     }
 

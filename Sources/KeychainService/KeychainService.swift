@@ -19,6 +19,7 @@ public final class KeychainService: Sendable {
     let transfers = BackupTransfers()
     let checks = KeychainChecks()
     let mode: ServiceStatus.Mode
+    var isDaemon: Bool { mode == .daemon }
     private let locksMemory = LockedMemory.isAvailable()
 
     init(
@@ -67,6 +68,8 @@ public final class KeychainService: Sendable {
             try createKeychain(name, password, for: asker)
         case .unlock(let name, let password): try unlock(name, password, for: asker)
         case .lock(let name): try lock(name, for: asker)
+        case .changeSettings(let name, let change):
+            try changeSettings(name, change, for: asker)
         case .setPassword(let name, let old, let new):
             try setPassword(name, old, new, for: asker)
         case .authenticate(let constraint): try authenticate(constraint, for: asker)
@@ -118,9 +121,13 @@ public final class KeychainService: Sendable {
             }
             do {
                 status.isPasswordProtected = try keychain.file.isPasswordProtected()
+                let states = try keychain.file.protectors().map(\.state)
+                status.isProvisional = states.contains(.provisional)
+                status.hasPendingPassword = states.contains { $0 == .pending || $0 == .adopted }
                 status.itemCount = try keychain.file.itemCount()
                 status.damagedItems = keychain.file.corruptItemCount
                 status.quarantinedItems = try keychain.file.quarantinedCount()
+                status.settings = vault.inForce(try keychain.file.unverifiedSettings())
             } catch { throw Refusal(error) }
         } catch { status.problem = error }
         return status
@@ -138,6 +145,7 @@ extension Request {
         case .createKeychain: .createKeychain
         case .unlock: .unlock
         case .lock: .lock
+        case .changeSettings: .changeSettings
         case .setPassword: .setPassword
         case .authenticate: .authenticate
         case .capabilities, .endContext: .status

@@ -5,11 +5,13 @@ internal import KeychainModel
 /// Files beside a keychain of work that did not come to its end: copies on their way, and folders in
 /// which a file was being put together. Younger ones may still be somebody's.
 struct Leftovers {
-    private static let age: TimeInterval = 60 * 60
+    static let age: TimeInterval = 60 * 60
 
     private let paths: [String]
 
-    init(of place: KeychainPlace, in folder: KeychainFolder, now: Date = Date()) {
+    init(
+        of place: KeychainPlace, in folder: KeychainFolder, olderThan age: TimeInterval = age
+    ) {
         let keychain = URL(fileURLWithPath: folder.filePath(place.name, place.user))
         let parent = keychain.deletingLastPathComponent().path
         let name = keychain.lastPathComponent
@@ -21,7 +23,7 @@ struct Leftovers {
         paths = found.map { parent + "/" + $0 }.filter { path in
             let facts = try? FileManager.default.attributesOfItem(atPath: path)
             guard let changed = facts?[.modificationDate] as? Date else { return false }
-            return now.timeIntervalSince(changed) > Self.age
+            return Date().timeIntervalSince(changed) > age
         }
     }
 

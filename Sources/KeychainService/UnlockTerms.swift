@@ -7,7 +7,7 @@ internal import KeychainModel
 /// Time is the machine's since it was started, asleep or not. The kernel's own timeouts go by the
 /// wall's clock, which can be set.
 struct UnlockTerms: Sendable, Equatable {
-    static let byteCount = 17
+    static let byteCount = KeychainSettings.byteCount + 8
 
     let settings: KeychainSettings
     /// Since boot.
@@ -19,28 +19,22 @@ struct UnlockTerms: Sendable, Equatable {
         self.begun = .milliseconds(begun.milliseconds)
     }
 
-    /// Flags; the beginning in milliseconds; idle and whole seconds, 0 for never. Little endian.
+    /// The settings; the beginning in milliseconds, little endian.
     var bytes: [UInt8] {
-        let flags: UInt8 = (settings.locksOnSleep ? 1 : 0) | (settings.locksWithScreen ? 2 : 0)
-        return [flags] + Self.bytes(begun.milliseconds)
-            + Self.bytes(settings.lockAfterIdle ?? 0) + Self.bytes(settings.lockAfter ?? 0)
+        let milliseconds = begun.milliseconds
+        return settings.bytes
+            + (0..<8).map { UInt8(truncatingIfNeeded: milliseconds >> ($0 * 8)) }
     }
 
     init?(_ bytes: [UInt8]) {
-        guard bytes.count == Self.byteCount, bytes[0] & ~3 == 0 else { return nil }
-        func number(_ range: Range<Int>) -> UInt64 {
-            bytes[range].reversed().reduce(0) { $0 << 8 | UInt64($1) }
-        }
-        let milliseconds = number(1..<9)
-        guard milliseconds <= Int64.max else { return nil }
-        func seconds(_ range: Range<Int>) -> UInt32? {
-            let seconds = UInt32(truncatingIfNeeded: number(range))
-            return seconds == 0 ? nil : seconds
-        }
-        begun = .milliseconds(Int64(milliseconds))
-        settings = KeychainSettings(
-            lockAfterIdle: seconds(9..<13), lockAfter: seconds(13..<17),
-            locksOnSleep: bytes[0] & 1 != 0, locksWithScreen: bytes[0] & 2 != 0)
+        guard bytes.count == Self.byteCount,
+            let settings = KeychainSettings(bytes: Array(bytes.prefix(KeychainSettings.byteCount))),
+            let milliseconds = Int64(
+                exactly: bytes.dropFirst(KeychainSettings.byteCount).reversed()
+                    .reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
+        else { return nil }
+        self.settings = settings
+        begun = .milliseconds(milliseconds)
     }
 
     func tightened(by bounds: KeychainSettings) -> UnlockTerms {
@@ -56,10 +50,6 @@ struct UnlockTerms: Sendable, Equatable {
         guard let end = ends.compactMap({ $0 }).min() else { return nil }
         return max(.zero, end - now)
     }
-
-    private static func bytes<Number: FixedWidthInteger>(_ number: Number) -> [UInt8] {
-        (0..<Number.bitWidth / 8).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
-    }
 }
 
 extension Duration {
@@ -67,10 +57,11 @@ extension Duration {
         components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
     }
 
-    /// For the kernel's timeouts: never longer than a second too long.
-    var wholeSeconds: UInt32 {
+    /// For the kernel's timeouts, which end with a second of the wall's clock: not before this has
+    /// passed, and at most two seconds after.
+    var kernelSeconds: UInt32 {
         let whole = components.seconds + (components.attoseconds > 0 ? 1 : 0)
-        return UInt32(clamping: max(1, whole))
+        return UInt32(clamping: whole + 1)
     }
 
     /// Since the machine was started, with the time it slept.

@@ -16,6 +16,11 @@ final class UnlockUses: Sendable {
         uses.withLock { $0[keychain] = Use(last: terms.begun, terms: terms) }
     }
 
+    /// The same unlock, under other settings.
+    func change(_ keychain: KeychainPlace, _ terms: UnlockTerms) {
+        uses.withLock { $0[keychain]?.terms = terms }
+    }
+
     /// What is left of an unlock; `.zero` when it is over, nil where it has no end.
     func rest(of terms: UnlockTerms, _ keychain: KeychainPlace) -> Duration? {
         let now = Duration.sinceBoot

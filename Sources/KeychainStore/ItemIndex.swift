@@ -10,12 +10,12 @@ struct ItemIndex: Equatable {
 
     init(_ record: AttributeRecord, _ itemClass: ItemClass, _ key: consuming SecretBytes) {
         let index = BlindIndex(key)
-        let scope = BlindIndex.Scope(
-            itemClass: itemClass, group: record.group,
-            isSynchronizable: record.isSynchronizable)
+        let terms = itemClass.terms(of: record.attributes)
         var tokens: Set<Int64> = []
-        for term in itemClass.terms(of: record.attributes) {
-            tokens.insert(index.token(term, scope))
+        for place in record.places {
+            let scope = BlindIndex.Scope(
+                itemClass: itemClass, place: place, isSynchronizable: record.isSynchronizable)
+            for term in terms { tokens.insert(index.token(term, scope)) }
         }
         self.tokens = tokens
         keyIndex = index.keyIndex(record, itemClass)

@@ -6,17 +6,16 @@ internal import KeychainModel
 /// each item that is found carries it.
 final class ItemMatcher: Sendable {
     let query: ItemQuery
-    let groups: [String]
+    let scope: SearchScope
 
-    init(query: ItemQuery, groups: [String]) {
+    init(query: ItemQuery, scope: SearchScope) {
         self.query = query
-        self.groups = groups
+        self.scope = scope
     }
 
     func matches(_ record: AttributeRecord, _ reference: ItemReference) -> Bool {
         guard reference.itemClass == query.itemClass,
-            groups.contains(where: { $0.utf8.elementsEqual(record.group.utf8) }),
-            matchesSynchronizable(record)
+            scope.contains(record), matchesSynchronizable(record)
         else { return false }
         if let accessible = query.accessible, accessible != record.accessControl.protection {
             return false

@@ -46,7 +46,7 @@ extension KeychainFile {
         case .locked:
             // Its class key is gone with the password, not just locked away.
             return try found.place?.accessible == .whenPasscodeSetThisDeviceOnly
-                && keys.isUnlocked && !Keybag.has(.passcode, database)
+                && keys.isUnlocked && !Keybag(database).hasPasscodeKey
         }
     }
 

@@ -11,36 +11,47 @@ struct Keybag {
     enum Entry: String {
         case identifier
         case owner
-        /// The master key under the password.
-        case passwordProtector
-        /// The master key under the device key.
-        case deviceProtector
         /// dk, dku and their index key, under the device key.
         case always
         /// ck, cku and the index key, under the master key.
         case afterFirstUnlock
         /// ak and aku, under the master key.
         case whileUnlocked
-        /// akpu, under the password and the device secret.
-        case passcode
+        /// What closes the keychain, readable, with a hash under ak.
+        case settings
     }
 
     static let identifierBytes = 16
+    static let mostProtectors = 24
+    /// Protectors, and a value for each entry.
+    private static let mostRows = 32
     private static let fingerprintBytes = 16
 
     let identifier: [UInt8]
     let owner: KeychainOwner
+    /// The oldest first.
+    let protectors: [ProtectorRecord]
     private let entries: [String: [UInt8]]
 
     init(_ database: Database) throws {
         var entries: [String: [UInt8]] = [:]
+        var protectors: [ProtectorRecord] = []
         let rows = try Row.fetchCursor(
-            database, sql: "SELECT name, value FROM keybag LIMIT 32")
+            database, sql: "SELECT name, value FROM keybag LIMIT \(Self.mostRows + 1)")
         while let row = try rows.next() {
             let name: String = row["name"]
-            entries[name] = try Self.checked([UInt8](row["value"] as Data))
+            let value = try Self.checked([UInt8](row["value"] as Data))
+            if name.hasPrefix(ProtectorRecord.namePrefix) {
+                protectors.append(try ProtectorRecord(name: name, bytes: value))
+            } else {
+                entries[name] = value
+            }
         }
+        guard protectors.count <= Self.mostProtectors,
+            protectors.count + entries.count <= Self.mostRows
+        else { throw KeychainStoreError.damaged }
         self.entries = entries
+        self.protectors = protectors.sorted { ($0.made, $0.name) < ($1.made, $1.name) }
         guard let identifier = entries[Entry.identifier.rawValue],
             identifier.count == Self.identifierBytes,
             let bytes = entries[Entry.owner.rawValue], let owner = KeychainOwner(bytes: bytes)
@@ -57,22 +68,50 @@ struct Keybag {
         return value
     }
 
+    func protectors(_ kind: ProtectorRecord.Kind) -> [ProtectorRecord] {
+        protectors.filter { $0.kind == kind }
+    }
+
+    /// Whether anything opens the passcode-set class.
+    var hasPasscodeKey: Bool { protectors.contains { !$0.wrappedPasscode.isEmpty } }
+
     static func write(_ entry: Entry, _ value: [UInt8], _ database: Database) throws {
+        try write(entry.rawValue, value, database)
+    }
+
+    /// The rows of these protectors become the rows of those, in the caller's transaction.
+    static func replace(
+        _ before: [ProtectorRecord], with after: [ProtectorRecord], _ database: Database
+    ) throws {
+        guard try Keybag(database).protectors == before else {
+            // Another process changed them while this one derived keys.
+            throw KeychainStoreError.busy
+        }
+        guard after.count <= mostProtectors else { throw KeychainStoreError.tooLarge }
+        for record in before where !after.contains(where: { $0.name == record.name }) {
+            try database.execute(sql: "DELETE FROM keybag WHERE name = ?", arguments: [record.name])
+        }
+        for record in after where !before.contains(record) { try write(record, database) }
+    }
+
+    static func write(_ protector: ProtectorRecord, _ database: Database) throws {
+        try write(protector.name, protector.bytes, database)
+    }
+
+    private static func write(_ name: String, _ value: [UInt8], _ database: Database) throws {
         let whole = value + KeyedHash.fingerprint(value, count: fingerprintBytes)
         try database.execute(
             sql: "INSERT OR REPLACE INTO keybag (name, value) VALUES (?, ?)",
-            arguments: [entry.rawValue, Data(whole)])
+            arguments: [name, Data(whole)])
     }
 
-    static func remove(_ entry: Entry, _ database: Database) throws {
-        try database.execute(
-            sql: "DELETE FROM keybag WHERE name = ?", arguments: [entry.rawValue])
-    }
-
-    static func has(_ entry: Entry, _ database: Database) throws -> Bool {
+    /// Asked with each request: looks at names only.
+    static func has(_ kind: ProtectorRecord.Kind, _ database: Database) throws -> Bool {
         let statement = try database.cachedStatement(
-            sql: "SELECT EXISTS (SELECT 1 FROM keybag WHERE name = ?)")
-        return try Bool.fetchOne(statement, arguments: [entry.rawValue]) ?? false
+            sql: "SELECT EXISTS (SELECT 1 FROM keybag WHERE name >= ? AND name < ?)")
+        // A semicolon comes after the colon that ends the prefix.
+        let prefix = ProtectorRecord.namePrefix(of: kind)
+        return try Bool.fetchOne(statement, arguments: [prefix, prefix.dropLast() + ";"]) ?? false
     }
 
     /// Whose items these are; without looking at the rest.

@@ -6,18 +6,18 @@ public import Secrets
 extension KeychainFile {
     /// Makes a keychain with fresh keys; whatever is already at the path stays and is an error.
     ///
-    /// Without a password the device key protects the master key too. `deviceSecret` goes into the
-    /// passcode-set class, which exists with a password only.
+    /// Without a password the device key protects the master key; while a keychain with one is
+    /// `provisional`, it does too. `deviceSecret` goes into the passcode-set class, which exists with
+    /// a password only.
     public static func create(
         at path: String, owner: KeychainOwner, deviceKey: borrowing SealingKey,
-        password: HeldSecret?, deviceSecret: HeldSecret?, deviceProtector: Bool = false,
+        password: HeldSecret?, deviceSecret: HeldSecret?, provisional: Bool = false,
         cost: PasswordCostChoice = .calibrated
     ) throws(KeychainStoreError) {
         guard (try? FileManager.default.attributesOfItem(atPath: path)) == nil else {
             throw .alreadyExists
         }
-        let entries = try newEntries(
-            owner, deviceKey, password, deviceSecret, deviceProtector, cost)
+        let new = try NewKeybag(owner, deviceKey, password, deviceSecret, provisional, cost)
         let place = try BuildingPlace(for: path)
         do {
             let queue = try DatabaseQueue(
@@ -29,7 +29,8 @@ extension KeychainFile {
             }
             try queue.write { database in
                 try database.execute(sql: KeychainSchema.statements)
-                for (entry, value) in entries { try Keybag.write(entry, value, database) }
+                for (entry, value) in new.entries { try Keybag.write(entry, value, database) }
+                for protector in new.protectors { try Keybag.write(protector, database) }
             }
             try queue.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
             try queue.close()
@@ -40,54 +41,42 @@ extension KeychainFile {
         }
         place.remove()
     }
+}
 
-    private static func newEntries(
+/// Fresh keys for a keychain, and what opens them.
+private struct NewKeybag {
+    let entries: [(Keybag.Entry, [UInt8])]
+    private(set) var protectors: [ProtectorRecord] = []
+
+    init(
         _ owner: KeychainOwner, _ deviceKey: borrowing SealingKey, _ password: HeldSecret?,
-        _ deviceSecret: HeldSecret?, _ deviceProtector: Bool, _ cost: PasswordCostChoice
-    ) throws(KeychainStoreError) -> [(Keybag.Entry, [UInt8])] {
+        _ deviceSecret: HeldSecret?, _ provisional: Bool, _ cost: PasswordCostChoice
+    ) throws(KeychainStoreError) {
         let identifier = RandomBytes.make(Keybag.identifierBytes)
         let wrap = KeyWrap(identifier: identifier, owner: owner)
         let master = SealingKey.random()
+        let first = KeyBundle.random(.afterFirstUnlock).bytes.copy()
         let two = SecretBytes(random: 2 * SealingKey.byteCount)
-        var entries: [(Keybag.Entry, [UInt8])] = [
+        entries = [
             (.identifier, identifier),
             (.owner, owner.bytes),
             (.always, wrap.seal(KeyBundle.random(.always).bytes, for: .always, under: deviceKey)),
-            (
-                .afterFirstUnlock,
-                wrap.seal(
-                    KeyBundle.random(.afterFirstUnlock).bytes, for: .afterFirstUnlock,
-                    under: master)
-            ),
+            (.afterFirstUnlock, wrap.seal(first, for: .afterFirstUnlock, under: master)),
             (.whileUnlocked, wrap.seal(two, for: .whileUnlocked, under: master)),
         ]
-        if deviceProtector || password == nil {
-            entries.append(
-                (.deviceProtector, wrap.seal(master.bytes, for: .deviceProtector, under: deviceKey))
-            )
-        }
+        let passcode = SealingKey.random()
         if let password {
-            entries += try passwordEntries(
-                password.bytes, deviceSecret, master, SealingKey.random(), wrap, cost)
+            let keys = try PasswordKeys(password.bytes, cost)
+            protectors.append(
+                keys.protector(
+                    .current, master: master, passcode: passcode, deviceSecret, wrap))
         }
-        return entries
-    }
-
-    /// What a new password writes.
-    static func passwordEntries(
-        _ password: borrowing SecretBytes, _ deviceSecret: HeldSecret?,
-        _ master: borrowing SealingKey, _ passcode: borrowing SealingKey, _ wrap: KeyWrap,
-        _ cost: PasswordCostChoice
-    ) throws(KeychainStoreError) -> [(Keybag.Entry, [UInt8])] {
-        let parameters: PasswordParameters
-        do { parameters = try cost.parameters() } catch { throw KeychainStoreError(error) }
-        let keys = try PasswordKeys(password, parameters)
-        let protector = PasswordProtector(keys, parameters, master: master, wrap)
-        var entries = [(Keybag.Entry.passwordProtector, protector.bytes)]
-        if let deviceSecret {
-            let sealing = keys.passcodeKey(with: deviceSecret.bytes)
-            entries.append((.passcode, wrap.seal(passcode.bytes, for: .passcode, under: sealing)))
+        if password == nil || provisional {
+            var device = ProtectorRecord(.device, password == nil ? .current : .provisional)
+            device.keep(master: master, under: deviceKey, wrap)
+            // Or what a first login added to the passcode-set class would go with its password.
+            if password != nil { device.keep(passcode: passcode, under: deviceKey, wrap) }
+            protectors.append(device)
         }
-        return entries
     }
 }

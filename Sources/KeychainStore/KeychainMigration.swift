@@ -20,6 +20,9 @@ enum KeychainMigration {
                 guard version < KeychainSchema.version else { return .commit }
                 // Nobody else writes now: what is kept is what is migrated.
                 if keepsOld { try KeychainGenerations(of: path).keep() }
+                guard try !Keybag(database).protectors.isEmpty else {
+                    throw KeychainStoreError.damaged
+                }
                 while let step = KeychainSchema.migrations[version] {
                     try database.execute(sql: step)
                     version += 1

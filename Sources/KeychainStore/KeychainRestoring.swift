@@ -72,15 +72,16 @@ extension KeychainFile {
         let isFromHere =
             wrap.open(try keybag.required(.always), for: .always, under: deviceKey) != nil
         guard !isFromHere else { return 0 }
-        guard keybag[.passwordProtector] != nil else { throw .wrongDeviceKey }
+        // Nor does the device secret come along that the passcode-set class needs.
+        let portable = keybag.protectors.filter { $0.kind != .device }.map(\.withoutPasscode)
+        guard !portable.isEmpty else { throw .wrongDeviceKey }
         let always = wrap.seal(KeyBundle.random(.always).bytes, for: .always, under: deviceKey)
         let bound = Accessibility.allCases.filter {
             $0.isThisDeviceOnly || IndexFamily($0) == .always
         }.map { String($0.rawValue) }
         return try writing { database in
             try Keybag.write(.always, always, database)
-            try Keybag.remove(.deviceProtector, database)
-            try Keybag.remove(.passcode, database)
+            try Keybag.replace(keybag.protectors, with: portable, database)
             let rows = try Int64.fetchAll(
                 database,
                 sql: "SELECT id FROM item WHERE accessible IN (\(bound.joined(separator: ", ")))")

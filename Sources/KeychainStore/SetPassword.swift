@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import GRDB
 public import Secrets
 
 extension KeychainFile {
@@ -14,24 +13,67 @@ extension KeychainFile {
         let keybag = try keybag()
         let opened: OpenedKeybag
         if let old {
-            opened = try OpenedKeybag(keybag, wrap, password: old)
+            opened = try OpenedKeybag(keybag, wrap, password: old, deviceSecret)
         } else {
             // Who has the device's key only must not lock a password's owner out.
-            guard keybag[.passwordProtector] == nil else { throw .wrongPassword }
+            guard keybag.protectors(.password).isEmpty else { throw .wrongPassword }
             opened = try OpenedKeybag(keybag, wrap, deviceKey: deviceKey)
         }
-        let passcode = opened.passcodeKey(keybag, wrap, deviceSecret) ?? SealingKey.random()
-        let entries = try Self.passwordEntries(
-            new, deviceSecret, opened.master, passcode, wrap, cost)
-        try writing { database in
-            let now = try Keybag(database)
-            guard now[.passwordProtector] == keybag[.passwordProtector] else {
-                // Another process changed it while this one derived keys.
-                throw KeychainStoreError.busy
-            }
-            for (entry, value) in entries { try Keybag.write(entry, value, database) }
-            try Keybag.remove(.deviceProtector, database)
+        let keys = try PasswordKeys(new, cost)
+        let record = keys.protector(
+            .current, master: opened.master, passcode: opened.passcodeOrNew(), deviceSecret, wrap)
+        let others = keybag.protectors.filter { $0.kind != .password && $0.kind != .device }
+        try replace(keybag.protectors, with: others + [record])
+    }
+
+    /// The first half of a password change: the new password opens the keychain beside the old one,
+    /// on the disk when this returns. The other half is `login`, which proves one of them.
+    ///
+    /// `.wrongPassword` where the old one does not open it. An earlier change that was never proved
+    /// is over: what stays beside the new password is the one that opened. Costs two derivations.
+    public func changePassword(
+        old: borrowing SecretBytes, new: borrowing SecretBytes, deviceSecret: HeldSecret,
+        cost: PasswordCostChoice = .calibrated
+    ) throws(KeychainStoreError) {
+        let keybag = try keybag()
+        let attempt = try PasswordAttempt(keybag, wrap, old, deviceSecret)
+        guard case .opened(let opened, let oldKeys) = consume attempt else {
+            throw .wrongPassword
         }
-        flush()
+        try add(
+            PasswordKeys(new, cost), .pending, beside: oldKeys, opened, keybag, deviceSecret)
+    }
+
+    /// Opens the keychain with its own password where a login's had not opened it, and goes on with
+    /// that one, as after `changePassword`.
+    public func unlock(
+        password: borrowing SecretBytes, goingOnWith new: borrowing PasswordKeys,
+        deviceSecret: HeldSecret
+    ) throws(KeychainStoreError) -> UnlockedKeys {
+        let keybag = try keybag()
+        let attempt = try PasswordAttempt(keybag, wrap, password, deviceSecret)
+        guard case .opened(let opened, let oldKeys) = consume attempt else {
+            throw .wrongPassword
+        }
+        let unlocked = try opened.unlockedKeys(keybag, wrap)
+        try add(new, .adopted, beside: oldKeys, opened, keybag, deviceSecret)
+        return unlocked
+    }
+
+    private func add(
+        _ new: borrowing PasswordKeys, _ state: ProtectorRecord.State,
+        beside old: borrowing PasswordKeys, _ opened: borrowing OpenedKeybag, _ keybag: Keybag,
+        _ deviceSecret: HeldSecret
+    ) throws(KeychainStoreError) {
+        let passcode = opened.passcodeOrNew()
+        var kept = opened.opener
+        if kept.state != .current {
+            kept = old.protector(
+                .current, master: opened.master, passcode: passcode, deviceSecret, wrap)
+        }
+        let second = new.protector(
+            state, master: opened.master, passcode: passcode, deviceSecret, wrap)
+        let others = keybag.protectors.filter { $0.kind != .password }
+        try replace(keybag.protectors, with: others + [kept, second])
     }
 }

@@ -5,12 +5,12 @@ public import Secrets
 extension KeychainFile {
     /// Whether a password protects it: what "passcode set" means.
     public func isPasswordProtected() throws(KeychainStoreError) -> Bool {
-        try reading { try Keybag.has(.passwordProtector, $0) }
+        try reading { try Keybag.has(.password, $0) }
     }
 
-    /// Whether the device's own key opens it.
-    public func hasDeviceProtector() throws(KeychainStoreError) -> Bool {
-        try reading { try Keybag.has(.deviceProtector, $0) }
+    /// Whatever opens it, the oldest first.
+    public func protectors() throws(KeychainStoreError) -> [ProtectorRecord] {
+        try keybag().protectors
     }
 
     /// The keys that need no unlock.
@@ -23,7 +23,8 @@ extension KeychainFile {
         return try KeyBundle(.always, keys)
     }
 
-    /// Costs Argon2id's time and memory: callers do one at a time.
+    /// Costs Argon2id's time and memory, twice while a password change is not confirmed: callers do
+    /// one at a time.
     ///
     /// Without the device secret the passcode-set class stays closed.
     public func unlock(
@@ -31,80 +32,29 @@ extension KeychainFile {
         deviceKey: borrowing SealingKey
     ) throws(KeychainStoreError) -> UnlockedKeys {
         let keybag = try keybag()
-        let opened = try OpenedKeybag(keybag, wrap, password: password)
-        return try opened.unlockedKeys(keybag, wrap, deviceSecret)
+        let opened = try OpenedKeybag(keybag, wrap, password: password, deviceSecret)
+        return try opened.unlockedKeys(keybag, wrap)
     }
 
-    /// For keychains without a password, or that are still provisional.
+    /// For keychains without a password.
     public func unlock(
         deviceKey: borrowing SealingKey
     ) throws(KeychainStoreError) -> UnlockedKeys {
         let keybag = try keybag()
-        let opened = try OpenedKeybag(keybag, wrap, deviceKey: deviceKey)
-        return try opened.unlockedKeys(keybag, wrap, nil)
+        guard keybag.protectors(.password).isEmpty else { throw .notProtected }
+        return try OpenedKeybag(keybag, wrap, deviceKey: deviceKey).unlockedKeys(keybag, wrap)
     }
 
     var wrap: KeyWrap { KeyWrap(identifier: identifier, owner: owner) }
 
     func keybag() throws(KeychainStoreError) -> Keybag { try reading { try Keybag($0) } }
-}
 
-/// A master key, and what of the password the passcode-set class needs.
-struct OpenedKeybag: ~Copyable {
-    let master: SealingKey
-    private let passwordKeys: PasswordKeys?
-
-    init(
-        _ keybag: Keybag, _ wrap: KeyWrap, password: borrowing SecretBytes
+    /// The protectors that there were become those, all in one transaction and on the disk when this
+    /// returns; then what is gone is gone from the log too.
+    func replace(
+        _ before: [ProtectorRecord], with after: [ProtectorRecord]
     ) throws(KeychainStoreError) {
-        guard let bytes = keybag[.passwordProtector] else { throw .notProtected }
-        let protector = try PasswordProtector(bytes)
-        let keys = try PasswordKeys(password, protector.parameters)
-        master = try protector.master(keys, wrap)
-        passwordKeys = .some(consume keys)
-    }
-
-    init(
-        _ keybag: Keybag, _ wrap: KeyWrap, deviceKey: borrowing SealingKey
-    ) throws(KeychainStoreError) {
-        guard let sealed = keybag[.deviceProtector] else { throw .notProtected }
-        guard let key = wrap.open(sealed, for: .deviceProtector, under: deviceKey) else {
-            throw .wrongDeviceKey
-        }
-        guard key.count == SealingKey.byteCount else { throw .damaged }
-        master = SealingKey(key)
-        passwordKeys = nil
-    }
-
-    borrowing func unlockedKeys(
-        _ keybag: Keybag, _ wrap: KeyWrap, _ deviceSecret: HeldSecret?
-    ) throws(KeychainStoreError) -> UnlockedKeys {
-        guard
-            let first = wrap.open(
-                try keybag.required(.afterFirstUnlock), for: .afterFirstUnlock, under: master),
-            let two = wrap.open(
-                try keybag.required(.whileUnlocked), for: .whileUnlocked, under: master),
-            two.count == 2 * SealingKey.byteCount
-        else { throw .damaged }
-        let passcode = passcodeKey(keybag, wrap, deviceSecret)
-        return UnlockedKeys(
-            whileUnlocked: .whileUnlocked(two, passcodeKey: passcode),
-            afterFirstUnlock: try KeyBundle(.afterFirstUnlock, first))
-    }
-
-    /// akpu; nil where it was never made, or where its device secret is gone and it with it.
-    borrowing func passcodeKey(
-        _ keybag: Keybag, _ wrap: KeyWrap, _ deviceSecret: HeldSecret?
-    ) -> SealingKey? {
-        guard let sealed = keybag[.passcode], let deviceSecret else { return nil }
-        let opened: SecretBytes? =
-            switch passwordKeys {
-            case .some(let keys):
-                wrap.open(
-                    sealed, for: .passcode, under: keys.passcodeKey(with: deviceSecret.bytes))
-            case .none: nil
-            }
-        guard let opened, opened.count == SealingKey.byteCount else { return nil }
-        return SealingKey(opened)
+        try writing { try Keybag.replace(before, with: after, $0) }
+        flush()
     }
 }

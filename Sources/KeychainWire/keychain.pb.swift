@@ -181,6 +181,73 @@ package nonisolated struct WireAccessControl: Sendable {
   fileprivate var _defaultOperation: WireConstraint? = nil
 }
 
+/// Programs by their application identifiers; an empty one is the program that says so.
+package nonisolated struct WireNamedPrograms: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var identities: [String] = []
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+package nonisolated struct WireTrustChange: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// 1 replace, 2 add, 3 remove, 4 no list any more.
+  package var kind: UInt32 = 0
+
+  package var identities: [String] = []
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+package nonisolated struct WireTrustList: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var applications: [WireTrustList.Application] = []
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package nonisolated struct Application: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    package var identity: String = String()
+
+    package var strength: UInt32 = 0
+
+    package var listedBy: String {
+      get {_listedBy ?? String()}
+      set {_listedBy = newValue}
+    }
+    /// Returns true if `listedBy` has been explicitly set.
+    package var hasListedBy: Bool {self._listedBy != nil}
+    /// Clears the value of `listedBy`. Subsequent reads from it will return its default value.
+    package mutating func clearListedBy() {self._listedBy = nil}
+
+    package var listedAt: Double = 0
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
+
+    fileprivate var _listedBy: String? = nil
+  }
+
+  package init() {}
+}
+
 package nonisolated struct WireQuery: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -319,6 +386,15 @@ package nonisolated struct WireItem: Sendable {
   /// Clears the value of `reason`. Subsequent reads from it will return its default value.
   package mutating func clearReason() {self._reason = nil}
 
+  package var trusted: WireNamedPrograms {
+    get {_trusted ?? WireNamedPrograms()}
+    set {_trusted = newValue}
+  }
+  /// Returns true if `trusted` has been explicitly set.
+  package var hasTrusted: Bool {self._trusted != nil}
+  /// Clears the value of `trusted`. Subsequent reads from it will return its default value.
+  package mutating func clearTrusted() {self._trusted = nil}
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -327,6 +403,7 @@ package nonisolated struct WireItem: Sendable {
   fileprivate var _accessGroup: String? = nil
   fileprivate var _accessControl: WireAccessControl? = nil
   fileprivate var _reason: String? = nil
+  fileprivate var _trusted: WireNamedPrograms? = nil
 }
 
 package nonisolated struct WireChange: Sendable {
@@ -372,6 +449,15 @@ package nonisolated struct WireChange: Sendable {
   /// Clears the value of `accessControl`. Subsequent reads from it will return its default value.
   package mutating func clearAccessControl() {self._accessControl = nil}
 
+  package var trust: WireTrustChange {
+    get {_trust ?? WireTrustChange()}
+    set {_trust = newValue}
+  }
+  /// Returns true if `trust` has been explicitly set.
+  package var hasTrust: Bool {self._trust != nil}
+  /// Clears the value of `trust`. Subsequent reads from it will return its default value.
+  package mutating func clearTrust() {self._trust = nil}
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -380,6 +466,7 @@ package nonisolated struct WireChange: Sendable {
   fileprivate var _synchronizable: Bool? = nil
   fileprivate var _accessible: UInt32? = nil
   fileprivate var _accessControl: WireAccessControl? = nil
+  fileprivate var _trust: WireTrustChange? = nil
 }
 
 /// From a program.
@@ -521,10 +608,18 @@ package nonisolated struct WireClientMessage: @unchecked Sendable {
     set {_uniqueStorage()._verb = .policies(newValue)}
   }
 
-  package var registerPrompter: WireClientMessage.Empty {
+  package var changeSettings: WireClientMessage.ChangeSettings {
+    get {
+      if case .changeSettings(let v)? = _storage._verb {return v}
+      return WireClientMessage.ChangeSettings()
+    }
+    set {_uniqueStorage()._verb = .changeSettings(newValue)}
+  }
+
+  package var registerPrompter: WireClientMessage.RegisterPrompter {
     get {
       if case .registerPrompter(let v)? = _storage._verb {return v}
-      return WireClientMessage.Empty()
+      return WireClientMessage.RegisterPrompter()
     }
     set {_uniqueStorage()._verb = .registerPrompter(newValue)}
   }
@@ -571,7 +666,8 @@ package nonisolated struct WireClientMessage: @unchecked Sendable {
     case endContext(WireClientMessage.Empty)
     /// What is in force; with `reload`, which is root's to ask for, after it was read again.
     case policies(WireClientMessage.Policies)
-    case registerPrompter(WireClientMessage.Empty)
+    case changeSettings(WireClientMessage.ChangeSettings)
+    case registerPrompter(WireClientMessage.RegisterPrompter)
     case attachPrompter(Data)
     case promptReply(WireClientMessage.PromptReply)
     case safekeeping(WireClientMessage.Safekeeping)
@@ -629,6 +725,68 @@ package nonisolated struct WireClientMessage: @unchecked Sendable {
     package init() {}
   }
 
+  /// What is left out stays; 0 seconds is never.
+  package nonisolated struct ChangeSettings: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    package var keychain: String {
+      get {_keychain ?? String()}
+      set {_keychain = newValue}
+    }
+    /// Returns true if `keychain` has been explicitly set.
+    package var hasKeychain: Bool {self._keychain != nil}
+    /// Clears the value of `keychain`. Subsequent reads from it will return its default value.
+    package mutating func clearKeychain() {self._keychain = nil}
+
+    package var lockAfterIdle: UInt32 {
+      get {_lockAfterIdle ?? 0}
+      set {_lockAfterIdle = newValue}
+    }
+    /// Returns true if `lockAfterIdle` has been explicitly set.
+    package var hasLockAfterIdle: Bool {self._lockAfterIdle != nil}
+    /// Clears the value of `lockAfterIdle`. Subsequent reads from it will return its default value.
+    package mutating func clearLockAfterIdle() {self._lockAfterIdle = nil}
+
+    package var lockAfter: UInt32 {
+      get {_lockAfter ?? 0}
+      set {_lockAfter = newValue}
+    }
+    /// Returns true if `lockAfter` has been explicitly set.
+    package var hasLockAfter: Bool {self._lockAfter != nil}
+    /// Clears the value of `lockAfter`. Subsequent reads from it will return its default value.
+    package mutating func clearLockAfter() {self._lockAfter = nil}
+
+    package var locksOnSleep: Bool {
+      get {_locksOnSleep ?? false}
+      set {_locksOnSleep = newValue}
+    }
+    /// Returns true if `locksOnSleep` has been explicitly set.
+    package var hasLocksOnSleep: Bool {self._locksOnSleep != nil}
+    /// Clears the value of `locksOnSleep`. Subsequent reads from it will return its default value.
+    package mutating func clearLocksOnSleep() {self._locksOnSleep = nil}
+
+    package var locksWithScreen: Bool {
+      get {_locksWithScreen ?? false}
+      set {_locksWithScreen = newValue}
+    }
+    /// Returns true if `locksWithScreen` has been explicitly set.
+    package var hasLocksWithScreen: Bool {self._locksWithScreen != nil}
+    /// Clears the value of `locksWithScreen`. Subsequent reads from it will return its default value.
+    package mutating func clearLocksWithScreen() {self._locksWithScreen = nil}
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
+
+    fileprivate var _keychain: String? = nil
+    fileprivate var _lockAfterIdle: UInt32? = nil
+    fileprivate var _lockAfter: UInt32? = nil
+    fileprivate var _locksOnSleep: Bool? = nil
+    fileprivate var _locksWithScreen: Bool? = nil
+  }
+
   package nonisolated struct Authenticate: Sendable {
     // SwiftProtobuf.Message conformance is added in an extension below. See the
     // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -650,29 +808,35 @@ package nonisolated struct WireClientMessage: @unchecked Sendable {
     fileprivate var _constraint: WireConstraint? = nil
   }
 
-  package nonisolated struct Add: Sendable {
+  package nonisolated struct Add: @unchecked Sendable {
     // SwiftProtobuf.Message conformance is added in an extension below. See the
     // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
     // methods supported on all messages.
 
     package var item: WireItem {
-      get {_item ?? WireItem()}
-      set {_item = newValue}
+      get {_storage._item ?? WireItem()}
+      set {_uniqueStorage()._item = newValue}
     }
     /// Returns true if `item` has been explicitly set.
-    package var hasItem: Bool {self._item != nil}
+    package var hasItem: Bool {_storage._item != nil}
     /// Clears the value of `item`. Subsequent reads from it will return its default value.
-    package mutating func clearItem() {self._item = nil}
+    package mutating func clearItem() {_uniqueStorage()._item = nil}
 
-    package var hasSecret_p: Bool = false
+    package var hasSecret_p: Bool {
+      get {_storage._hasSecret_p}
+      set {_uniqueStorage()._hasSecret_p = newValue}
+    }
 
-    package var parts: UInt32 = 0
+    package var parts: UInt32 {
+      get {_storage._parts}
+      set {_uniqueStorage()._parts = newValue}
+    }
 
     package var unknownFields = SwiftProtobuf.UnknownStorage()
 
     package init() {}
 
-    fileprivate var _item: WireItem? = nil
+    fileprivate var _storage = _StorageClass.defaultInstance
   }
 
   package nonisolated struct Update: @unchecked Sendable {
@@ -746,6 +910,19 @@ package nonisolated struct WireClientMessage: @unchecked Sendable {
     package init() {}
 
     fileprivate var _keychain: String? = nil
+  }
+
+  package nonisolated struct RegisterPrompter: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    /// It asks in windows, and never on a terminal.
+    package var showsWindows: Bool = false
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
   }
 
   /// What is asked about a keychain's file as a whole.
@@ -872,7 +1049,7 @@ package nonisolated struct WireClientMessage: @unchecked Sendable {
     // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
     // methods supported on all messages.
 
-    /// Without an answer the user has cancelled.
+    /// Without an answer the user has cancelled; an empty one is a yes where that was asked for.
     package var hasAnswer_p: Bool = false
 
     package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1133,11 +1310,21 @@ package nonisolated struct WireServerMessage: Sendable {
 
     package var secretLength: UInt32 = 0
 
+    package var trusted: WireTrustList {
+      get {_trusted ?? WireTrustList()}
+      set {_trusted = newValue}
+    }
+    /// Returns true if `trusted` has been explicitly set.
+    package var hasTrusted: Bool {self._trusted != nil}
+    /// Clears the value of `trusted`. Subsequent reads from it will return its default value.
+    package mutating func clearTrusted() {self._trusted = nil}
+
     package var unknownFields = SwiftProtobuf.UnknownStorage()
 
     package init() {}
 
     fileprivate var _accessControl: WireAccessControl? = nil
+    fileprivate var _trusted: WireTrustList? = nil
   }
 
   package nonisolated struct NeedsPrompter: Sendable {
@@ -1160,13 +1347,17 @@ package nonisolated struct WireServerMessage: Sendable {
     // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
     // methods supported on all messages.
 
-    /// 1 ask without echo, 2 ask with echo, 3 information, 4 error, 5 title, 6 finished.
+    /// 1 ask without echo, 2 ask with echo, 3 information, 4 error, 5 title, 6 finished,
+    /// 80 choose, 85 ask for a yes or a no.
     package var kind: UInt32 = 0
 
     package var text: String = String()
 
     /// With `finished`: the outcome of the conversation, 0 success.
     package var outcome: UInt32 = 0
+
+    /// With `choose`: what there is to choose from, by its words.
+    package var choices: [String] = []
 
     package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -1234,15 +1425,48 @@ package nonisolated struct WireServerMessage: Sendable {
     /// Clears the value of `problem`. Subsequent reads from it will return its default value.
     package mutating func clearProblem() {self._problem = nil}
 
+    package var isProvisional: Bool = false
+
+    package var hasPendingPassword_p: Bool = false
+
     package var damagedItems: UInt64 = 0
 
     package var quarantinedItems: UInt64 = 0
+
+    /// What closes it, with the administrator's bounds; absent where nothing does.
+    package var settings: WireServerMessage.Settings {
+      get {_settings ?? WireServerMessage.Settings()}
+      set {_settings = newValue}
+    }
+    /// Returns true if `settings` has been explicitly set.
+    package var hasSettings: Bool {self._settings != nil}
+    /// Clears the value of `settings`. Subsequent reads from it will return its default value.
+    package mutating func clearSettings() {self._settings = nil}
 
     package var unknownFields = SwiftProtobuf.UnknownStorage()
 
     package init() {}
 
     fileprivate var _problem: UInt32? = nil
+    fileprivate var _settings: WireServerMessage.Settings? = nil
+  }
+
+  package nonisolated struct Settings: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    package var lockAfterIdle: UInt32 = 0
+
+    package var lockAfter: UInt32 = 0
+
+    package var locksOnSleep: Bool = false
+
+    package var locksWithScreen: Bool = false
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
   }
 
   package init() {}
@@ -1512,6 +1736,150 @@ nonisolated extension WireAccessControl.Entry: SwiftProtobuf.Message, SwiftProto
   }
 }
 
+nonisolated extension WireNamedPrograms: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".NamedPrograms"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}identities\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedStringField(value: &self.identities) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.identities.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.identities, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: WireNamedPrograms, rhs: WireNamedPrograms) -> Bool {
+    if lhs.identities != rhs.identities {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireTrustChange: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".TrustChange"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{1}identities\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.kind) }()
+      case 2: try { try decoder.decodeRepeatedStringField(value: &self.identities) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.kind != 0 {
+      try visitor.visitSingularUInt32Field(value: self.kind, fieldNumber: 1)
+    }
+    if !self.identities.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.identities, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: WireTrustChange, rhs: WireTrustChange) -> Bool {
+    if lhs.kind != rhs.kind {return false}
+    if lhs.identities != rhs.identities {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireTrustList: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".TrustList"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}applications\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.applications) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.applications.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.applications, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: WireTrustList, rhs: WireTrustList) -> Bool {
+    if lhs.applications != rhs.applications {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireTrustList.Application: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = WireTrustList.protoMessageName + ".Application"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}identity\0\u{1}strength\0\u{3}listed_by\0\u{3}listed_at\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.identity) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.strength) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self._listedBy) }()
+      case 4: try { try decoder.decodeSingularDoubleField(value: &self.listedAt) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.identity.isEmpty {
+      try visitor.visitSingularStringField(value: self.identity, fieldNumber: 1)
+    }
+    if self.strength != 0 {
+      try visitor.visitSingularUInt32Field(value: self.strength, fieldNumber: 2)
+    }
+    try { if let v = self._listedBy {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 3)
+    } }()
+    if self.listedAt.bitPattern != 0 {
+      try visitor.visitSingularDoubleField(value: self.listedAt, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: WireTrustList.Application, rhs: WireTrustList.Application) -> Bool {
+    if lhs.identity != rhs.identity {return false}
+    if lhs.strength != rhs.strength {return false}
+    if lhs._listedBy != rhs._listedBy {return false}
+    if lhs.listedAt != rhs.listedAt {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
 nonisolated extension WireQuery: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Query"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}keychain\0\u{3}item_class\0\u{1}attributes\0\u{1}accessible\0\u{3}access_group\0\u{1}synchronizable\0\u{3}restricts_references\0\u{1}references\0\u{3}host_or_subdomain\0\u{1}folding\0\u{1}limit\0\u{1}parts\0\u{3}authentication_ui\0\u{1}reason\0")
@@ -1613,7 +1981,7 @@ nonisolated extension WireQuery: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension WireItem: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Item"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}keychain\0\u{3}item_class\0\u{1}attributes\0\u{3}access_group\0\u{1}synchronizable\0\u{1}accessible\0\u{3}access_control\0\u{3}authentication_ui\0\u{1}reason\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}keychain\0\u{3}item_class\0\u{1}attributes\0\u{3}access_group\0\u{1}synchronizable\0\u{1}accessible\0\u{3}access_control\0\u{3}authentication_ui\0\u{1}reason\0\u{2}G\u{1}trusted\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1630,6 +1998,7 @@ nonisolated extension WireItem: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
       case 7: try { try decoder.decodeSingularMessageField(value: &self._accessControl) }()
       case 8: try { try decoder.decodeSingularUInt32Field(value: &self.authenticationUi) }()
       case 9: try { try decoder.decodeSingularStringField(value: &self._reason) }()
+      case 80: try { try decoder.decodeSingularMessageField(value: &self._trusted) }()
       default: break
       }
     }
@@ -1667,6 +2036,9 @@ nonisolated extension WireItem: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
     try { if let v = self._reason {
       try visitor.visitSingularStringField(value: v, fieldNumber: 9)
     } }()
+    try { if let v = self._trusted {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 80)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1680,6 +2052,7 @@ nonisolated extension WireItem: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
     if lhs._accessControl != rhs._accessControl {return false}
     if lhs.authenticationUi != rhs.authenticationUi {return false}
     if lhs._reason != rhs._reason {return false}
+    if lhs._trusted != rhs._trusted {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -1687,7 +2060,7 @@ nonisolated extension WireItem: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
 
 nonisolated extension WireChange: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Change"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}attributes\0\u{3}access_group\0\u{1}synchronizable\0\u{1}accessible\0\u{3}access_control\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}attributes\0\u{3}access_group\0\u{1}synchronizable\0\u{1}accessible\0\u{3}access_control\0\u{2}K\u{1}trust\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1700,6 +2073,7 @@ nonisolated extension WireChange: SwiftProtobuf.Message, SwiftProtobuf._MessageI
       case 3: try { try decoder.decodeSingularBoolField(value: &self._synchronizable) }()
       case 4: try { try decoder.decodeSingularUInt32Field(value: &self._accessible) }()
       case 5: try { try decoder.decodeSingularMessageField(value: &self._accessControl) }()
+      case 80: try { try decoder.decodeSingularMessageField(value: &self._trust) }()
       default: break
       }
     }
@@ -1725,6 +2099,9 @@ nonisolated extension WireChange: SwiftProtobuf.Message, SwiftProtobuf._MessageI
     try { if let v = self._accessControl {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
     } }()
+    try { if let v = self._trust {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 80)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1734,6 +2111,7 @@ nonisolated extension WireChange: SwiftProtobuf.Message, SwiftProtobuf._MessageI
     if lhs._synchronizable != rhs._synchronizable {return false}
     if lhs._accessible != rhs._accessible {return false}
     if lhs._accessControl != rhs._accessControl {return false}
+    if lhs._trust != rhs._trust {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -1741,7 +2119,7 @@ nonisolated extension WireChange: SwiftProtobuf.Message, SwiftProtobuf._MessageI
 
 nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ClientMessage"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}offers_terminal\0\u{3}secret_lengths\0\u{1}context\0\u{2}\u{7}add\0\u{3}copy_matching\0\u{1}update\0\u{1}delete\0\u{1}status\0\u{3}create_keychain\0\u{1}unlock\0\u{1}lock\0\u{3}set_password\0\u{1}authenticate\0\u{1}capabilities\0\u{3}end_context\0\u{1}policies\0\u{4}\u{8}register_prompter\0\u{3}attach_prompter\0\u{3}prompt_reply\0\u{2}&safekeeping\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}offers_terminal\0\u{3}secret_lengths\0\u{1}context\0\u{2}\u{7}add\0\u{3}copy_matching\0\u{1}update\0\u{1}delete\0\u{1}status\0\u{3}create_keychain\0\u{1}unlock\0\u{1}lock\0\u{3}set_password\0\u{1}authenticate\0\u{1}capabilities\0\u{3}end_context\0\u{1}policies\0\u{4}\u{8}register_prompter\0\u{3}attach_prompter\0\u{3}prompt_reply\0\u{4}\u{1c}change_settings\0\u{2}\u{a}safekeeping\0")
 
   fileprivate class _StorageClass {
     var _offersTerminal: Bool = false
@@ -1953,7 +2331,7 @@ nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._M
           }
         }()
         case 30: try {
-          var v: WireClientMessage.Empty?
+          var v: WireClientMessage.RegisterPrompter?
           var hadOneofValue = false
           if let current = _storage._verb {
             hadOneofValue = true
@@ -1984,6 +2362,19 @@ nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._M
           if let v = v {
             if hadOneofValue {try decoder.handleConflictingOneOf()}
             _storage._verb = .promptReply(v)
+          }
+        }()
+        case 60: try {
+          var v: WireClientMessage.ChangeSettings?
+          var hadOneofValue = false
+          if let current = _storage._verb {
+            hadOneofValue = true
+            if case .changeSettings(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._verb = .changeSettings(v)
           }
         }()
         case 70: try {
@@ -2084,6 +2475,10 @@ nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._M
       case .promptReply?: try {
         guard case .promptReply(let v)? = _storage._verb else { preconditionFailure() }
         try visitor.visitSingularMessageField(value: v, fieldNumber: 32)
+      }()
+      case .changeSettings?: try {
+        guard case .changeSettings(let v)? = _storage._verb else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 60)
       }()
       case .safekeeping?: try {
         guard case .safekeeping(let v)? = _storage._verb else { preconditionFailure() }
@@ -2211,6 +2606,60 @@ nonisolated extension WireClientMessage.Policies: SwiftProtobuf.Message, SwiftPr
   }
 }
 
+nonisolated extension WireClientMessage.ChangeSettings: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = WireClientMessage.protoMessageName + ".ChangeSettings"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}keychain\0\u{3}lock_after_idle\0\u{3}lock_after\0\u{3}locks_on_sleep\0\u{3}locks_with_screen\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self._keychain) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self._lockAfterIdle) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self._lockAfter) }()
+      case 4: try { try decoder.decodeSingularBoolField(value: &self._locksOnSleep) }()
+      case 5: try { try decoder.decodeSingularBoolField(value: &self._locksWithScreen) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._keychain {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 1)
+    } }()
+    try { if let v = self._lockAfterIdle {
+      try visitor.visitSingularUInt32Field(value: v, fieldNumber: 2)
+    } }()
+    try { if let v = self._lockAfter {
+      try visitor.visitSingularUInt32Field(value: v, fieldNumber: 3)
+    } }()
+    try { if let v = self._locksOnSleep {
+      try visitor.visitSingularBoolField(value: v, fieldNumber: 4)
+    } }()
+    try { if let v = self._locksWithScreen {
+      try visitor.visitSingularBoolField(value: v, fieldNumber: 5)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: WireClientMessage.ChangeSettings, rhs: WireClientMessage.ChangeSettings) -> Bool {
+    if lhs._keychain != rhs._keychain {return false}
+    if lhs._lockAfterIdle != rhs._lockAfterIdle {return false}
+    if lhs._lockAfter != rhs._lockAfter {return false}
+    if lhs._locksOnSleep != rhs._locksOnSleep {return false}
+    if lhs._locksWithScreen != rhs._locksWithScreen {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
 nonisolated extension WireClientMessage.Authenticate: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = WireClientMessage.protoMessageName + ".Authenticate"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}constraint\0")
@@ -2249,41 +2698,81 @@ nonisolated extension WireClientMessage.Add: SwiftProtobuf.Message, SwiftProtobu
   package static let protoMessageName: String = WireClientMessage.protoMessageName + ".Add"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}item\0\u{3}has_secret\0\u{1}parts\0")
 
+  fileprivate class _StorageClass {
+    var _item: WireItem? = nil
+    var _hasSecret_p: Bool = false
+    var _parts: UInt32 = 0
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _item = source._item
+      _hasSecret_p = source._hasSecret_p
+      _parts = source._parts
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
+
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    while let fieldNumber = try decoder.nextFieldNumber() {
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every case branch when no optimizations are
-      // enabled. https://github.com/apple/swift-protobuf/issues/1034
-      switch fieldNumber {
-      case 1: try { try decoder.decodeSingularMessageField(value: &self._item) }()
-      case 2: try { try decoder.decodeSingularBoolField(value: &self.hasSecret_p) }()
-      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.parts) }()
-      default: break
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeSingularMessageField(value: &_storage._item) }()
+        case 2: try { try decoder.decodeSingularBoolField(value: &_storage._hasSecret_p) }()
+        case 3: try { try decoder.decodeSingularUInt32Field(value: &_storage._parts) }()
+        default: break
+        }
       }
     }
   }
 
   package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    // The use of inline closures is to circumvent an issue where the compiler
-    // allocates stack space for every if/case branch local when no optimizations
-    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
-    // https://github.com/apple/swift-protobuf/issues/1182
-    try { if let v = self._item {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
-    } }()
-    if self.hasSecret_p != false {
-      try visitor.visitSingularBoolField(value: self.hasSecret_p, fieldNumber: 2)
-    }
-    if self.parts != 0 {
-      try visitor.visitSingularUInt32Field(value: self.parts, fieldNumber: 3)
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every if/case branch local when no optimizations
+      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+      // https://github.com/apple/swift-protobuf/issues/1182
+      try { if let v = _storage._item {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+      } }()
+      if _storage._hasSecret_p != false {
+        try visitor.visitSingularBoolField(value: _storage._hasSecret_p, fieldNumber: 2)
+      }
+      if _storage._parts != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._parts, fieldNumber: 3)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: WireClientMessage.Add, rhs: WireClientMessage.Add) -> Bool {
-    if lhs._item != rhs._item {return false}
-    if lhs.hasSecret_p != rhs.hasSecret_p {return false}
-    if lhs.parts != rhs.parts {return false}
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._item != rhs_storage._item {return false}
+        if _storage._hasSecret_p != rhs_storage._hasSecret_p {return false}
+        if _storage._parts != rhs_storage._parts {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -2442,6 +2931,36 @@ nonisolated extension WireClientMessage.Named: SwiftProtobuf.Message, SwiftProto
   package static func ==(lhs: WireClientMessage.Named, rhs: WireClientMessage.Named) -> Bool {
     if lhs._keychain != rhs._keychain {return false}
     if lhs.hasOldPassword_p != rhs.hasOldPassword_p {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireClientMessage.RegisterPrompter: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = WireClientMessage.protoMessageName + ".RegisterPrompter"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{4}U\u{1}shows_windows\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 85: try { try decoder.decodeSingularBoolField(value: &self.showsWindows) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.showsWindows != false {
+      try visitor.visitSingularBoolField(value: self.showsWindows, fieldNumber: 85)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: WireClientMessage.RegisterPrompter, rhs: WireClientMessage.RegisterPrompter) -> Bool {
+    if lhs.showsWindows != rhs.showsWindows {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -3120,7 +3639,7 @@ nonisolated extension WireServerMessage.Capabilities: SwiftProtobuf.Message, Swi
 
 nonisolated extension WireServerMessage.FoundItem: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = WireServerMessage.protoMessageName + ".FoundItem"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}reference\0\u{1}attributes\0\u{3}access_control\0\u{3}has_secret\0\u{3}secret_length\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}reference\0\u{1}attributes\0\u{3}access_control\0\u{3}has_secret\0\u{3}secret_length\0\u{2}K\u{1}trusted\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3133,6 +3652,7 @@ nonisolated extension WireServerMessage.FoundItem: SwiftProtobuf.Message, SwiftP
       case 3: try { try decoder.decodeSingularMessageField(value: &self._accessControl) }()
       case 4: try { try decoder.decodeSingularBoolField(value: &self.hasSecret_p) }()
       case 5: try { try decoder.decodeSingularUInt32Field(value: &self.secretLength) }()
+      case 80: try { try decoder.decodeSingularMessageField(value: &self._trusted) }()
       default: break
       }
     }
@@ -3158,6 +3678,9 @@ nonisolated extension WireServerMessage.FoundItem: SwiftProtobuf.Message, SwiftP
     if self.secretLength != 0 {
       try visitor.visitSingularUInt32Field(value: self.secretLength, fieldNumber: 5)
     }
+    try { if let v = self._trusted {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 80)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -3167,6 +3690,7 @@ nonisolated extension WireServerMessage.FoundItem: SwiftProtobuf.Message, SwiftP
     if lhs._accessControl != rhs._accessControl {return false}
     if lhs.hasSecret_p != rhs.hasSecret_p {return false}
     if lhs.secretLength != rhs.secretLength {return false}
+    if lhs._trusted != rhs._trusted {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -3209,7 +3733,7 @@ nonisolated extension WireServerMessage.NeedsPrompter: SwiftProtobuf.Message, Sw
 
 nonisolated extension WireServerMessage.Prompt: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = WireServerMessage.protoMessageName + ".Prompt"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{1}text\0\u{1}outcome\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{1}text\0\u{1}outcome\0\u{2}M\u{1}choices\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3220,6 +3744,7 @@ nonisolated extension WireServerMessage.Prompt: SwiftProtobuf.Message, SwiftProt
       case 1: try { try decoder.decodeSingularUInt32Field(value: &self.kind) }()
       case 2: try { try decoder.decodeSingularStringField(value: &self.text) }()
       case 3: try { try decoder.decodeSingularUInt32Field(value: &self.outcome) }()
+      case 80: try { try decoder.decodeRepeatedStringField(value: &self.choices) }()
       default: break
       }
     }
@@ -3235,6 +3760,9 @@ nonisolated extension WireServerMessage.Prompt: SwiftProtobuf.Message, SwiftProt
     if self.outcome != 0 {
       try visitor.visitSingularUInt32Field(value: self.outcome, fieldNumber: 3)
     }
+    if !self.choices.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.choices, fieldNumber: 80)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -3242,6 +3770,7 @@ nonisolated extension WireServerMessage.Prompt: SwiftProtobuf.Message, SwiftProt
     if lhs.kind != rhs.kind {return false}
     if lhs.text != rhs.text {return false}
     if lhs.outcome != rhs.outcome {return false}
+    if lhs.choices != rhs.choices {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -3318,7 +3847,7 @@ nonisolated extension WireServerMessage.Status: SwiftProtobuf.Message, SwiftProt
 
 nonisolated extension WireServerMessage.Keychain: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = WireServerMessage.protoMessageName + ".Keychain"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}path\0\u{3}lock_state\0\u{3}is_password_protected\0\u{3}lock_reason\0\u{3}item_count\0\u{1}problem\0\u{4}?damaged_items\0\u{3}quarantined_items\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}path\0\u{3}lock_state\0\u{3}is_password_protected\0\u{3}lock_reason\0\u{3}item_count\0\u{1}problem\0\u{4}!is_provisional\0\u{3}has_pending_password\0\u{2}\u{13}settings\0\u{4}\u{a}damaged_items\0\u{3}quarantined_items\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3333,6 +3862,9 @@ nonisolated extension WireServerMessage.Keychain: SwiftProtobuf.Message, SwiftPr
       case 5: try { try decoder.decodeSingularUInt32Field(value: &self.lockReason) }()
       case 6: try { try decoder.decodeSingularUInt64Field(value: &self.itemCount) }()
       case 7: try { try decoder.decodeSingularUInt32Field(value: &self._problem) }()
+      case 40: try { try decoder.decodeSingularBoolField(value: &self.isProvisional) }()
+      case 41: try { try decoder.decodeSingularBoolField(value: &self.hasPendingPassword_p) }()
+      case 60: try { try decoder.decodeSingularMessageField(value: &self._settings) }()
       case 70: try { try decoder.decodeSingularUInt64Field(value: &self.damagedItems) }()
       case 71: try { try decoder.decodeSingularUInt64Field(value: &self.quarantinedItems) }()
       default: break
@@ -3366,6 +3898,15 @@ nonisolated extension WireServerMessage.Keychain: SwiftProtobuf.Message, SwiftPr
     try { if let v = self._problem {
       try visitor.visitSingularUInt32Field(value: v, fieldNumber: 7)
     } }()
+    if self.isProvisional != false {
+      try visitor.visitSingularBoolField(value: self.isProvisional, fieldNumber: 40)
+    }
+    if self.hasPendingPassword_p != false {
+      try visitor.visitSingularBoolField(value: self.hasPendingPassword_p, fieldNumber: 41)
+    }
+    try { if let v = self._settings {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 60)
+    } }()
     if self.damagedItems != 0 {
       try visitor.visitSingularUInt64Field(value: self.damagedItems, fieldNumber: 70)
     }
@@ -3383,8 +3924,56 @@ nonisolated extension WireServerMessage.Keychain: SwiftProtobuf.Message, SwiftPr
     if lhs.lockReason != rhs.lockReason {return false}
     if lhs.itemCount != rhs.itemCount {return false}
     if lhs._problem != rhs._problem {return false}
+    if lhs.isProvisional != rhs.isProvisional {return false}
+    if lhs.hasPendingPassword_p != rhs.hasPendingPassword_p {return false}
     if lhs.damagedItems != rhs.damagedItems {return false}
     if lhs.quarantinedItems != rhs.quarantinedItems {return false}
+    if lhs._settings != rhs._settings {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireServerMessage.Settings: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = WireServerMessage.protoMessageName + ".Settings"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}lock_after_idle\0\u{3}lock_after\0\u{3}locks_on_sleep\0\u{3}locks_with_screen\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.lockAfterIdle) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.lockAfter) }()
+      case 3: try { try decoder.decodeSingularBoolField(value: &self.locksOnSleep) }()
+      case 4: try { try decoder.decodeSingularBoolField(value: &self.locksWithScreen) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.lockAfterIdle != 0 {
+      try visitor.visitSingularUInt32Field(value: self.lockAfterIdle, fieldNumber: 1)
+    }
+    if self.lockAfter != 0 {
+      try visitor.visitSingularUInt32Field(value: self.lockAfter, fieldNumber: 2)
+    }
+    if self.locksOnSleep != false {
+      try visitor.visitSingularBoolField(value: self.locksOnSleep, fieldNumber: 3)
+    }
+    if self.locksWithScreen != false {
+      try visitor.visitSingularBoolField(value: self.locksWithScreen, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: WireServerMessage.Settings, rhs: WireServerMessage.Settings) -> Bool {
+    if lhs.lockAfterIdle != rhs.lockAfterIdle {return false}
+    if lhs.lockAfter != rhs.lockAfter {return false}
+    if lhs.locksOnSleep != rhs.locksOnSleep {return false}
+    if lhs.locksWithScreen != rhs.locksWithScreen {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

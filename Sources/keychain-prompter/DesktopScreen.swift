@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainMessages
 internal import Pinentry
 internal import Secrets
 internal import Terminal
@@ -68,6 +69,54 @@ final class DesktopScreen: QuestionScreen {
         }
     }
 
+    /// One dialog after the other, each of two buttons: more are not had everywhere. The one that
+    /// closes a dialog is the one that allows less.
+    func choose(
+        _ choices: [TrustChoice], unless isOver: () -> Bool
+    ) throws(ScreenFailure) -> TrustChoice? {
+        var left = choices.filter { $0 != .deny }[...]
+        guard var chosen = left.popFirst(),
+            try confirms("May it?", yes: "Let it", no: "Deny", isOver)
+        else { return nil }
+        while let next = left.popFirst() {
+            guard
+                try confirms(
+                    "For how long?", yes: left.isEmpty ? next.words : "Longer", no: chosen.words,
+                    isOver)
+            else { break }
+            chosen = next
+        }
+        return chosen
+    }
+
+    func confirm(
+        _ question: String, unless isOver: () -> Bool
+    ) throws(ScreenFailure) -> Bool {
+        guard showsWindows else { return false }
+        return try confirms(question, yes: "Allow", no: "Deny", isOver)
+    }
+
+    private func confirms(
+        _ question: String, yes: String, no: String, _ isOver: () -> Bool
+    ) throws(ScreenFailure) -> Bool {
+        notice = nil
+        var words = words(prompt: nil, echo: false)
+        words.description += "\n\n" + question
+        do throws(PinentryError) {
+            return try withDialog { dialog throws(PinentryError) in
+                try dialog.confirm(words, yes: yes, no: no, unless: isOver)
+            }
+        } catch {
+            switch error {
+            case .cancelled: return false
+            case .abandoned: throw .abandoned
+            case .tooLong, .notShown: throw .lost
+            }
+        }
+    }
+
+    var showsWindows: Bool { PinentryDialog.hasWindow(display) }
+
     func finish(succeeded: Bool) { forget() }
 
     private func forget() {
@@ -77,16 +126,21 @@ final class DesktopScreen: QuestionScreen {
     private func dialog(
         _ words: PinentryDialog.Words, _ isOver: () -> Bool
     ) throws(PinentryError) -> HeldSecret {
-        let dialog = try PinentryDialog.open(display)
-        guard dialog.usesTerminal else {
-            return HeldSecret(try dialog.ask(words, unless: isOver))
+        try withDialog { dialog throws(PinentryError) in
+            HeldSecret(try dialog.ask(words, unless: isOver))
         }
+    }
+
+    /// One that takes the terminal gets it meanwhile.
+    private func withDialog<R>(
+        _ body: (PinentryDialog) throws(PinentryError) -> R
+    ) throws(PinentryError) -> R {
+        let dialog = try PinentryDialog.open(display)
+        guard dialog.usesTerminal else { return try body(dialog) }
         guard let terminal = try? Terminal(), terminal.isForeground else { throw .notShown }
-        let lent: Result<HeldSecret, PinentryError>
+        let lent: Result<R, PinentryError>
         do throws(TerminalError) {
-            lent = try terminal.lend { () throws(PinentryError) in
-                HeldSecret(try dialog.ask(words, unless: isOver))
-            }
+            lent = try terminal.lend { () throws(PinentryError) in try body(dialog) }
         } catch { throw .notShown }
         return try lent.get()
     }
@@ -111,5 +165,16 @@ final class DesktopScreen: QuestionScreen {
     /// One line, and nothing in it that a toolkit could take for markup or a shortcut.
     private static func isPlain(_ text: String) -> Bool {
         !text.contains { $0 == "<" || $0 == "&" || $0 == "_" || $0.isNewline }
+    }
+}
+
+extension TrustChoice {
+    fileprivate var words: String {
+        switch self {
+        case .deny: "Deny"
+        case .once: "Only now"
+        case .session: "Until logout"
+        case .always: "Always"
+        }
     }
 }

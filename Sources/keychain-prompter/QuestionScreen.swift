@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainMessages
 internal import Secrets
 
 enum ScreenFailure: Error {
@@ -25,5 +26,12 @@ protocol QuestionScreen {
     func ask(
         _ question: String, echo: Bool, unless isOver: () -> Bool
     ) throws(ScreenFailure) -> HeldSecret?
+    /// nil where the user said no.
+    func choose(
+        _ choices: [TrustChoice], unless isOver: () -> Bool
+    ) throws(ScreenFailure) -> TrustChoice?
+    /// Whether a yes can be asked for, where no program of a terminal could type it.
+    var showsWindows: Bool { get }
+    func confirm(_ question: String, unless isOver: () -> Bool) throws(ScreenFailure) -> Bool
     func finish(succeeded: Bool)
 }

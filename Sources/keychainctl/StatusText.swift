@@ -80,7 +80,8 @@ struct StatusText {
         }
         let facts = ["Keychain “\(name)”: \(state(keychain)).", path]
         return facts + ["    items: \(keychain.itemCount)"]
-            + damage(keychain) + opening(keychain) + protection(keychain)
+            + damage(keychain) + locking(keychain) + opening(keychain) + protection(keychain)
+            + passwords(keychain)
     }
 
     private func damage(_ keychain: KeychainStatus) -> [String] {
@@ -118,18 +119,43 @@ struct StatusText {
         }
     }
 
+    /// What its owner or the administrator has set; not what every keychain does.
+    private func locking(_ keychain: KeychainStatus) -> [String] {
+        guard let settings = keychain.settings, settings != KeychainSettings() else { return [] }
+        return ["    " + SettingsText.lines(settings).joined(separator: "; ")]
+    }
+
     private func opening(_ keychain: KeychainStatus) -> [String] {
         guard keychain.lockState != .unlocked else { return [] }
         let name = PlainText.line(keychain.name)
         if keychain.lockReason == .passwordDiffers {
             return [
                 """
-                    keychainctl unlock \(name) opens it with its old password; keychainctl \
-                set-password \(name) then gives it the new one.
+                    keychainctl unlock \(name) opens it with its old password; the next login's \
+                then opens it too.
                 """
             ]
         }
         return ["    keychainctl unlock \(name) opens it with its password."]
+    }
+
+    private func passwords(_ keychain: KeychainStatus) -> [String] {
+        var lines: [String] = []
+        if keychain.isProvisional {
+            lines.append(
+                """
+                    Your first login made it. Until a second one has opened it, this machine's own \
+                key opens it too.
+                """)
+        }
+        if keychain.hasPendingPassword {
+            lines.append(
+                """
+                    Its password was changed. Until a login has used the new one, the old one opens \
+                it too.
+                """)
+        }
+        return lines
     }
 
     private func protection(_ keychain: KeychainStatus) -> [String] {

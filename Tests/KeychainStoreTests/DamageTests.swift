@@ -137,7 +137,7 @@ import Testing
     @Test func `a flipped bit in any keybag value is damage, never a wrong password`() throws {
         let (keychain, content) = try wholeFile()
         let keybag = try keychain.rows("SELECT name, value FROM keybag")
-        #expect(keybag.count == 7)
+        #expect(keybag.count == 6)
         for row in keybag {
             let name: String = row["name"]
             let value: [UInt8] = [UInt8](row["value"] as Data)
@@ -180,11 +180,16 @@ import Testing
         _ passes: UInt32, _ memoryKiB: UInt32
     ) throws {
         let keychain = try TestKeychain()
-        let real = try keychain.file.keybag().required(.passwordProtector)
+        let real = try #require(keychain.file.keybag().protectors(.password).first)
+        let parameters =
+            [1] + passes.littleEndianBytes + memoryKiB.littleEndianBytes
+            + real.parameters.dropFirst(9)
+        // Behind the version, the state, the moment and the length come the parameters.
         let absurd =
-            [1] + passes.littleEndianBytes + memoryKiB.littleEndianBytes + real.dropFirst(9)
+            real.bytes.prefix(14) + parameters + real.bytes.dropFirst(14 + parameters.count)
+        let record = try ProtectorRecord(name: real.name, bytes: Array(absurd))
         let queue = try DatabaseQueue(path: keychain.path)
-        try queue.write { try Keybag.write(.passwordProtector, absurd, $0) }
+        try queue.write { try Keybag.write(record, $0) }
         try queue.close()
         #expect(throws: KeychainStoreError.damaged) {
             _ = try keychain.file.unlock(
@@ -196,23 +201,96 @@ import Testing
     @Test func `a keybag's wraps open in their own place only`() throws {
         let wrap = KeyWrap(identifier: RandomBytes.make(16), owner: TestKeychain.owner)
         let key = SealingKey.random()
-        let sealed = wrap.seal(SecretBytes(random: 32), for: .passcode, under: key)
+        let sealed = wrap.seal(SecretBytes(random: 32), for: .always, under: key)
         func opens(_ entry: Keybag.Entry) -> Bool {
             wrap.open(sealed, for: entry, under: key) != nil
         }
-        #expect(opens(.passcode))
-        let others: [Keybag.Entry] = [
-            .passwordProtector, .deviceProtector, .always, .afterFirstUnlock, .whileUnlocked,
-        ]
-        #expect(!others.contains(where: opens))
+        #expect(opens(.always))
+        #expect(![.identifier, .owner, .afterFirstUnlock, .whileUnlocked].contains(where: opens))
+    }
+
+    @Test func `a protector's wraps open as what they were made for only`() throws {
+        let wrap = KeyWrap(identifier: RandomBytes.make(16), owner: TestKeychain.owner)
+        let key = SealingKey.random()
+        var record = ProtectorRecord(.password, .pending, parameters: [1, 2, 3])
+        record.keep(master: SealingKey.random(), under: key, wrap)
+        record.keep(passcode: SealingKey.random(), under: key, wrap)
+        func opens(_ name: String, _ bytes: [UInt8]) throws -> Bool {
+            try ProtectorRecord(name: name, bytes: bytes).master(key, wrap) != nil
+        }
+        #expect(try opens(record.name, record.bytes))
+        // As another kind, under another number, in another state, at another time or cost.
+        let digits = String(record.name.suffix(8))
+        #expect(try !opens("protector:device:" + digits, record.bytes))
+        let other = digits == "00000000" ? "00000001" : "00000000"
+        #expect(try !opens("protector:password:" + other, record.bytes))
+        for (position, value) in [(1, UInt8(1)), (2, record.bytes[2] ^ 1), (14, 9)] {
+            var changed = record.bytes
+            changed[position] = value
+            #expect(try !opens(record.name, changed), "byte \(position)")
+        }
+        // Nor does one of its wraps stand in for the other.
+        let wrapBytes = 4 + 32 + SealingKey.overhead
+        let head = record.bytes.dropLast(2 * wrapBytes)
+        let tail = record.bytes.suffix(2 * wrapBytes)
+        #expect(
+            try !opens(
+                record.name, head + tail.suffix(wrapBytes) + tail.prefix(wrapBytes)))
+    }
+
+    @Test(arguments: [
+        "protector:", "protector:password", "protector:password:", "protector:password:1",
+        "protector:password:0000000g", "protector:password:000000001",
+        "protector:password:0000000A", "protector:passwords:00000001",
+        "protector:password:00000001:", "protector:password:+0000001",
+    ])
+    func `a protector with a name that nobody gives is damage`(_ name: String) throws {
+        let keychain = try TestKeychain()
+        let real = try #require(keychain.file.keybag().protectors.first)
+        #expect(throws: KeychainStoreError.damaged) {
+            _ = try ProtectorRecord(name: name, bytes: real.bytes)
+        }
+    }
+
+    @Test func `a protector that is longer or shorter than it says is damage`() throws {
+        let keychain = try TestKeychain()
+        let real = try #require(keychain.file.keybag().protectors.first)
+        for bytes in [[], real.bytes + [0], real.bytes.dropLast(), [9] + real.bytes.dropFirst()] {
+            #expect(throws: KeychainStoreError.damaged) {
+                _ = try ProtectorRecord(name: real.name, bytes: Array(bytes))
+            }
+        }
+    }
+
+    @Test func `more protectors than there may be are damage`() throws {
+        let keychain = try TestKeychain()
+        let real = try #require(keychain.file.keybag().protectors.first)
+        func add(_ count: Int) throws {
+            let queue = try DatabaseQueue(path: keychain.path)
+            try queue.write { database in
+                for number in 0..<count {
+                    let digits = String(number + 0x1000_0000, radix: 16)
+                    let copy = try ProtectorRecord(
+                        name: "protector:device:" + digits, bytes: real.bytes)
+                    try Keybag.write(copy, database)
+                }
+            }
+            try queue.close()
+        }
+        try add(Keybag.mostProtectors - 1)
+        #expect(try keychain.file.protectors().count == Keybag.mostProtectors)
+        try add(Keybag.mostProtectors)
+        #expect(throws: KeychainStoreError.damaged) { _ = try keychain.file.protectors() }
     }
 
     @Test func `a keybag's wraps do not open in another keychain`() throws {
         let first = try TestKeychain()
         let second = try TestKeychain()
-        let foreign = try second.file.keybag().required(.passwordProtector)
+        let foreign = try second.file.keybag().protectors
         let queue = try DatabaseQueue(path: first.path)
-        try queue.write { try Keybag.write(.passwordProtector, foreign, $0) }
+        try queue.write {
+            try Keybag.replace(first.file.keybag().protectors, with: foreign, $0)
+        }
         try queue.close()
         #expect(throws: KeychainStoreError.wrongPassword) {
             _ = try first.file.unlock(

@@ -26,13 +26,13 @@ final class TestKeychain: Sendable {
 
     var path: String { folder + "/login.keychain" }
 
-    init(password: String? = TestKeychain.password) throws {
+    init(password: String? = TestKeychain.password, provisional: Bool = false) throws {
         folder = try Self.newFolder()
         let path = folder + "/login.keychain"
         try KeychainFile.create(
             at: path, owner: Self.owner, deviceKey: deviceKey,
             password: password.map { HeldSecret(secret($0)) }, deviceSecret: deviceSecret,
-            cost: Self.cost)
+            provisional: provisional, cost: Self.cost)
         file = try KeychainFile.open(at: path, owner: Self.owner)
         always = try file.alwaysKeys(deviceKey: deviceKey)
         if let password {

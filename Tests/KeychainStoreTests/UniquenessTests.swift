@@ -139,7 +139,7 @@ import Testing
         }
         // The class key is out of reach for now, and may come back.
         #expect(throws: KeychainStoreError.duplicate) { try add() }
-        try keychain.tamper("DELETE FROM keybag WHERE name = 'passcode'")
+        try keychain.tamper("DELETE FROM keybag WHERE name LIKE 'protector:password:%'")
         try add()
         #expect(try keychain.file.itemCount() == 1)
     }

@@ -44,7 +44,7 @@ import Testing
             _ = try keychain.file.unlock(deviceKey: keychain.deviceKey)
         }
         #expect(try keychain.file.isPasswordProtected())
-        #expect(try !keychain.file.hasDeviceProtector())
+        #expect(try keychain.file.protectors().map(\.kind) == [.password])
     }
 
     @Test func `another device's key opens nothing`() throws {
@@ -61,7 +61,7 @@ import Testing
     @Test func `a keychain without a password has no passcode key`() throws {
         let keychain = try TestKeychain(password: nil)
         #expect(try !keychain.file.isPasswordProtected())
-        #expect(try keychain.file.hasDeviceProtector())
+        #expect(try keychain.file.protectors().map(\.kind) == [.device])
         #expect(keychain.keys().bytes(.whenPasscodeSetThisDeviceOnly) == nil)
         #expect(keychain.keys().bytes(.whenUnlocked) != nil)
         #expect(throws: KeychainStoreError.notProtected) {
@@ -74,7 +74,7 @@ import Testing
         try keychain.add(generic())
         try setPassword(keychain, nil, "new")
         #expect(try keychain.file.isPasswordProtected())
-        #expect(try !keychain.file.hasDeviceProtector())
+        #expect(try keychain.file.protectors().map(\.kind) == [.password])
         #expect(throws: KeychainStoreError.notProtected) {
             _ = try keychain.file.unlock(deviceKey: keychain.deviceKey)
         }
@@ -116,12 +116,13 @@ import Testing
 
     @Test func `a changed password has a salt of its own`() throws {
         let keychain = try TestKeychain()
-        let before = try PasswordProtector(
-            keychain.file.keybag().required(.passwordProtector))
+        let before = try #require(keychain.file.keybag().protectors.first)
         try setPassword(keychain, TestKeychain.password, TestKeychain.password)
-        let after = try PasswordProtector(keychain.file.keybag().required(.passwordProtector))
-        #expect(before.parameters.salt != after.parameters.salt)
-        #expect(before.wrappedMaster != after.wrappedMaster)
+        let after = try keychain.file.keybag().protectors
+        #expect(after.count == 1)
+        let salts = (before.parameters, after[0].parameters)
+        #expect(salts.0.suffix(16) != salts.1.suffix(16))
+        #expect(before.wrappedMaster != after[0].wrappedMaster)
     }
 
     @Test func `without its device secret the passcode class stays closed and all else opens`()
@@ -159,7 +160,7 @@ import Testing
         throws
     {
         let keychain = try TestKeychain(password: nil)
-        let wrap = try #require(keychain.file.keybag()[.deviceProtector])
+        let wrap = try #require(keychain.file.keybag().protectors.first).wrappedMaster
         try setPassword(keychain, nil, "new")
         for ending in ["", "-wal"] {
             let bytes = try rawBytes(keychain.path + ending)

@@ -5,6 +5,7 @@ internal import Foundation
 private enum TypeID: CFTypeID {
     case unknown, string, data, date, boolean, number, array, set, dictionary, error, null
     case accessControl, keychainItem, keychain, certificate, key, identity, policy
+    case access, trustedApplication
 }
 
 public func CFGetTypeID(_ object: CFTypeRef!) -> CFTypeID { typeID(of: object).rawValue }
@@ -28,6 +29,8 @@ private func typeID(of object: CFTypeRef?) -> TypeID {
     case is SecKey: .key
     case is SecIdentity: .identity
     case is SecPolicy: .policy
+    case is SecAccess: .access
+    case is SecTrustedApplication: .trustedApplication
     default: .unknown
     }
 }
@@ -49,6 +52,8 @@ public func SecCertificateGetTypeID() -> CFTypeID { TypeID.certificate.rawValue 
 public func SecKeyGetTypeID() -> CFTypeID { TypeID.key.rawValue }
 public func SecPolicyGetTypeID() -> CFTypeID { TypeID.policy.rawValue }
 public func SecIdentityGetTypeID() -> CFTypeID { TypeID.identity.rawValue }
+public func SecAccessGetTypeID() -> CFTypeID { TypeID.access.rawValue }
+public func SecTrustedApplicationGetTypeID() -> CFTypeID { TypeID.trustedApplication.rawValue }
 
 extension NSNumber {
     /// Foundation has one object for true and one for false; no other number is a boolean.

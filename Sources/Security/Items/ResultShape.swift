@@ -39,6 +39,7 @@ struct ResultShape {
         }
         let rights = result.accessControl
         objects.add(.accessControl, SecAccessControl(stored: rights))
+        if let trusted = result.trusted { objects.add(.access, SecAccess(stored: trusted)) }
         objects.add(.accessible, rights.protection.code as NSString)
         if parts.contains(.data) { objects.add(.data, Self.data(of: result)) }
         if parts.contains(.persistentReference) {

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+public import Secrets
+
+/// The two keys that a password gives: one wraps the master key, the other has its part in the
+/// passcode-set class.
+///
+/// Until a protector is made of them they open nothing. They are not the password, which can only be
+/// guessed from them at the price of a derivation each.
+public struct PasswordKeys: ~Copyable, Sendable {
+    private static let versionByte: UInt8 = 1
+    private static let parameterBytes = 1 + 4 + 4 + PasswordParameters.saltBytes
+
+    let parameters: PasswordParameters
+    let master: SealingKey
+    private let passcode: SecretBytes
+
+    init(
+        _ password: borrowing SecretBytes, _ parameters: PasswordParameters
+    ) throws(KeychainStoreError) {
+        do {
+            let both = try PasswordKey.derive(password, parameters)
+            self.init(both: both, parameters)
+        } catch { throw KeychainStoreError(error) }
+    }
+
+    /// For a password that is new: a salt of its own.
+    init(
+        _ password: borrowing SecretBytes, _ cost: PasswordCostChoice
+    ) throws(KeychainStoreError) {
+        let parameters: PasswordParameters
+        do { parameters = try cost.parameters() } catch { throw KeychainStoreError(error) }
+        try self.init(password, parameters)
+    }
+
+    private init(both: borrowing SecretBytes, _ parameters: PasswordParameters) {
+        self.parameters = parameters
+        master = SealingKey(both.part(0..<32))
+        passcode = both.part(32..<64)
+    }
+
+    /// Wraps akpu: needs the password and the secret that lies beside the file, never in it.
+    borrowing func passcodeKey(with deviceSecret: borrowing SecretBytes) -> SealingKey {
+        SealingKey(
+            KeyedHash.secret(
+                key: passcode, Array("keychain passcode 1".utf8), mixedWith: deviceSecret))
+    }
+
+    // MARK: As a protector
+
+    /// The master key under the password and, where its device secret is known, akpu under both.
+    borrowing func protector(
+        _ state: ProtectorRecord.State, master: borrowing SealingKey,
+        passcode: borrowing SealingKey, _ deviceSecret: HeldSecret?, _ wrap: KeyWrap
+    ) -> ProtectorRecord {
+        var record = ProtectorRecord(
+            .password, state, parameters: Self.bytes(of: parameters))
+        record.keep(master: master, under: self.master, wrap)
+        if let deviceSecret {
+            record.keep(passcode: passcode, under: passcodeKey(with: deviceSecret.bytes), wrap)
+        }
+        return record
+    }
+
+    /// A file may ask for any cost: what is absurd counts as damage, not as work to be done.
+    static func parameters(
+        _ bytes: some Collection<UInt8>
+    ) throws(KeychainStoreError) -> PasswordParameters {
+        let bytes = Array(bytes)
+        guard bytes.count == parameterBytes, bytes[0] == versionByte else { throw .damaged }
+        do {
+            return try PasswordParameters(
+                passes: UInt32(littleEndianBytes: bytes[1..<5]),
+                memoryKiB: UInt32(littleEndianBytes: bytes[5..<9]), salt: Array(bytes[9...]))
+        } catch { throw .damaged }
+    }
+
+    private static func bytes(of parameters: PasswordParameters) -> [UInt8] {
+        [versionByte] + parameters.passes.littleEndianBytes
+            + parameters.memoryKiB.littleEndianBytes + parameters.salt
+    }
+
+    // MARK: Kept for a while
+
+    /// Its cost and salt, then both keys.
+    public borrowing func copy() -> SecretBytes {
+        SecretBytes(copying: Self.bytes(of: parameters)).appending(master.bytes)
+            .appending(passcode)
+    }
+
+    public init(copy: borrowing SecretBytes) throws(KeychainStoreError) {
+        guard copy.count == Self.parameterBytes + PasswordKey.byteCount else { throw .damaged }
+        let head = copy.part(0..<Self.parameterBytes).releasedFromLockedMemory()
+        self.init(
+            both: copy.part(Self.parameterBytes..<copy.count), try Self.parameters(head))
+    }
+}
