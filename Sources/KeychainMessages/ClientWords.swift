@@ -81,10 +81,12 @@ extension Request {
             if let secret { parcel.add(secret) }
         case .delete(let query): message.delete = query.wire
         case .status: message.status = .init()
-        case .createKeychain(let name, let password):
+        case .createKeychain(let name, let password, let recoveryKey):
             message.createKeychain.name = name
             message.createKeychain.hasPassword_p = password != nil
+            message.createKeychain.hasRecoveryKey_p = recoveryKey != nil
             if let password { parcel.add(password) }
+            if let recoveryKey { parcel.add(recoveryKey) }
         case .unlock(let keychain, let password):
             message.unlock = .init()
             if let keychain { message.unlock.keychain = keychain }
@@ -102,6 +104,7 @@ extension Request {
         case .capabilities: message.capabilities = .init()
         case .endContext: message.endContext = .init()
         case .policies(let reload): message.policies.reload = reload
+        case .protectors(let request): request.encode(into: &message.protectors, &parcel)
         }
     }
 
@@ -124,7 +127,8 @@ extension Request {
         case .createKeychain(let create):
             self = .createKeychain(
                 name: create.name,
-                password: create.hasPassword_p ? try secrets.takeFirst() : nil)
+                password: create.hasPassword_p ? try secrets.takeFirst() : nil,
+                recoveryKey: create.hasRecoveryKey_p ? try secrets.takeFirst() : nil)
         case .unlock(let named):
             self = .unlock(
                 keychain: named.hasKeychain ? named.keychain : nil,
@@ -140,6 +144,7 @@ extension Request {
         case .capabilities: self = .capabilities
         case .endContext: self = .endContext
         case .policies(let policies): self = .policies(reload: policies.reload)
+        case .protectors(let wire): self = .protectors(try ProtectorRequest(wire, &secrets))
         case .registerPrompter, .attachPrompter, .promptReply: throw .malformed
         }
     }
@@ -167,7 +172,7 @@ extension AuthenticationContext {
 }
 
 extension ArraySlice<HeldSecret> {
-    fileprivate mutating func takeFirst() throws(MessageError) -> HeldSecret {
+    mutating func takeFirst() throws(MessageError) -> HeldSecret {
         guard let first else { throw .secretsDoNotFit }
         removeFirst()
         return first

@@ -9,7 +9,8 @@ public enum Request: Sendable {
     case update(ItemQuery, ItemChange, secret: HeldSecret?)
     case delete(ItemQuery)
     case status
-    case createKeychain(name: String, password: HeldSecret?)
+    /// `recoveryKey`: the text of one that opens it too.
+    case createKeychain(name: String, password: HeldSecret?, recoveryKey: HeldSecret? = nil)
     case unlock(keychain: String?, password: HeldSecret)
     case lock(keychain: String?)
     case setPassword(keychain: String?, old: HeldSecret?, new: HeldSecret)
@@ -20,6 +21,7 @@ public enum Request: Sendable {
     case endContext
     /// What policies are in force; `reload` reads them again first, and is root's to ask for.
     case policies(reload: Bool)
+    case protectors(ProtectorRequest)
 
     /// Bytes of one item's secret.
     public static let largestSecret = 32 * 1024 * 1024
@@ -34,6 +36,7 @@ public struct Answer: Sendable {
     public var capabilities: Capabilities?
     /// Lines for people.
     public var report: String?
+    public var protectors: [Protector] = []
     /// How many items were changed or deleted.
     public var count = 0
 

@@ -14,7 +14,8 @@ internal import Synchronization
 final class AuditLog: Sendable {
     enum Operation: String, Sendable {
         case add, copyMatching, update, delete, unlock, lock, setPassword, createKeychain, status
-        case authenticate, reloadPolicies
+        case authenticate, reloadPolicies, addProtector, removeProtector, testProtector
+        case unlockAtLogin
         /// What PAM's module or a screen locker asked for.
         case login, logout, offerPassword, changePassword
     }

@@ -28,7 +28,9 @@ public protocol Authenticator: Sendable {
 /// What the user is told before he is asked: the service's own facts, and below them the program's
 /// words.
 public struct Question: Sendable, Equatable {
-    public enum Purpose: String, Sendable { case read, change, delete, add, authenticate }
+    public enum Purpose: String, Sendable {
+        case read, change, delete, add, authenticate, addProtector, removeProtector
+    }
 
     public let purpose: Purpose
     /// Names of the items it is about, at most `mostNames`.
@@ -50,7 +52,12 @@ public struct Question: Sendable, Equatable {
     /// characters that could change how the rest reads.
     public func text(for caller: Caller) -> String {
         let purpose =
-            purpose == .authenticate ? "know that it is you" : "\(purpose.rawValue) \(items)"
+            switch purpose {
+            case .read, .change, .delete, .add: "\(purpose.rawValue) \(items)"
+            case .authenticate: "know that it is you"
+            case .addProtector: "add something that opens the keychain \(list(of: names))"
+            case .removeProtector: "remove something that opens the keychain \(list(of: names))"
+            }
         var lines = ["\(Self.program(caller)) wants to \(purpose)."]
         if let reason, !reason.isEmpty {
             lines.append("The program says: \(ShownText.quoted(reason, longest: 200))")
@@ -59,11 +66,15 @@ public struct Question: Sendable, Equatable {
     }
 
     private var items: String {
-        let shown = names.prefix(3).map { ShownText.quoted($0, longest: 60) }
-        let list = shown.isEmpty ? "an item" : shown.joined(separator: ", ")
+        let shown = names.prefix(3)
+        let list = shown.isEmpty ? "an item" : list(of: Array(shown))
         return itemCount > shown.count && !shown.isEmpty
             ? "\(list) and \(itemCount - shown.count) more keychain items"
             : "the keychain item \(list)"
+    }
+
+    private func list(of names: [String]) -> String {
+        names.map { ShownText.quoted($0, longest: 60) }.joined(separator: ", ")
     }
 
     private static func program(_ caller: Caller) -> String {

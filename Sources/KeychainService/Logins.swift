@@ -17,6 +17,7 @@ final class Logins: Sendable {
     private let pending: PendingUnlocks
     private let evidence: EvidenceStore
     private let guesses: Guesses
+    private let unasked: UnaskedUnlock
     private let accounts: AccountNames
     private let audit: AuditLog
     private let log: @Sendable (String) -> Void
@@ -25,7 +26,8 @@ final class Logins: Sendable {
     init(
         folder: KeychainFolder, protectors: Protectors, vault: KernelVault,
         sessions: SessionRegistry, pending: PendingUnlocks,
-        evidence: EvidenceStore, guesses: Guesses, accounts: AccountNames, audit: AuditLog,
+        evidence: EvidenceStore, guesses: Guesses, unasked: UnaskedUnlock, accounts: AccountNames,
+        audit: AuditLog,
         log: @escaping @Sendable (String) -> Void
     ) {
         self.folder = folder
@@ -35,6 +37,7 @@ final class Logins: Sendable {
         self.pending = pending
         self.evidence = evidence
         self.guesses = guesses
+        self.unasked = unasked
         self.accounts = accounts
         self.audit = audit
         self.log = log
@@ -45,7 +48,11 @@ final class Logins: Sendable {
         recording(.login, facts.user, host) { () throws(Refusal) in
             let session = try begin(facts, hasPassword: password != nil, host: host)
             log("login of uid \(facts.user) through \(facts.service)")
-            guard let password, password.bytes.count > 0 else { return }
+            guard let password else {
+                return unasked.begin(session, subject(session.user, host))
+            }
+            // An empty one is a failure, not an absence.
+            guard password.bytes.count > 0 else { return }
             guard pending.begin(facts.user) else { throw .tooManyRequests }
             let begun = unlockBegins(facts.user)
             work.async { [self] in

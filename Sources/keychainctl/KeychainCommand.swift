@@ -14,6 +14,6 @@ struct KeychainCommand: ParsableCommand {
             StatusCommand.self, CreateCommand.self, UnlockCommand.self, LockCommand.self,
             SetPasswordCommand.self, AddCommand.self, GetCommand.self, ListCommand.self,
             UpdateCommand.self, DeleteCommand.self, PrompterCommand.self, AuditCommand.self,
-            PolicyCommand.self,
+            PolicyCommand.self, ProtectorCommand.self,
         ])
 }

@@ -67,7 +67,8 @@ struct Keychaind: ParsableCommand {
                 stateFolder: state, runtimeFolder: sockets.runtimeFolder,
                 requests: sockets.requests, logins: sockets.logins, offers: sockets.offers,
                 authenticationProgram: programs.authentication,
-                prompterProgram: programs.prompter, accountName: { Account.name(of: $0) },
+                prompterProgram: programs.prompter, tpmProgram: programs.tpm,
+                credentials: Credentials.given(), accountName: { Account.name(of: $0) },
                 accountGroups: { Account.groups(of: $0) },
                 groupName: { Account.groupName(of: $0) }, policy: policy, log: log))
         daemon.watch { loader.loadIfChanged() }
