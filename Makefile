@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # make demo   the story of one login, told with real parts
 # make test   all tests; those that need root run when you are root
+# make crash  keychainctl killed, or its disk failing, at CRASH_POINTS=10000 points of CRASH_SEED=1
 # make lint   formatting and warnings
 # make fuzz   the PAM module's fuzzers, FUZZ_SECONDS=30 each
 # make bench  measurements, as ratios
@@ -8,9 +9,12 @@
 # make examples   the example package, built as another package would be
 # make install prefix=/usr
 prefix ?= /usr/local
+CRASH_POINTS ?= 10000
+CRASH_SEED ?= 1
 BUILD = swift build -c release --static-swift-stdlib
 
-.PHONY: all build demo test test-swift test-module test-commands test-system lint fuzz bench \
+.PHONY: all build demo test test-swift test-module test-commands test-crash test-system crash \
+	lint fuzz bench \
 	install docs examples dependencies
 
 all: build
@@ -29,7 +33,7 @@ build: dependencies
 demo: build
 	@scripts/demo
 
-test: test-swift test-module test-commands test-system
+test: test-swift test-module test-commands test-crash test-system
 
 test-swift: dependencies
 	SWIFT_BACKTRACE=enable=no swift test --explicit-target-dependency-import-check error
@@ -39,6 +43,13 @@ test-module: dependencies
 
 test-commands: build
 	Tests/CommandLine/run .build/release
+
+# A fixed sample of what `make crash` does.
+test-crash: build
+	Tests/Crash/run .build/release 40 1
+
+crash: build
+	Tests/Crash/run .build/release $(CRASH_POINTS) $(CRASH_SEED)
 
 test-system: build
 	scripts/test-system

@@ -90,6 +90,7 @@ let package = Package(
         floor("LoginManager", ["CSystemd"]),
         floor("TrustedPlatform", ["CTSS2", "Secrets"]),
         floor("Terminal", ["Secrets"]),
+        floor("PAMSetup", ["LocalSocket"]),
         floor("Pinentry", ["LocalSocket", "Secrets", "Terminal"]),
 
         // Judging: pure, and blind to secrets.
@@ -108,7 +109,7 @@ let package = Package(
             "KeychainService",
             [
                 "KeychainModel", "KeychainMessages", "AccessControl", "KeychainStore", "Secrets",
-                "KernelKeyring", "LocalSocket", "LoginHandoff", "LoginManager",
+                "KernelKeyring", "LocalSocket", "LoginHandoff", "LoginManager", "PAMSetup",
             ]),
         floor("KeychainClient", ["KeychainModel", "KeychainMessages", "LocalSocket", "Secrets"]),
 
@@ -148,12 +149,13 @@ let package = Package(
             "keychainctl",
             [
                 "KeychainModel", "KeychainMessages", "KeychainEndpoints", "LocalSocket", "Secrets",
-                "Terminal", "AccessControl", "PolicyCompiler", arguments,
+                "Terminal", "AccessControl", "PAMSetup", "PolicyCompiler", arguments,
             ]),
 
         tests("KeychainModelTests", ["KeychainModel"]),
         tests("SecretsTests", ["Secrets"]),
         tests("TerminalTests", ["Terminal", "Secrets"]),
+        tests("PAMSetupTests", ["PAMSetup"]),
         tests("PinentryTests", ["Pinentry", "LocalSocket", "Secrets"]),
         tests("TrustedPlatformTests", ["TrustedPlatform", "Secrets"]),
         tests("LocalSocketTests", ["LocalSocket", "CLinux", "Secrets"]),

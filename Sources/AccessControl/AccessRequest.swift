@@ -13,11 +13,15 @@ public struct AccessRequest: Sendable {
         public let biometryIsCurrent: Bool
         /// What policies ask about items; empty where there are none.
         public let facts: PolicyFacts
+        /// How the caller comes to know of it, where it is not by its group or a rule.
+        public let admission: Admission
 
         public init(
             reference: ItemReference, accessGroup: String, accessControl: ItemAccessControl,
-            biometryIsCurrent: Bool = true, facts: PolicyFacts = PolicyFacts()
+            biometryIsCurrent: Bool = true, facts: PolicyFacts = PolicyFacts(),
+            admission: Admission = .none
         ) {
+            self.admission = admission
             self.reference = reference
             self.accessGroup = accessGroup
             self.accessControl = accessControl
@@ -26,14 +30,33 @@ public struct AccessRequest: Sendable {
         }
     }
 
+    /// What lets a caller know of an item beside its group and the policy.
+    public enum Admission: Sendable, Hashable {
+        case none
+        /// The item's user trusts the program with it: it may read, and do nothing else.
+        case trusted
+        /// The caller may change the item. That says nothing of its list of programs, except that he
+        /// may ask to have it changed.
+        case mayChange
+
+        func covers(_ operation: PolicyOperation) -> Bool {
+            switch self {
+            case .none: false
+            case .trusted: PolicyOperations.read.contains(operation)
+            case .mayChange: operation == .changeACL
+            }
+        }
+    }
+
     /// How the keychain stands when the request is judged.
     public struct Keychain: Sendable, Equatable {
         public let isUnlocked: Bool
         public let wasUnlockedSinceBoot: Bool
-        /// It has a password protector.
-        public let isPasscodeSet: Bool
+        /// It has a password protector; nil where nobody looked, which allows nothing that either
+        /// answer would not.
+        public let isPasscodeSet: Bool?
 
-        public init(isUnlocked: Bool, wasUnlockedSinceBoot: Bool, isPasscodeSet: Bool) {
+        public init(isUnlocked: Bool, wasUnlockedSinceBoot: Bool, isPasscodeSet: Bool?) {
             self.isUnlocked = isUnlocked
             self.wasUnlockedSinceBoot = wasUnlockedSinceBoot
             self.isPasscodeSet = isPasscodeSet

@@ -18,7 +18,7 @@ public struct Judge: Sendable {
     // MARK: The item alone
 
     private func byItem(_ request: AccessRequest, _ evidence: Evidence) -> Verdict {
-        guard request.isOwn else { return .deny(.unknownItem) }
+        guard request.isOwn || request.isLetIn else { return .deny(.unknownItem) }
         if let denial = request.classDenial { return .deny(denial) }
         switch PolicyItemConstraint(request.constraint) {
         case .none: return .allow(Grant(request))
@@ -46,7 +46,7 @@ public struct Judge: Sendable {
         let ruling = policy.decide(policy.admit(asked))
         if ruling.outcome == .deny {
             // Who may not know of the item hears nothing of a rule about it.
-            guard request.isOwn else { return .deny(.unknownItem) }
+            guard request.isOwn || request.isLetIn else { return .deny(.unknownItem) }
             let because = policy.decision(on: asked).because.map(\.string)
             guard because.isEmpty else {
                 return .deny(.forbidden(because: because, first: ruling.lead.flatMap(place)))
@@ -76,12 +76,16 @@ extension AccessRequest {
         circumstances.callerGroups.contains { $0.utf8.elementsEqual(item.accessGroup.utf8) }
     }
 
+    fileprivate var isLetIn: Bool {
+        item.admission.covers(circumstances.policyOperation)
+    }
+
     /// Deleting needs no class key: what can't be read can still be thrown away.
     fileprivate var classDenial: Denial? {
         guard circumstances.operation != .delete else { return nil }
         let keychain = circumstances.keychain
         let protection = item.accessControl.protection
-        if protection == .whenPasscodeSetThisDeviceOnly, !keychain.isPasscodeSet {
+        if protection == .whenPasscodeSetThisDeviceOnly, keychain.isPasscodeSet != true {
             return .passcodeNotSet
         }
         return keychain.holds(protection) ? nil : .locked
@@ -103,16 +107,17 @@ extension AccessRequest {
 
     /// Without a password nobody can prove that he is the keychain's owner.
     fileprivate func canProve(_ requirement: Requirement, given evidence: Evidence) -> Bool {
-        circumstances.keychain.isPasscodeSet
+        circumstances.keychain.isPasscodeSet == true
             && requirement.cheapestProof(given: evidence, available: circumstances.provable) != nil
     }
 
     fileprivate func policyRequest(_ evidence: Evidence) -> PolicyRequest {
         var facts = circumstances.facts.with(item: item.facts)
         facts[.member] = .known(isOwn)
+        facts.isLetIn = isLetIn
         facts[.interactive] = .known(circumstances.mayAsk)
         facts[.unlocked] = .known(circumstances.keychain.isUnlocked)
-        facts[.passcodeSet] = .known(circumstances.keychain.isPasscodeSet)
+        facts[.passcodeSet] = circumstances.keychain.isPasscodeSet.map { .known($0) } ?? .unknown
         facts.constraint = PolicyItemConstraint(constraint)
         return PolicyRequest(
             circumstances.policyOperation, facts: facts, evidence: evidence.proofs,

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -158,6 +159,18 @@ int kc_forbid_dumping(void) {
 }
 
 int kc_runs_with_foreign_rights(void) { return getauxval(AT_SECURE) != 0; }
+
+static const int all_seals = F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL;
+
+int kc_memory_make(const char *name) { return memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING); }
+
+int kc_memory_seal(int memory) { return fcntl(memory, F_ADD_SEALS, all_seals); }
+
+int kc_memory_is_sealed(int memory) {
+    // -1, which has every bit, for what is no file of memory.
+    int seals = fcntl(memory, F_GET_SEALS);
+    return seals >= 0 && (seals & all_seals) == all_seals;
+}
 
 int kc_pidfd_open(pid_t pid) { return (int)syscall(SYS_pidfd_open, pid, 0); }
 

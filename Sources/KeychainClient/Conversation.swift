@@ -40,6 +40,7 @@ struct Conversation {
                 if let status = part.status { answer.status = status }
                 if let known = part.capabilities { answer.capabilities = known }
                 if let report = part.report { answer.report = report }
+                if let kept = part.safekept { answer.safekept = kept }
                 if !continues { return answer }
             case .needsPrompter(let challenge, let program):
                 // A daemon asks for one once in a request; the program it names is root's.

@@ -9,7 +9,9 @@ internal import SwiftProtobuf
 public enum ClientWords: Sendable {
     /// A request; the program may offer its controlling terminal for a question.
     case request(Request, context: AuthenticationContext?, offersTerminal: Bool)
-    case registerPrompter
+    /// A prompter for a whole session. One that shows windows is out of reach of what its user types
+    /// into a terminal.
+    case registerPrompter(showsWindows: Bool)
     /// A prompter that was started for one question names it.
     case attachPrompter(challenge: [UInt8])
     /// nil: the user has cancelled.
@@ -30,7 +32,9 @@ public enum ClientWords: Sendable {
                 if let password = context.applicationPassword { parcel.add(password) }
             }
             request.encode(into: &message, &parcel)
-        case .registerPrompter: message.registerPrompter = .init()
+        case .registerPrompter(let showsWindows):
+            message.registerPrompter = .init()
+            message.showsWindows = showsWindows
         case .attachPrompter(let challenge): message.attachPrompter = .init(challenge)
         case .promptReply(let answer):
             message.promptReply.hasAnswer_p = answer != nil
@@ -49,7 +53,7 @@ public enum ClientWords: Sendable {
         guard message.secretLengths.count <= Self.mostSecrets else { throw .malformed }
         var parts = try SecretParcel.split(secrets, lengths: message.secretLengths)[...]
         switch message.verb {
-        case .registerPrompter: self = .registerPrompter
+        case .registerPrompter: self = .registerPrompter(showsWindows: message.showsWindows)
         case .attachPrompter(let challenge): self = .attachPrompter(challenge: .init(challenge))
         case .promptReply(let reply):
             self = .promptReply(reply.hasAnswer_p ? try parts.takeFirst() : nil)
@@ -94,6 +98,8 @@ extension Request {
         case .lock(let keychain):
             message.lock = .init()
             if let keychain { message.lock.keychain = keychain }
+        case .changeSettings(let keychain, let change):
+            message.changeSettings = .init(keychain, change)
         case .setPassword(let keychain, let old, let new):
             message.setPassword = .init()
             if let keychain { message.setPassword.keychain = keychain }
@@ -105,6 +111,9 @@ extension Request {
         case .endContext: message.endContext = .init()
         case .policies(let reload): message.policies.reload = reload
         case .protectors(let request): request.encode(into: &message.protectors, &parcel)
+        case .safekeeping(let keychain, let step):
+            message.safekeeping = step.wire
+            if let keychain { message.safekeeping.keychain = keychain }
         }
     }
 
@@ -134,6 +143,9 @@ extension Request {
                 keychain: named.hasKeychain ? named.keychain : nil,
                 password: try secrets.takeFirst())
         case .lock(let named): self = .lock(keychain: named.hasKeychain ? named.keychain : nil)
+        case .changeSettings(let change):
+            self = .changeSettings(
+                keychain: change.hasKeychain ? change.keychain : nil, change.change)
         case .setPassword(let named):
             let old = named.hasOldPassword_p ? try secrets.takeFirst() : nil
             self = .setPassword(
@@ -145,6 +157,9 @@ extension Request {
         case .endContext: self = .endContext
         case .policies(let policies): self = .policies(reload: policies.reload)
         case .protectors(let wire): self = .protectors(try ProtectorRequest(wire, &secrets))
+        case .safekeeping(let wire):
+            self = .safekeeping(
+                keychain: wire.hasKeychain ? wire.keychain : nil, try Safekeeping(wire))
         case .registerPrompter, .attachPrompter, .promptReply: throw .malformed
         }
     }

@@ -23,6 +23,8 @@ public enum DaemonWords: Sendable {
         case information(String)
         case error(String)
         case title(String)
+        /// The reply is the chosen one's word.
+        case choose([TrustChoice])
         /// The conversation is over: whether what it was for succeeded.
         case finished(succeeded: Bool)
     }
@@ -42,6 +44,7 @@ public enum DaemonWords: Sendable {
             if let known = answer.capabilities { message.answer.capabilities = known.wire }
             if let report = answer.report { message.answer.report = report }
             message.answer.protectors = answer.protectors.map(\.wire)
+            if let kept = answer.safekept { message.answer.safekept = kept.wire }
         case .needsPrompter(let challenge, let program):
             message.needsPrompter.challenge = .init(challenge)
             message.needsPrompter.program = program
@@ -73,6 +76,7 @@ extension AnsweredItem {
         wire.reference = .init(item.reference.bytes)
         wire.attributes = AttributesCoding.wire(item.attributes)
         wire.accessControl = item.accessControl.wire
+        if let trusted = item.trusted { wire.trusted = trusted.wire }
         if let secret {
             wire.hasSecret_p = true
             wire.secretLength = UInt32(secret.bytes.count)
@@ -92,6 +96,7 @@ extension Answer {
         capabilities = wire.hasCapabilities ? try Capabilities(wire.capabilities) : nil
         report = wire.hasReport ? wire.report : nil
         for protector in wire.protectors { protectors.append(try Protector(protector)) }
+        safekept = wire.hasSafekept ? try Safekept(wire.safekept) : nil
         let lengths = wire.items.filter(\.hasSecret_p).map(\.secretLength)
         var secrets = try SecretParcel.split(joined, lengths: lengths)[...]
         items.reserveCapacity(wire.items.count)
@@ -104,7 +109,8 @@ extension Answer {
                     item: FoundItem(
                         reference: reference,
                         attributes: try AttributesCoding.attributes(item.attributes),
-                        accessControl: try ItemAccessControl(item.accessControl)),
+                        accessControl: try ItemAccessControl(item.accessControl),
+                        trusted: item.hasTrusted ? try TrustList(item.trusted) : nil),
                     secret: item.hasSecret_p ? secrets.popFirst() : nil))
         }
     }
@@ -120,6 +126,7 @@ extension DaemonWords.Prompt {
         case .error(let text): (wire.kind, wire.text) = (4, text)
         case .title(let text): (wire.kind, wire.text) = (5, text)
         case .finished(let succeeded): (wire.kind, wire.outcome) = (6, succeeded ? 0 : 1)
+        case .choose(let choices): (wire.kind, wire.choices) = (80, choices.map(\.rawValue))
         }
         return wire
     }
@@ -132,6 +139,7 @@ extension DaemonWords.Prompt {
         case 4: self = .error(wire.text)
         case 5: self = .title(wire.text)
         case 6: self = .finished(succeeded: wire.outcome == 0)
+        case 80: self = .choose(wire.choices.compactMap(TrustChoice.init(rawValue:)))
         default: throw .malformed
         }
     }

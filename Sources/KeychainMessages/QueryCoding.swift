@@ -68,6 +68,7 @@ extension NewItem {
         if let accessControl { wire.accessControl = accessControl.wire }
         wire.authenticationUi = UInt32(authenticationUI.rawValue)
         if let reason { wire.reason = reason }
+        if let trusted { wire.trusted = NamedProgram.wire(trusted) }
         return wire
     }
 
@@ -83,6 +84,7 @@ extension NewItem {
         isSynchronizable = wire.synchronizable
         accessible = try Accessibility(wire: wire.accessible)
         accessControl = wire.hasAccessControl ? try ItemAccessControl(wire.accessControl) : nil
+        trusted = wire.hasTrusted ? try NamedProgram.programs(wire.trusted.identities) : nil
         self.authenticationUI = authenticationUI
         reason = wire.hasReason ? wire.reason : nil
     }
@@ -96,6 +98,7 @@ extension ItemChange {
         if let isSynchronizable { wire.synchronizable = isSynchronizable }
         if let accessible { wire.accessible = UInt32(accessible.rawValue) }
         if let accessControl { wire.accessControl = accessControl.wire }
+        if let trust { wire.trust = trust.wire }
         return wire
     }
 
@@ -106,6 +109,7 @@ extension ItemChange {
         isSynchronizable = wire.hasSynchronizable ? wire.synchronizable : nil
         accessible = wire.hasAccessible ? try Accessibility(wire: wire.accessible) : nil
         accessControl = wire.hasAccessControl ? try ItemAccessControl(wire.accessControl) : nil
+        trust = wire.hasTrust ? try TrustChange(wire.trust) : nil
     }
 }
 

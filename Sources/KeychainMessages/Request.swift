@@ -13,6 +13,8 @@ public enum Request: Sendable {
     case createKeychain(name: String, password: HeldSecret?, recoveryKey: HeldSecret? = nil)
     case unlock(keychain: String?, password: HeldSecret)
     case lock(keychain: String?)
+    /// What closes the keychain besides; loosening it asks the user.
+    case changeSettings(keychain: String?, KeychainSettingsChange)
     case setPassword(keychain: String?, old: HeldSecret?, new: HeldSecret)
     /// Asks the user for what meets the constraint, in the name of the request's context.
     case authenticate(Constraint)
@@ -22,6 +24,7 @@ public enum Request: Sendable {
     /// What policies are in force; `reload` reads them again first, and is root's to ask for.
     case policies(reload: Bool)
     case protectors(ProtectorRequest)
+    case safekeeping(keychain: String?, Safekeeping)
 
     /// Bytes of one item's secret.
     public static let largestSecret = 32 * 1024 * 1024
@@ -37,6 +40,7 @@ public struct Answer: Sendable {
     /// Lines for people.
     public var report: String?
     public var protectors: [Protector] = []
+    public var safekept: Safekept?
     /// How many items were changed or deleted.
     public var count = 0
 

@@ -39,7 +39,10 @@ extension KeychainStatus {
         wire.isPasswordProtected = isPasswordProtected
         wire.lockReason = UInt32(lockReason.rawValue)
         wire.itemCount = UInt64(clamping: itemCount)
+        wire.damagedItems = UInt64(clamping: damagedItems)
+        wire.quarantinedItems = UInt64(clamping: quarantinedItems)
         if let problem { wire.problem = problem.rawValue }
+        if let settings { wire.settings = .init(settings) }
         return wire
     }
 
@@ -51,7 +54,10 @@ extension KeychainStatus {
             name: wire.name, path: wire.path, lockState: lockState,
             isPasswordProtected: wire.isPasswordProtected, lockReason: reason,
             itemCount: Int(clamping: wire.itemCount),
-            problem: wire.hasProblem ? Refusal(rawValue: wire.problem) ?? .internalError : nil)
+            problem: wire.hasProblem ? Refusal(rawValue: wire.problem) ?? .internalError : nil,
+            settings: wire.hasSettings ? wire.settings.settings : nil)
+        damagedItems = Int(clamping: wire.damagedItems)
+        quarantinedItems = Int(clamping: wire.quarantinedItems)
     }
 }
 

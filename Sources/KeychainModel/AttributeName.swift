@@ -22,6 +22,7 @@ extension AttributeName {
     public static let accessGroup = Self("agrp")
     public static let accessible = Self("pdmn")
     public static let accessControl = Self("accc")
+    public static let access = Self("acls")
     public static let synchronizable = Self("sync")
     public static let creationDate = Self("cdat")
     public static let modificationDate = Self("mdat")

@@ -60,6 +60,8 @@ public struct NewItem: Sendable, Equatable {
     public var accessible: Accessibility = .whenUnlocked
     /// nil: the accessibility alone.
     public var accessControl: ItemAccessControl?
+    /// Programs that are let in beside its groups; nil: no list.
+    public var trusted: [NamedProgram]?
     public var authenticationUI: ItemQuery.AuthenticationUI = .allow
     /// The asking program's own words for the user.
     public var reason: String?
@@ -74,6 +76,7 @@ public struct ItemChange: Sendable, Equatable {
     public var isSynchronizable: Bool?
     public var accessible: Accessibility?
     public var accessControl: ItemAccessControl?
+    public var trust: TrustChange?
 
     public init() {}
 }
@@ -84,12 +87,17 @@ public struct FoundItem: Sendable, Equatable {
     /// Includes access group, synchronizable and dates; neither accessibility nor access control.
     public let attributes: Attributes
     public let accessControl: ItemAccessControl
+    /// The programs it lets in beside its groups; nil where it has no list, or the asker is one of
+    /// them himself.
+    public let trusted: TrustList?
 
     public init(
-        reference: ItemReference, attributes: Attributes, accessControl: ItemAccessControl
+        reference: ItemReference, attributes: Attributes, accessControl: ItemAccessControl,
+        trusted: TrustList? = nil
     ) {
         self.reference = reference
         self.attributes = attributes
         self.accessControl = accessControl
+        self.trusted = trusted
     }
 }

@@ -17,12 +17,19 @@ public struct KeychainStatus: Sendable, Equatable {
     /// Why it is locked although somebody logged in, where the service knows.
     public var lockReason: LockReason
     public var itemCount: Int
+    /// Records that were met and did not open, since the file was opened.
+    public var damagedItems = 0
+    /// Records that were set aside within the file.
+    public var quarantinedItems = 0
     /// Set where the file can't be opened.
     public var problem: Refusal?
+    /// What closes it, the administrator's bounds counted; nil where nothing but its user does.
+    public var settings: KeychainSettings?
 
     public init(
         name: String, path: String, lockState: LockState, isPasswordProtected: Bool,
-        lockReason: LockReason, itemCount: Int, problem: Refusal?
+        lockReason: LockReason, itemCount: Int, problem: Refusal?,
+        settings: KeychainSettings? = nil
     ) {
         self.name = name
         self.path = path
@@ -31,10 +38,11 @@ public struct KeychainStatus: Sendable, Equatable {
         self.lockReason = lockReason
         self.itemCount = itemCount
         self.problem = problem
+        self.settings = settings
     }
 }
 
-/// What kept a login from unlocking its keychain.
+/// What kept a login from unlocking its keychain, or closed it again.
 public enum LockReason: UInt8, Sendable {
     case none = 0
     /// The login carried no password: public key, keyboard-interactive, fingerprint, autologin.
@@ -44,6 +52,11 @@ public enum LockReason: UInt8, Sendable {
     /// No login session of this user is known.
     case noSession = 3
     case lockedByUser = 4
+    case screenLocked = 5
+    /// The machine went to sleep.
+    case slept = 6
+    /// It was not used for as long, or has been open for as long, as its settings allow.
+    case timedOut = 7
 }
 
 /// How the service stands, for people.

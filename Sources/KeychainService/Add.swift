@@ -16,18 +16,26 @@ extension KeychainService {
         var keys = try vault.keys(of: keychain)
         let group = try group(for: item, keychain, keys, asker)
         let own = caller.accessGroups
+        let given = authentication.evidence(for: asker)
         var judging = try judging(
-            .encrypt, as: .add, keychain, keys, groups: own, ui: item.authenticationUI, for: asker)
+            .encrypt, as: .add, keychain, keys, groups: own, ui: item.authenticationUI,
+            given: given, for: asker)
         let accessControl = bound(item.accessControl ?? .plain(item.accessible), to: judging)
-        let new = SealedItem.new(item, in: group, accessControl)
-        var needs = try Needs([new], judging, given: authentication.evidence(for: asker))
+        let trusted: TrustList?
+        if let named = item.trusted {
+            trusted = try trustList(named, listedBy: caller)
+        } else {
+            trusted = nil
+        }
+        let new = SealedItem.new(item, in: group, accessControl, trusting: trusted)
+        var needs = try Needs([new], judging, given: given)
         try countLimits(&needs, new, judging)
         let evidence = try evidence(for: needs, .add, reason: item.reason, for: asker)
         if evidence != nil {
             keys = try vault.keys(of: keychain)
             judging = try self.judging(
                 .encrypt, as: .add, keychain, keys, groups: own, ui: item.authenticationUI,
-                for: asker)
+                given: evidence, for: asker)
         }
         if needs.usesApplicationPassword {
             keys.applicationKey = try applicationKey(

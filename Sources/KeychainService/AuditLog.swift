@@ -14,8 +14,8 @@ internal import Synchronization
 final class AuditLog: Sendable {
     enum Operation: String, Sendable {
         case add, copyMatching, update, delete, unlock, lock, setPassword, createKeychain, status
-        case authenticate, reloadPolicies, addProtector, removeProtector, testProtector
-        case unlockAtLogin
+        case changeSettings, authenticate, reloadPolicies, backup, restore, repair
+        case addProtector, removeProtector, testProtector, unlockAtLogin
         /// What PAM's module or a screen locker asked for.
         case login, logout, offerPassword, changePassword
     }
@@ -72,7 +72,7 @@ final class AuditLog: Sendable {
         let outcome = refusal.map { "\($0)" } ?? "allowed"
         let isPlainRead =
             operation == .copyMatching && (refusal == nil || refusal == .notFound)
-            && !notes.wantsFullAudit
+            && !notes.wantsFullAudit && (notes.trust ?? "listed") == "listed"
         state.withLock { state in
             if !evidence.isEmpty || (!isPlainRead && state.takeLine(subject.user)) {
                 state.file.append(Self.line(operation, subject, evidence, outcome, notes))
@@ -108,6 +108,8 @@ final class AuditLog: Sendable {
         let items: [String]
         let count: Int
         let milliseconds: Double?
+        /// What an item's list of programs had to do with it.
+        let trust: String?
     }
 
     fileprivate static func line(
@@ -123,7 +125,7 @@ final class AuditLog: Sendable {
             evidence: evidence.proofs.map(\.method.words), outcome: outcome,
             because: notes?.rules ?? [],
             items: notes?.items ?? [], count: count,
-            milliseconds: notes.map { milliseconds(since: $0.began) })
+            milliseconds: notes.map { milliseconds(since: $0.began) }, trust: notes?.trust)
         var line = (try? encoder.encode(record)) ?? Data()
         line.append(UInt8(ascii: "\n"))
         return line

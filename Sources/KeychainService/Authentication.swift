@@ -18,6 +18,16 @@ struct Authentication: Sendable {
         ui == .allow && asker.context?.mayInteract != false && authenticator.canAsk(for: asker)
     }
 
+    /// What users let programs have for a session.
+    var trust: SessionTrust { store.trust }
+
+    /// What the user says to a program that asks for another one's item. `.cancelled` is a no.
+    func letIn(
+        _ question: Question, _ offer: TrustOffer, for asker: any Asker
+    ) throws(Refusal) -> TrustAnswer {
+        try authenticator.letIn(question, offer, for: asker)
+    }
+
     func hasPrompter(for caller: Caller) -> Bool { authenticator.hasPrompter(for: caller) }
 
     /// What the asker's user could be asked to prove.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import AccessControl
+public import KeychainMessages
 public import KeychainModel
 public import Secrets
 
@@ -23,13 +24,38 @@ public protocol Authenticator: Sendable {
     func ask(
         _ prompt: String, _ question: Question, for asker: any Asker
     ) throws(Refusal) -> HeldSecret
+    /// Asks whether the program may have another one's item. `.cancelled` and
+    /// `.authenticationFailed` mean that the user was asked, and nothing else does.
+    func letIn(
+        _ question: Question, _ offer: TrustOffer, for asker: any Asker
+    ) throws(Refusal) -> TrustAnswer
+}
+
+/// What a user may choose from, with what he has to prove for it.
+public struct TrustOffer: Sendable {
+    public var proofs: [TrustChoice: [PolicyMethod]] = [:]
+
+    public init() {}
+
+    /// In their order; he may always say no.
+    var choices: [TrustChoice] {
+        TrustChoice.allCases.filter { $0 == .deny || proofs[$0] != nil }
+    }
+}
+
+/// What he chose, which is not to deny it, and what he has proven.
+public struct TrustAnswer: Sendable {
+    let choice: TrustChoice
+    let proven: [PolicyMethod]
 }
 
 /// What the user is told before he is asked: the service's own facts, and below them the program's
 /// words.
 public struct Question: Sendable, Equatable {
     public enum Purpose: String, Sendable {
-        case read, change, delete, add, authenticate, addProtector, removeProtector
+        case read, change, delete, add, authenticate, keepOpen, addProtector, removeProtector
+        /// What the keychain of that name is copied to, or replaced by, is the program's choice.
+        case backUp, restore
     }
 
     public let purpose: Purpose
@@ -38,10 +64,16 @@ public struct Question: Sendable, Equatable {
     public let itemCount: Int
     /// The asking program's own words.
     public let reason: String?
+    /// More of the service's own words, a line each.
+    public let remarks: [String]
 
     public static let mostNames = 20
 
-    public init(_ purpose: Purpose, names: [String], itemCount: Int, reason: String?) {
+    public init(
+        _ purpose: Purpose, names: [String], itemCount: Int, reason: String?,
+        remarks: [String] = []
+    ) {
+        self.remarks = remarks
         self.purpose = purpose
         self.names = Array(names.prefix(Self.mostNames))
         self.itemCount = itemCount
@@ -51,14 +83,18 @@ public struct Question: Sendable, Equatable {
     /// The text for the user. Whatever a program could have chosen is quoted, cut and cleaned of
     /// characters that could change how the rest reads.
     public func text(for caller: Caller) -> String {
+        let name = ShownText.quoted(names.first ?? "", longest: 64)
         let purpose =
             switch purpose {
-            case .read, .change, .delete, .add: "\(purpose.rawValue) \(items)"
             case .authenticate: "know that it is you"
-            case .addProtector: "add something that opens the keychain \(list(of: names))"
-            case .removeProtector: "remove something that opens the keychain \(list(of: names))"
+            case .keepOpen: "keep a keychain open longer than until now"
+            case .backUp: "copy all of your keychain \(name), as sealed as it is, to a file"
+            case .restore: "replace your keychain \(name) with an earlier copy"
+            case .addProtector: "add something that opens your keychain \(name)"
+            case .removeProtector: "remove something that opens your keychain \(name)"
+            case .read, .change, .delete, .add: "\(purpose.rawValue) \(items)"
             }
-        var lines = ["\(Self.program(caller)) wants to \(purpose)."]
+        var lines = ["\(Self.program(caller)) wants to \(purpose)."] + remarks
         if let reason, !reason.isEmpty {
             lines.append("The program says: \(ShownText.quoted(reason, longest: 200))")
         }
@@ -66,15 +102,11 @@ public struct Question: Sendable, Equatable {
     }
 
     private var items: String {
-        let shown = names.prefix(3)
-        let list = shown.isEmpty ? "an item" : list(of: Array(shown))
+        let shown = names.prefix(3).map { ShownText.quoted($0, longest: 60) }
+        let list = shown.isEmpty ? "an item" : shown.joined(separator: ", ")
         return itemCount > shown.count && !shown.isEmpty
             ? "\(list) and \(itemCount - shown.count) more keychain items"
             : "the keychain item \(list)"
-    }
-
-    private func list(of names: [String]) -> String {
-        names.map { ShownText.quoted($0, longest: 60) }.joined(separator: ", ")
     }
 
     private static func program(_ caller: Caller) -> String {

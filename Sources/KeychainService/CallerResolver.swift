@@ -5,8 +5,12 @@ internal import LocalSocket
 /// Finds out from the kernel who is at the other end of a connection (design: Who is asking).
 struct CallerResolver: Sendable {
     private let sessions: SessionRegistry
+    private let screens: ScreenLocks
 
-    init(sessions: SessionRegistry) { self.sessions = sessions }
+    init(sessions: SessionRegistry, screens: ScreenLocks) {
+        self.sessions = sessions
+        self.screens = screens
+    }
 
     /// Taken before a byte is read from the connection.
     func resolve(_ connection: ServerConnection) -> Caller {
@@ -36,7 +40,8 @@ struct CallerResolver: Sendable {
     /// What policies ask about the caller's login.
     func surroundings(_ caller: Caller, _ connection: ServerConnection) -> Surroundings {
         Surroundings(
-            caller.session.flatMap { sessions.session($0, of: caller.user) }, connection.process)
+            caller.session.flatMap { sessions.session($0, of: caller.user) }, connection.process,
+            screens)
     }
 
     /// What names the program, strongest first. An executable's path counts only where it means

@@ -14,29 +14,48 @@ extension KeychainService {
         let keychain = try keychain(query.keychain, for: asker.caller)
         var keys = try vault.keys(of: keychain)
         let groups = try groups(query.accessGroup, operation, keychain, keys, for: asker)
-        var reading = Reading(query, groups: groups)
+        var reading = Reading(
+            query, groups: groups, asker.caller,
+            allowed: authentication.trust.items(for: asker.caller))
         try findFew(&reading, keychain, keys)
-        var judging = try judging(
-            .decrypt, as: operation, keychain, keys, groups: groups.own,
-            ui: query.authenticationUI, few: reading.found, for: asker)
-        reading.judging = judging
-        var needs = try needs(
-            reading, keychain, keys, judging, given: authentication.evidence(for: asker))
+        var judging: Judging
+        var needs: Needs
+        var letIn: LetIn?
+        if let plain = try judgedWithoutProof(&reading, operation, keychain, keys, for: asker) {
+            (judging, needs) = plain
+        } else {
+            let given = authentication.evidence(for: asker)
+            judging = try self.judging(
+                .decrypt, as: operation, keychain, keys, groups: groups.own,
+                ui: query.authenticationUI, few: reading.found, given: given, for: asker)
+            reading.judge(by: &judging)
+            letIn = try self.letIn(
+                &reading, operation, keychain, keys, &judging, given: given, for: asker)
+            if letIn != nil { keys = try vault.keys(of: keychain) }
+            let known = given.adding(letIn?.evidence ?? Evidence())
+            needs = try self.needs(reading, keychain, keys, judging, given: known)
+        }
         try countLimits(&needs, needs.first, judging)
         let evidence = try evidence(for: needs, .read, reason: query.reason, for: asker)
         if evidence != nil {
             keys = try vault.keys(of: keychain)
             judging = try self.judging(
                 .decrypt, as: operation, keychain, keys, groups: groups.own,
-                ui: query.authenticationUI, few: reading.found, for: asker)
+                ui: query.authenticationUI, few: reading.found, given: evidence, for: asker)
+            reading.judge(by: &judging)
         }
-        if needs.usesApplicationPassword, query.parts.contains(.data) {
+        let isListed = letIn?.choice == .always
+        if needs.usesApplicationPassword, query.parts.contains(.data) || isListed {
             keys.applicationKey = try applicationKey(
                 keychain, question(needs, .read, query.reason, asker), isNew: false,
                 query.authenticationUI, for: asker)
         }
         let mayOpen = keys.applicationKey != nil || !query.parts.contains(.data)
-        var delivery = Delivery(evidence ?? Evidence(), asker, memory, audit)
+        if isListed {
+            try list(asker.caller, reading, judging, evidence ?? needs.evidence, keychain, keys)
+        }
+        var delivery = Delivery(
+            evidence ?? letIn?.evidence ?? Evidence(), asker, memory, audit)
         try each(reading, keychain, keys) { item throws(Refusal) in
             let proof = needs.items.contains(item.reference) ? evidence : nil
             if item.accessControl.needsApplicationPassword, !mayOpen,
@@ -50,25 +69,31 @@ extension KeychainService {
             try delivery.makeRoom(
                 for: query.parts.contains(.data) ? sealedSize(item, keychain) : 0, emit)
             asker.notes.note(grant)
-            guard let opened = try open(item, keychain, keys, grant, query) else { return true }
+            if reading.trusts(item), letIn == nil { asker.notes.note(trust: "listed") }
+            guard
+                let opened = try open(
+                    item, keychain, keys, grant, query, isStrange: reading.trusts(item))
+            else { return true }
             try delivery.add(opened, emit)
             return delivery.count != query.limit
         }
         return try delivery.finish(emit)
     }
 
-    /// A query, and the items it found where those are few enough to be kept.
-    private struct Reading {
-        var query: ItemQuery
-        let groups: GroupScope
-        var found: [SealedItem]?
-        /// Tells which items of others the caller may know of.
-        var judging: Judging?
-
-        init(_ query: ItemQuery, groups: GroupScope) {
-            self.query = query
-            self.groups = groups
-        }
+    /// Most items need no proof: so those that were found are looked at first without what only
+    /// proofs rest on. nil where that does not do.
+    private func judgedWithoutProof(
+        _ reading: inout Reading, _ operation: PolicyOperation, _ keychain: OpenKeychain,
+        _ keys: borrowing ClassKeys, for asker: any Asker
+    ) throws(Refusal) -> (Judging, Needs)? {
+        guard let found = reading.found, !found.isEmpty,
+            !policy.now.judge.policy.asksForAge(.presence)
+        else { return nil }
+        var judging = try judging(
+            .decrypt, as: operation, keychain, keys, groups: reading.groups.own,
+            ui: reading.query.authenticationUI, few: found, given: nil, for: asker)
+        reading.judge(by: &judging)
+        return judging.allows(found) ? (judging, Needs(plain: found)) : nil
     }
 
     private func findFew(
@@ -78,8 +103,13 @@ extension KeychainService {
             reading.query.authenticationUI != .skip, reading.groups.others.isEmpty
         else { return }
         do {
-            reading.found = try keychain.file.find(
-                reading.query, groups: reading.groups.all, keys: keys)
+            var found: [SealedItem] = []
+            for (query, scope) in reading.searches where found.count < limit {
+                var query = query
+                query.limit = limit - found.count
+                found += try keychain.file.find(query, in: scope, keys: keys)
+            }
+            reading.found = found
         } catch { throw Refusal(error) }
     }
 
@@ -101,7 +131,7 @@ extension KeychainService {
     }
 
     /// Hands out the items found until `body` has enough of them.
-    private func each(
+    func each(
         _ reading: Reading, _ keychain: OpenKeychain, _ keys: borrowing ClassKeys,
         _ body: (SealedItem) throws(Refusal) -> Bool
     ) throws(Refusal) {
@@ -109,20 +139,24 @@ extension KeychainService {
             for item in found where try !body(item) { return }
             return
         }
-        var query = reading.query
         // Items that are left out must not use the limit up.
         let mayBeUnknown = !reading.groups.others.isEmpty
-        if query.authenticationUI == .skip || mayBeUnknown { query.limit = nil }
         var refusal: Refusal?
-        do {
-            try keychain.file.forEach(query, groups: reading.groups.all, keys: keys) { item in
-                if mayBeUnknown, reading.judging?.isKnown(item) == false { return true }
-                do throws(Refusal) { return try body(item) } catch {
-                    refusal = error
-                    return false
+        var goesOn = true
+        for (query, scope) in reading.searches where goesOn {
+            var query = query
+            if query.authenticationUI == .skip || mayBeUnknown { query.limit = nil }
+            do {
+                try keychain.file.forEach(query, in: scope, keys: keys) { item in
+                    if mayBeUnknown, reading.judging?.isKnown(item) == false { return true }
+                    do throws(Refusal) { goesOn = try body(item) } catch {
+                        refusal = error
+                        goesOn = false
+                    }
+                    return goesOn
                 }
-            }
-        } catch { throw Refusal(error) }
+            } catch { throw Refusal(error) }
+        }
         if let refusal { throw refusal }
     }
 
@@ -142,17 +176,19 @@ extension KeychainService {
     /// others is the worse for it.
     private func open(
         _ item: SealedItem, _ keychain: OpenKeychain, _ keys: borrowing ClassKeys,
-        _ grant: consuming Grant, _ query: ItemQuery
+        _ grant: consuming Grant, _ query: ItemQuery, isStrange: Bool
     ) throws(Refusal) -> AnsweredItem? {
         let redacted = grant.redacted
         guard query.parts.contains(.data) else {
             return AnsweredItem(
-                item: item.answered(query.parts, without: redacted), secret: nil)
+                item: item.answered(query.parts, without: redacted, isStrange: isStrange),
+                secret: nil)
         }
         do {
             let opened = try keychain.file.open(item, grant, keys: keys)
             return AnsweredItem(
-                item: opened.item.answered(query.parts, without: redacted),
+                item: opened.item.answered(
+                    query.parts, without: redacted, isStrange: isStrange),
                 secret: opened.secret)
         } catch  where error == .notFound || error == .corruptItem {
             return nil
@@ -169,10 +205,12 @@ extension KeychainService {
 extension SealedItem {
     /// What an answer carries of it: no attributes where the secret or the name alone was asked for.
     fileprivate func answered(
-        _ parts: ItemQuery.Parts, without redacted: [String]
+        _ parts: ItemQuery.Parts, without redacted: [String], isStrange: Bool
     ) -> FoundItem {
         guard parts.isEmpty || parts == .data || parts == .persistentReference else {
             let hidden = redacted.map { ItemFacts.names[$0] ?? AttributeName(rawValue: $0) }
+            // Who is let in need not know who else is.
+            let found = isStrange ? found.withoutList : found
             return hidden.isEmpty ? found : found.without(hidden)
         }
         return FoundItem(
@@ -185,6 +223,11 @@ extension FoundItem {
     fileprivate func without(_ names: [AttributeName]) -> FoundItem {
         FoundItem(
             reference: reference, attributes: attributes.filter { !names.contains($0.key) },
-            accessControl: accessControl)
+            accessControl: accessControl, trusted: trusted)
+    }
+
+    fileprivate var withoutList: FoundItem {
+        FoundItem(
+            reference: reference, attributes: attributes, accessControl: accessControl)
     }
 }

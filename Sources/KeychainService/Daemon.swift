@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Foundation
-internal import KeychainModel
+public import KeychainModel
 public import LocalSocket
 internal import LoginManager
 public import Secrets
@@ -10,6 +10,8 @@ internal import Synchronization
 public struct DaemonPlan: Sendable {
     public var stateFolder: String
     public var runtimeFolder: String
+    /// The vault key, where the service manager kept it for us.
+    public var vaultKey: Descriptor?
     public var requests: Listener
     public var logins: Listener
     public var offers: Listener
@@ -24,19 +26,23 @@ public struct DaemonPlan: Sendable {
     public var accountGroups: @Sendable (String) -> [String]?
     public var groupName: @Sendable (UInt32) -> String?
     public var policy: PolicyInForce
+    /// What closes every keychain at least.
+    public var bounds: @Sendable () -> KeychainSettings
     public var log: @Sendable (String) -> Void
 
     public init(
-        stateFolder: String, runtimeFolder: String, requests: Listener, logins: Listener,
-        offers: Listener, authenticationProgram: String, prompterProgram: String,
+        stateFolder: String, runtimeFolder: String, vaultKey: Descriptor?, requests: Listener,
+        logins: Listener, offers: Listener, authenticationProgram: String, prompterProgram: String,
         tpmProgram: String?, credentials: [String: HeldSecret],
         accountName: @escaping @Sendable (UInt32) -> String?,
         accountGroups: @escaping @Sendable (String) -> [String]?,
         groupName: @escaping @Sendable (UInt32) -> String?, policy: PolicyInForce,
+        bounds: @escaping @Sendable () -> KeychainSettings,
         log: @escaping @Sendable (String) -> Void
     ) {
         self.stateFolder = stateFolder
         self.runtimeFolder = runtimeFolder
+        self.vaultKey = vaultKey
         self.requests = requests
         self.logins = logins
         self.offers = offers
@@ -48,7 +54,17 @@ public struct DaemonPlan: Sendable {
         self.accountGroups = accountGroups
         self.groupName = groupName
         self.policy = policy
+        self.bounds = bounds
         self.log = log
+    }
+}
+
+extension DaemonPlan {
+    /// It is read once, and then closed.
+    fileprivate var withoutVaultKey: DaemonPlan {
+        var plan = self
+        plan.vaultKey = nil
+        return plan
     }
 }
 
@@ -63,22 +79,29 @@ public final class Daemon: Sendable {
     private let logins: LoginServer
     private let offers: LoginServer
     private let sessions: SessionRegistry
+    private let locking: Locking
     private let audit: AuditLog
+    private let generations: GenerationKeeper
+    private let transfers: BackupTransfers
     private let watches = Mutex<[@Sendable () -> Void]>([])
 
     public init(_ plan: DaemonPlan) throws {
-        self.plan = plan
+        self.plan = plan.withoutVaultKey
         let state = plan.stateFolder
         try PrivateFile.folder(state, mode: Self.stateFolderMode)
         let accounts = AccountNames(plan.accountName)
         let folder = KeychainFolder(state, layout: .folderPerUser, accounts: accounts)
         let keyring = try DaemonKeyring(stateFolder: state)
-        let sessions = SessionRegistry(keyring: keyring)
+        let evidence = EvidenceStore(keyring: keyring)
+        let sessions = SessionRegistry(keyring: keyring) { evidence.forget($0, of: $1) }
+        let screens = ScreenLocks()
         let pending = PendingUnlocks()
         let vault = KernelVault(
             keyring: keyring, sessions: sessions,
-            vaultKey: try VaultKey.load(folder: plan.runtimeFolder + "/private"),
-            deviceKey: try Protectors.deviceKey(at: state + "/device.key"), pending: pending)
+            vaultKey: try VaultKey.load(
+                kept: plan.vaultKey, folder: plan.runtimeFolder + "/private"),
+            deviceKey: try Protectors.deviceKey(at: state + "/device.key"), pending: pending,
+            bounds: plan.bounds)
         let protectors = Protectors(
             folder: folder, deviceKey: try Protectors.deviceKey(at: state + "/device.key"),
             allowsDeviceProtector: false,
@@ -86,7 +109,6 @@ public final class Daemon: Sendable {
                 tpm: plan.tpmProgram.map(TPMProgram.init), credentials: plan.credentials))
         let prompters = PrompterRegistry()
         let audit = AuditLog(folder: state)
-        let evidence = EvidenceStore(keyring: keyring)
         let guesses = Guesses()
         let memory = MemoryBudget()
         let service = KeychainService(
@@ -96,7 +118,8 @@ public final class Daemon: Sendable {
             policy: plan.policy, evidence: evidence, guesses: guesses, memory: memory,
             audit: audit, mode: .daemon)
         requests = RequestServer(
-            plan.requests, service: service, resolver: CallerResolver(sessions: sessions),
+            plan.requests, service: service,
+            resolver: CallerResolver(sessions: sessions, screens: screens),
             directory: CallerFacts.Directory(
                 accounts: accounts, groups: plan.accountGroups, group: plan.groupName),
             memory: memory, prompters: prompters,
@@ -112,6 +135,13 @@ public final class Daemon: Sendable {
             log: plan.log)
         logins = LoginServer(plan.logins, .login, logins: handler, accounts: accounts)
         offers = LoginServer(plan.offers, .offer, logins: handler, accounts: accounts)
+        locking = Locking(
+            vault: vault, sessions: sessions, screens: screens, evidence: evidence, audit: audit,
+            log: plan.log)
+        // Whoever was copying or restoring when the last daemon ended begins again.
+        for place in folder.places() { Leftovers(of: place, in: folder, olderThan: -1).remove() }
+        generations = GenerationKeeper(folder, log: plan.log)
+        transfers = service.transfers
         self.sessions = sessions
         self.audit = audit
     }
@@ -127,13 +157,17 @@ public final class Daemon: Sendable {
         sweep.schedule(
             deadline: .now(), repeating: .seconds(Self.sweepSeconds), leeway: .milliseconds(200))
         let watches = watches.withLock { $0 }
-        sweep.setEventHandler { [sessions, audit] in
+        sweep.setEventHandler { [sessions, audit, generations, transfers] in
             sessions.forgetDead()
             audit.flushIfDue()
+            generations.keepIfDue()
+            transfers.forgetOld()
             for work in watches { work() }
         }
         sweep.resume()
         defer { sweep.cancel() }
+        // Nobody waits for it to end: it waits for others.
+        Thread { [locking] in LoginManagerWatch { locking.handle($0) }.run() }.start()
         let servers = DispatchGroup()
         for serve in [requests.run, logins.run, offers.run] {
             let thread = Thread {

@@ -11,15 +11,15 @@ extension KeychainService {
         let keychain = try keychain(query.keychain, for: caller)
         let keys = try vault.keys(of: keychain)
         let groups = try groups(query.accessGroup, .delete, keychain, keys, for: asker)
+        let evidence = authentication.evidence(for: asker)
         let judging = try judging(
             .delete, as: .delete, keychain, keys, groups: groups.own, ui: query.authenticationUI,
-            for: asker)
+            given: evidence, for: asker)
         var query = query
         if !groups.others.isEmpty {
             query.references = try known(query, groups, keychain, keys, judging)
         }
         guard asker.isUnchanged() else { throw .notEntitled }
-        let evidence = authentication.evidence(for: asker)
         var denied: Refusal?
         var answer = Answer()
         do {

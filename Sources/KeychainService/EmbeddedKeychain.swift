@@ -27,6 +27,7 @@ public final class EmbeddedKeychain: KeychainEndpoint {
                 folder: folder, deviceKey: try Protectors.deviceKey(at: home + "/device.key"),
                 allowsDeviceProtector: true)
         } catch { throw Refusal(error) }
+        GenerationKeeper(folder, log: { _ in }).keepWhatIsDue()
         asker = OwnProcess(user: user, groups: groups)
         service = KeychainService(
             folder: folder, vault: EmbeddedVault(protectors: protectors), protectors: protectors,

@@ -49,6 +49,32 @@ final class EmbeddedVault: KeyVault {
         }
     }
 
+    func forget(_ keychain: OpenKeychain) throws(Refusal) {
+        own.withLock { own in
+            own["always:" + keychain.path] = nil
+            own["device:" + keychain.path] = nil
+        }
+        guard try isProtected(keychain) else { return }
+        try locks.lock(keychain.place) { () throws(Refusal) in
+            guard usesKernelKeyring else {
+                return own.withLock { $0[name(keychain)] = nil }
+            }
+            guard let key = try? KernelKeyring.find(name(keychain), in: .userKeyring) else {
+                return
+            }
+            do { try KernelKeyring.unlink(key, from: .userKeyring) } catch {
+                throw .notAvailable
+            }
+        }
+    }
+
+    /// Nobody is there to close it.
+    func apply(_ settings: KeychainSettings, to keychain: OpenKeychain) throws(Refusal) {
+        throw .notImplemented
+    }
+
+    func inForce(_ settings: KeychainSettings) -> KeychainSettings? { nil }
+
     func lockState(of keychain: OpenKeychain) -> KeychainStatus.LockState {
         guard let isProtected = try? isProtected(keychain), isProtected else { return .unlocked }
         if kept(.whileUnlocked, keychain) != nil { return .unlocked }

@@ -18,12 +18,15 @@ final class EvidenceStore: Sendable {
     private static let most = 64
     private static let prefix = "evidence:"
 
+    /// Ends when proofs end.
+    let trust: SessionTrust
     private let keyring: DaemonKeyring?
     private let proofs: Mutex<[UInt32: [Proof]]>
 
     /// Without a keyring proofs live as long as this process.
     init(keyring: DaemonKeyring?) {
         self.keyring = keyring
+        trust = SessionTrust(keyring: keyring)
         var kept: [UInt32: [Proof]] = [:]
         if let keyring {
             for user in keyring.users() { kept[user] = Self.recorded(user, keyring) }
@@ -99,11 +102,20 @@ final class EvidenceStore: Sendable {
     // MARK: Forgetting
 
     /// All of the user's: his keychain was locked, or its password changed.
-    func forget(_ user: UInt32) { forget(of: user) { _ in true } }
+    func forget(_ user: UInt32) {
+        forget(of: user) { _ in true }
+        trust.forget(user)
+    }
+
+    /// Everybody's.
+    func forgetAll() {
+        for user in proofs.withLock({ Array($0.keys) }) { forget(user) }
+    }
 
     /// Those of a session that ended.
     func forget(_ session: SessionID, of user: UInt32) {
         forget(of: user) { $0.places.session == session.rawValue }
+        trust.forget(session, of: user)
     }
 
     /// Those given in the asker's context.

@@ -14,6 +14,8 @@ struct Judging: Sendable {
     /// What is enrolled now; empty where nothing is.
     let biometry: [UInt8]
     let notes: RequestNotes
+    /// What lets the caller know of an item beside its group and the policy.
+    var admission: @Sendable (SealedItem) -> AccessRequest.Admission = { _ in .none }
 
     func judge(_ item: AccessRequest.Item, _ evidence: Evidence) -> Verdict {
         judge.judge(AccessRequest(circumstances, on: item), evidence)
@@ -23,14 +25,25 @@ struct Judging: Sendable {
         judge(self.item(item, item.accessGroup, item.accessControl), evidence)
     }
 
-    /// Whether the caller may know that the item exists.
-    func isKnown(_ item: SealedItem) -> Bool {
-        let group = item.accessGroup
-        if circumstances.callerGroups.contains(where: { $0.utf8.elementsEqual(group.utf8) }) {
+    /// Whether all of them may be used although nothing was proven.
+    func allows(_ items: [SealedItem]) -> Bool {
+        items.allSatisfy { item in
+            guard case .allow = judge(item, Evidence()) else { return false }
             return true
         }
+    }
+
+    /// Whether the caller may know that the item exists.
+    func isKnown(_ item: SealedItem) -> Bool {
+        if isOwn(item) { return true }
         if case .deny(.unknownItem) = judge(item, Evidence()) { return false }
         return true
+    }
+
+    /// Whether it belongs to one of the caller's groups.
+    func isOwn(_ item: SealedItem) -> Bool {
+        let group = item.accessGroup
+        return circumstances.callerGroups.contains { $0.utf8.elementsEqual(group.utf8) }
     }
 
     /// The item as it is, or as it would be in another group and under other rights.
@@ -49,7 +62,7 @@ struct Judging: Sendable {
                 keychain: keychainName)
         return AccessRequest.Item(
             reference: item.reference, accessGroup: group, accessControl: rights,
-            biometryIsCurrent: isCurrent, facts: facts)
+            biometryIsCurrent: isCurrent, facts: facts, admission: admission(item))
     }
 
     /// The refusal that a denial is, its reasons noted for whoever explains it.
@@ -60,22 +73,25 @@ struct Judging: Sendable {
 }
 
 extension KeychainService {
+    /// Without evidence nothing is looked up that only proofs rest on: what is allowed by such a
+    /// first look is allowed by a whole one, as long as no rule asks how old a proof is.
     func judging(
         _ operation: ItemOperation, as policyOperation: PolicyOperation,
         _ keychain: OpenKeychain, _ keys: borrowing ClassKeys, groups: [String],
-        ui: ItemQuery.AuthenticationUI, few: [SealedItem]? = nil, for asker: any Asker
+        ui: ItemQuery.AuthenticationUI, few: [SealedItem]? = nil, given evidence: Evidence?,
+        for asker: any Asker
     ) throws(Refusal) -> Judging {
         let judge = policy.now.judge
-        // Looked up only where a verdict can rest on it; "not set" and "nothing" open nothing.
-        var isPasscodeSet = false
+        // Looked up only where a verdict can rest on it.
+        var isPasscodeSet: Bool?
         var provable: Set<PolicyMethod> = []
         var biometry: [UInt8] = []
         let restsOnPasscode = few?.contains { $0.restsOnPasscode(for: operation) } ?? true
-        if restsOnPasscode || !judge.policy.isEmpty {
+        if restsOnPasscode || (evidence != nil && !judge.policy.isEmpty) {
             do { isPasscodeSet = try keychain.file.isPasswordProtected() } catch {
                 throw Refusal(error)
             }
-            provable = authentication.provable(for: asker)
+            if evidence != nil { provable = authentication.provable(for: asker) }
         }
         if few?.contains(where: { $0.accessControl.isBoundToBiometry }) ?? true {
             biometry = authentication.enrolledBiometry(of: asker.caller)
@@ -89,15 +105,15 @@ extension KeychainService {
                     isUnlocked: keys.isUnlocked, wasUnlockedSinceBoot: keys.wasUnlockedSinceBoot,
                     isPasscodeSet: isPasscodeSet),
                 mayAsk: authentication.mayAsk(ui, for: asker), provable: provable,
-                facts: isPolicyEmpty ? PolicyFacts() : policyFacts(of: asker),
+                facts: isPolicyEmpty ? PolicyFacts() : policyFacts(of: asker, evidence),
                 day: isPolicyEmpty ? 0 : LocalTime.now.day),
             keychainName: keychain.name.description, biometry: biometry,
             notes: asker.notes)
     }
 
-    private func policyFacts(of asker: any Asker) -> PolicyFacts {
+    private func policyFacts(of asker: any Asker, _ evidence: Evidence?) -> PolicyFacts {
         var facts = asker.policyFacts
-        let presence = authentication.evidence(for: asker).proofs.filter(\.provesPresence)
+        let presence = evidence?.proofs.filter(\.provesPresence) ?? []
         if let age = presence.map(\.age).min() { facts[AgeField.presence] = .known(age) }
         return facts
     }
@@ -117,25 +133,39 @@ extension KeychainService {
         for constraint in exhausted { needs.require(Requirement(constraint), for: item) }
     }
 
+    /// Whether the policy's limits leave room for a question about the item. Counts it.
+    func isWithinLimits(_ item: SealedItem, _ judging: Judging) -> Bool {
+        guard !judging.judge.policy.isEmpty else { return true }
+        var facts = judging.circumstances.facts.with(
+            item: judging.item(item, item.accessGroup, item.accessControl).facts)
+        facts[.prompted] = .known(true)
+        let request = PolicyRequest(
+            judging.circumstances.policyOperation, facts: facts, day: judging.circumstances.day)
+        return (try? limits.count(request, judging.judge.policy, judging.notes))?.isEmpty ?? false
+    }
+
     /// Asks once for what all these items together still need; nil where they need nothing.
     ///
     /// Asking takes as long as a person does: whoever gets evidence looks at the keys, the facts and
     /// the asker again.
     func evidence(
-        for needs: Needs, _ purpose: Question.Purpose, reason: String?, for asker: any Asker
+        for needs: Needs, _ purpose: Question.Purpose, reason: String?, remarks: [String] = [],
+        for asker: any Asker
     ) throws(Refusal) -> Evidence? {
         guard !needs.items.isEmpty else { return nil }
         return try authentication.satisfy(
-            Requirement.all(needs.requirements), question(needs, purpose, reason, asker),
+            Requirement.all(needs.requirements),
+            question(needs, purpose, reason, asker, remarks: remarks),
             given: needs.evidence, for: asker)
     }
 
     func question(
-        _ needs: Needs, _ purpose: Question.Purpose, _ reason: String?, _ asker: any Asker
+        _ needs: Needs, _ purpose: Question.Purpose, _ reason: String?, _ asker: any Asker,
+        remarks: [String] = []
     ) -> Question {
         Question(
             purpose, names: needs.names, itemCount: needs.items.count,
-            reason: reason ?? asker.context?.reason)
+            reason: reason ?? asker.context?.reason, remarks: remarks)
     }
 
     /// The key to items that were made with an application password: from the request's context,
@@ -183,9 +213,19 @@ struct Needs: Sendable {
         for item in items { try add(item, judging) }
     }
 
-    mutating func add(_ item: SealedItem, _ judging: Judging) throws(Refusal) {
+    /// Of items that need no proof.
+    init(plain items: [SealedItem]) {
+        self.init(given: Evidence())
+        for item in items { note(item) }
+    }
+
+    private mutating func note(_ item: SealedItem) {
         if first == nil { first = item }
         if item.accessControl.needsApplicationPassword { usesApplicationPassword = true }
+    }
+
+    mutating func add(_ item: SealedItem, _ judging: Judging) throws(Refusal) {
+        note(item)
         switch judging.judge(item, evidence) {
         case .allow: return
         case .deny(let denial): throw judging.refusal(denial)

@@ -7,24 +7,29 @@ internal import Secrets
 /// The daemon's vault: class keys in the kernel's keyring, sealed so that an unlock ends with the
 /// login that made it. Between requests this process holds none of them.
 final class KernelVault: KeyVault {
-    private let keyring: DaemonKeyring
-    private let sessions: SessionRegistry
+    let keyring: DaemonKeyring
+    let sessions: SessionRegistry
     private let vaultKey: SealingKey
     private let deviceKey: SealingKey
     private let pending: PendingUnlocks
+    let uses = UnlockUses()
+    /// What the administrator wants at least.
+    let bounds: @Sendable () -> KeychainSettings
 
     let usesKernelKeyring = true
     let locks = LockCounts()
 
     init(
         keyring: DaemonKeyring, sessions: SessionRegistry, vaultKey: consuming SealingKey,
-        deviceKey: consuming SealingKey, pending: PendingUnlocks
+        deviceKey: consuming SealingKey, pending: PendingUnlocks,
+        bounds: @escaping @Sendable () -> KeychainSettings
     ) {
         self.keyring = keyring
         self.sessions = sessions
         self.vaultKey = vaultKey
         self.deviceKey = deviceKey
         self.pending = pending
+        self.bounds = bounds
     }
 
     func settle(_ user: UInt32) { pending.wait(for: user) }
@@ -34,7 +39,7 @@ final class KernelVault: KeyVault {
             always: try alwaysKeys(keychain),
             afterFirstUnlock: bundle(
                 .afterFirstUnlock, firstUnlockName(keychain), keychain, vaultKey),
-            whileUnlocked: whileUnlockedKeys(keychain))
+            whileUnlocked: whileUnlockedKeys(keychain, isUse: true))
     }
 
     func keep(
@@ -63,22 +68,64 @@ final class KernelVault: KeyVault {
         guard let sealing = sessionKey(session) else { throw .noSession }
         let first = sealed(unlocked.afterFirstUnlock, firstUnlockName(keychain), keychain, vaultKey)
         let name = unlockName(session, keychain)
-        let unlock = sealed(unlocked.whileUnlocked, name, keychain, sealing)
+        // Settings that somebody else wrote don't keep the user out.
+        let settings = try? keychain.file.settings(unlocked.whileUnlocked)
+        let terms = UnlockTerms(settings ?? .strictest, begun: .sinceBoot)
+        let unlock = sealed(unlocked.whileUnlocked, name, keychain, sealing, terms)
         try locks.keep(keychain.place, since: begun) { () throws(Refusal) in
             try keyring.write(firstUnlockName(keychain), first, of: keychain.user)
-            try keyring.write(name, unlock, of: keychain.user)
+            uses.begin(keychain.place, terms.tightened(by: bounds()))
+            try write(unlock, name, keychain, terms)
         }
         sessions.setLockReason(.none, of: session.id)
+    }
+
+    private func write(
+        _ unlock: borrowing SecretBytes, _ name: String, _ keychain: OpenKeychain,
+        _ terms: UnlockTerms
+    ) throws(Refusal) {
+        let rest = uses.rest(of: terms.tightened(by: bounds()), keychain.place)
+        try keyring.write(name, unlock, of: keychain.user, timeoutSeconds: rest?.kernelSeconds)
+    }
+
+    /// Seals what is open anew, with the settings.
+    func apply(_ settings: KeychainSettings, to keychain: OpenKeychain) throws(Refusal) {
+        let begun = locks.now(keychain.place)
+        for session in sessions.live(keychain.user) {
+            let name = unlockName(session, keychain)
+            guard let kept = keyring.read(name, of: keychain.user),
+                let old = UnlockTerms(kept: kept), let sealing = sessionKey(session),
+                let keys = opened(.whileUnlocked, kept, name, keychain, sealing, old)
+            else { continue }
+            let terms = UnlockTerms(settings, begun: old.begun)
+            let unlock = sealed(keys, name, keychain, sealing, terms)
+            try locks.keep(keychain.place, since: begun) { () throws(Refusal) in
+                uses.change(keychain.place, terms.tightened(by: bounds()))
+                try write(unlock, name, keychain, terms)
+            }
+        }
+    }
+
+    func inForce(_ settings: KeychainSettings) -> KeychainSettings? {
+        settings.tightened(by: bounds())
     }
 
     /// Says so where a key could not be removed: nobody believes a keychain locked that is not.
     func lock(_ keychain: OpenKeychain) throws(Refusal) {
         try locks.lock(keychain.place) { () throws(Refusal) in
             for name in try unlocks(of: keychain) { keyring.remove(name, of: keychain.user) }
+            uses.end(keychain.place)
             guard try unlocks(of: keychain).isEmpty else { throw .internalError }
         }
         for session in sessions.live(keychain.user) {
             sessions.setLockReason(.lockedByUser, of: session.id)
+        }
+    }
+
+    func forget(_ keychain: OpenKeychain) throws(Refusal) {
+        try lock(keychain)
+        for name in [firstUnlockName(keychain), deviceName(keychain)] {
+            keyring.remove(name, of: keychain.user)
         }
     }
 
@@ -90,14 +137,18 @@ final class KernelVault: KeyVault {
     }
 
     func lockState(of keychain: OpenKeychain) -> KeychainStatus.LockState {
-        if whileUnlockedKeys(keychain) != nil { return .unlocked }
+        if whileUnlockedKeys(keychain, isUse: false) != nil { return .unlocked }
         let first = bundle(.afterFirstUnlock, firstUnlockName(keychain), keychain, vaultKey)
         return first != nil ? .lockedAfterFirstUnlock : .locked
     }
 
     func lockReason(of keychain: OpenKeychain, for caller: Caller) -> LockReason {
         let live = sessions.live(keychain.user)
-        return (live.first { $0.id == caller.session } ?? live.last)?.lockReason ?? .noSession
+        guard let session = live.first(where: { $0.id == caller.session }) ?? live.last else {
+            return .noSession
+        }
+        let hasRunOut = session.lockReason == .none && uses.hasRunOut(keychain.place)
+        return hasRunOut ? .timedOut : session.lockReason
     }
 
     func knowsSession(of caller: Caller) -> Bool { caller.session != nil }
@@ -105,7 +156,7 @@ final class KernelVault: KeyVault {
     // MARK: Sealed bundles
 
     private func alwaysKeys(_ keychain: OpenKeychain) throws(Refusal) -> KeyBundle {
-        let name = "device:\(keychain.name)"
+        let name = deviceName(keychain)
         if let kept = bundle(.always, name, keychain, vaultKey) { return kept }
         let keys: KeyBundle
         do { keys = try keychain.file.alwaysKeys(deviceKey: deviceKey) } catch {
@@ -117,14 +168,40 @@ final class KernelVault: KeyVault {
     }
 
     /// From whichever live session opened the keychain.
-    private func whileUnlockedKeys(_ keychain: OpenKeychain) -> KeyBundle? {
-        for session in sessions.live(keychain.user) {
-            guard let sealing = sessionKey(session) else { continue }
+    private func whileUnlockedKeys(_ keychain: OpenKeychain, isUse: Bool) -> KeyBundle? {
+        let live = sessions.live(keychain.user)
+        for session in live {
             let name = unlockName(session, keychain)
-            if let keys = bundle(.whileUnlocked, name, keychain, sealing) { return keys }
+            guard let sealed = keyring.read(name, of: keychain.user),
+                let terms = UnlockTerms(kept: sealed)
+            else { continue }
+            let lasting = terms.tightened(by: bounds())
+            guard uses.rest(of: lasting, keychain.place) != .zero else {
+                keyring.remove(name, of: keychain.user)
+                continue
+            }
+            guard let sealing = sessionKey(session),
+                let keys = opened(.whileUnlocked, sealed, name, keychain, sealing, terms)
+            else { continue }
+            if isUse, lasting.settings.lockAfterIdle != nil {
+                renew(keychain, lasting, in: live)
+            }
+            return keys
         }
         return nil
     }
+
+    /// The user is not idle, whichever of his logins he is busy in.
+    private func renew(_ keychain: OpenKeychain, _ terms: UnlockTerms, in live: [LoginSession]) {
+        uses.note(keychain.place)
+        guard let rest = uses.rest(of: terms, keychain.place), rest != .zero else { return }
+        for session in live {
+            keyring.setTimeout(
+                unlockName(session, keychain), of: keychain.user, seconds: rest.kernelSeconds)
+        }
+    }
+
+    private func deviceName(_ keychain: OpenKeychain) -> String { "device:\(keychain.name)" }
 
     private func firstUnlockName(_ keychain: OpenKeychain) -> String {
         "first-unlock:\(keychain.name)"
@@ -146,21 +223,34 @@ final class KernelVault: KeyVault {
         _ sealing: borrowing SealingKey
     ) -> KeyBundle? {
         guard let sealed = keyring.read(name, of: keychain.user) else { return nil }
+        return opened(kind, sealed, name, keychain, sealing, nil)
+    }
+
+    private func opened(
+        _ kind: KeyBundle.Kind, _ sealed: borrowing SecretBytes, _ name: String,
+        _ keychain: OpenKeychain, _ sealing: borrowing SealingKey, _ terms: UnlockTerms?
+    ) -> KeyBundle? {
+        let start = terms == nil ? 0 : UnlockTerms.byteCount
         let plain = sealed.withBytes { bytes in
-            try? sealing.open(bytes, context: context(name, keychain))
+            try? sealing.open(
+                bytes.extracting(start..<bytes.byteCount), context: context(name, keychain, terms))
         }
         guard let plain else { return nil }
         return try? KeyBundle(kind, plain)
     }
 
+    /// The terms lie before what is sealed, readable, and can't be changed.
     private func sealed(
         _ keys: borrowing KeyBundle, _ name: String, _ keychain: OpenKeychain,
-        _ sealing: borrowing SealingKey
+        _ sealing: borrowing SealingKey, _ terms: UnlockTerms? = nil
     ) -> SecretBytes {
-        SecretBytes(copying: sealing.seal(keys.bytes, context: context(name, keychain)))
+        let box = sealing.seal(keys.bytes, context: context(name, keychain, terms))
+        return SecretBytes(copying: (terms?.bytes ?? []) + box)
     }
 
-    private func context(_ name: String, _ keychain: OpenKeychain) -> [UInt8] {
-        keychain.file.identifier + Array("\(keychain.user):\(name)".utf8)
+    private func context(
+        _ name: String, _ keychain: OpenKeychain, _ terms: UnlockTerms?
+    ) -> [UInt8] {
+        keychain.file.identifier + (terms?.bytes ?? []) + Array("\(keychain.user):\(name)".utf8)
     }
 }

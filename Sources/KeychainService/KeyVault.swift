@@ -18,6 +18,12 @@ protocol KeyVault: Sendable {
     ) throws(Refusal)
     /// Closes the when-unlocked classes.
     func lock(_ keychain: OpenKeychain) throws(Refusal)
+    /// Closes all its classes: another file has taken its place.
+    func forget(_ keychain: OpenKeychain) throws(Refusal)
+    /// What closes the keychain from now on, open as it is.
+    func apply(_ settings: KeychainSettings, to keychain: OpenKeychain) throws(Refusal)
+    /// The settings with the administrator's bounds; nil where nothing closes a keychain.
+    func inForce(_ settings: KeychainSettings) -> KeychainSettings?
     func lockState(of keychain: OpenKeychain) -> KeychainStatus.LockState
     func lockReason(of keychain: OpenKeychain, for caller: Caller) -> LockReason
     /// Whether the caller's login session is known.

@@ -71,13 +71,18 @@ final class KeychainFolder: Sendable {
         guard names(of: user).count < Self.mostKeychains else { throw .tooManyRequests }
         guard !exists(name, of: user) else { throw .duplicateKeychain }
         let owner = try owner(user)
+        try makeFolder(of: user)
+        do { return try creating(filePath(name, user), owner) } catch {
+            throw Self.refusal(error)
+        }
+    }
+
+    /// The user's alone.
+    func makeFolder(of user: UInt32) throws(Refusal) {
         do {
             try PrivateFile.folder(path, mode: layout == .ownUser ? 0o700 : 0o711)
             try PrivateFile.folder(folder(user), mode: 0o700)
         } catch { throw Refusal(error) }
-        do { return try creating(filePath(name, user), owner) } catch {
-            throw Self.refusal(error)
-        }
     }
 
     /// Names of the user's keychains, the login keychain first.
@@ -101,6 +106,12 @@ final class KeychainFolder: Sendable {
         folder(user) + "/\(name).device-secret"
     }
 
+    /// A file beside the keychain that is there for a while.
+    func passingPath(_ kind: String, _ identifier: [UInt8], _ place: KeychainPlace) -> String {
+        let hex = identifier.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        return filePath(place.name, place.user) + ".\(kind)-\(hex)"
+    }
+
     static func verified(_ name: String?) throws(Refusal) -> KeychainName {
         guard let name else { return .login }
         guard let verified = KeychainName(name) else { throw .badKeychainName }
@@ -111,9 +122,30 @@ final class KeychainFolder: Sendable {
         layout == .ownUser ? path : path + "/\(user)"
     }
 
-    private func owner(_ user: UInt32) throws(Refusal) -> KeychainOwner {
+    func owner(_ user: UInt32) throws(Refusal) -> KeychainOwner {
         guard let account = accounts.name(of: user) else { throw .notEntitled }
         return KeychainOwner(user: user, account: account)
+    }
+
+    /// Every keychain of every user.
+    func places() -> [KeychainPlace] {
+        let users: [UInt32]
+        switch layout {
+        case .ownUser: users = [geteuid()]
+        case .folderPerUser:
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+            users = names.compactMap(UInt32.init)
+        }
+        return users.flatMap { user in
+            names(of: user).map { KeychainPlace(user: user, name: $0) }
+        }
+    }
+
+    func forget(_ place: KeychainPlace) {
+        open.withLock { open in
+            open.files[place] = nil
+            open.order.removeAll { $0 == place }
+        }
     }
 
     private func remember(_ file: OpenFile, _ key: KeychainPlace) {
@@ -125,7 +157,7 @@ final class KeychainFolder: Sendable {
         }
     }
 
-    private static func refusal(_ error: any Error) -> Refusal {
+    static func refusal(_ error: any Error) -> Refusal {
         switch error {
         case let refusal as Refusal: refusal
         case let error as KeychainStoreError: Refusal(error)

@@ -16,7 +16,10 @@ public final class KeychainService: Sendable {
     let limits = PolicyLimits()
     let guesses: Guesses
     let memory: MemoryBudget
-    private let mode: ServiceStatus.Mode
+    let transfers = BackupTransfers()
+    let checks = KeychainChecks()
+    let mode: ServiceStatus.Mode
+    var isDaemon: Bool { mode == .daemon }
     private let locksMemory = LockedMemory.isAvailable()
 
     init(
@@ -65,6 +68,8 @@ public final class KeychainService: Sendable {
             try createKeychain(name, password, recoveryKey, for: asker)
         case .unlock(let name, let password): try unlock(name, password, for: asker)
         case .lock(let name): try lock(name, for: asker)
+        case .changeSettings(let name, let change):
+            try changeSettings(name, change, for: asker)
         case .setPassword(let name, let old, let new):
             try setPassword(name, old, new, for: asker)
         case .authenticate(let constraint): try authenticate(constraint, for: asker)
@@ -72,6 +77,7 @@ public final class KeychainService: Sendable {
         case .endContext: endContext(for: asker)
         case .policies(let reload): try policies(reload: reload, for: asker.caller)
         case .protectors(let request): try protectors(request, for: asker)
+        case .safekeeping(let name, let step): try safekeep(name, step, for: asker)
         }
     }
 
@@ -117,6 +123,9 @@ public final class KeychainService: Sendable {
             do {
                 status.isPasswordProtected = try keychain.file.isPasswordProtected()
                 status.itemCount = try keychain.file.itemCount()
+                status.damagedItems = keychain.file.corruptItemCount
+                status.quarantinedItems = try keychain.file.quarantinedCount()
+                status.settings = vault.inForce(try keychain.file.unverifiedSettings())
             } catch { throw Refusal(error) }
         } catch { status.problem = error }
         return status
@@ -134,11 +143,24 @@ extension Request {
         case .createKeychain: .createKeychain
         case .unlock: .unlock
         case .lock: .lock
+        case .changeSettings: .changeSettings
         case .setPassword: .setPassword
         case .authenticate: .authenticate
         case .capabilities, .endContext: .status
         case .policies(let reload): reload ? .reloadPolicies : .status
         case .protectors(let request): request.auditedOperation
+        case .safekeeping(_, let step): step.operation
+        }
+    }
+}
+
+extension Safekeeping {
+    fileprivate var operation: AuditLog.Operation {
+        switch self {
+        case .check(let repair): repair ? .repair : .status
+        case .generations: .status
+        case .beginBackup, .readBackup: .backup
+        case .beginRestore, .sendRestore, .finishRestore, .restoreGeneration: .restore
         }
     }
 }

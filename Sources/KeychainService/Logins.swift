@@ -64,7 +64,6 @@ final class Logins: Sendable {
 
     func close(ticket: Int32, user: UInt32, host: Int32) {
         sessions.close(SessionID(rawValue: ticket), user: user)
-        evidence.forget(SessionID(rawValue: ticket), of: user)
         log("logout of uid \(user)")
         audit.record(.logout, by: subject(user, host), nil)
     }

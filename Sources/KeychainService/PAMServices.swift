@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import AccessControl
 internal import Foundation
+internal import PAMSetup
 internal import Synchronization
 
 /// The PAM services of ours that this machine has, with the modules they name: `keychain-NAME`, in
@@ -8,7 +9,6 @@ internal import Synchronization
 /// nothing.
 final class PAMServices: Sendable {
     private static let folders = ["/etc/pam.d", "/usr/lib/pam.d"]
-    private static let moduleFolders = ["/lib", "/usr/lib", "/lib64", "/usr/lib64"]
     private static let prefix = "keychain-"
     private static let longest = 64 * 1024
     /// An administrator who adds a service waits this long for it.
@@ -52,19 +52,6 @@ final class PAMServices: Sendable {
         let lines = String(decoding: content, as: UTF8.self).split(whereSeparator: \.isNewline)
         let words = lines.filter { !$0.hasPrefix("#") }
             .flatMap { $0.split(whereSeparator: \.isWhitespace) }
-        return words.filter { $0.hasSuffix(".so") }.allSatisfy { isInstalled(String($0)) }
-    }
-
-    private static func isInstalled(_ module: String) -> Bool {
-        let manager = FileManager.default
-        if module.hasPrefix("/") { return manager.fileExists(atPath: module) }
-        return modulePlaces.contains { manager.fileExists(atPath: $0 + "/" + module) }
-    }
-
-    /// `/lib/security` and, below it, the folder of each architecture.
-    private static let modulePlaces: [String] = moduleFolders.flatMap { folder -> [String] in
-        let below = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-        let architectures = below.filter { $0.hasSuffix("-gnu") || $0.hasSuffix("-musl") }
-        return ([folder] + architectures.map { folder + "/" + $0 }).map { $0 + "/security" }
+        return words.filter { $0.hasSuffix(".so") }.allSatisfy { PAMModule.isInstalled(String($0)) }
     }
 }

@@ -10,14 +10,14 @@ internal import Secrets
 /// asking program sees none of it.
 final class PromptedAuthenticator: Authenticator {
     /// From the moment the question is shown.
-    private static let deadline: TimeInterval = 60
+    static let deadline: TimeInterval = 60
     private static let arrivalDeadline: TimeInterval = 10
 
     private let program: String
     private let prompters: PrompterRegistry
-    private let budget = QuestionBudget()
+    let budget = QuestionBudget()
     private let services = PAMServices()
-    private let accounts: AccountNames
+    let accounts: AccountNames
 
     init(
         program: String, prompters: PrompterRegistry, accounts: AccountNames
@@ -88,7 +88,7 @@ final class PromptedAuthenticator: Authenticator {
 
     /// One question at a time, and not too many of them. A prompter that something went wrong with
     /// is not asked again.
-    private func withPrompter<R>(
+    func withPrompter<R>(
         for asker: any Asker, _ body: (Prompter) throws(Refusal) -> R
     ) throws(Refusal) -> R {
         try budget.take(asker.caller.user)
@@ -115,7 +115,7 @@ final class PromptedAuthenticator: Authenticator {
         return prompter
     }
 
-    private func converse(
+    func converse(
         _ service: String, _ account: String, _ question: Question, _ prompter: Prompter,
         _ asker: any Asker
     ) throws(Refusal) -> ConversationOutcome {
@@ -161,7 +161,7 @@ final class PromptedAuthenticator: Authenticator {
 }
 
 /// Ends a conversation when its time is up or the asking program has gone away.
-private final class Watch: @unchecked Sendable {
+final class Watch: @unchecked Sendable {
     private let deadline: Date
     private let asker: any Asker
     private let prompter: Prompter

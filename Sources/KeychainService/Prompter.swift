@@ -8,12 +8,15 @@ internal import Secrets
 /// A prompter's connection: shows what it is told, and brings back what was typed.
 final class Prompter: @unchecked Sendable {
     let user: UInt32
+    /// What it shows is out of reach of programs that write to its user's terminals.
+    let showsWindows: Bool
     private let connection: ServerConnection
     /// One question at a time.
     private let turn = NSLock()
     private let ended = DispatchSemaphore(value: 0)
 
-    init(_ connection: ServerConnection) {
+    init(_ connection: ServerConnection, showsWindows: Bool = false) {
+        self.showsWindows = showsWindows
         self.connection = connection
         user = connection.peer.user
     }

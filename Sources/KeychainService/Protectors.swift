@@ -108,6 +108,15 @@ final class Protectors: Sendable {
         }
     }
 
+    /// A copy that is to be restored on this device.
+    func returning(
+        _ path: String, _ owner: KeychainOwner
+    ) throws(Refusal) -> ReturningKeychain {
+        do { return try ReturningKeychain(path, owner: owner, deviceKey: deviceKey) } catch {
+            throw Refusal(error)
+        }
+    }
+
     func setPassword(
         _ keychain: OpenKeychain, old: HeldSecret?, new: HeldSecret
     ) throws(Refusal) {

@@ -15,6 +15,7 @@ public final class RequestNotes: Sendable {
         var place: String?
         var items: [String] = []
         var wantsFullAudit = false
+        var trust: String?
     }
     let began = ContinuousClock.now
     private let noted = Mutex(Noted())
@@ -31,6 +32,12 @@ public final class RequestNotes: Sendable {
             return ["\(first) (\(place))"] + noted.rules.dropFirst()
         }
     }
+
+    /// What an item's list of programs had to do with it: `listed`, what the user chose, or how the
+    /// list was changed.
+    var trust: String? { noted.withLock { $0.trust } }
+
+    func note(trust word: String) { noted.withLock { $0.trust = word } }
 
     /// Fingerprints of the first items that were concerned.
     var items: [String] { noted.withLock { $0.items } }

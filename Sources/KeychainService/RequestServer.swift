@@ -107,8 +107,9 @@ public final class RequestServer: Sendable {
                     offersTerminal: offersTerminal,
                     prompterProgram: prompterProgram)
                 guard answer(request, for: asker, on: connection) else { return }
-            case .registerPrompter:
-                serve(prompter: Prompter(connection), connection) { prompter throws(Refusal) in
+            case .registerPrompter(let showsWindows):
+                let prompter = Prompter(connection, showsWindows: showsWindows)
+                serve(prompter: prompter, connection) { prompter throws(Refusal) in
                     // Its turn is held meanwhile, so that no question comes before the welcome.
                     _ = prompter.tryTaking()
                     defer { prompter.giveBack() }

@@ -21,12 +21,14 @@ final class SessionRegistry: Sendable {
     }
 
     private let keyring: DaemonKeyring
-    private let monitor = SessionMonitor()
+    private let ended: @Sendable (SessionID, UInt32) -> Void
     private let entries: Mutex<[SessionID: Entry]>
 
-    /// Takes up what an earlier run of the daemon recorded and the kernel still holds.
-    init(keyring: DaemonKeyring) {
+    /// Takes up what an earlier run of the daemon recorded and the kernel still holds. `ended` is
+    /// told of each login that is over.
+    init(keyring: DaemonKeyring, ended: @escaping @Sendable (SessionID, UInt32) -> Void) {
         self.keyring = keyring
+        self.ended = ended
         var found: [SessionID: Entry] = [:]
         for user in keyring.users() {
             for name in (try? keyring.names(of: user)) ?? [] where name.hasPrefix("session:") {
@@ -92,7 +94,15 @@ final class SessionRegistry: Sendable {
             entries[id] = nil
             return true
         }
-        if known { forget(id, user) }
+        guard known else { return }
+        forget(id, user)
+        ended(id, user)
+    }
+
+    /// Ends logins by what is known of them, whoever still lives.
+    func end(where isOver: (LoginSession) -> Bool) {
+        let over = entries.withLock { $0.values.map(\.session).filter(isOver) }
+        for session in over { close(session.id, user: session.user) }
     }
 
     func setLockReason(_ reason: LockReason, of id: SessionID) {
@@ -127,6 +137,25 @@ final class SessionRegistry: Sendable {
 
     func session(_ id: SessionID, of user: UInt32) -> LoginSession? {
         entries.withLock { $0[id]?.session }.flatMap { $0.user == user ? $0 : nil }
+    }
+
+    /// Whose logind's session is: by logind's word, and by what was recorded of logins.
+    func users(of logindSession: String) -> Set<UInt32> {
+        let recorded = entries.withLock { entries in
+            entries.values.map(\.session).filter { $0.logindSession == logindSession }
+        }
+        return Set(recorded.map(\.user)).union(
+            [LoginSessions.user(of: logindSession)].compactMap { $0 })
+    }
+
+    /// Whether the login's last lock was its screen's.
+    func closedWithScreen(_ logindSession: String) -> Bool {
+        entries.withLock { entries in
+            entries.values.contains {
+                $0.session.logindSession == logindSession
+                    && $0.session.lockReason == .screenLocked
+            }
+        }
     }
 
     func isLive(_ id: SessionID, of user: UInt32) -> Bool {

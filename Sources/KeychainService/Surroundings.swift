@@ -17,10 +17,12 @@ struct Surroundings: Sendable {
 
     private let session: LoginSession?
     private let process: PinnedProcess?
+    private let screens: ScreenLocks
 
-    init(_ session: LoginSession?, _ process: PinnedProcess?) {
+    init(_ session: LoginSession?, _ process: PinnedProcess?, _ screens: ScreenLocks) {
         self.session = session
         self.process = process
+        self.screens = screens
     }
 
     func add(to facts: inout PolicyFacts) {
@@ -58,7 +60,7 @@ struct Surroundings: Sendable {
             return
         }
         facts[.active] = LoginSessions.isActive(logind).map { .known($0) } ?? .unknown
-        facts[.screenLocked] = .unknown
+        facts[.screenLocked] = screens.isLocked(logind).map { .known($0) } ?? .unknown
     }
 
     /// One of the words of `subject.session`; nil where it can't be told.

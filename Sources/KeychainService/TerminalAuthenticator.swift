@@ -52,6 +52,13 @@ struct TerminalAuthenticator: Authenticator {
         return secret
     }
 
+    /// Every item here is as near to one program of the user as to another: there is nothing to ask.
+    func letIn(
+        _ question: Question, _ offer: TrustOffer, for asker: any Asker
+    ) throws(Refusal) -> TrustAnswer {
+        throw .interactionNotAllowed
+    }
+
     func prove(_ method: PolicyMethod, _ question: Question, for asker: any Asker) throws(Refusal) {
         guard let service = method.service else { throw .authenticationFailed }
         guard let auth = Self.program("keychain-auth"),

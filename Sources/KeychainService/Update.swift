@@ -17,6 +17,8 @@ extension KeychainService {
         let caller = asker.caller
         if let group = change.accessGroup { _ = try ownGroups(group, of: caller) }
         guard secret?.bytes.count ?? 0 <= Request.largestSecret else { throw .dataTooLarge }
+        var trust: ((TrustList?) -> TrustList?)?
+        if let change = change.trust { trust = try trustUpdate(change, by: caller) }
         let keychain = try keychain(query.keychain, for: caller)
         var keys = try vault.keys(of: keychain)
         let groups = try groups(query.accessGroup, .update, keychain, keys, for: asker)
@@ -26,20 +28,27 @@ extension KeychainService {
         do { found = try keychain.file.find(search, groups: groups.all, keys: keys) } catch {
             throw Refusal(error)
         }
+        let given = authentication.evidence(for: asker)
         var judging = try judging(
             .decrypt, as: .update, keychain, keys, groups: groups.own,
-            ui: query.authenticationUI, for: asker)
+            ui: query.authenticationUI, given: given, for: asker)
         if !groups.others.isEmpty { found.removeAll { !judging.isKnown($0) } }
         guard !found.isEmpty else { throw .notFound }
-        var needs = try Needs(found, judging, given: authentication.evidence(for: asker))
+        // Whom an item lets in its user says now, whatever he has proven before.
+        var needs = try Needs(
+            found, judging,
+            given: change.trust == nil ? given : Evidence())
         try judgeResult(&needs, found, change, keychain, keys, groups, for: asker)
+        if change.trust != nil { try requirePresence(&needs, found, judging) }
         try countLimits(&needs, found.first, judging)
-        let proven = try evidence(for: needs, .change, reason: query.reason, for: asker)
+        let proven = try evidence(
+            for: needs, .change, reason: query.reason,
+            remarks: [change.trust?.remark].compactMap { $0 }, for: asker)
         if proven != nil {
             keys = try vault.keys(of: keychain)
             judging = try self.judging(
                 .decrypt, as: .update, keychain, keys, groups: groups.own,
-                ui: query.authenticationUI, for: asker)
+                ui: query.authenticationUI, given: proven, for: asker)
         }
         let evidence = proven ?? needs.evidence
         var change = change
@@ -52,13 +61,20 @@ extension KeychainService {
         guard asker.isUnchanged() else { throw .notEntitled }
         var answer = Answer()
         do {
-            answer.count = try keychain.file.update(found, change, secret, keys: keys) { item in
+            answer.count = try keychain.file.update(
+                found, change, secret, keys: keys, trust: trust
+            ) { item in
                 guard case .allow(let grant) = judging.judge(item, evidence) else { return nil }
                 asker.notes.note(grant)
                 return grant
             }
         } catch {
             throw Refusal(error)
+        }
+        if let change = change.trust {
+            asker.notes.note(trust: change.word)
+            // What was allowed for a session may be what is taken back.
+            authentication.trust.forget(found.map(\.reference), of: caller.user)
         }
         audit?.record(.update, asker, proven ?? Evidence(), nil)
         return answer
@@ -72,12 +88,18 @@ extension KeychainService {
         for asker: any Asker
     ) throws(Refusal) {
         let newRights = change.accessControl ?? change.accessible.map(ItemAccessControl.plain)
-        guard newRights != nil || !policy.now.judge.policy.isEmpty else { return }
+        guard newRights != nil || change.trust != nil || !policy.now.judge.policy.isEmpty else {
+            return
+        }
         let own = groups.own + [change.accessGroup].compactMap { $0 }
         let writing = try judging(
-            .encrypt, as: .update, keychain, keys, groups: own, ui: .fail, for: asker)
+            .encrypt, as: .update, keychain, keys, groups: own, ui: .fail,
+            given: needs.evidence, for: asker)
         let changingRights = try judging(
-            .decrypt, as: .changeACL, keychain, keys, groups: groups.own, ui: .allow, for: asker)
+            .decrypt, as: .changeACL, keychain, keys, groups: groups.own, ui: .allow,
+            given: needs.evidence, for: asker)
+        var changingTrust = changingRights
+        changingTrust.admission = { _ in .mayChange }
         for item in found {
             let rights = newRights.map { bound($0, to: writing) } ?? item.accessControl
             let group = change.accessGroup ?? item.accessGroup
@@ -88,8 +110,22 @@ extension KeychainService {
             case .deny(let denial): throw writing.refusal(denial)
             case .allowAfter(let requirement): needs.require(requirement, for: item)
             }
+            if change.trust != nil { try needs.add(item, changingTrust) }
             guard newRights != nil, !policy.now.judge.policy.isEmpty else { continue }
             try needs.add(item, changingRights)
         }
+    }
+
+    /// Whom items let in beside their groups is for their user to say. Where nobody can prove that it
+    /// is he, items' own programs say it.
+    private func requirePresence(
+        _ needs: inout Needs, _ found: [SealedItem], _ judging: Judging
+    ) throws(Refusal) {
+        guard judging.circumstances.keychain.isPasscodeSet == true else {
+            guard found.allSatisfy(judging.isOwn) else { throw .passcodeNotSet }
+            return
+        }
+        guard judging.circumstances.mayAsk else { throw .interactionNotAllowed }
+        for item in found { needs.require(Requirement(.factor(.presence)), for: item) }
     }
 }

@@ -1,30 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 public import LocalSocket
+internal import LoginManager
 public import Secrets
 
 /// A key that is random at each boot, under which everything lies that the kernel's keyring holds:
 /// another process of root may read the keyring, and has nothing.
 ///
-/// It lives in a 0600 file in a 0700 folder of the runtime folder, so that a restarted daemon finds
-/// it; the file names the boot it belongs to.
+/// Where systemd started the daemon it keeps the key meanwhile, as a descriptor. Else it lives in a
+/// 0600 file in a 0700 folder of the runtime folder; the file names the boot it belongs to.
 public enum VaultKey {
+    /// What the service manager knows the descriptor by.
+    public static let name = "vault-key"
     private static let bootBytes = 36
 
-    /// `folder` must not survive a reboot; where it does, the boot's name tells.
-    public static func load(folder: String) throws(SocketError) -> SealingKey {
-        let path = folder + "/vault-key"
+    /// `kept` is what the service manager gave back. `folder` must not survive a reboot; where it
+    /// does, the boot's name tells.
+    public static func load(
+        kept: Descriptor?, folder: String
+    ) throws(SocketError) -> SealingKey {
+        let path = folder + "/" + name
         let boot = try currentBoot()
+        if let kept, let key = SealedMemory.read(kept, count: SealingKey.byteCount) {
+            PrivateFile.remove(path)
+            return SealingKey(key)
+        }
         try PrivateFile.folder(folder, mode: 0o700)
-        if let kept = try? PrivateFile.read(path, limit: bootBytes + SealingKey.byteCount),
+        let key = inFile(path, boot) ?? SealingKey.random()
+        if handOver(key.bytes) {
+            PrivateFile.remove(path)
+        } else if inFile(path, boot) == nil {
+            PrivateFile.remove(path)
+            try PrivateFile.create(path, contents: boot.appending(key.bytes))
+        }
+        return key
+    }
+
+    /// False where no service manager keeps descriptors.
+    private static func handOver(_ key: borrowing SecretBytes) -> Bool {
+        guard let memory = try? SealedMemory.make("keychain:" + name, contents: key) else {
+            return false
+        }
+        return ServiceNotification.store(descriptor: memory.number, named: name)
+    }
+
+    private static func inFile(_ path: String, _ boot: borrowing SecretBytes) -> SealingKey? {
+        guard let kept = try? PrivateFile.read(path, limit: bootBytes + SealingKey.byteCount),
             kept.count == bootBytes + SealingKey.byteCount,
             kept.part(0..<bootBytes).matches(boot)
-        {
-            return SealingKey(kept.part(bootBytes..<kept.count))
-        }
-        PrivateFile.remove(path)
-        let key = SecretBytes(random: SealingKey.byteCount)
-        try PrivateFile.create(path, contents: boot.appending(key))
-        return SealingKey(key)
+        else { return nil }
+        return SealingKey(kept.part(bootBytes..<kept.count))
     }
 
     private static func currentBoot() throws(SocketError) -> SecretBytes {

@@ -4,7 +4,8 @@ internal import KeychainModel
 /// The bytes that an attribute record is sealed as. One record has one encoding: names in order,
 /// no bit without a meaning, nothing behind the end.
 ///
-/// version ‖ flags ‖ created ‖ modified ‖ rights ‖ group ‖ count ‖ (name ‖ type ‖ value)…
+/// version ‖ flags ‖ created ‖ modified ‖ rights ‖ group ‖ count ‖ (name ‖ type ‖ value)… ‖ trusted
+/// applications, where there is a list
 extension AttributeRecord {
     static let version: UInt8 = 1
     /// Bytes of all attributes of an item together.
@@ -15,7 +16,8 @@ extension AttributeRecord {
         let rawValue: UInt8
         static let synchronizable = Flags(rawValue: 1)
         static let secret = Flags(rawValue: 2)
-        static let known: Flags = [.synchronizable, .secret]
+        static let trusted = Flags(rawValue: 16)
+        static let known: Flags = [.synchronizable, .secret, .trusted]
     }
 
     func encoded() throws(KeychainStoreError) -> [UInt8] {
@@ -23,6 +25,7 @@ extension AttributeRecord {
         var flags: Flags = []
         if isSynchronizable { flags.insert(.synchronizable) }
         if hasSecret { flags.insert(.secret) }
+        if trusted != nil { flags.insert(.trusted) }
         var bytes: [UInt8] = [Self.version, flags.rawValue]
         bytes += created.bitPattern.littleEndianBytes
         bytes += modified.bitPattern.littleEndianBytes
@@ -34,6 +37,7 @@ extension AttributeRecord {
             bytes.append(value.typeByte)
             bytes.append(block: value.storedBytes)
         }
+        if let trusted { bytes.append(block: try trusted.encoded()) }
         guard bytes.count <= Self.largest else { throw .tooLarge }
         return bytes
     }
@@ -52,6 +56,8 @@ extension AttributeRecord {
         accessControl = try ItemAccessControl(decoding: Array(try reader.block()))
         group = try reader.text()
         attributes = try Self.attributes(&reader)
+        trusted =
+            flags.contains(.trusted) ? try TrustList(decoding: Array(try reader.block())) : nil
         guard reader.isAtEnd else { throw MalformedBytes() }
     }
 

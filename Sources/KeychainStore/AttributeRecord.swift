@@ -13,11 +13,13 @@ struct AttributeRecord: Sendable, Equatable {
     var created: Double
     var modified: Double
     var accessControl: ItemAccessControl
+    /// Programs that are let in beside its group; nil where it has no list.
+    var trusted: TrustList?
 
     /// What the record keeps in fields of their own, wherever it was put.
     private static let ownFields: Set<AttributeName> = [
         .accessGroup, .synchronizable, .creationDate, .modificationDate, .accessible,
-        .accessControl,
+        .accessControl, .access,
     ]
 
     var allAttributes: Attributes {
@@ -32,7 +34,10 @@ struct AttributeRecord: Sendable, Equatable {
 
 extension AttributeRecord {
     /// Absent attributes get the defaults of their rules; dates are set by the store.
-    init(new item: NewItem, in group: String, _ accessControl: ItemAccessControl) {
+    init(
+        new item: NewItem, in group: String, _ accessControl: ItemAccessControl,
+        trusting trusted: TrustList? = nil
+    ) {
         var attributes = item.attributes
         for rule in item.itemClass.attributeRules.values {
             if let value = rule.defaultValue, attributes[rule.name] == nil {
@@ -42,7 +47,8 @@ extension AttributeRecord {
         for name in Self.ownFields { attributes[name] = nil }
         self.init(
             attributes: attributes, group: group, isSynchronizable: item.isSynchronizable,
-            hasSecret: false, created: 0, modified: 0, accessControl: accessControl)
+            hasSecret: false, created: 0, modified: 0, accessControl: accessControl,
+            trusted: trusted)
     }
 
     /// Puts the change in, by the rules of the item's class.

@@ -5,8 +5,8 @@ internal import Secrets
 /// Makes the index entries of one family of items: hashes that say nothing without the index key,
 /// and that nobody can make to check a guess.
 ///
-/// Every token is bound to class, access group and synchronizable, so that a look-up sees no one
-/// else's items.
+/// Every token is bound to class, synchronizable and a place: an access group or, for items with a
+/// list, a program in it. So a look-up sees no one else's items.
 struct BlindIndex: ~Copyable {
     private let key: SecretBytes
     private static let keyIndexBytes = 16
@@ -16,13 +16,27 @@ struct BlindIndex: ~Copyable {
     /// Where a token finds items.
     struct Scope {
         let itemClass: ItemClass
-        let group: String
+        let place: Place
         let isSynchronizable: Bool
+    }
+
+    enum Place {
+        case group(String)
+        /// Items whose list names the program.
+        case listing(String)
+        /// Items that have a list.
+        case anyList
     }
 
     /// The entry for all the items that have these values, or for every item of the scope.
     borrowing func token(_ term: IndexTerm, _ scope: Scope) -> Int64 {
-        var message = Self.beginning(1, scope)
+        let purpose: UInt8 =
+            switch scope.place {
+            case .group: 1
+            case .listing: 3
+            case .anyList: 4
+            }
+        var message = Self.beginning(purpose, scope)
         for (name, value) in term.values {
             message.append(block: name.rawValue.utf8)
             message.append(block: value)
@@ -34,7 +48,8 @@ struct BlindIndex: ~Copyable {
     /// The uniqueness key: the same for two items that must not both exist.
     borrowing func keyIndex(_ record: AttributeRecord, _ itemClass: ItemClass) -> [UInt8] {
         let scope = Scope(
-            itemClass: itemClass, group: record.group, isSynchronizable: record.isSynchronizable)
+            itemClass: itemClass, place: .group(record.group),
+            isSynchronizable: record.isSynchronizable)
         var message = Self.beginning(2, scope)
         for rule in itemClass.keyAttributes
         where rule.name != .accessGroup && rule.name != .synchronizable {
@@ -46,7 +61,10 @@ struct BlindIndex: ~Copyable {
 
     private static func beginning(_ purpose: UInt8, _ scope: Scope) -> [UInt8] {
         var message = [purpose, scope.itemClass.rawValue, scope.isSynchronizable ? 1 : 0]
-        message.append(block: scope.group.utf8)
+        switch scope.place {
+        case .group(let name), .listing(let name): message.append(block: name.utf8)
+        case .anyList: break
+        }
         return message
     }
 }

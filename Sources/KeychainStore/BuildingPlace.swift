@@ -30,6 +30,13 @@ struct BuildingPlace {
         }
     }
 
+    /// For a file that SQLite has not synced itself.
+    func sync() throws {
+        let handle = try FileHandle(forUpdating: URL(fileURLWithPath: file))
+        try handle.synchronize()
+        try handle.close()
+    }
+
     /// Gives the file its name, unless something has it already, and makes both last.
     func publish() throws(KeychainStoreError) {
         guard !FileManager.default.fileExists(atPath: file + "-wal") else { throw .busy }

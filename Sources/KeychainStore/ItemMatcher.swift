@@ -5,12 +5,11 @@ internal import KeychainModel
 /// Decides whether an opened item is one that a query means. The index only proposes.
 struct ItemMatcher: Sendable {
     let query: ItemQuery
-    let groups: [String]
+    let scope: SearchScope
 
     func matches(_ record: AttributeRecord, _ reference: ItemReference) -> Bool {
         guard reference.itemClass == query.itemClass,
-            groups.contains(where: { $0.utf8.elementsEqual(record.group.utf8) }),
-            matchesSynchronizable(record)
+            scope.contains(record), matchesSynchronizable(record)
         else { return false }
         if let accessible = query.accessible, accessible != record.accessControl.protection {
             return false

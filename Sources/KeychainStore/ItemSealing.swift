@@ -35,6 +35,8 @@ struct ItemPlace: Sendable {
 /// Bytes under a fresh key of their own, and that key under a class key: wrapped key ‖ payload.
 enum ItemSealing {
     private static let wrappedKeyBytes = SealingKey.byteCount + SealingKey.overhead
+    /// Bytes of what is sealed, however short it was.
+    static let least = wrappedKeyBytes + SealingKey.overhead
 
     static func seal(
         _ plain: borrowing SecretBytes, _ part: ItemPlace.Part, context: [UInt8],
@@ -49,7 +51,7 @@ enum ItemSealing {
         _ sealed: [UInt8], _ part: ItemPlace.Part, context: [UInt8],
         under classKey: borrowing SealingKey
     ) throws(KeychainStoreError) -> SecretBytes {
-        guard sealed.count >= wrappedKeyBytes + SealingKey.overhead else { throw .corruptItem }
+        guard sealed.count >= least else { throw .corruptItem }
         do {
             let key = try classKey.derived(for: part.purpose).open(
                 Array(sealed[..<wrappedKeyBytes]), context: context)

@@ -14,9 +14,16 @@ extension KeychainFile {
     public func find(
         _ query: ItemQuery, groups: [String], keys: borrowing ClassKeys
     ) throws(KeychainStoreError) -> [SealedItem] {
+        try find(query, in: .groups(groups), keys: keys)
+    }
+
+    /// The same for whatever is in the scope.
+    public func find(
+        _ query: ItemQuery, in scope: SearchScope, keys: borrowing ClassKeys
+    ) throws(KeychainStoreError) -> [SealedItem] {
         let limit = query.limit ?? Int.max
         guard limit > 0 else { return [] }
-        let plan = SearchPlan(query, groups: groups, keys)
+        let plan = SearchPlan(query, scope, keys)
         return try reading { database in
             var found: [SealedItem] = []
             var walk = try ItemWalk(plan, after: 0, self, database)
@@ -36,11 +43,19 @@ extension KeychainFile {
         _ query: ItemQuery, groups: [String], keys: borrowing ClassKeys,
         _ body: (SealedItem) -> Bool
     ) throws(KeychainStoreError) {
+        try forEach(query, in: .groups(groups), keys: keys, body)
+    }
+
+    /// The same for whatever is in the scope.
+    public func forEach(
+        _ query: ItemQuery, in scope: SearchScope, keys: borrowing ClassKeys,
+        _ body: (SealedItem) -> Bool
+    ) throws(KeychainStoreError) {
         if let limit = query.limit, limit <= Self.batchItems {
-            for item in try find(query, groups: groups, keys: keys) where !body(item) { return }
+            for item in try find(query, in: scope, keys: keys) where !body(item) { return }
             return
         }
-        let plan = SearchPlan(query, groups: groups, keys)
+        let plan = SearchPlan(query, scope, keys)
         try reading { try plan.refuseIfClosed($0) }
         var left = query.limit ?? Int.max
         var last: Int64 = 0

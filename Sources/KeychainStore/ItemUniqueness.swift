@@ -5,26 +5,23 @@ internal import KeychainModel
 
 extension KeychainFile {
     /// Makes room for an item under its uniqueness key: throws `.duplicate` where a live item has
-    /// it, and removes one that is damaged beyond opening.
+    /// it, and sets one aside that is damaged beyond opening.
     ///
     /// `row` is the item's own, nil for a new one. Runs inside the transaction that writes.
     func makeRoom(
         for item: WrittenItem, inPlaceOf row: Int64?, _ keys: borrowing ClassKeys,
         _ database: Database
     ) throws {
-        let statement = try database.cachedStatement(
-            sql: "SELECT id FROM item WHERE keyIndex = ?")
         for family in IndexFamily.allCases {
             guard let key = keys.indexKey(family) else {
                 try refuseUnknowable(item, database)
                 continue
             }
             let index = BlindIndex(key).keyIndex(item.record, item.reference.itemClass)
-            guard let other = try Int64.fetchOne(statement, arguments: [Data(index)]),
-                other != row
+            guard let other = try ItemRow.row(withKeyIndex: index, database), other != row
             else { continue }
             guard try isLost(other, keys, database) else { throw KeychainStoreError.duplicate }
-            try ItemRow.delete(other, database)
+            try Quarantine.move(other, database)
             forgetCorrupt(other)
         }
     }
@@ -54,7 +51,7 @@ extension KeychainFile {
     }
 
     /// Tells whether the secret is authentic; what is opened for that is wiped at once.
-    private func hasWholeSecret(
+    func hasWholeSecret(
         _ item: SealedItem, _ keys: borrowing ClassKeys, _ database: Database
     ) throws -> Bool {
         let sealed: [UInt8]

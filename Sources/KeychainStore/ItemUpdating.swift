@@ -9,10 +9,12 @@ extension KeychainFile {
     /// Changes all of the items, or none, and says how many. Each needs a grant to read it, which
     /// `grant` gives for the item as it is at that moment; nil ends the whole change.
     ///
-    /// An item that went away meanwhile, or no longer is what was looked for, is left out.
+    /// An item that went away meanwhile, or no longer is what was looked for, is left out. `trust`
+    /// makes its new list of the one that it has at that moment.
     public func update(
         _ items: [SealedItem], _ change: ItemChange, _ secret: HeldSecret?,
-        keys: borrowing ClassKeys, grant: (SealedItem) -> Grant?
+        keys: borrowing ClassKeys, trust: ((TrustList?) -> TrustList?)? = nil,
+        grant: (SealedItem) -> Grant?
     ) throws(KeychainStoreError) -> Int {
         try writing { database in
             var changed = 0
@@ -20,7 +22,10 @@ extension KeychainFile {
                 guard let (row, current) = try current(item, keys, database) else { continue }
                 guard let granted = grant(current) else { throw KeychainStoreError.notGranted }
                 try Self.verify(granted, .decrypt, current)
-                let isWritten = try write(change, secret, to: current, row, keys, database)
+                var record = current.record
+                try record.apply(change, current.reference.itemClass)
+                if let trust { record.trusted = trust(record.trusted) }
+                let isWritten = try write(record, secret, to: current, row, keys, database)
                 if isWritten { changed += 1 }
             }
             guard changed > 0 else { throw KeychainStoreError.notFound }
@@ -48,11 +53,10 @@ extension KeychainFile {
 
     /// False for an item whose old secret is damaged and would have to be kept.
     private func write(
-        _ change: ItemChange, _ secret: HeldSecret?, to item: SealedItem, _ row: Int64,
+        _ changed: AttributeRecord, _ secret: HeldSecret?, to item: SealedItem, _ row: Int64,
         _ keys: borrowing ClassKeys, _ database: Database
     ) throws -> Bool {
-        var record = item.record
-        try record.apply(change, item.reference.itemClass)
+        var record = changed
         record.modified = AttributeRecord.modificationDate(
             after: record.modified, now: Date().timeIntervalSinceReferenceDate)
         var kept = secret

@@ -30,19 +30,12 @@ struct WrittenItem {
         let place = ItemPlace(
             keychain: keychain, reference: reference, accessible: accessible,
             generation: generation)
-        let index = BlindIndex(indexKey)
-        let scope = BlindIndex.Scope(
-            itemClass: reference.itemClass, group: record.group,
-            isSynchronizable: record.isSynchronizable)
-        var tokens: Set<Int64> = []
-        for term in reference.itemClass.terms(of: record.attributes) {
-            tokens.insert(index.token(term, scope))
-        }
+        let index = ItemIndex(record, reference.itemClass, indexKey)
         self.reference = reference
         self.record = record
         self.generation = generation
-        self.tokens = tokens
-        keyIndex = index.keyIndex(record, reference.itemClass)
+        tokens = index.tokens
+        keyIndex = index.keyIndex
         attributes = try place.seal(record, classKey)
         if let secret {
             self.secret = try place.sealSecret(
@@ -96,6 +89,21 @@ extension ItemRow {
         let statement = try database.cachedStatement(
             sql: "SELECT token FROM token WHERE item = ?")
         return try Int64.fetchSet(statement, arguments: [row])
+    }
+
+    static func keyIndex(of row: Int64, _ database: Database) throws -> [UInt8] {
+        let statement = try database.cachedStatement(sql: "SELECT keyIndex FROM item WHERE id = ?")
+        return try Data.fetchOne(statement, arguments: [row]).map { [UInt8]($0) } ?? []
+    }
+
+    static func row(withKeyIndex index: [UInt8], _ database: Database) throws -> Int64? {
+        let statement = try database.cachedStatement(sql: "SELECT id FROM item WHERE keyIndex = ?")
+        return try Int64.fetchOne(statement, arguments: [Data(index)])
+    }
+
+    static func setKeyIndex(_ index: [UInt8], of row: Int64, _ database: Database) throws {
+        try database.cachedStatement(sql: "UPDATE item SET keyIndex = ? WHERE id = ?")
+            .execute(arguments: [Data(index), row])
     }
 
     static func addTokens(_ tokens: Set<Int64>, to row: Int64, _ database: Database) throws {

@@ -17,6 +17,8 @@ struct Keybag {
         case afterFirstUnlock
         /// ak and aku, under the master key.
         case whileUnlocked
+        /// What closes the keychain, readable, with a hash under ak.
+        case settings
     }
 
     static let identifierBytes = 16
@@ -110,6 +112,16 @@ struct Keybag {
         // A semicolon comes after the colon that ends the prefix.
         let prefix = ProtectorRecord.namePrefix(of: kind)
         return try Bool.fetchOne(statement, arguments: [prefix, prefix.dropLast() + ";"]) ?? false
+    }
+
+    /// Whose items these are; without looking at the rest.
+    static func identifier(_ database: Database) throws -> [UInt8] {
+        let statement = try database.cachedStatement(
+            sql: "SELECT value FROM keybag WHERE name = ?")
+        guard
+            let whole = try Data.fetchOne(statement, arguments: [Entry.identifier.rawValue])
+        else { throw KeychainStoreError.damaged }
+        return try checked([UInt8](whole))
     }
 
     private static func checked(_ whole: [UInt8]) throws(KeychainStoreError) -> [UInt8] {

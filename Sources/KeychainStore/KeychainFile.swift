@@ -16,7 +16,8 @@ public final class KeychainFile: Sendable {
     private let corruptRows = Mutex<Set<Int64>>([])
     private static let mostCorruptRowsKept = 10_000
 
-    /// Opens a file that exists; never makes, repairs or replaces one.
+    /// Opens a file that exists; never makes, repairs or replaces one. One of an older version is
+    /// brought up to date, and kept as it was beside it.
     public static func open(
         at path: String, owner: KeychainOwner
     ) throws(KeychainStoreError) -> KeychainFile {
@@ -28,7 +29,7 @@ public final class KeychainFile: Sendable {
         self.owner = owner
         try FileCheck.check(path)
         do {
-            pool = try DatabasePool(path: path, configuration: .keychain())
+            pool = try Self.pool(path, owner)
             // After the pool has set its own idea of it: an acknowledged write is on the disk.
             try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
             let keybag = try pool.read { try Keybag($0) }
@@ -37,8 +38,22 @@ public final class KeychainFile: Sendable {
         } catch { throw KeychainStoreError(error) }
     }
 
+    private static func pool(_ path: String, _ owner: KeychainOwner) throws -> DatabasePool {
+        do {
+            return try DatabasePool(path: path, configuration: .keychain())
+        } catch is KeychainSchema.OlderVersion {
+            try KeychainMigration.run(path, owner)
+            return try DatabasePool(path: path, configuration: .keychain())
+        }
+    }
+
     public func itemCount() throws(KeychainStoreError) -> Int {
         try reading { try Int.fetchOne($0, sql: "SELECT count(*) FROM item") ?? 0 }
+    }
+
+    /// Damaged items that were set aside within the file.
+    public func quarantinedCount() throws(KeychainStoreError) -> Int {
+        try reading(Quarantine.count)
     }
 
     /// Items met since the file was opened that could not be opened although the key was there.
@@ -59,7 +74,28 @@ public final class KeychainFile: Sendable {
 
     /// One immediate transaction: all of it on the disk when this returns, or nothing.
     func writing<R>(_ body: (Database) throws -> R) throws(KeychainStoreError) -> R {
-        do { return try pool.write(body) } catch { throw KeychainStoreError(error) }
+        do {
+            return try pool.write { database in
+                // Another keychain may have been restored into this file since it was opened. What
+                // is sealed for the old one would not open in it.
+                guard try Keybag.identifier(database) == identifier else {
+                    throw KeychainStoreError.busy
+                }
+                return try body(database)
+            }
+        } catch { throw KeychainStoreError(error) }
+    }
+
+    /// The only connection that writes, outside any transaction.
+    func withWriter<R>(_ body: (Database) throws -> R) throws(KeychainStoreError) -> R {
+        do { return try pool.writeWithoutTransaction(body) } catch {
+            throw KeychainStoreError(error)
+        }
+    }
+
+    /// Ends its connections, so that all of it is in the one file. Nothing may be asked of it then.
+    func close() throws(KeychainStoreError) {
+        do { try pool.close() } catch { throw KeychainStoreError(error) }
     }
 
     /// Writes the log back into the file and empties it, so that what was deleted is gone from both.

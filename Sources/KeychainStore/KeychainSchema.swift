@@ -5,8 +5,29 @@ internal import GRDB
 enum KeychainSchema {
     /// "KCHS" in the file's header.
     static let applicationID: Int32 = 0x4B43_4853
-    static let version: Int32 = 1
+    static let version: Int32 = 2
     static let pageBytes = 4096
+
+    static let tables = ["keybag", "item", "token", "quarantine"]
+
+    /// Rows that could not be opened, as they were: set aside, so that nobody trips over them, and
+    /// kept, since another day's keys or tools may read them.
+    private static let quarantine = """
+        CREATE TABLE quarantine (
+            id INTEGER PRIMARY KEY,
+            moved REAL NOT NULL,
+            identifier BLOB,
+            class INTEGER,
+            accessible INTEGER,
+            generation INTEGER,
+            keyIndex BLOB,
+            attributes BLOB,
+            secret BLOB
+        ) STRICT;
+        """
+
+    /// What makes the next version of a file of that version.
+    static let migrations: [Int32: String] = [1: quarantine]
 
     static let statements = """
         CREATE TABLE keybag (
@@ -33,17 +54,48 @@ enum KeychainSchema {
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX tokenByItem ON token (item);
 
+        \(quarantine)
+
         PRAGMA application_id = \(applicationID);
         PRAGMA user_version = \(version);
         """
 
+    /// A file that this version knows how to bring up to date.
+    struct OlderVersion: Error {}
+
     /// Refuses what is not a keychain of this version, before anything is written to it.
     static func verify(_ database: Database) throws {
+        guard try knownVersion(database) == version else { throw OlderVersion() }
+    }
+
+    /// The version of a keychain that this version can read; anything else is refused.
+    static func knownVersion(_ database: Database) throws -> Int32 {
         let application = try Int32.fetchOne(database, sql: "PRAGMA application_id")
         guard application == applicationID else { throw KeychainStoreError.damaged }
         let found = try Int32.fetchOne(database, sql: "PRAGMA user_version") ?? 0
         guard found <= version else { throw KeychainStoreError.newerVersion }
-        guard found == version else { throw KeychainStoreError.damaged }
+        guard found == version || migrations[found] != nil else { throw KeychainStoreError.damaged }
+        return found
+    }
+
+    /// Whether the file has these tables and indexes and nothing else: a view or a trigger in a file
+    /// that somebody hands us would be his program in our process.
+    static func isExact(_ database: Database) throws -> Bool {
+        let reference = try DatabaseQueue()
+        try reference.write { try $0.execute(sql: statements) }
+        return try reference.read(objects) == objects(database)
+    }
+
+    private static func objects(_ database: Database) throws -> Set<[String]> {
+        let rows = try Row.fetchCursor(
+            database, sql: "SELECT type, name, tbl_name, sql FROM sqlite_schema LIMIT 100")
+        var objects: Set<[String]> = []
+        while let row = try rows.next() {
+            let text: String? = row["sql"]
+            let words = text?.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+            objects.insert([row["type"], row["name"], row["tbl_name"], words ?? ""])
+        }
+        return objects
     }
 }
 
@@ -63,7 +115,7 @@ extension Configuration {
         PRAGMA max_page_count = 2097152;
         """
 
-    /// For a file that is being made.
+    /// For a file that is being made, copied or looked at, of whichever version.
     static func newKeychain() -> Configuration {
         var configuration = Configuration()
         configuration.busyMode = .timeout(busySeconds)

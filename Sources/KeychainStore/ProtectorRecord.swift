@@ -81,6 +81,13 @@ public struct ProtectorRecord: Sendable, Equatable {
         wrappedPasscode = wrap.seal(passcode.bytes, for: label("passcode"), under: key)
     }
 
+    /// Where the passcode-set class is gone for good.
+    var withoutPasscode: ProtectorRecord {
+        var record = self
+        record.wrappedPasscode = []
+        return record
+    }
+
     /// nil when the key is another one.
     func master(_ key: borrowing SealingKey, _ wrap: KeyWrap) -> SealingKey? {
         Self.key(wrap.open(wrappedMaster, for: label("master"), under: key))

@@ -18,25 +18,28 @@ public struct SealedItem: Sendable {
     public var accessControl: ItemAccessControl { record.accessControl }
     public var accessGroup: String { record.group }
     public var hasSecret: Bool { record.hasSecret }
+    /// Programs that it lets in beside its group; nil where it has no list.
+    public var trusted: TrustList? { record.trusted }
 
     /// The item as answers carry it.
     public var found: FoundItem {
         FoundItem(
             reference: reference, attributes: record.allAttributes,
-            accessControl: record.accessControl.bound(to: []))
+            accessControl: record.accessControl.bound(to: []), trusted: record.trusted)
     }
 
     /// An item that is about to be added: named and complete, in no file yet.
     public static func new(
-        _ item: NewItem, in group: String, _ accessControl: ItemAccessControl
+        _ item: NewItem, in group: String, _ accessControl: ItemAccessControl,
+        trusting trusted: TrustList? = nil
     ) -> SealedItem {
         let identifier = RandomBytes.make(ItemReference.identifierBytes)
         guard let reference = ItemReference(itemClass: item.itemClass, identifier: identifier)
         else { preconditionFailure("an identifier has its length") }
         return SealedItem(
             reference: reference, generation: 1,
-            record: AttributeRecord(new: item, in: group, accessControl), secret: .none,
-            matcher: nil)
+            record: AttributeRecord(new: item, in: group, accessControl, trusting: trusted),
+            secret: .none, matcher: nil)
     }
 }
 

@@ -21,7 +21,11 @@ struct SearchPlan {
     var query: ItemQuery { matcher.query }
 
     init(_ query: ItemQuery, groups: [String], _ keys: borrowing ClassKeys) {
-        let matcher = ItemMatcher(query: query, groups: groups)
+        self.init(query, .groups(groups), keys)
+    }
+
+    init(_ query: ItemQuery, _ scope: SearchScope, _ keys: borrowing ClassKeys) {
+        let matcher = ItemMatcher(query: query, scope: scope)
         let exact = query.attributes.filter { matcher.isExact($0.value) }
         let (terms, covered) = query.itemClass.fewestTerms(of: exact)
         self.matcher = matcher
@@ -40,10 +44,10 @@ struct SearchPlan {
         _ family: IndexFamily, _ index: borrowing BlindIndex, _ terms: [IndexTerm]
     ) {
         var seen: Set<Int64> = []
-        for group in matcher.groups {
+        for place in matcher.scope.places {
             for isSynchronizable in query.synchronizable.values {
                 let scope = BlindIndex.Scope(
-                    itemClass: query.itemClass, group: group, isSynchronizable: isSynchronizable)
+                    itemClass: query.itemClass, place: place, isSynchronizable: isSynchronizable)
                 let tokens = terms.map { index.token($0, scope) }
                 // A group may be named twice.
                 guard seen.insert(tokens[0]).inserted else { continue }

@@ -181,6 +181,73 @@ package nonisolated struct WireAccessControl: Sendable {
   fileprivate var _defaultOperation: WireConstraint? = nil
 }
 
+/// Programs by their application identifiers; an empty one is the program that says so.
+package nonisolated struct WireNamedPrograms: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var identities: [String] = []
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+package nonisolated struct WireTrustChange: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// 1 replace, 2 add, 3 remove, 4 no list any more.
+  package var kind: UInt32 = 0
+
+  package var identities: [String] = []
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+package nonisolated struct WireTrustList: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var applications: [WireTrustList.Application] = []
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package nonisolated struct Application: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    package var identity: String = String()
+
+    package var strength: UInt32 = 0
+
+    package var listedBy: String {
+      get {_listedBy ?? String()}
+      set {_listedBy = newValue}
+    }
+    /// Returns true if `listedBy` has been explicitly set.
+    package var hasListedBy: Bool {self._listedBy != nil}
+    /// Clears the value of `listedBy`. Subsequent reads from it will return its default value.
+    package mutating func clearListedBy() {self._listedBy = nil}
+
+    package var listedAt: Double = 0
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
+
+    fileprivate var _listedBy: String? = nil
+  }
+
+  package init() {}
+}
+
 package nonisolated struct WireQuery: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -319,6 +386,15 @@ package nonisolated struct WireItem: Sendable {
   /// Clears the value of `reason`. Subsequent reads from it will return its default value.
   package mutating func clearReason() {self._reason = nil}
 
+  package var trusted: WireNamedPrograms {
+    get {_trusted ?? WireNamedPrograms()}
+    set {_trusted = newValue}
+  }
+  /// Returns true if `trusted` has been explicitly set.
+  package var hasTrusted: Bool {self._trusted != nil}
+  /// Clears the value of `trusted`. Subsequent reads from it will return its default value.
+  package mutating func clearTrusted() {self._trusted = nil}
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -327,6 +403,7 @@ package nonisolated struct WireItem: Sendable {
   fileprivate var _accessGroup: String? = nil
   fileprivate var _accessControl: WireAccessControl? = nil
   fileprivate var _reason: String? = nil
+  fileprivate var _trusted: WireNamedPrograms? = nil
 }
 
 package nonisolated struct WireChange: Sendable {
@@ -372,6 +449,15 @@ package nonisolated struct WireChange: Sendable {
   /// Clears the value of `accessControl`. Subsequent reads from it will return its default value.
   package mutating func clearAccessControl() {self._accessControl = nil}
 
+  package var trust: WireTrustChange {
+    get {_trust ?? WireTrustChange()}
+    set {_trust = newValue}
+  }
+  /// Returns true if `trust` has been explicitly set.
+  package var hasTrust: Bool {self._trust != nil}
+  /// Clears the value of `trust`. Subsequent reads from it will return its default value.
+  package mutating func clearTrust() {self._trust = nil}
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -380,6 +466,7 @@ package nonisolated struct WireChange: Sendable {
   fileprivate var _synchronizable: Bool? = nil
   fileprivate var _accessible: UInt32? = nil
   fileprivate var _accessControl: WireAccessControl? = nil
+  fileprivate var _trust: WireTrustChange? = nil
 }
 
 /// From a program.
@@ -409,6 +496,12 @@ package nonisolated struct WireClientMessage: @unchecked Sendable {
   package var hasContext: Bool {_storage._context != nil}
   /// Clears the value of `context`. Subsequent reads from it will return its default value.
   package mutating func clearContext() {_uniqueStorage()._context = nil}
+
+  /// With register_prompter: it shows windows, and no terminal of its user's.
+  package var showsWindows: Bool {
+    get {_storage._showsWindows}
+    set {_uniqueStorage()._showsWindows = newValue}
+  }
 
   package var verb: OneOf_Verb? {
     get {return _storage._verb}
@@ -521,6 +614,14 @@ package nonisolated struct WireClientMessage: @unchecked Sendable {
     set {_uniqueStorage()._verb = .policies(newValue)}
   }
 
+  package var changeSettings: WireClientMessage.ChangeSettings {
+    get {
+      if case .changeSettings(let v)? = _storage._verb {return v}
+      return WireClientMessage.ChangeSettings()
+    }
+    set {_uniqueStorage()._verb = .changeSettings(newValue)}
+  }
+
   package var registerPrompter: WireClientMessage.Empty {
     get {
       if case .registerPrompter(let v)? = _storage._verb {return v}
@@ -554,6 +655,14 @@ package nonisolated struct WireClientMessage: @unchecked Sendable {
     set {_uniqueStorage()._verb = .protectors(newValue)}
   }
 
+  package var safekeeping: WireClientMessage.Safekeeping {
+    get {
+      if case .safekeeping(let v)? = _storage._verb {return v}
+      return WireClientMessage.Safekeeping()
+    }
+    set {_uniqueStorage()._verb = .safekeeping(newValue)}
+  }
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package nonisolated enum OneOf_Verb: Equatable, Sendable {
@@ -572,11 +681,13 @@ package nonisolated struct WireClientMessage: @unchecked Sendable {
     case endContext(WireClientMessage.Empty)
     /// What is in force; with `reload`, which is root's to ask for, after it was read again.
     case policies(WireClientMessage.Policies)
+    case changeSettings(WireClientMessage.ChangeSettings)
     case registerPrompter(WireClientMessage.Empty)
     case attachPrompter(Data)
     case promptReply(WireClientMessage.PromptReply)
     /// What opens a keychain.
     case protectors(WireClientMessage.Protectors)
+    case safekeeping(WireClientMessage.Safekeeping)
 
   }
 
@@ -631,6 +742,68 @@ package nonisolated struct WireClientMessage: @unchecked Sendable {
     package init() {}
   }
 
+  /// What is left out stays; 0 seconds is never.
+  package nonisolated struct ChangeSettings: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    package var keychain: String {
+      get {_keychain ?? String()}
+      set {_keychain = newValue}
+    }
+    /// Returns true if `keychain` has been explicitly set.
+    package var hasKeychain: Bool {self._keychain != nil}
+    /// Clears the value of `keychain`. Subsequent reads from it will return its default value.
+    package mutating func clearKeychain() {self._keychain = nil}
+
+    package var lockAfterIdle: UInt32 {
+      get {_lockAfterIdle ?? 0}
+      set {_lockAfterIdle = newValue}
+    }
+    /// Returns true if `lockAfterIdle` has been explicitly set.
+    package var hasLockAfterIdle: Bool {self._lockAfterIdle != nil}
+    /// Clears the value of `lockAfterIdle`. Subsequent reads from it will return its default value.
+    package mutating func clearLockAfterIdle() {self._lockAfterIdle = nil}
+
+    package var lockAfter: UInt32 {
+      get {_lockAfter ?? 0}
+      set {_lockAfter = newValue}
+    }
+    /// Returns true if `lockAfter` has been explicitly set.
+    package var hasLockAfter: Bool {self._lockAfter != nil}
+    /// Clears the value of `lockAfter`. Subsequent reads from it will return its default value.
+    package mutating func clearLockAfter() {self._lockAfter = nil}
+
+    package var locksOnSleep: Bool {
+      get {_locksOnSleep ?? false}
+      set {_locksOnSleep = newValue}
+    }
+    /// Returns true if `locksOnSleep` has been explicitly set.
+    package var hasLocksOnSleep: Bool {self._locksOnSleep != nil}
+    /// Clears the value of `locksOnSleep`. Subsequent reads from it will return its default value.
+    package mutating func clearLocksOnSleep() {self._locksOnSleep = nil}
+
+    package var locksWithScreen: Bool {
+      get {_locksWithScreen ?? false}
+      set {_locksWithScreen = newValue}
+    }
+    /// Returns true if `locksWithScreen` has been explicitly set.
+    package var hasLocksWithScreen: Bool {self._locksWithScreen != nil}
+    /// Clears the value of `locksWithScreen`. Subsequent reads from it will return its default value.
+    package mutating func clearLocksWithScreen() {self._locksWithScreen = nil}
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
+
+    fileprivate var _keychain: String? = nil
+    fileprivate var _lockAfterIdle: UInt32? = nil
+    fileprivate var _lockAfter: UInt32? = nil
+    fileprivate var _locksOnSleep: Bool? = nil
+    fileprivate var _locksWithScreen: Bool? = nil
+  }
+
   package nonisolated struct Authenticate: Sendable {
     // SwiftProtobuf.Message conformance is added in an extension below. See the
     // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -652,29 +825,35 @@ package nonisolated struct WireClientMessage: @unchecked Sendable {
     fileprivate var _constraint: WireConstraint? = nil
   }
 
-  package nonisolated struct Add: Sendable {
+  package nonisolated struct Add: @unchecked Sendable {
     // SwiftProtobuf.Message conformance is added in an extension below. See the
     // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
     // methods supported on all messages.
 
     package var item: WireItem {
-      get {_item ?? WireItem()}
-      set {_item = newValue}
+      get {_storage._item ?? WireItem()}
+      set {_uniqueStorage()._item = newValue}
     }
     /// Returns true if `item` has been explicitly set.
-    package var hasItem: Bool {self._item != nil}
+    package var hasItem: Bool {_storage._item != nil}
     /// Clears the value of `item`. Subsequent reads from it will return its default value.
-    package mutating func clearItem() {self._item = nil}
+    package mutating func clearItem() {_uniqueStorage()._item = nil}
 
-    package var hasSecret_p: Bool = false
+    package var hasSecret_p: Bool {
+      get {_storage._hasSecret_p}
+      set {_uniqueStorage()._hasSecret_p = newValue}
+    }
 
-    package var parts: UInt32 = 0
+    package var parts: UInt32 {
+      get {_storage._parts}
+      set {_uniqueStorage()._parts = newValue}
+    }
 
     package var unknownFields = SwiftProtobuf.UnknownStorage()
 
     package init() {}
 
-    fileprivate var _item: WireItem? = nil
+    fileprivate var _storage = _StorageClass.defaultInstance
   }
 
   package nonisolated struct Update: @unchecked Sendable {
@@ -877,6 +1056,125 @@ package nonisolated struct WireClientMessage: @unchecked Sendable {
     fileprivate var _keychain: String? = nil
   }
 
+  /// What is asked about a keychain's file as a whole.
+  package nonisolated struct Safekeeping: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    package var keychain: String {
+      get {_keychain ?? String()}
+      set {_keychain = newValue}
+    }
+    /// Returns true if `keychain` has been explicitly set.
+    package var hasKeychain: Bool {self._keychain != nil}
+    /// Clears the value of `keychain`. Subsequent reads from it will return its default value.
+    package mutating func clearKeychain() {self._keychain = nil}
+
+    package var step: WireClientMessage.Safekeeping.OneOf_Step? = nil
+
+    /// true: mends, too
+    package var check: Bool {
+      get {
+        if case .check(let v)? = step {return v}
+        return false
+      }
+      set {step = .check(newValue)}
+    }
+
+    package var generations: WireClientMessage.Empty {
+      get {
+        if case .generations(let v)? = step {return v}
+        return WireClientMessage.Empty()
+      }
+      set {step = .generations(newValue)}
+    }
+
+    package var beginBackup: WireClientMessage.Empty {
+      get {
+        if case .beginBackup(let v)? = step {return v}
+        return WireClientMessage.Empty()
+      }
+      set {step = .beginBackup(newValue)}
+    }
+
+    package var readBackup: WireClientMessage.Safekeeping.Piece {
+      get {
+        if case .readBackup(let v)? = step {return v}
+        return WireClientMessage.Safekeeping.Piece()
+      }
+      set {step = .readBackup(newValue)}
+    }
+
+    package var beginRestore: WireClientMessage.Empty {
+      get {
+        if case .beginRestore(let v)? = step {return v}
+        return WireClientMessage.Empty()
+      }
+      set {step = .beginRestore(newValue)}
+    }
+
+    package var sendRestore: WireClientMessage.Safekeeping.Piece {
+      get {
+        if case .sendRestore(let v)? = step {return v}
+        return WireClientMessage.Safekeeping.Piece()
+      }
+      set {step = .sendRestore(newValue)}
+    }
+
+    package var finishRestore: WireClientMessage.Safekeeping.Piece {
+      get {
+        if case .finishRestore(let v)? = step {return v}
+        return WireClientMessage.Safekeeping.Piece()
+      }
+      set {step = .finishRestore(newValue)}
+    }
+
+    package var restoreGeneration: UInt32 {
+      get {
+        if case .restoreGeneration(let v)? = step {return v}
+        return 0
+      }
+      set {step = .restoreGeneration(newValue)}
+    }
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package nonisolated enum OneOf_Step: Equatable, Sendable {
+      /// true: mends, too
+      case check(Bool)
+      case generations(WireClientMessage.Empty)
+      case beginBackup(WireClientMessage.Empty)
+      case readBackup(WireClientMessage.Safekeeping.Piece)
+      case beginRestore(WireClientMessage.Empty)
+      case sendRestore(WireClientMessage.Safekeeping.Piece)
+      case finishRestore(WireClientMessage.Safekeeping.Piece)
+      case restoreGeneration(UInt32)
+
+    }
+
+    /// A copy on its way: from an offset, with the bytes sent or the digest of all of them.
+    package nonisolated struct Piece: Sendable {
+      // SwiftProtobuf.Message conformance is added in an extension below. See the
+      // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+      // methods supported on all messages.
+
+      package var identifier: Data = Data()
+
+      package var offset: UInt64 = 0
+
+      package var bytes: Data = Data()
+
+      package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+      package init() {}
+    }
+
+    package init() {}
+
+    fileprivate var _keychain: String? = nil
+  }
+
   package nonisolated struct PromptReply: Sendable {
     // SwiftProtobuf.Message conformance is added in an extension below. See the
     // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -1001,6 +1299,15 @@ package nonisolated struct WireServerMessage: Sendable {
       set {_uniqueStorage()._protectors = newValue}
     }
 
+    package var safekept: WireServerMessage.Safekept {
+      get {_storage._safekept ?? WireServerMessage.Safekept()}
+      set {_uniqueStorage()._safekept = newValue}
+    }
+    /// Returns true if `safekept` has been explicitly set.
+    package var hasSafekept: Bool {_storage._safekept != nil}
+    /// Clears the value of `safekept`. Subsequent reads from it will return its default value.
+    package mutating func clearSafekept() {_uniqueStorage()._safekept = nil}
+
     package var unknownFields = SwiftProtobuf.UnknownStorage()
 
     package init() {}
@@ -1038,6 +1345,90 @@ package nonisolated struct WireServerMessage: Sendable {
     package init() {}
 
     fileprivate var _credential: String? = nil
+  }
+
+  package nonisolated struct Safekept: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    package var findings: WireServerMessage.Findings {
+      get {_findings ?? WireServerMessage.Findings()}
+      set {_findings = newValue}
+    }
+    /// Returns true if `findings` has been explicitly set.
+    package var hasFindings: Bool {self._findings != nil}
+    /// Clears the value of `findings`. Subsequent reads from it will return its default value.
+    package mutating func clearFindings() {self._findings = nil}
+
+    package var generations: [WireServerMessage.Generation] = []
+
+    package var transfer: Data {
+      get {_transfer ?? Data()}
+      set {_transfer = newValue}
+    }
+    /// Returns true if `transfer` has been explicitly set.
+    package var hasTransfer: Bool {self._transfer != nil}
+    /// Clears the value of `transfer`. Subsequent reads from it will return its default value.
+    package mutating func clearTransfer() {self._transfer = nil}
+
+    package var transferBytes: UInt64 = 0
+
+    package var piece: Data = Data()
+
+    package var replaced: UInt32 = 0
+
+    package var setAside: UInt64 = 0
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
+
+    fileprivate var _findings: WireServerMessage.Findings? = nil
+    fileprivate var _transfer: Data? = nil
+  }
+
+  package nonisolated struct Findings: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    package var isStructureWhole: Bool = false
+
+    package var whole: UInt64 = 0
+
+    package var sealed: UInt64 = 0
+
+    package var damaged: UInt64 = 0
+
+    package var misindexed: UInt64 = 0
+
+    package var strayEntries: UInt64 = 0
+
+    package var quarantined: UInt64 = 0
+
+    package var leftovers: UInt64 = 0
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
+  }
+
+  package nonisolated struct Generation: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    package var number: UInt32 = 0
+
+    /// Seconds since 1970.
+    package var made: Double = 0
+
+    package var bytes: UInt64 = 0
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
   }
 
   /// What a user could be asked to prove on this machine, and whether he could be asked.
@@ -1087,11 +1478,21 @@ package nonisolated struct WireServerMessage: Sendable {
 
     package var secretLength: UInt32 = 0
 
+    package var trusted: WireTrustList {
+      get {_trusted ?? WireTrustList()}
+      set {_trusted = newValue}
+    }
+    /// Returns true if `trusted` has been explicitly set.
+    package var hasTrusted: Bool {self._trusted != nil}
+    /// Clears the value of `trusted`. Subsequent reads from it will return its default value.
+    package mutating func clearTrusted() {self._trusted = nil}
+
     package var unknownFields = SwiftProtobuf.UnknownStorage()
 
     package init() {}
 
     fileprivate var _accessControl: WireAccessControl? = nil
+    fileprivate var _trusted: WireTrustList? = nil
   }
 
   package nonisolated struct NeedsPrompter: Sendable {
@@ -1114,13 +1515,17 @@ package nonisolated struct WireServerMessage: Sendable {
     // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
     // methods supported on all messages.
 
-    /// 1 ask without echo, 2 ask with echo, 3 information, 4 error, 5 title, 6 finished.
+    /// 1 ask without echo, 2 ask with echo, 3 information, 4 error, 5 title, 6 finished,
+    /// 80 choose.
     package var kind: UInt32 = 0
 
     package var text: String = String()
 
     /// With `finished`: the outcome of the conversation, 0 success.
     package var outcome: UInt32 = 0
+
+    /// With `choose`: what there is to choose from, by its words.
+    package var choices: [String] = []
 
     package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -1188,11 +1593,44 @@ package nonisolated struct WireServerMessage: Sendable {
     /// Clears the value of `problem`. Subsequent reads from it will return its default value.
     package mutating func clearProblem() {self._problem = nil}
 
+    package var damagedItems: UInt64 = 0
+
+    package var quarantinedItems: UInt64 = 0
+
+    /// What closes it, with the administrator's bounds; absent where nothing does.
+    package var settings: WireServerMessage.Settings {
+      get {_settings ?? WireServerMessage.Settings()}
+      set {_settings = newValue}
+    }
+    /// Returns true if `settings` has been explicitly set.
+    package var hasSettings: Bool {self._settings != nil}
+    /// Clears the value of `settings`. Subsequent reads from it will return its default value.
+    package mutating func clearSettings() {self._settings = nil}
+
     package var unknownFields = SwiftProtobuf.UnknownStorage()
 
     package init() {}
 
     fileprivate var _problem: UInt32? = nil
+    fileprivate var _settings: WireServerMessage.Settings? = nil
+  }
+
+  package nonisolated struct Settings: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    package var lockAfterIdle: UInt32 = 0
+
+    package var lockAfter: UInt32 = 0
+
+    package var locksOnSleep: Bool = false
+
+    package var locksWithScreen: Bool = false
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
   }
 
   package init() {}
@@ -1462,6 +1900,150 @@ nonisolated extension WireAccessControl.Entry: SwiftProtobuf.Message, SwiftProto
   }
 }
 
+nonisolated extension WireNamedPrograms: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".NamedPrograms"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}identities\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedStringField(value: &self.identities) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.identities.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.identities, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: WireNamedPrograms, rhs: WireNamedPrograms) -> Bool {
+    if lhs.identities != rhs.identities {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireTrustChange: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".TrustChange"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{1}identities\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.kind) }()
+      case 2: try { try decoder.decodeRepeatedStringField(value: &self.identities) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.kind != 0 {
+      try visitor.visitSingularUInt32Field(value: self.kind, fieldNumber: 1)
+    }
+    if !self.identities.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.identities, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: WireTrustChange, rhs: WireTrustChange) -> Bool {
+    if lhs.kind != rhs.kind {return false}
+    if lhs.identities != rhs.identities {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireTrustList: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".TrustList"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}applications\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.applications) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.applications.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.applications, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: WireTrustList, rhs: WireTrustList) -> Bool {
+    if lhs.applications != rhs.applications {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireTrustList.Application: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = WireTrustList.protoMessageName + ".Application"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}identity\0\u{1}strength\0\u{3}listed_by\0\u{3}listed_at\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.identity) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.strength) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self._listedBy) }()
+      case 4: try { try decoder.decodeSingularDoubleField(value: &self.listedAt) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.identity.isEmpty {
+      try visitor.visitSingularStringField(value: self.identity, fieldNumber: 1)
+    }
+    if self.strength != 0 {
+      try visitor.visitSingularUInt32Field(value: self.strength, fieldNumber: 2)
+    }
+    try { if let v = self._listedBy {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 3)
+    } }()
+    if self.listedAt.bitPattern != 0 {
+      try visitor.visitSingularDoubleField(value: self.listedAt, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: WireTrustList.Application, rhs: WireTrustList.Application) -> Bool {
+    if lhs.identity != rhs.identity {return false}
+    if lhs.strength != rhs.strength {return false}
+    if lhs._listedBy != rhs._listedBy {return false}
+    if lhs.listedAt != rhs.listedAt {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
 nonisolated extension WireQuery: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Query"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}keychain\0\u{3}item_class\0\u{1}attributes\0\u{1}accessible\0\u{3}access_group\0\u{1}synchronizable\0\u{3}restricts_references\0\u{1}references\0\u{3}host_or_subdomain\0\u{1}folding\0\u{1}limit\0\u{1}parts\0\u{3}authentication_ui\0\u{1}reason\0")
@@ -1563,7 +2145,7 @@ nonisolated extension WireQuery: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension WireItem: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Item"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}keychain\0\u{3}item_class\0\u{1}attributes\0\u{3}access_group\0\u{1}synchronizable\0\u{1}accessible\0\u{3}access_control\0\u{3}authentication_ui\0\u{1}reason\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}keychain\0\u{3}item_class\0\u{1}attributes\0\u{3}access_group\0\u{1}synchronizable\0\u{1}accessible\0\u{3}access_control\0\u{3}authentication_ui\0\u{1}reason\0\u{2}G\u{1}trusted\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1580,6 +2162,7 @@ nonisolated extension WireItem: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
       case 7: try { try decoder.decodeSingularMessageField(value: &self._accessControl) }()
       case 8: try { try decoder.decodeSingularUInt32Field(value: &self.authenticationUi) }()
       case 9: try { try decoder.decodeSingularStringField(value: &self._reason) }()
+      case 80: try { try decoder.decodeSingularMessageField(value: &self._trusted) }()
       default: break
       }
     }
@@ -1617,6 +2200,9 @@ nonisolated extension WireItem: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
     try { if let v = self._reason {
       try visitor.visitSingularStringField(value: v, fieldNumber: 9)
     } }()
+    try { if let v = self._trusted {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 80)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1630,6 +2216,7 @@ nonisolated extension WireItem: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
     if lhs._accessControl != rhs._accessControl {return false}
     if lhs.authenticationUi != rhs.authenticationUi {return false}
     if lhs._reason != rhs._reason {return false}
+    if lhs._trusted != rhs._trusted {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -1637,7 +2224,7 @@ nonisolated extension WireItem: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
 
 nonisolated extension WireChange: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Change"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}attributes\0\u{3}access_group\0\u{1}synchronizable\0\u{1}accessible\0\u{3}access_control\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}attributes\0\u{3}access_group\0\u{1}synchronizable\0\u{1}accessible\0\u{3}access_control\0\u{2}K\u{1}trust\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1650,6 +2237,7 @@ nonisolated extension WireChange: SwiftProtobuf.Message, SwiftProtobuf._MessageI
       case 3: try { try decoder.decodeSingularBoolField(value: &self._synchronizable) }()
       case 4: try { try decoder.decodeSingularUInt32Field(value: &self._accessible) }()
       case 5: try { try decoder.decodeSingularMessageField(value: &self._accessControl) }()
+      case 80: try { try decoder.decodeSingularMessageField(value: &self._trust) }()
       default: break
       }
     }
@@ -1675,6 +2263,9 @@ nonisolated extension WireChange: SwiftProtobuf.Message, SwiftProtobuf._MessageI
     try { if let v = self._accessControl {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
     } }()
+    try { if let v = self._trust {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 80)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1684,6 +2275,7 @@ nonisolated extension WireChange: SwiftProtobuf.Message, SwiftProtobuf._MessageI
     if lhs._synchronizable != rhs._synchronizable {return false}
     if lhs._accessible != rhs._accessible {return false}
     if lhs._accessControl != rhs._accessControl {return false}
+    if lhs._trust != rhs._trust {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -1691,12 +2283,13 @@ nonisolated extension WireChange: SwiftProtobuf.Message, SwiftProtobuf._MessageI
 
 nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ClientMessage"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}offers_terminal\0\u{3}secret_lengths\0\u{1}context\0\u{2}\u{7}add\0\u{3}copy_matching\0\u{1}update\0\u{1}delete\0\u{1}status\0\u{3}create_keychain\0\u{1}unlock\0\u{1}lock\0\u{3}set_password\0\u{1}authenticate\0\u{1}capabilities\0\u{3}end_context\0\u{1}policies\0\u{4}\u{8}register_prompter\0\u{3}attach_prompter\0\u{3}prompt_reply\0\u{2}\u{12}protectors\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}offers_terminal\0\u{3}secret_lengths\0\u{1}context\0\u{2}\u{7}add\0\u{3}copy_matching\0\u{1}update\0\u{1}delete\0\u{1}status\0\u{3}create_keychain\0\u{1}unlock\0\u{1}lock\0\u{3}set_password\0\u{1}authenticate\0\u{1}capabilities\0\u{3}end_context\0\u{1}policies\0\u{4}\u{8}register_prompter\0\u{3}attach_prompter\0\u{3}prompt_reply\0\u{2}\u{12}protectors\0\u{4}\u{a}change_settings\0\u{2}\u{a}safekeeping\0\u{4}\u{a}shows_windows\0")
 
   fileprivate class _StorageClass {
     var _offersTerminal: Bool = false
     var _secretLengths: [UInt32] = []
     var _context: WireClientMessage.Context? = nil
+    var _showsWindows: Bool = false
     var _verb: WireClientMessage.OneOf_Verb?
 
       // This property is used as the initial default value for new instances of the type.
@@ -1711,6 +2304,7 @@ nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._M
       _offersTerminal = source._offersTerminal
       _secretLengths = source._secretLengths
       _context = source._context
+      _showsWindows = source._showsWindows
       _verb = source._verb
     }
   }
@@ -1949,6 +2543,33 @@ nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._M
             _storage._verb = .protectors(v)
           }
         }()
+        case 60: try {
+          var v: WireClientMessage.ChangeSettings?
+          var hadOneofValue = false
+          if let current = _storage._verb {
+            hadOneofValue = true
+            if case .changeSettings(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._verb = .changeSettings(v)
+          }
+        }()
+        case 70: try {
+          var v: WireClientMessage.Safekeeping?
+          var hadOneofValue = false
+          if let current = _storage._verb {
+            hadOneofValue = true
+            if case .safekeeping(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._verb = .safekeeping(v)
+          }
+        }()
+        case 80: try { try decoder.decodeSingularBoolField(value: &_storage._showsWindows) }()
         default: break
         }
       }
@@ -2039,7 +2660,18 @@ nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._M
         guard case .protectors(let v)? = _storage._verb else { preconditionFailure() }
         try visitor.visitSingularMessageField(value: v, fieldNumber: 50)
       }()
+      case .changeSettings?: try {
+        guard case .changeSettings(let v)? = _storage._verb else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 60)
+      }()
+      case .safekeeping?: try {
+        guard case .safekeeping(let v)? = _storage._verb else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 70)
+      }()
       case nil: break
+      }
+      if _storage._showsWindows != false {
+        try visitor.visitSingularBoolField(value: _storage._showsWindows, fieldNumber: 80)
       }
     }
     try unknownFields.traverse(visitor: &visitor)
@@ -2053,6 +2685,7 @@ nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._M
         if _storage._offersTerminal != rhs_storage._offersTerminal {return false}
         if _storage._secretLengths != rhs_storage._secretLengths {return false}
         if _storage._context != rhs_storage._context {return false}
+        if _storage._showsWindows != rhs_storage._showsWindows {return false}
         if _storage._verb != rhs_storage._verb {return false}
         return true
       }
@@ -2161,6 +2794,60 @@ nonisolated extension WireClientMessage.Policies: SwiftProtobuf.Message, SwiftPr
   }
 }
 
+nonisolated extension WireClientMessage.ChangeSettings: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = WireClientMessage.protoMessageName + ".ChangeSettings"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}keychain\0\u{3}lock_after_idle\0\u{3}lock_after\0\u{3}locks_on_sleep\0\u{3}locks_with_screen\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self._keychain) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self._lockAfterIdle) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self._lockAfter) }()
+      case 4: try { try decoder.decodeSingularBoolField(value: &self._locksOnSleep) }()
+      case 5: try { try decoder.decodeSingularBoolField(value: &self._locksWithScreen) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._keychain {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 1)
+    } }()
+    try { if let v = self._lockAfterIdle {
+      try visitor.visitSingularUInt32Field(value: v, fieldNumber: 2)
+    } }()
+    try { if let v = self._lockAfter {
+      try visitor.visitSingularUInt32Field(value: v, fieldNumber: 3)
+    } }()
+    try { if let v = self._locksOnSleep {
+      try visitor.visitSingularBoolField(value: v, fieldNumber: 4)
+    } }()
+    try { if let v = self._locksWithScreen {
+      try visitor.visitSingularBoolField(value: v, fieldNumber: 5)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: WireClientMessage.ChangeSettings, rhs: WireClientMessage.ChangeSettings) -> Bool {
+    if lhs._keychain != rhs._keychain {return false}
+    if lhs._lockAfterIdle != rhs._lockAfterIdle {return false}
+    if lhs._lockAfter != rhs._lockAfter {return false}
+    if lhs._locksOnSleep != rhs._locksOnSleep {return false}
+    if lhs._locksWithScreen != rhs._locksWithScreen {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
 nonisolated extension WireClientMessage.Authenticate: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = WireClientMessage.protoMessageName + ".Authenticate"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}constraint\0")
@@ -2199,41 +2886,81 @@ nonisolated extension WireClientMessage.Add: SwiftProtobuf.Message, SwiftProtobu
   package static let protoMessageName: String = WireClientMessage.protoMessageName + ".Add"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}item\0\u{3}has_secret\0\u{1}parts\0")
 
+  fileprivate class _StorageClass {
+    var _item: WireItem? = nil
+    var _hasSecret_p: Bool = false
+    var _parts: UInt32 = 0
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _item = source._item
+      _hasSecret_p = source._hasSecret_p
+      _parts = source._parts
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
+
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    while let fieldNumber = try decoder.nextFieldNumber() {
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every case branch when no optimizations are
-      // enabled. https://github.com/apple/swift-protobuf/issues/1034
-      switch fieldNumber {
-      case 1: try { try decoder.decodeSingularMessageField(value: &self._item) }()
-      case 2: try { try decoder.decodeSingularBoolField(value: &self.hasSecret_p) }()
-      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.parts) }()
-      default: break
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeSingularMessageField(value: &_storage._item) }()
+        case 2: try { try decoder.decodeSingularBoolField(value: &_storage._hasSecret_p) }()
+        case 3: try { try decoder.decodeSingularUInt32Field(value: &_storage._parts) }()
+        default: break
+        }
       }
     }
   }
 
   package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    // The use of inline closures is to circumvent an issue where the compiler
-    // allocates stack space for every if/case branch local when no optimizations
-    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
-    // https://github.com/apple/swift-protobuf/issues/1182
-    try { if let v = self._item {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
-    } }()
-    if self.hasSecret_p != false {
-      try visitor.visitSingularBoolField(value: self.hasSecret_p, fieldNumber: 2)
-    }
-    if self.parts != 0 {
-      try visitor.visitSingularUInt32Field(value: self.parts, fieldNumber: 3)
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every if/case branch local when no optimizations
+      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+      // https://github.com/apple/swift-protobuf/issues/1182
+      try { if let v = _storage._item {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+      } }()
+      if _storage._hasSecret_p != false {
+        try visitor.visitSingularBoolField(value: _storage._hasSecret_p, fieldNumber: 2)
+      }
+      if _storage._parts != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._parts, fieldNumber: 3)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: WireClientMessage.Add, rhs: WireClientMessage.Add) -> Bool {
-    if lhs._item != rhs._item {return false}
-    if lhs.hasSecret_p != rhs.hasSecret_p {return false}
-    if lhs.parts != rhs.parts {return false}
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._item != rhs_storage._item {return false}
+        if _storage._hasSecret_p != rhs_storage._hasSecret_p {return false}
+        if _storage._parts != rhs_storage._parts {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -2640,6 +3367,210 @@ nonisolated extension WireClientMessage.Named: SwiftProtobuf.Message, SwiftProto
   }
 }
 
+nonisolated extension WireClientMessage.Safekeeping: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = WireClientMessage.protoMessageName + ".Safekeeping"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}keychain\0\u{1}check\0\u{1}generations\0\u{3}begin_backup\0\u{3}read_backup\0\u{3}begin_restore\0\u{3}send_restore\0\u{3}finish_restore\0\u{3}restore_generation\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self._keychain) }()
+      case 2: try {
+        var v: Bool?
+        try decoder.decodeSingularBoolField(value: &v)
+        if let v = v {
+          if self.step != nil {try decoder.handleConflictingOneOf()}
+          self.step = .check(v)
+        }
+      }()
+      case 3: try {
+        var v: WireClientMessage.Empty?
+        var hadOneofValue = false
+        if let current = self.step {
+          hadOneofValue = true
+          if case .generations(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.step = .generations(v)
+        }
+      }()
+      case 4: try {
+        var v: WireClientMessage.Empty?
+        var hadOneofValue = false
+        if let current = self.step {
+          hadOneofValue = true
+          if case .beginBackup(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.step = .beginBackup(v)
+        }
+      }()
+      case 5: try {
+        var v: WireClientMessage.Safekeeping.Piece?
+        var hadOneofValue = false
+        if let current = self.step {
+          hadOneofValue = true
+          if case .readBackup(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.step = .readBackup(v)
+        }
+      }()
+      case 6: try {
+        var v: WireClientMessage.Empty?
+        var hadOneofValue = false
+        if let current = self.step {
+          hadOneofValue = true
+          if case .beginRestore(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.step = .beginRestore(v)
+        }
+      }()
+      case 7: try {
+        var v: WireClientMessage.Safekeeping.Piece?
+        var hadOneofValue = false
+        if let current = self.step {
+          hadOneofValue = true
+          if case .sendRestore(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.step = .sendRestore(v)
+        }
+      }()
+      case 8: try {
+        var v: WireClientMessage.Safekeeping.Piece?
+        var hadOneofValue = false
+        if let current = self.step {
+          hadOneofValue = true
+          if case .finishRestore(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.step = .finishRestore(v)
+        }
+      }()
+      case 9: try {
+        var v: UInt32?
+        try decoder.decodeSingularUInt32Field(value: &v)
+        if let v = v {
+          if self.step != nil {try decoder.handleConflictingOneOf()}
+          self.step = .restoreGeneration(v)
+        }
+      }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._keychain {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 1)
+    } }()
+    switch self.step {
+    case .check?: try {
+      guard case .check(let v)? = self.step else { preconditionFailure() }
+      try visitor.visitSingularBoolField(value: v, fieldNumber: 2)
+    }()
+    case .generations?: try {
+      guard case .generations(let v)? = self.step else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    }()
+    case .beginBackup?: try {
+      guard case .beginBackup(let v)? = self.step else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+    }()
+    case .readBackup?: try {
+      guard case .readBackup(let v)? = self.step else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
+    }()
+    case .beginRestore?: try {
+      guard case .beginRestore(let v)? = self.step else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
+    }()
+    case .sendRestore?: try {
+      guard case .sendRestore(let v)? = self.step else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 7)
+    }()
+    case .finishRestore?: try {
+      guard case .finishRestore(let v)? = self.step else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
+    }()
+    case .restoreGeneration?: try {
+      guard case .restoreGeneration(let v)? = self.step else { preconditionFailure() }
+      try visitor.visitSingularUInt32Field(value: v, fieldNumber: 9)
+    }()
+    case nil: break
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: WireClientMessage.Safekeeping, rhs: WireClientMessage.Safekeeping) -> Bool {
+    if lhs._keychain != rhs._keychain {return false}
+    if lhs.step != rhs.step {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireClientMessage.Safekeeping.Piece: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = WireClientMessage.Safekeeping.protoMessageName + ".Piece"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}identifier\0\u{1}offset\0\u{1}bytes\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.identifier) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.offset) }()
+      case 3: try { try decoder.decodeSingularBytesField(value: &self.bytes) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.identifier.isEmpty {
+      try visitor.visitSingularBytesField(value: self.identifier, fieldNumber: 1)
+    }
+    if self.offset != 0 {
+      try visitor.visitSingularUInt64Field(value: self.offset, fieldNumber: 2)
+    }
+    if !self.bytes.isEmpty {
+      try visitor.visitSingularBytesField(value: self.bytes, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: WireClientMessage.Safekeeping.Piece, rhs: WireClientMessage.Safekeeping.Piece) -> Bool {
+    if lhs.identifier != rhs.identifier {return false}
+    if lhs.offset != rhs.offset {return false}
+    if lhs.bytes != rhs.bytes {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
 nonisolated extension WireClientMessage.PromptReply: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = WireClientMessage.protoMessageName + ".PromptReply"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}has_answer\0")
@@ -2773,7 +3704,7 @@ nonisolated extension WireServerMessage: SwiftProtobuf.Message, SwiftProtobuf._M
 
 nonisolated extension WireServerMessage.Answer: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = WireServerMessage.protoMessageName + ".Answer"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}items\0\u{1}continues\0\u{1}status\0\u{1}count\0\u{1}capabilities\0\u{1}report\0\u{2},protectors\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}items\0\u{1}continues\0\u{1}status\0\u{1}count\0\u{1}capabilities\0\u{1}report\0\u{2},protectors\0\u{2}\u{14}safekept\0")
 
   fileprivate class _StorageClass {
     var _items: [WireServerMessage.FoundItem] = []
@@ -2783,6 +3714,7 @@ nonisolated extension WireServerMessage.Answer: SwiftProtobuf.Message, SwiftProt
     var _capabilities: WireServerMessage.Capabilities? = nil
     var _report: String? = nil
     var _protectors: [WireServerMessage.Protector] = []
+    var _safekept: WireServerMessage.Safekept? = nil
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -2800,6 +3732,7 @@ nonisolated extension WireServerMessage.Answer: SwiftProtobuf.Message, SwiftProt
       _capabilities = source._capabilities
       _report = source._report
       _protectors = source._protectors
+      _safekept = source._safekept
     }
   }
 
@@ -2825,6 +3758,7 @@ nonisolated extension WireServerMessage.Answer: SwiftProtobuf.Message, SwiftProt
         case 5: try { try decoder.decodeSingularMessageField(value: &_storage._capabilities) }()
         case 6: try { try decoder.decodeSingularStringField(value: &_storage._report) }()
         case 50: try { try decoder.decodeRepeatedMessageField(value: &_storage._protectors) }()
+        case 70: try { try decoder.decodeSingularMessageField(value: &_storage._safekept) }()
         default: break
         }
       }
@@ -2858,6 +3792,9 @@ nonisolated extension WireServerMessage.Answer: SwiftProtobuf.Message, SwiftProt
       if !_storage._protectors.isEmpty {
         try visitor.visitRepeatedMessageField(value: _storage._protectors, fieldNumber: 50)
       }
+      try { if let v = _storage._safekept {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 70)
+      } }()
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -2874,6 +3811,7 @@ nonisolated extension WireServerMessage.Answer: SwiftProtobuf.Message, SwiftProt
         if _storage._capabilities != rhs_storage._capabilities {return false}
         if _storage._report != rhs_storage._report {return false}
         if _storage._protectors != rhs_storage._protectors {return false}
+        if _storage._safekept != rhs_storage._safekept {return false}
         return true
       }
       if !storagesAreEqual {return false}
@@ -2942,6 +3880,175 @@ nonisolated extension WireServerMessage.Protector: SwiftProtobuf.Message, SwiftP
   }
 }
 
+nonisolated extension WireServerMessage.Safekept: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = WireServerMessage.protoMessageName + ".Safekept"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}findings\0\u{1}generations\0\u{1}transfer\0\u{3}transfer_bytes\0\u{1}piece\0\u{1}replaced\0\u{3}set_aside\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._findings) }()
+      case 2: try { try decoder.decodeRepeatedMessageField(value: &self.generations) }()
+      case 3: try { try decoder.decodeSingularBytesField(value: &self._transfer) }()
+      case 4: try { try decoder.decodeSingularUInt64Field(value: &self.transferBytes) }()
+      case 5: try { try decoder.decodeSingularBytesField(value: &self.piece) }()
+      case 6: try { try decoder.decodeSingularUInt32Field(value: &self.replaced) }()
+      case 7: try { try decoder.decodeSingularUInt64Field(value: &self.setAside) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._findings {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    if !self.generations.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.generations, fieldNumber: 2)
+    }
+    try { if let v = self._transfer {
+      try visitor.visitSingularBytesField(value: v, fieldNumber: 3)
+    } }()
+    if self.transferBytes != 0 {
+      try visitor.visitSingularUInt64Field(value: self.transferBytes, fieldNumber: 4)
+    }
+    if !self.piece.isEmpty {
+      try visitor.visitSingularBytesField(value: self.piece, fieldNumber: 5)
+    }
+    if self.replaced != 0 {
+      try visitor.visitSingularUInt32Field(value: self.replaced, fieldNumber: 6)
+    }
+    if self.setAside != 0 {
+      try visitor.visitSingularUInt64Field(value: self.setAside, fieldNumber: 7)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: WireServerMessage.Safekept, rhs: WireServerMessage.Safekept) -> Bool {
+    if lhs._findings != rhs._findings {return false}
+    if lhs.generations != rhs.generations {return false}
+    if lhs._transfer != rhs._transfer {return false}
+    if lhs.transferBytes != rhs.transferBytes {return false}
+    if lhs.piece != rhs.piece {return false}
+    if lhs.replaced != rhs.replaced {return false}
+    if lhs.setAside != rhs.setAside {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireServerMessage.Findings: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = WireServerMessage.protoMessageName + ".Findings"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}is_structure_whole\0\u{1}whole\0\u{1}sealed\0\u{1}damaged\0\u{1}misindexed\0\u{3}stray_entries\0\u{1}quarantined\0\u{1}leftovers\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBoolField(value: &self.isStructureWhole) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.whole) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.sealed) }()
+      case 4: try { try decoder.decodeSingularUInt64Field(value: &self.damaged) }()
+      case 5: try { try decoder.decodeSingularUInt64Field(value: &self.misindexed) }()
+      case 6: try { try decoder.decodeSingularUInt64Field(value: &self.strayEntries) }()
+      case 7: try { try decoder.decodeSingularUInt64Field(value: &self.quarantined) }()
+      case 8: try { try decoder.decodeSingularUInt64Field(value: &self.leftovers) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.isStructureWhole != false {
+      try visitor.visitSingularBoolField(value: self.isStructureWhole, fieldNumber: 1)
+    }
+    if self.whole != 0 {
+      try visitor.visitSingularUInt64Field(value: self.whole, fieldNumber: 2)
+    }
+    if self.sealed != 0 {
+      try visitor.visitSingularUInt64Field(value: self.sealed, fieldNumber: 3)
+    }
+    if self.damaged != 0 {
+      try visitor.visitSingularUInt64Field(value: self.damaged, fieldNumber: 4)
+    }
+    if self.misindexed != 0 {
+      try visitor.visitSingularUInt64Field(value: self.misindexed, fieldNumber: 5)
+    }
+    if self.strayEntries != 0 {
+      try visitor.visitSingularUInt64Field(value: self.strayEntries, fieldNumber: 6)
+    }
+    if self.quarantined != 0 {
+      try visitor.visitSingularUInt64Field(value: self.quarantined, fieldNumber: 7)
+    }
+    if self.leftovers != 0 {
+      try visitor.visitSingularUInt64Field(value: self.leftovers, fieldNumber: 8)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: WireServerMessage.Findings, rhs: WireServerMessage.Findings) -> Bool {
+    if lhs.isStructureWhole != rhs.isStructureWhole {return false}
+    if lhs.whole != rhs.whole {return false}
+    if lhs.sealed != rhs.sealed {return false}
+    if lhs.damaged != rhs.damaged {return false}
+    if lhs.misindexed != rhs.misindexed {return false}
+    if lhs.strayEntries != rhs.strayEntries {return false}
+    if lhs.quarantined != rhs.quarantined {return false}
+    if lhs.leftovers != rhs.leftovers {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireServerMessage.Generation: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = WireServerMessage.protoMessageName + ".Generation"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}made\0\u{1}bytes\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.number) }()
+      case 2: try { try decoder.decodeSingularDoubleField(value: &self.made) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.bytes) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.number != 0 {
+      try visitor.visitSingularUInt32Field(value: self.number, fieldNumber: 1)
+    }
+    if self.made.bitPattern != 0 {
+      try visitor.visitSingularDoubleField(value: self.made, fieldNumber: 2)
+    }
+    if self.bytes != 0 {
+      try visitor.visitSingularUInt64Field(value: self.bytes, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: WireServerMessage.Generation, rhs: WireServerMessage.Generation) -> Bool {
+    if lhs.number != rhs.number {return false}
+    if lhs.made != rhs.made {return false}
+    if lhs.bytes != rhs.bytes {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
 nonisolated extension WireServerMessage.Capabilities: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = WireServerMessage.protoMessageName + ".Capabilities"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}passcode\0\u{1}presence\0\u{1}biometry\0\u{1}companion\0\u{1}interaction\0\u{3}biometry_state\0")
@@ -2999,7 +4106,7 @@ nonisolated extension WireServerMessage.Capabilities: SwiftProtobuf.Message, Swi
 
 nonisolated extension WireServerMessage.FoundItem: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = WireServerMessage.protoMessageName + ".FoundItem"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}reference\0\u{1}attributes\0\u{3}access_control\0\u{3}has_secret\0\u{3}secret_length\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}reference\0\u{1}attributes\0\u{3}access_control\0\u{3}has_secret\0\u{3}secret_length\0\u{2}K\u{1}trusted\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3012,6 +4119,7 @@ nonisolated extension WireServerMessage.FoundItem: SwiftProtobuf.Message, SwiftP
       case 3: try { try decoder.decodeSingularMessageField(value: &self._accessControl) }()
       case 4: try { try decoder.decodeSingularBoolField(value: &self.hasSecret_p) }()
       case 5: try { try decoder.decodeSingularUInt32Field(value: &self.secretLength) }()
+      case 80: try { try decoder.decodeSingularMessageField(value: &self._trusted) }()
       default: break
       }
     }
@@ -3037,6 +4145,9 @@ nonisolated extension WireServerMessage.FoundItem: SwiftProtobuf.Message, SwiftP
     if self.secretLength != 0 {
       try visitor.visitSingularUInt32Field(value: self.secretLength, fieldNumber: 5)
     }
+    try { if let v = self._trusted {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 80)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -3046,6 +4157,7 @@ nonisolated extension WireServerMessage.FoundItem: SwiftProtobuf.Message, SwiftP
     if lhs._accessControl != rhs._accessControl {return false}
     if lhs.hasSecret_p != rhs.hasSecret_p {return false}
     if lhs.secretLength != rhs.secretLength {return false}
+    if lhs._trusted != rhs._trusted {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -3088,7 +4200,7 @@ nonisolated extension WireServerMessage.NeedsPrompter: SwiftProtobuf.Message, Sw
 
 nonisolated extension WireServerMessage.Prompt: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = WireServerMessage.protoMessageName + ".Prompt"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{1}text\0\u{1}outcome\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{1}text\0\u{1}outcome\0\u{2}M\u{1}choices\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3099,6 +4211,7 @@ nonisolated extension WireServerMessage.Prompt: SwiftProtobuf.Message, SwiftProt
       case 1: try { try decoder.decodeSingularUInt32Field(value: &self.kind) }()
       case 2: try { try decoder.decodeSingularStringField(value: &self.text) }()
       case 3: try { try decoder.decodeSingularUInt32Field(value: &self.outcome) }()
+      case 80: try { try decoder.decodeRepeatedStringField(value: &self.choices) }()
       default: break
       }
     }
@@ -3114,6 +4227,9 @@ nonisolated extension WireServerMessage.Prompt: SwiftProtobuf.Message, SwiftProt
     if self.outcome != 0 {
       try visitor.visitSingularUInt32Field(value: self.outcome, fieldNumber: 3)
     }
+    if !self.choices.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.choices, fieldNumber: 80)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -3121,6 +4237,7 @@ nonisolated extension WireServerMessage.Prompt: SwiftProtobuf.Message, SwiftProt
     if lhs.kind != rhs.kind {return false}
     if lhs.text != rhs.text {return false}
     if lhs.outcome != rhs.outcome {return false}
+    if lhs.choices != rhs.choices {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -3197,7 +4314,7 @@ nonisolated extension WireServerMessage.Status: SwiftProtobuf.Message, SwiftProt
 
 nonisolated extension WireServerMessage.Keychain: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = WireServerMessage.protoMessageName + ".Keychain"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}path\0\u{3}lock_state\0\u{3}is_password_protected\0\u{3}lock_reason\0\u{3}item_count\0\u{1}problem\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}path\0\u{3}lock_state\0\u{3}is_password_protected\0\u{3}lock_reason\0\u{3}item_count\0\u{1}problem\0\u{2}5settings\0\u{4}\u{a}damaged_items\0\u{3}quarantined_items\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3212,6 +4329,9 @@ nonisolated extension WireServerMessage.Keychain: SwiftProtobuf.Message, SwiftPr
       case 5: try { try decoder.decodeSingularUInt32Field(value: &self.lockReason) }()
       case 6: try { try decoder.decodeSingularUInt64Field(value: &self.itemCount) }()
       case 7: try { try decoder.decodeSingularUInt32Field(value: &self._problem) }()
+      case 60: try { try decoder.decodeSingularMessageField(value: &self._settings) }()
+      case 70: try { try decoder.decodeSingularUInt64Field(value: &self.damagedItems) }()
+      case 71: try { try decoder.decodeSingularUInt64Field(value: &self.quarantinedItems) }()
       default: break
       }
     }
@@ -3243,6 +4363,15 @@ nonisolated extension WireServerMessage.Keychain: SwiftProtobuf.Message, SwiftPr
     try { if let v = self._problem {
       try visitor.visitSingularUInt32Field(value: v, fieldNumber: 7)
     } }()
+    try { if let v = self._settings {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 60)
+    } }()
+    if self.damagedItems != 0 {
+      try visitor.visitSingularUInt64Field(value: self.damagedItems, fieldNumber: 70)
+    }
+    if self.quarantinedItems != 0 {
+      try visitor.visitSingularUInt64Field(value: self.quarantinedItems, fieldNumber: 71)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -3254,6 +4383,54 @@ nonisolated extension WireServerMessage.Keychain: SwiftProtobuf.Message, SwiftPr
     if lhs.lockReason != rhs.lockReason {return false}
     if lhs.itemCount != rhs.itemCount {return false}
     if lhs._problem != rhs._problem {return false}
+    if lhs.damagedItems != rhs.damagedItems {return false}
+    if lhs.quarantinedItems != rhs.quarantinedItems {return false}
+    if lhs._settings != rhs._settings {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireServerMessage.Settings: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = WireServerMessage.protoMessageName + ".Settings"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}lock_after_idle\0\u{3}lock_after\0\u{3}locks_on_sleep\0\u{3}locks_with_screen\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.lockAfterIdle) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.lockAfter) }()
+      case 3: try { try decoder.decodeSingularBoolField(value: &self.locksOnSleep) }()
+      case 4: try { try decoder.decodeSingularBoolField(value: &self.locksWithScreen) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.lockAfterIdle != 0 {
+      try visitor.visitSingularUInt32Field(value: self.lockAfterIdle, fieldNumber: 1)
+    }
+    if self.lockAfter != 0 {
+      try visitor.visitSingularUInt32Field(value: self.lockAfter, fieldNumber: 2)
+    }
+    if self.locksOnSleep != false {
+      try visitor.visitSingularBoolField(value: self.locksOnSleep, fieldNumber: 3)
+    }
+    if self.locksWithScreen != false {
+      try visitor.visitSingularBoolField(value: self.locksWithScreen, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: WireServerMessage.Settings, rhs: WireServerMessage.Settings) -> Bool {
+    if lhs.lockAfterIdle != rhs.lockAfterIdle {return false}
+    if lhs.lockAfter != rhs.lockAfter {return false}
+    if lhs.locksOnSleep != rhs.locksOnSleep {return false}
+    if lhs.locksWithScreen != rhs.locksWithScreen {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

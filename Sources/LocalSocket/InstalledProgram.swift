@@ -22,6 +22,19 @@ public enum InstalledProgram {
         PinnedProcess(pid: getpid(), pidfd: nil)?.executable()?.path
     }
 
+    /// The file that a path leads to, as the kernel names it for a program that runs from there; nil
+    /// where there is no regular file.
+    public static func resolved(_ path: String) -> String? {
+        guard path.hasPrefix("/"), path.utf8.count <= Int(PATH_MAX) else { return nil }
+        // Safe: the text is borrowed for the call; what comes back is freed here.
+        guard let found = unsafe realpath(path, nil) else { return nil }
+        defer { unsafe free(found) }
+        guard let resolved = unsafe String(validatingCString: found),
+            status(resolved).map({ $0.st_mode & S_IFMT == S_IFREG }) ?? false
+        else { return nil }
+        return resolved
+    }
+
     /// A sibling in the same installation: `relative` counts from the folder of this program.
     public static func sibling(_ relative: String) -> String? {
         guard let own = ownPath(), let slash = own.lastIndex(of: "/") else { return nil }

@@ -95,7 +95,7 @@ public enum PrivateFile {
         }
     }
 
-    private static func sync(folderOf path: String) throws(SocketError) {
+    static func sync(folderOf path: String) throws(SocketError) {
         let folder = path.lastIndex(of: "/").map { path[..<$0] } ?? "."
         // Safe: opened, synced, closed.
         let number = unsafe open(

@@ -16,6 +16,13 @@ public enum LoginSessions {
         return unsafe String(cString: text) != "closing"
     }
 
+    /// Whose it is; nil where that can't be told.
+    public static func user(of session: String) -> UInt32? {
+        var user: uid_t = 0
+        // Safe: writes one number.
+        return unsafe sd_session_get_uid(session, &user) >= 0 ? user : nil
+    }
+
     /// Whether it is the one in front on its seat; nil where that can't be told.
     public static func isActive(_ session: String) -> Bool? {
         let answer = unsafe sd_session_is_active(session)
@@ -28,31 +35,4 @@ public enum LoginSessions {
     }
 
     private static var isRunning: Bool { unsafe access("/run/systemd/seats/", F_OK) == 0 }
-}
-
-/// Tells when anything changed about sessions, without asking each time.
-@safe public final class SessionMonitor: @unchecked Sendable {
-    private let monitor: OpaquePointer
-
-    /// nil where there is no logind.
-    public init?() {
-        var made: OpaquePointer?
-        // Safe: the library makes the object, which is freed at the end.
-        guard unsafe sd_login_monitor_new("session", &made) >= 0, let made = unsafe made else {
-            return nil
-        }
-        unsafe monitor = made
-    }
-
-    deinit { unsafe sd_login_monitor_unref(monitor) }
-
-    /// Whether something changed since this was last asked.
-    public func changed() -> Bool {
-        var item = unsafe pollfd(
-            fd: sd_login_monitor_get_fd(monitor), events: Int16(POLLIN), revents: 0)
-        // Safe: one element, which is this function's own.
-        guard unsafe poll(&item, 1, 0) > 0 else { return false }
-        unsafe sd_login_monitor_flush(monitor)
-        return true
-    }
 }

@@ -12,14 +12,16 @@ public enum ServiceNotification {
         _ = unsafe sd_notify(0, state)
     }
 
-    /// Hands a descriptor to systemd, which gives it back to the next start of the service.
-    public static func store(descriptor: Int32, named name: String) {
+    /// Hands a descriptor to systemd, which gives it back to the next start of the service, in
+    /// place of any of that name. False where nobody takes it.
+    public static func store(descriptor: Int32, named name: String) -> Bool {
+        notify("FDSTOREREMOVE=1\nFDNAME=\(name)")
         var number = descriptor
-        // Safe: reads one number and the text.
-        _ = unsafe sd_pid_notify_with_fds(0, 0, "FDSTORE=1\nFDNAME=\(name)", &number, 1)
+        // Safe: reads one number and the text. 0: nobody there.
+        return unsafe sd_pid_notify_with_fds(0, 0, "FDSTORE=1\nFDNAME=\(name)", &number, 1) > 0
     }
 
-    /// The descriptors that systemd passed, by name.
+    /// The descriptors that systemd passed, by name; once, since they are then the caller's.
     public static func inherited() -> [(name: String, descriptor: Int32)] {
         var names: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
         // Safe: the library allocates the list and the texts, which are freed here.

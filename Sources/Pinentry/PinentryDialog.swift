@@ -90,6 +90,25 @@ public final class PinentryDialog {
         throw Refusal(error) == nil ? .notShown : .cancelled
     }
 
+    /// Whether the user took the first of two buttons. He closed it, or killed the dialog:
+    /// `.cancelled`.
+    public func confirms(
+        _ description: String, yes: String, no: String, unless isOver: () -> Bool
+    ) throws(PinentryError) -> Bool {
+        try order(AssuanText.line("SETTITLE", Self.title))
+        try order(AssuanText.line("SETDESC", description))
+        try order(AssuanText.line("SETOK", yes))
+        try order(AssuanText.line("SETCANCEL", no))
+        try connection.send("CONFIRM")
+        let reply: AssuanConnection.Reply
+        do throws(PinentryError) { reply = try connection.reply(unless: isOver) } catch {
+            if error == .abandoned { child.kill() }
+            throw error
+        }
+        guard let error = reply.error else { return true }
+        throw Refusal(error) == nil ? .notShown : .cancelled
+    }
+
     /// Shows the words until this value ends, or the user has seen enough.
     public func show(_ words: Words) throws(PinentryError) {
         try say(words)

@@ -58,11 +58,21 @@ struct DaemonConversation {
         case .error(let text): screen.complain(text)
         case .askHidden(let text): try answer(text, echo: false)
         case .askVisible(let text): try answer(text, echo: true)
+        case .choose(let choices): try choose(choices)
         case .finished(let succeeded):
             screen.finish(succeeded: succeeded)
             return .finished(succeeded: succeeded)
         }
         return .underWay
+    }
+
+    private func choose(_ choices: [TrustChoice]) throws(Failure) {
+        let choice: TrustChoice?
+        do throws(ScreenFailure) {
+            choice = try screen.choose(choices) { line.isClosed }
+        } catch { throw error == .abandoned ? .lineLost : .screenLost }
+        let word = choice.map { HeldSecret(SecretBytes(copying: Array($0.rawValue.utf8))) }
+        do { try line.say(.promptReply(word)) } catch { throw .lineLost }
     }
 
     private func answer(_ question: String, echo: Bool) throws(Failure) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainMessages
 internal import Pinentry
 internal import Secrets
 internal import Terminal
@@ -68,6 +69,46 @@ final class DesktopScreen: QuestionScreen {
         }
     }
 
+    /// One dialog after the other, each of two buttons: more are not had everywhere. The one that
+    /// closes a dialog is the one that allows less.
+    func choose(
+        _ choices: [TrustChoice], unless isOver: () -> Bool
+    ) throws(ScreenFailure) -> TrustChoice? {
+        var left = choices.filter { $0 != .deny }[...]
+        guard var chosen = left.popFirst(),
+            try confirms("May it?", yes: "Let it", no: "Deny", isOver)
+        else { return nil }
+        while let next = left.popFirst() {
+            guard
+                try confirms(
+                    "For how long?", yes: left.isEmpty ? next.words : "Longer", no: chosen.words,
+                    isOver)
+            else { break }
+            chosen = next
+        }
+        return chosen
+    }
+
+    private func confirms(
+        _ question: String, yes: String, no: String, _ isOver: () -> Bool
+    ) throws(ScreenFailure) -> Bool {
+        notice = nil
+        let text = [Self.heading, title, question].joined(separator: "\n\n")
+        do throws(PinentryError) {
+            let dialog = try PinentryDialog.open(display)
+            guard !dialog.usesTerminal else { throw .notShown }
+            return try dialog.confirms(text, yes: yes, no: no, unless: isOver)
+        } catch {
+            switch error {
+            case .cancelled: return false
+            case .abandoned: throw .abandoned
+            case .tooLong, .notShown: throw .lost
+            }
+        }
+    }
+
+    var showsWindows: Bool { PinentryDialog.hasWindow(display) }
+
     func finish(succeeded: Bool) { forget() }
 
     private func forget() {
@@ -111,5 +152,16 @@ final class DesktopScreen: QuestionScreen {
     /// One line, and nothing in it that a toolkit could take for markup or a shortcut.
     private static func isPlain(_ text: String) -> Bool {
         !text.contains { $0 == "<" || $0 == "&" || $0 == "_" || $0.isNewline }
+    }
+}
+
+extension TrustChoice {
+    fileprivate var words: String {
+        switch self {
+        case .deny: "Deny"
+        case .once: "Only now"
+        case .session: "Until logout"
+        case .always: "Always"
+        }
     }
 }

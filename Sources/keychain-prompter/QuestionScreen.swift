@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainMessages
 internal import Secrets
 
 enum ScreenFailure: Error {
@@ -25,5 +26,11 @@ protocol QuestionScreen {
     func ask(
         _ question: String, echo: Bool, unless isOver: () -> Bool
     ) throws(ScreenFailure) -> HeldSecret?
+    /// nil where the user said no.
+    func choose(
+        _ choices: [TrustChoice], unless isOver: () -> Bool
+    ) throws(ScreenFailure) -> TrustChoice?
     func finish(succeeded: Bool)
+    /// Whether what it shows are windows and not a terminal.
+    var showsWindows: Bool { get }
 }

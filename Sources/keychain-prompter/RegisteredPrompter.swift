@@ -38,7 +38,7 @@ struct RegisteredPrompter {
     }
 
     private func serve(_ line: DaemonLine) -> End {
-        guard (try? line.say(.registerPrompter)) != nil else { return .lineLost }
+        guard (try? line.say(words)) != nil else { return .lineLost }
         let conversation = DaemonConversation(line, screen)
         while true {
             do throws(DaemonConversation.Failure) {
@@ -56,6 +56,8 @@ struct RegisteredPrompter {
             }
         }
     }
+
+    private var words: ClientWords { .registerPrompter(showsWindows: screen.showsWindows) }
 
     private func callAgain() -> DaemonLine? {
         for _ in 0..<Self.calls {

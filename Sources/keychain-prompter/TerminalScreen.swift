@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainMessages
 internal import Secrets
 internal import Terminal
 
@@ -9,6 +10,8 @@ struct TerminalScreen: QuestionScreen {
         This terminal belongs to the asking program, which could watch what you type. A prompter \
         started by you (`keychainctl prompter` in another terminal) is safer.
         """
+
+    private static let mostTries = 3
 
     enum Ownership { case user, askingProgram }
 
@@ -31,6 +34,7 @@ struct TerminalScreen: QuestionScreen {
     func inform(_ text: String) { terminal.say(text) }
     func complain(_ text: String) { terminal.say(text) }
     var hasNews: Bool { false }
+    var showsWindows: Bool { false }
     func showNews() {}
 
     func ask(
@@ -61,7 +65,35 @@ struct TerminalScreen: QuestionScreen {
         }
     }
 
+    /// What is neither a choice nor a beginning of one is asked again, a few times.
+    func choose(
+        _ choices: [TrustChoice], unless isOver: () -> Bool
+    ) throws(ScreenFailure) -> TrustChoice? {
+        let words = choices.map { "[\($0.rawValue.prefix(1))]\($0.words.dropFirst())" }
+        let question = "Let it? \(words.joined(separator: ", ")): "
+        for _ in 0..<Self.mostTries {
+            guard let typed = try ask(question, echo: true, unless: isOver) else { return nil }
+            let word = String(decoding: typed.bytes.releasedFromLockedMemory(), as: UTF8.self)
+                .lowercased()
+            let meant = choices.filter { !word.isEmpty && $0.rawValue.hasPrefix(word) }
+            if meant.count == 1 { return meant[0] }
+        }
+        return nil
+    }
+
     func finish(succeeded: Bool) {
         terminal.say(succeeded ? "Keychain: confirmed." : "Keychain: not confirmed.")
+    }
+}
+
+extension TrustChoice {
+    /// Each begins with the letter that the choice's own word begins with.
+    fileprivate var words: String {
+        switch self {
+        case .deny: "deny"
+        case .once: "once"
+        case .session: "session (until you log out)"
+        case .always: "always"
+        }
     }
 }

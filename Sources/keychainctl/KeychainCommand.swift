@@ -12,8 +12,9 @@ struct KeychainCommand: ParsableCommand {
             """,
         subcommands: [
             StatusCommand.self, CreateCommand.self, UnlockCommand.self, LockCommand.self,
-            SetPasswordCommand.self, AddCommand.self, GetCommand.self, ListCommand.self,
-            UpdateCommand.self, DeleteCommand.self, PrompterCommand.self, AuditCommand.self,
-            PolicyCommand.self, ProtectorCommand.self,
+            SettingsCommand.self, SetPasswordCommand.self, AddCommand.self, GetCommand.self,
+            ListCommand.self, UpdateCommand.self, DeleteCommand.self, AccessCommand.self,
+            PrompterCommand.self, AuditCommand.self, PolicyCommand.self, BackupCommand.self,
+            RestoreCommand.self, DoctorCommand.self, ProtectorCommand.self,
         ])
 }

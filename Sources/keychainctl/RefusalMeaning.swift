@@ -104,7 +104,10 @@ struct RefusalMeaning {
             case .damaged:
                 Self(
                     .damaged, "the file of the keychain “\(name)” is damaged",
-                    "Nothing was overwritten. Restore the file from a backup.")
+                    """
+                    Nothing was overwritten. keychainctl restore brings back a backup or, with \
+                    --generation, an earlier state.
+                    """)
             case .newerVersion:
                 Self(
                     .failure, "the keychain “\(name)” was written by a newer version",

@@ -12,8 +12,14 @@ struct StatusRecord: Encodable {
         let reason: String?
         let protectedByPassword: Bool
         let items: Int
+        /// Records that did not open although their key was there.
+        let damaged: Int
+        /// Damaged records that were set aside.
+        let setAside: Int
         /// Why its file can't be opened.
         let problem: String?
+        /// What closes it; absent where nothing does.
+        let settings: SettingsRecord?
     }
 
     let mode: String
@@ -40,7 +46,9 @@ struct StatusRecord: Encodable {
                 name: $0.name, path: $0.path, state: "\($0.lockState)",
                 reason: $0.lockReason == .none ? nil : "\($0.lockReason)",
                 protectedByPassword: $0.isPasswordProtected, items: $0.itemCount,
-                problem: $0.problem.map { "\($0)" })
+                damaged: $0.damagedItems, setAside: $0.quarantinedItems,
+                problem: $0.problem.map { "\($0)" },
+                settings: $0.settings.map(SettingsRecord.init))
         }
     }
 }

@@ -80,7 +80,22 @@ struct StatusText {
         }
         let facts = ["Keychain “\(name)”: \(state(keychain)).", path]
         return facts + ["    items: \(keychain.itemCount)"]
-            + opening(keychain) + protection(keychain)
+            + damage(keychain) + locking(keychain) + opening(keychain) + protection(keychain)
+    }
+
+    private func damage(_ keychain: KeychainStatus) -> [String] {
+        var lines: [String] = []
+        if keychain.damagedItems > 0 {
+            lines.append(
+                """
+                    damaged records met: \(keychain.damagedItems). keychainctl doctor --repair \
+                sets them aside.
+                """)
+        }
+        if keychain.quarantinedItems > 0 {
+            lines.append("    damaged records set aside: \(keychain.quarantinedItems)")
+        }
+        return lines
     }
 
     private func state(_ keychain: KeychainStatus) -> String {
@@ -91,6 +106,9 @@ struct StatusText {
             case .passwordDiffers: ": the login's password is not the keychain's"
             case .noSession: ": no login session of yours is known"
             case .lockedByUser: ": you locked it"
+            case .screenLocked: ": the screen was locked"
+            case .slept: ": the machine was asleep"
+            case .timedOut: ": it was open for as long as its settings allow"
             }
         switch keychain.lockState {
         case .unlocked: return "unlocked"
@@ -98,6 +116,12 @@ struct StatusText {
         case .lockedAfterFirstUnlock:
             return "locked, except for after-first-unlock items" + reason
         }
+    }
+
+    /// What its owner or the administrator has set; not what every keychain does.
+    private func locking(_ keychain: KeychainStatus) -> [String] {
+        guard let settings = keychain.settings, settings != KeychainSettings() else { return [] }
+        return ["    " + SettingsText.lines(settings).joined(separator: "; ")]
     }
 
     private func opening(_ keychain: KeychainStatus) -> [String] {

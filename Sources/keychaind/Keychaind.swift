@@ -18,6 +18,9 @@ struct Keychaind: ParsableCommand {
             its own. See keychaind(8).
             """)
 
+    /// What the administrator wants of every keychain.
+    private static let bounds = "/etc/keychain/locking.conf"
+
     @Option(help: "The socket that programs use.")
     var socket = "/run/keychain/keychain.sock"
 
@@ -59,19 +62,29 @@ struct Keychaind: ParsableCommand {
             folders: [
                 programs.policies, Sockets.folder(of: loginSocket) + "/policies.d", policies,
             ], stateFolder: state, policy: policy, log: log)
+        let bounds = try LockingBounds(Self.bounds)
         // Before anybody can ask for anything.
         loader.start()
-        let sockets = try Sockets(requests: socket, logins: loginSocket)
+        let inherited = ServiceNotification.inherited()
+        let sockets = try Sockets(requests: socket, logins: loginSocket, inherited: inherited)
+        let vaultKey = inherited.first { $0.name == VaultKey.name }
         let daemon = try Daemon(
             DaemonPlan(
                 stateFolder: state, runtimeFolder: sockets.runtimeFolder,
+                vaultKey: vaultKey.map { Descriptor(owning: $0.descriptor) },
                 requests: sockets.requests, logins: sockets.logins, offers: sockets.offers,
                 authenticationProgram: programs.authentication,
                 prompterProgram: programs.prompter, tpmProgram: programs.tpm,
                 credentials: Credentials.given(), accountName: { Account.name(of: $0) },
                 accountGroups: { Account.groups(of: $0) },
-                groupName: { Account.groupName(of: $0) }, policy: policy, log: log))
-        daemon.watch { loader.loadIfChanged() }
+                groupName: { Account.groupName(of: $0) }, policy: policy,
+                bounds: { bounds.now }, log: log))
+        daemon.watch {
+            loader.loadIfChanged()
+            do { try bounds.loadIfChanged() } catch {
+                log("\(error); what was in force stays in force")
+            }
+        }
         let signals = Signals(stop: { daemon.stop() }, reload: { loader.load() })
         defer { signals.end() }
         ServiceNotification.ready()
@@ -84,6 +97,7 @@ struct Keychaind: ParsableCommand {
     private func words(for error: any Error) -> String {
         switch error {
         case let error as StartError: error.description
+        case let mistake as LockingBounds.Mistake: mistake.description
         case SocketError.peerNotAllowed:
             "\(state), or the folder of \(loginSocket): must be a folder of root's that nobody "
                 + "else can write to, and the key files in it root's and closed to others"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import LocalSocket
-internal import LoginManager
 
 /// The three sockets, from systemd where it made them, else our own.
 struct Sockets {
@@ -14,9 +13,11 @@ struct Sockets {
         String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
     }
 
-    init(requests: String, logins: String) throws(StartError) {
+    /// `inherited` is what systemd passed, by name.
+    init(
+        requests: String, logins: String, inherited: [(name: String, descriptor: Int32)]
+    ) throws(StartError) {
         runtimeFolder = Self.folder(of: logins)
-        let inherited = ServiceNotification.inherited()
         func listener(_ name: String, _ path: String, mode: UInt32) throws(StartError) -> Listener {
             if let found = inherited.first(where: { $0.name == name }) {
                 return Listener(inherited: found.descriptor)

@@ -75,7 +75,7 @@ import Testing
         /// be asked.
         var expected: Word {
             if operation == .delete { return .allow }
-            if protection == .whenPasscodeSetThisDeviceOnly, !state.facts.isPasscodeSet {
+            if protection == .whenPasscodeSetThisDeviceOnly, state.facts.isPasscodeSet != true {
                 return .gone
             }
             if !isOpen { return .locked }
@@ -101,7 +101,7 @@ import Testing
         }
         /// With what was proven, and what could be.
         private func canBeMet(_ proven: Set<PolicyFactor>) -> Bool {
-            state.facts.isPasscodeSet && isMet(machine.provable.union(proven))
+            state.facts.isPasscodeSet == true && isMet(machine.provable.union(proven))
         }
 
         private func isMet(_ factors: Set<PolicyFactor>) -> Bool {

@@ -55,6 +55,65 @@ private func fullQuery() throws -> ItemQuery {
         #expect(arrived == query)
     }
 
+    @Test func `what is asked about a whole keychain arrives as it was sent`() throws {
+        let identifier = [UInt8](repeating: 3, count: BackupTransfer.identifierBytes)
+        let digest = [UInt8](repeating: 4, count: BackupDigest.byteCount)
+        let steps: [Safekeeping] = [
+            .check(repair: false), .check(repair: true), .generations, .beginBackup,
+            .readBackup(identifier, offset: .max), .beginRestore,
+            .sendRestore(identifier, bytes: [1, 2]), .sendRestore(identifier, bytes: []),
+            .finishRestore(identifier, digest: digest), .restoreGeneration(7),
+        ]
+        for step in steps {
+            for name in ["work", nil] {
+                guard
+                    case .safekeeping(let keychain, let arrived) = try sent(
+                        .safekeeping(keychain: name, step))
+                else {
+                    Issue.record("another request arrived")
+                    continue
+                }
+                #expect(arrived == step)
+                #expect(keychain == name)
+            }
+        }
+    }
+
+    @Test func `a piece, an identifier or a digest of another length is refused`() {
+        let identifier = [UInt8](repeating: 3, count: BackupTransfer.identifierBytes)
+        let digest = [UInt8](repeating: 4, count: BackupDigest.byteCount)
+        let long = [UInt8](repeating: 0, count: Safekeeping.pieceBytes + 1)
+        for step: Safekeeping in [
+            .sendRestore(identifier, bytes: long), .readBackup([], offset: 0),
+            .readBackup(identifier + [1], offset: 0), .finishRestore(identifier, digest: []),
+            .finishRestore(identifier, digest: digest + [1]),
+        ] {
+            #expect(throws: MessageError.malformed) {
+                try sent(.safekeeping(keychain: nil, step))
+            }
+        }
+    }
+
+    @Test func `what was found in a keychain arrives as it was sent`() throws {
+        var kept = Safekept()
+        var findings = KeychainFindings()
+        (findings.isStructureWhole, findings.whole, findings.sealed) = (false, 1, 2)
+        (findings.damaged, findings.misindexed, findings.strayEntries) = (3, 4, 5)
+        (findings.quarantined, findings.leftovers) = (6, 7)
+        kept.findings = findings
+        kept.generations = [.init(number: 9, made: 1.5, bytes: 10)]
+        kept.transfer = BackupTransfer(identifier: [1], bytes: .max)
+        (kept.piece, kept.replaced, kept.setAside) = ([8], 11, 12)
+        var answer = Answer()
+        answer.safekept = kept
+        let (message, secrets) = DaemonWords.answer(answer, continues: false).encoded()
+        guard case .answer(let arrived, false) = try DaemonWords(message, secrets: secrets) else {
+            Issue.record("it did not arrive as an answer")
+            return
+        }
+        #expect(arrived.safekept == kept)
+    }
+
     @Test func `an empty list of references is not the absence of one`() throws {
         var query = ItemQuery(.genericPassword)
         query.references = []

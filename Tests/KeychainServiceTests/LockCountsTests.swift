@@ -29,6 +29,16 @@ import Testing
         #expect(kept == 2)
     }
 
+    @Test func `a lock of all of a user's keychains is one of each, and of nobody else's`() throws {
+        let counts = LockCounts()
+        let other = KeychainPlace(user: 2, name: .login)
+        let begun = (counts.now(Self.login), counts.now(other))
+        counts.lockAll(of: [1]) {}
+        #expect(throws: Refusal.locked) { try counts.keep(Self.login, since: begun.0) {} }
+        try counts.keep(other, since: begun.1) {}
+        try counts.keep(Self.login, since: counts.now(Self.login)) {}
+    }
+
     @Test func `a lock that could not remove the keys says so`() {
         let counts = LockCounts()
         #expect(throws: Refusal.internalError) {

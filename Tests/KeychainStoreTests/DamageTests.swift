@@ -108,7 +108,7 @@ import Testing
         let keychain = try TestKeychain()
         let queue = try DatabaseQueue(path: keychain.path)
         try queue.writeWithoutTransaction {
-            try $0.execute(sql: "PRAGMA user_version = 2")
+            try $0.execute(sql: "PRAGMA user_version = 999")
             try $0.checkpoint(.truncate)
         }
         try queue.close()

@@ -9,7 +9,8 @@ import Testing
 private let isReady: Bool = {
     if ProcessInfo.processInfo.environment["KEYCHAIN_HOME"] != nil { return true }
     let home = NSTemporaryDirectory() + "keychain-authentication-" + UUID().uuidString
-    setenv("KEYCHAIN_ACCESS_GROUPS", "first.group,second.group,strange.group", 1)
+    let groups = "first.group,second.group,strange.group,model.group,model.other"
+    setenv("KEYCHAIN_ACCESS_GROUPS", groups, 1)
     setenv("KEYCHAIN_HOME", home, 1)
     atexit {
         let home = ProcessInfo.processInfo.environment["KEYCHAIN_HOME"]

@@ -62,6 +62,51 @@ import Testing
         #expect(changes(PolicySet(rules: [rule]), PolicySet(rules: [trial])).isEmpty)
     }
 
+    @Test func `is seen where a fact is unknown alone`() throws {
+        let everywhere = [true, false].map { PolicyCondition.boolean(.remote, $0) }
+        let scopes = [scope("s", literal(.keychain, "k"))]
+        let old = PolicySet(
+            rules: [
+                rule("a", .permit(""), .all, everywhere[0]),
+                rule("b", .permit(""), .all, everywhere[1]),
+            ], closed: scopes)
+        let new = PolicySet(rules: [rule("a", .permit(""))], closed: scopes)
+        let change = try #require(changes(old, new).first)
+        #expect(changes(old, new).count == 1)
+        #expect(change.kind == .newlyAllowed)
+        #expect(change.request.facts[.remote] == .unknown)
+        #expect(change.before.outcome == .deny)
+        #expect(change.after.outcome == .allow)
+        #expect(change.area.contains("when.remote: unknown"))
+    }
+
+    @Test func `is seen where a refusal hung on an unknown fact`() throws {
+        let users = PolicyBox([literal(.group, "staff")])
+        let old = PolicySet(rules: [rule("f", .forbid(""), .all, unless: [users])])
+        let new = PolicySet(rules: [
+            rule("f", .forbid(""), .all, literal(.user, "eve"), unless: [users])
+        ])
+        let change = try #require(changes(old, new).first)
+        #expect(change.kind == .newlyAllowed)
+        // Who it is must be known not to be eve.
+        #expect(change.request.facts[.user] == .absent)
+    }
+
+    @Test func `is shown by requests that can be`() {
+        let old = PolicySet(
+            rules: [rule("p", .permit(""), .all, service)], closed: [scope("s")])
+        var new = old
+        new.rules = [rule("p", .permit(""), .all, service, literal(.unit, "a"))]
+        for change in changes(old, new) { #expect(change.request.isPossible) }
+        #expect(!changes(old, new).isEmpty)
+        // A service is in a unit, so that it has none can't be what differs.
+        new.rules = [rule("p", .permit(""), .all, service, .text(.unit, [.prefix("")]))]
+        #expect(changes(old, new).isEmpty)
+    }
+
+    private let service = PolicyCondition.choice(
+        .session, mask: 1 << (ChoiceField.session.index(of: "service") ?? 0))
+
     @Test func `is what sampling finds`() {
         var differences = 0
         for round in 0..<60 {
@@ -82,7 +127,7 @@ import Testing
             }
             let kinds = Set(found.changes.map(\.kind))
             for _ in 0..<60 {
-                let request = world.request(for: new).plain
+                let request = world.possibleRequest(for: new)
                 let was = before.decide(request)
                 let now = after.decide(request)
                 switch (was.outcome == .deny, now.outcome == .deny) {

@@ -53,8 +53,41 @@ import Testing
             ], closed: [scope("s", literal(.keychain, "k"))])
         #expect(
             findings(policy).mapValues(\.kind) == [
-                "a": .neverMatches, "b": .neverMatches, "c": .permitsWhatIsOpen,
+                "a": .matchesOnlyTheUnknown, "b": .neverMatches, "c": .permitsWhatIsOpen,
             ])
+    }
+
+    @Test func `leave a rule be that decides where a fact is unknown`() {
+        let scopes = [scope("s")]
+        let permits = PolicySet(
+            rules: [
+                rule("a", .permit(""), .all, .boolean(.remote, true)),
+                rule("b", .permit(""), .all, .boolean(.remote, false)),
+                rule("c", .permit(""), .all),
+            ], closed: scopes)
+        // Where it is unknown, the first two permit nothing.
+        #expect(findings(permits)["c"] == nil)
+        #expect(findings(permits)["b"]?.by == ["c"])
+        let forbids = PolicySet(rules: [
+            rule("a", .forbid(""), .all, .boolean(.tty, true)),
+            rule("b", .forbid(""), .all, .boolean(.tty, false), .boolean(.active, true)),
+            rule("c", .forbid(""), .all, .boolean(.tty, false), .boolean(.active, false)),
+            rule("d", .forbid(""), .all, literal(.user, "u")),
+        ])
+        // Each of them refuses where nothing is known, and all that is known is refused by one.
+        #expect(findings(forbids).mapValues(\.kind) == ["d": .shadowed])
+    }
+
+    @Test func `know whom groups take in`() {
+        let stranger = PolicyCondition.boolean(.member, false)
+        let policy = PolicySet(
+            rules: [rule("a", .forbid(""), .all, literal(.accessGroup, "g"), stranger)],
+            groups: [
+                GroupMembership(
+                    id: "g", origin: PolicyOrigin(file: "", line: 1, column: 1, level: 0),
+                    group: "g", members: [[]], operations: .all)
+            ])
+        #expect(findings(policy)["a"]?.kind == .matchesOnlyTheUnknown)
     }
 
     @Test func `name rules that could go without a decision changing`() {
@@ -64,12 +97,13 @@ import Testing
             var policy = world.policy(rules: 10)
             for place in policy.rules.indices { policy.rules[place].id = PolicyText("r\(place)") }
             for finding in PolicyAnalysis(policy, day: today).findings() {
-                guard finding.kind != .notDecided else { continue }
+                guard finding.kind != .notDecided, finding.kind != .matchesOnlyTheUnknown
+                else { continue }
                 removed += 1
                 var without = policy
                 without.rules.removeAll { $0.id == finding.id }
                 for _ in 0..<30 {
-                    let request = world.request(for: policy).plain
+                    let request = world.possibleRequest(for: policy)
                     let was = ReferenceEvaluator(policy).decide(request)
                     let now = ReferenceEvaluator(without).decide(request)
                     #expect(was.outcome == now.outcome)

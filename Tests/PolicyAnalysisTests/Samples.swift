@@ -34,32 +34,41 @@ let today: Int32 = PolicyWorld.day
 private let origin = PolicyOrigin(file: "10-test.yaml", line: 3, column: 5, level: 0)
 
 extension PolicyRequest {
-    /// The request as analysis takes requests: nothing unknown, no evidence, an item that asks for
-    /// nothing.
+    /// The request as analysis takes requests: no evidence, an item that asks for nothing, somebody
+    /// to answer.
     var plain: PolicyRequest {
         var plain = self
         plain.before = nil
         plain.evidence = []
         plain.facts.constraint = .none
-        for field in TextField.allCases where facts[field] == .unknown {
-            plain.facts[field] = .absent
-        }
-        for field in ChoiceField.allCases where facts[field] == .unknown {
-            plain.facts[field] = .absent
-        }
-        for field in BooleanField.allCases where facts[field] == .unknown {
-            plain.facts[field] = .absent
-        }
         plain.facts[.interactive] = .known(true)
-        if facts.uid == .unknown { plain.facts.uid = .absent }
-        if facts.flags == .unknown { plain.facts.flags = .absent }
-        if facts.time == .unknown || facts.time == .absent, let monday = MinuteOfWeek(0) {
-            plain.facts.time = .known(monday)
-        }
-        for field in AgeField.allCases {
-            if case .known = facts[field] { continue }
-            plain.facts[field] = .known(.zero)
-        }
         return plain
+    }
+
+    /// Whether there can be such facts at all, whatever the machine.
+    var isPossible: Bool {
+        func isKnown(_ field: TextField) -> Bool {
+            if case .known(let texts) = facts[field] { !texts.isEmpty } else { false }
+        }
+        func has(_ field: TextField) -> Bool { isKnown(field) || facts[field] == .unknown }
+        let service = ChoiceField.session.index(of: "service")
+        if let service, facts[.session] == .known(service), !isKnown(.unit) { return false }
+        if facts[.trustedExe] == .known(true), !isKnown(.exe) { return false }
+        guard case .known(let number) = facts[.itemClass] else { return true }
+        let isGeneric = number == 0
+        let isInternet = number == 1
+        if has(.service), !isGeneric { return false }
+        if has(.server) || has(.networkProtocol), !isInternet { return false }
+        return !has(.account) || isGeneric || isInternet
+    }
+}
+
+extension PolicyWorld {
+    /// A request aimed at one of the rules that could be.
+    mutating func possibleRequest(for policy: PolicySet) -> PolicyRequest {
+        while true {
+            let request = self.request(for: policy).plain
+            if request.isPossible { return request }
+        }
     }
 }

@@ -26,7 +26,8 @@ import Testing
         for _ in 0..<60 {
             let chosen = try (0..<4).map { _ in try TextPattern(random.pick(Self.patterns)) }
             let patterns = Array(Set(chosen))
-            let found = try #require(TextClasses(patterns))
+            var budget = Budget(200_000)
+            let found = try TextClasses(patterns, &budget)
             for own in found.classes {
                 let matches = Set(patterns.indices.filter { patterns[$0].matches(own.text) })
                 #expect(matches == own.matches)
@@ -42,6 +43,7 @@ import Testing
 
     @Test func `are not decided beyond the budget`() throws {
         let patterns = try (0..<50).map { try TextPattern("p\($0)*q\($0)*") }
-        #expect(TextClasses(patterns, budget: 100) == nil)
+        var budget = Budget(100)
+        #expect(throws: Budget.Spent.self) { try TextClasses(patterns, &budget) }
     }
 }

@@ -43,7 +43,7 @@ def write_down(shell):
     terminal.expect(r"Group (\d) of the recovery key: ")
     paper = PAPER.search(terminal.before).group()
     terminal.sendline(paper.split("-")[int(terminal.match.group(1)) - 1])
-    terminal.expect("wants to add something that opens the keychain")
+    terminal.expect("wants to add something that opens your keychain")
     terminal.expect("(?m)assword: ?$")
     terminal.sendline(ALICE[1])
     terminal.expect(r"<status (\d+)>\r\n")

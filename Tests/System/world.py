@@ -2,16 +2,20 @@
 """What the system tests and the demo make inside the private world: accounts, PAM services, a
 daemon, a real sshd. Everything here is gone with the world; nothing is a stand-in."""
 
+import json
 import os
 import pathlib
 import pwd
 import re
+import shutil
 import signal
 import socket
 import subprocess
 import sys
 import time
 
+import dbus
+import dbus.bus
 import pexpect
 
 PREFIX = pathlib.Path(os.environ.get("KEYCHAIN_TEST_PREFIX", "/nonexistent"))
@@ -70,14 +74,19 @@ class Daemon:
         self.log_path = pathlib.Path(log)
         self.process = None
 
-    def start(self, *arguments):
+    def start(self, *arguments, environment=None, descriptors=()):
+        """The descriptors are passed as systemd passes them."""
         log = open(self.log_path, "a")
         with open(PREFIX / "keyrings", "a") as names:  # for the clean-up outside
             names.write(keyring_name() + "\n")
+        command = [PREFIX / "sbin/keychaind", "--foreground", *arguments]
+        if descriptors:
+            moves = " ".join(f"{3 + i}<&{number}" for i, number in enumerate(descriptors))
+            command = ["bash", "-c", f'export LISTEN_PID=$$; exec "$@" {moves}', "bash", *command]
         self.process = subprocess.Popen(
-            [PREFIX / "sbin/keychaind", "--foreground", *arguments], stdin=subprocess.DEVNULL,
-            stdout=log, stderr=log, cwd="/", env={"PATH": "/usr/bin:/bin",
-                                                   "SWIFT_BACKTRACE": "enable=no"})
+            command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd="/",
+            pass_fds=descriptors, env={"PATH": "/usr/bin:/bin", "SWIFT_BACKTRACE": "enable=no",
+                                       **(environment or {})})
         wait_for(lambda: accepts(RUN / "keychain.sock") or self.process.poll() is not None,
                  "keychaind to listen")
         return self
@@ -174,6 +183,81 @@ class SSHServer:
         return ["ssh", "-F", "none", "-p", str(self.port), "-o", "StrictHostKeyChecking=no",
                 "-o", "UserKnownHostsFile=/dev/null", "-o", "LogLevel=ERROR",
                 "-o", "NumberOfPasswordPrompts=1", *options, f"{user}@127.0.0.1"]
+
+
+class LoginManager:
+    """logind as python-dbusmock plays it, on a bus of the world's own where the system's is, and
+    what logind writes below /run besides."""
+
+    NAME = "org.freedesktop.login1"
+    PATH = "/org/freedesktop/login1"
+    MANAGER = NAME + ".Manager"
+    POLICY = f"""<busconfig><policy user="root">
+<allow own="{NAME}"/><allow send_destination="{NAME}"/>
+</policy></busconfig>"""
+
+    def __init__(self, can_hibernate="na"):
+        self.can_hibernate = can_hibernate
+        self.processes = []
+        self.folder = pathlib.Path("/run/systemd")
+        for name in ("seats", "sessions"):
+            (self.folder / name).mkdir(parents=True, exist_ok=True)
+        # What PAM tells of the session, as pam_systemd does.
+        self.environment = pathlib.Path("/run/keychain-logind-environment")
+
+    def start(self):
+        pathlib.Path("/run/dbus").mkdir(exist_ok=True)
+        pathlib.Path("/etc/dbus-1/system.d/keychain-test.conf").write_text(self.POLICY)
+        self._run("dbus-daemon", "--system", "--nofork", "--nopidfile", "--nosyslog")
+        wait_for(lambda: accepts("/run/dbus/system_bus_socket"), "the bus")
+        self._run("/usr/bin/python3", "-m", "dbusmock", "--system", "--template", "logind",
+                  "--parameters", json.dumps({"CanHibernate": self.can_hibernate}))
+        self.bus = dbus.bus.BusConnection("unix:path=/run/dbus/system_bus_socket")
+        wait_for(lambda: self.bus.name_has_owner(self.NAME), "logind")
+        return self
+
+    def _run(self, *command):
+        self.processes.append(subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL))
+
+    def stop(self):
+        if self.processes:
+            self.bus.close()
+        for process in reversed(self.processes):
+            process.send_signal(signal.SIGCONT)
+            process.terminate()
+            process.wait(10)
+        self.processes = []
+        pathlib.Path("/run/dbus/system_bus_socket").unlink(missing_ok=True)
+
+    def forget(self):
+        self.stop()
+        shutil.rmtree(self.folder)
+        self.environment.unlink(missing_ok=True)
+
+    def manager(self, member, *arguments, interface=MANAGER):
+        return self.bus.call_blocking(self.NAME, self.PATH, interface, member, None, arguments)
+
+    def signal(self, member, signature, *arguments):
+        self.manager("EmitSignal", self.MANAGER, member, signature,
+                     dbus.Array(arguments, signature="v"), interface="org.freedesktop.DBus.Mock")
+
+    def session(self, name, member, *arguments):
+        self.bus.call_blocking(self.NAME, f"{self.PATH}/session/{name}", self.NAME + ".Session",
+                               member, None, arguments)
+
+    def add_session(self, name, user):
+        """The next login is this one."""
+        uid = pwd.getpwnam(user).pw_uid
+        (self.folder / "sessions" / name).write_text(f"UID={uid}\nSTATE=active\nACTIVE=1\n")
+        self.environment.write_text(f"XDG_SESSION_ID={name}\n")
+        if self.processes:
+            self.manager("AddSession", name, "seat0", dbus.UInt32(uid), user, True,
+                         interface="org.freedesktop.DBus.Mock")
+
+    def inhibitors(self):
+        return [str(what) for what, *_ in self.manager("ListInhibitors")]
 
 
 class Shell:

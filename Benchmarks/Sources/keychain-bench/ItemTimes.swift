@@ -27,6 +27,21 @@ struct ItemTimes {
         }.report(facts)
     }
 
+    /// Reads one item after the other for that long, and prints how many.
+    func read(for duration: Duration) throws {
+        let clock = ContinuousClock()
+        let begin = clock.now
+        var count = 0
+        while begin.duration(to: clock.now) < duration {
+            for _ in 0..<64 {
+                try Self.read("item-\((count * 7919) % size)")
+                count += 1
+            }
+        }
+        let seconds = begin.duration(to: clock.now) / .seconds(1)
+        print(#"{"name": "reads", "count": \#(count), "seconds": \#(seconds)}"#)
+    }
+
     private static func query(_ account: String) -> [String: Any] {
         [
             kSecClass as String: kSecClassGenericPassword,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// keychain-bench socket | fill COUNT | items MODE COUNT
+// keychain-bench socket | fill COUNT | items MODE COUNT | reads COUNT SECONDS
 // The keychain is the one that the environment chooses, as for any program.
 import Foundation
 
@@ -9,9 +9,11 @@ do {
     case ("socket", 1): SocketRoundTrip.measure()
     case ("fill", 2): try ItemTimes.fill(to: Int(words[2]) ?? 0)
     case ("items", 3): try ItemTimes(mode: words[2], size: Int(words[3]) ?? 0).measure()
+    case ("reads", 3):
+        try ItemTimes(mode: "", size: Int(words[2]) ?? 0).read(for: .seconds(Int(words[3]) ?? 0))
     default:
         FileHandle.standardError.write(
-            Data("usage: keychain-bench socket | fill COUNT | items MODE COUNT\n".utf8))
+            Data("usage: see the first lines of main.swift\n".utf8))
         exit(2)
     }
 } catch {

@@ -31,6 +31,7 @@ struct AdmittedFacts: Sendable {
     let strict: QuickFacts
     let loose: QuickFacts
     let isMember: Bool
+    let isLetIn: Bool
 
     static let proofLength = 4
 }
@@ -84,7 +85,8 @@ extension CompiledPolicy {
             words: gatherer.words(proofs), present: gatherer.present, unknown: gatherer.unknown,
             strict: QuickFacts(facts, unknownHolds: true),
             loose: QuickFacts(facts, unknownHolds: false),
-            isMember: PolicyCondition.boolean(.member, true).truth(of: facts) == .yes)
+            isMember: PolicyCondition.boolean(.member, true).truth(of: facts) == .yes,
+            isLetIn: facts.isLetIn)
     }
 
     /// Method, age in milliseconds (2), scope. A service that no rule names proves nothing.

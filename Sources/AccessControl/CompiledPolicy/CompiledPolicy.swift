@@ -40,6 +40,11 @@ public struct CompiledPolicy: Sendable {
         }
     }
 
+    /// Whether any rule asks how old a session or a proof is.
+    public func asksForAge(_ field: AgeField) -> Bool {
+        image.word(.cutPlaces, NumberDimension(field).rawValue, 1) != 0
+    }
+
     /// The view of one case, with the memberships that groups give.
     func view(
         _ facts: borrowing AdmittedFacts, _ operation: PolicyOperation, _ words: Span<UInt32>

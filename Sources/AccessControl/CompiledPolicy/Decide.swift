@@ -49,8 +49,8 @@ extension CompiledPolicy {
         _ sweep: inout Sweep
     ) {
         let view = view(facts, operation, words)
+        sweep.begin(isMember: view.isMember, isLetIn: facts.isLetIn)
         let facts = facts.words.span
-        sweep.begin(isMember: view.isMember)
         if let deciding {
             walk.visit(node: deciding, view, words, facts, &sweep)
         }
@@ -84,6 +84,7 @@ struct Sweep: CandidateSink {
     private var supporting = UInt32.max
     // One operation on one item.
     private var isMember = true
+    private var isLetIn = false
     private var closed = UInt32.max
     private var permit = UInt32.max
     private var share = UInt32.max
@@ -96,8 +97,9 @@ struct Sweep: CandidateSink {
         demands = DemandReader(policy.image)
     }
 
-    mutating func begin(isMember: Bool) {
+    mutating func begin(isMember: Bool, isLetIn: Bool) {
         self.isMember = isMember
+        self.isLetIn = isLetIn
         closed = .max
         permit = .max
         share = .max
@@ -109,7 +111,7 @@ struct Sweep: CandidateSink {
 
     mutating func end() {
         if !isMember {
-            reaches = reaches && share != .max
+            reaches = reaches && (isLetIn || share != .max)
             supporting = min(supporting, share)
         }
         guard closed != .max else { return }

@@ -82,7 +82,8 @@ extension CompiledPolicy {
     ) -> CaseMatches {
         let words = image.words.span
         let view = view(facts, operation, words)
-        var matches = CaseMatches(operation: operation, isMember: view.isMember)
+        var matches = CaseMatches(
+            operation: operation, isMember: view.isMember, isLetIn: facts.isLetIn)
         for purpose in purposes {
             guard let root = image.root(purpose) else { continue }
             let view = purpose.grants ? view.granting : view
@@ -121,7 +122,9 @@ extension CompiledPolicy {
         let forbids = ids { statements(.forbid, $0) }
         if !forbids.isEmpty {
             decision.because = forbids
-        } else if !cases.allSatisfy({ $0.isMember || !statements(.share, $0).isEmpty }) {
+        } else if !cases.allSatisfy({
+            $0.isMember || $0.isLetIn || !statements(.share, $0).isEmpty
+        }) {
             decision.because = []
         } else if !cases.allSatisfy(isOpen) {
             decision.because = ids { isOpen($0) ? [] : statements(.closed, $0) }
@@ -169,6 +172,7 @@ extension CompiledPolicy {
 private struct CaseMatches: CandidateSink {
     let operation: PolicyOperation
     let isMember: Bool
+    let isLetIn: Bool
     var statements: Set<Int> = []
 
     func wants(_ head: EntryHead) -> Bool { true }

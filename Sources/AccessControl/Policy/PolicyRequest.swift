@@ -24,6 +24,9 @@ public struct PolicyFacts: Sendable, Hashable {
     public var time: Fact<MinuteOfWeek> = .absent
     /// What the item's own access control asks for before the operation.
     public var constraint: PolicyItemConstraint = .none
+    /// Something else than a group or a share lets the subject know of the item: the item's own list
+    /// of programs. No rule sees it, and none but `share` is made needless by it.
+    public var isLetIn = false
 
     public init() {}
 
@@ -61,6 +64,7 @@ public struct PolicyFacts: Sendable, Hashable {
         }
         mixed.flags = item.flags
         mixed.constraint = item.constraint
+        mixed.isLetIn = item.isLetIn
         return mixed
     }
 }

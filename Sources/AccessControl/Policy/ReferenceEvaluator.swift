@@ -105,7 +105,7 @@ private struct Case {
     }
 
     var isMember: Bool { PolicyCondition.boolean(.member, true).truth(of: facts) == .yes }
-    var reaches: Bool { isMember || !shares.isEmpty }
+    var reaches: Bool { isMember || facts.isLetIn || !shares.isEmpty }
     var isOpen: Bool { closed.isEmpty || !permits.isEmpty }
     var closing: [PolicyText] { isOpen ? [] : closed }
     var supporting: [PolicyText] {

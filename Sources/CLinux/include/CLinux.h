@@ -58,6 +58,15 @@ int kc_forbid_dumping(void);
 /// 1 where the kernel started this process with more rights than its caller has (AT_SECURE).
 int kc_runs_with_foreign_rights(void);
 
+/// A file of memory, without a name in any folder, that can be sealed; closed on exec. Or -1.
+int kc_memory_make(const char *name);
+
+/// From now on nobody changes it, nor its length. 0 or -1.
+int kc_memory_seal(int memory);
+
+/// 1 for a file of memory that was sealed so.
+int kc_memory_is_sealed(int memory);
+
 int kc_pidfd_open(pid_t pid);
 int kc_pidfd_kill(int pidfd, int signal);
 

@@ -9,7 +9,6 @@ struct CellSearch {
     private let facets: [CutFacet]
     private let sides: [UInt8]
     private let everythingCounts: Bool
-    var budget: Budget
 
     private struct CutFacet {
         let facet: Facet
@@ -50,38 +49,59 @@ struct CellSearch {
 
     /// `everythingCounts`: requirements, redactions and audit are told apart, not only refusals.
     init(
-        _ universe: Universe, _ facets: [Facet], sides: [UInt8], everythingCounts: Bool,
-        _ budget: Budget
+        _ universe: Universe, _ maker: FacetMaker, sides: [UInt8], everythingCounts: Bool,
+        _ budget: inout Budget
     ) throws(Budget.Spent) {
         self.universe = universe
         self.sides = sides
         self.everythingCounts = everythingCounts
-        var budget = budget
-        algebra = universe.algebra
-        let ordered = facets.filter { everythingCounts || $0.kind.phase < 6 }
+        let algebra = universe.algebra
+        self.algebra = algebra
+        let ordered = maker.facets.filter { everythingCounts || $0.kind.phase < 6 }
             .sorted { $0.kind.phase < $1.kind.phase }
+        let members = try maker.groups.map { boxes throws(Budget.Spent) in
+            try Members(boxes, universe, &budget)
+        }
+        let releases = try universe.cells(of: .releases, .unknown, &budget)
         var cut: [CutFacet] = []
         for facet in ordered {
-            var cells: [Cell] = []
-            for match in facet.matches { cells += try universe.cells(of: match, &budget) }
+            let joined = members[facet.groups].cells(facet.number)
+            var cells = try universe.cells(
+                of: facet.match, facet.kind.least, joined: joined, &budget)
+            if facet.number == .release {
+                try budget.spend(releases.count * cells.count * algebra.cost)
+                cells = releases.flatMap { key in cells.map(key.intersection) }
+                    .filter { !algebra.isEmpty($0) }
+            }
             if !cells.isEmpty { cut.append(CutFacet(facet: facet, cells: cells)) }
         }
         self.facets = cut
-        self.budget = budget
     }
 
-    /// Calls the body with every cell that not all sets refuse, until it says that it has enough.
-    mutating func search(
-        _ cells: [Cell], _ body: (Cell, State) throws(Budget.Spent) -> Bool
+    /// Calls the body with every cell that not all sets refuse and that can be, until it says that
+    /// it has enough.
+    func search(
+        _ cells: [Cell], _ budget: inout Budget,
+        _ body: (Cell, State) throws(Budget.Spent) -> Bool
     ) throws(Budget.Spent) {
-        for cell in cells where try cut(cell, from: 0, State(), body) { return }
+        for cell in cells where try cut(cell, from: 0, State(), &budget, body) { return }
     }
 
-    private mutating func cut(
-        _ cell: Cell, from start: Int, _ before: State,
+    private func tell(
+        _ cell: Cell, _ state: State, _ budget: inout Budget,
         _ body: (Cell, State) throws(Budget.Spent) -> Bool
     ) throws(Budget.Spent) -> Bool {
-        try budget.spend()
+        for part in try universe.possible(cell, &budget) where try body(part, state) {
+            return true
+        }
+        return false
+    }
+
+    private func cut(
+        _ cell: Cell, from start: Int, _ before: State, _ budget: inout Budget,
+        _ body: (Cell, State) throws(Budget.Spent) -> Bool
+    ) throws(Budget.Spent) -> Bool {
+        try budget.spend(algebra.cost * (1 + (facets.count - start) / 16))
         var state = before
         for place in start..<facets.count {
             let own = facets[place]
@@ -94,13 +114,15 @@ struct CellSearch {
             }
             var within = state
             apply(own.facet, &within)
-            if try cut(inside.intersection(cell), from: place + 1, within, body) { return true }
+            if try cut(inside.intersection(cell), from: place + 1, within, &budget, body) {
+                return true
+            }
             for part in algebra.subtract(inside, from: cell)
-            where try cut(part, from: place, state, body) { return true }
+            where try cut(part, from: place, state, &budget, body) { return true }
             return false
         }
         if areDenied(state, before: .max) { return false }
-        return try body(cell, state)
+        return try tell(cell, state, &budget, body)
     }
 
     private func areDenied(_ state: State, before phase: Int) -> Bool {
@@ -154,4 +176,19 @@ struct CellSearch {
             }
         }
     }
+}
+
+/// Whom one set's groups take in.
+private struct Members {
+    private let itself: [Cell]
+    private let release: [Cell]
+
+    init(
+        _ boxes: [PolicyBox], _ universe: Universe, _ budget: inout Budget
+    ) throws(Budget.Spent) {
+        itself = try universe.union(of: boxes, .yes, &budget)
+        release = try universe.union(of: boxes.compactMap(\.asRelease), .yes, &budget)
+    }
+
+    func cells(_ number: CaseNumber) -> [Cell] { number == .itself ? itself : release }
 }

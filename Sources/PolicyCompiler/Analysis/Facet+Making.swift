@@ -1,100 +1,84 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import AccessControl
 
-/// The facets of one or two sets near some boxes.
+/// The facets of one or two sets near some areas.
 struct FacetMaker {
     private(set) var facets: [Facet] = []
+    /// Whom groups take in, of each set.
+    private(set) var groups: [[PolicyBox]]
     /// The requests that the question is about.
-    private let near: [PolicyBox]
+    private let near: [Area]
+    private let texts: NearTexts
 
     /// Of each set the bit of its side.
-    init(_ sets: [[Meaning]], near: [PolicyBox]) {
+    init(
+        _ sets: [[Meaning]], near: [Area], _ budget: inout Budget
+    ) throws(Budget.Spent) {
         self.near = near
-        let groups = sets.map { set in set.filter { $0.kind == .member }.map(\.match.box) }
+        try budget.spend(sets.reduce(0) { $0 + $1.count } * near.count / 16)
+        let sets = sets.map { set in set.filter { $0.mayMatter(near) } }
+        let texts = NearTexts(near)
+        self.texts = texts
+        groups = sets.map { set in
+            set.filter { $0.kind == .member }.map { texts.narrow($0.match.box) }
+        }
         let areAlike = Set(groups.map(Set.init)).count <= 1
+        let all = UInt8(1 << sets.count) - 1
+        add(.releases, .itself, all, PolicyMatch(.releases), 0)
+        add(.member, PolicyMatch(PolicyBox([.boolean(.member, true)])), all, areAlike)
         var sides: [Meaning: UInt8] = [:]
         for (side, set) in sets.enumerated() {
             for meaning in set { sides[meaning, default: 0] |= 1 << UInt8(side) }
         }
-        let all = UInt8(1 << sets.count) - 1
-        add(Facet(kind: .releases, number: .itself, sides: all, matches: [PolicyMatch(.releases)]))
-        let member = PolicyMatch(PolicyBox([.boolean(.member, true)]))
-        add(Meaning(kind: .member, match: member), all, [])
-        for meaning in sets.joined() {
+        for meaning in sets.joined() where meaning.kind != .member {
             guard let own = sides.removeValue(forKey: meaning) else { continue }
-            guard meaning.match.tellsMembers, meaning.kind != .member, !areAlike else {
-                add(meaning, own, groups.first ?? [])
+            add(meaning.kind, meaning.match, own, areAlike)
+        }
+        // Many are the same near what is asked for.
+        var seen: Set<Facet> = []
+        facets = facets.filter { seen.insert($0).inserted }
+    }
+
+    private mutating func add(
+        _ kind: FacetKind, _ match: PolicyMatch, _ sides: UInt8, _ areGroupsAlike: Bool
+    ) {
+        for number in CaseNumber.allCases {
+            guard let own = number == .itself ? match : match.asRelease else { continue }
+            guard match.tellsMembers, !areGroupsAlike else {
+                add(kind, number, sides, own, 0)
                 continue
             }
-            for (side, itsGroups) in groups.enumerated() where own & 1 << UInt8(side) != 0 {
-                add(meaning, 1 << UInt8(side), itsGroups)
+            for side in groups.indices where sides & 1 << UInt8(side) != 0 {
+                add(kind, number, 1 << UInt8(side), own, side)
             }
         }
     }
 
-    private mutating func add(_ meaning: Meaning, _ sides: UInt8, _ groups: [PolicyBox]) {
-        let isRaw = meaning.kind == .member || !meaning.match.tellsMembers
-        let itself = isRaw ? [meaning.match] : meaning.match.withMembers(of: groups)
-        add(Facet(kind: meaning.kind, number: .itself, sides: sides, matches: itself))
-        let exporting = groups.filter { $0.operations.contains(.export) }
-        let released = isRaw ? [meaning.match] : meaning.match.withMembers(of: exporting)
-        add(
-            Facet(
-                kind: meaning.kind, number: .release, sides: sides,
-                matches: released.compactMap(\.asRelease)))
-    }
-
-    private mutating func add(_ facet: Facet) {
-        let matches = facet.matches.filter { match in near.contains { $0.mayMeet(match.box) } }
-        guard !matches.isEmpty else { return }
+    private mutating func add(
+        _ kind: FacetKind, _ number: CaseNumber, _ sides: UInt8, _ match: PolicyMatch,
+        _ groups: Int
+    ) {
+        let area = Area(box: match.box, least: kind.least)
+        guard near.contains(where: area.mayMeet) else { return }
         facets.append(
             Facet(
-                kind: facet.kind, number: facet.number, sides: facet.sides, matches: matches))
+                kind: kind, number: number, sides: sides, match: texts.narrow(match),
+                groups: groups))
     }
 
     /// All boxes that anything is told apart by.
     var boxes: [PolicyBox] {
-        near + facets.flatMap { $0.matches.flatMap { [$0.box] + $0.exceptions } }
+        near.map(\.box) + groups.joined() + facets.flatMap { [$0.match.box] + $0.match.exceptions }
     }
 }
 
-extension PolicyMatch {
-    var tellsMembers: Bool { ([box] + exceptions).contains { $0.memberCondition != nil } }
-
-    /// The match where `member` is also true for whom the groups take in.
-    func withMembers(of groups: [PolicyBox]) -> [PolicyMatch] {
-        var matches = box.withMembers(of: groups).map { PolicyMatch($0) }
-        if box.memberCondition == false {
-            for place in matches.indices { matches[place].exceptions += groups }
-        }
-        for exception in exceptions {
-            let bare = matches
-            for place in matches.indices {
-                matches[place].exceptions += exception.withMembers(of: groups)
-            }
-            guard exception.memberCondition == false else { continue }
-            // Whom a group takes in the exception doesn't mean.
-            matches += bare.flatMap { match in
-                groups.map { group in
-                    PolicyMatch(match.box.and(group), unless: match.exceptions)
-                }
-            }
-        }
-        return matches
-    }
-}
-
-extension PolicyBox {
-    fileprivate func and(_ other: PolicyBox) -> PolicyBox {
-        PolicyBox(
-            operations: operations.intersection(other.operations), conditions + other.conditions)
-    }
-
-    fileprivate func withMembers(of groups: [PolicyBox]) -> [PolicyBox] {
-        guard memberCondition == true else { return [self] }
-        var stranger = self
-        stranger.conditions.removeAll { if case .boolean(.member, _) = $0 { true } else { false } }
-        stranger.conditions.append(.boolean(.member, false))
-        return [self] + groups.map(stranger.and)
+extension Meaning {
+    /// Whether a request in one of the areas, or the export that it is, can be in the box.
+    fileprivate func mayMatter(_ near: [Area]) -> Bool {
+        let own = Area(box: match.box, least: kind.least)
+        if near.contains(where: own.mayMeet) { return true }
+        guard let release = match.box.asRelease else { return false }
+        let area = Area(box: release, least: kind.least)
+        return near.contains(where: area.mayMeet)
     }
 }

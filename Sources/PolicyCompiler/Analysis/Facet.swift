@@ -32,15 +32,25 @@ enum FacetKind: Hashable {
         case .redact, .audit: 7
         }
     }
+
+    /// How true its match must be: what widens has to match for certain.
+    var least: Truth {
+        switch self {
+        case .member, .share, .permit: .yes
+        case .releases, .forbid, .closed, .require, .redact, .audit: .unknown
+        }
+    }
 }
 
-/// One statement in one case, for the sets that have it: boxes of requests in which it matches.
-struct Facet {
+/// One statement in one case, for the sets that have it.
+struct Facet: Hashable {
     let kind: FacetKind
     let number: CaseNumber
     /// Bit 0: the first set; bit 1: the second.
     let sides: UInt8
-    let matches: [PolicyMatch]
+    let match: PolicyMatch
+    /// The set whose groups make members.
+    let groups: Int
 }
 
 /// A statement as its meaning goes, wherever it stands.
@@ -62,20 +72,15 @@ extension PolicySet {
             FacetKind(rule.effect).map { Meaning(kind: $0, match: rule.match) }
         }
         var seen: Set<Meaning> = []
-        return (scopes + own + groups.flatMap(\.meanings)).filter { seen.insert($0).inserted }
+        return (scopes + own + memberBoxes.map { Meaning(kind: .member, match: PolicyMatch($0)) })
+            .filter { seen.insert($0).inserted }
     }
 
     /// Whom groups take in, as boxes.
-    var memberBoxes: [PolicyBox] { groups.flatMap(\.meanings).map(\.match.box) }
-}
-
-extension GroupMembership {
-    var meanings: [Meaning] {
-        let item = PolicyCondition.text(.accessGroup, [.literal(group)])
-        return members.map {
-            Meaning(
-                kind: .member,
-                match: PolicyMatch(PolicyBox(operations: operations, $0 + [item])))
+    var memberBoxes: [PolicyBox] {
+        groups.flatMap { group in
+            let item = PolicyCondition.text(.accessGroup, [.literal(group.group)])
+            return group.members.map { PolicyBox(operations: group.operations, $0 + [item]) }
         }
     }
 }
@@ -96,7 +101,10 @@ extension FacetKind {
 }
 
 extension PolicyMatch {
-    /// The readings of keys that are exports under the match.
+    var tellsMembers: Bool { ([box] + exceptions).contains(where: \.tellsMembers) }
+
+    /// The readings of keys that are exports under the match; whether it is a key is another
+    /// question.
     var asRelease: PolicyMatch? {
         guard let box = box.asRelease else { return nil }
         return PolicyMatch(box, unless: exceptions.compactMap(\.asRelease))
@@ -108,14 +116,12 @@ extension PolicyBox {
         operations: PolicyOperations(.readSecret),
         [.choice(.itemClass, mask: 1 << ChoiceField.keyClass)])
 
-    fileprivate var asRelease: PolicyBox? {
+    var asRelease: PolicyBox? {
         guard operations.contains(.export) else { return nil }
-        return PolicyBox(
-            operations: Self.releases.operations, Self.releases.conditions + conditions)
+        return PolicyBox(operations: Self.releases.operations, conditions)
     }
 
-    var memberCondition: Bool? {
-        for case .boolean(.member, let value) in conditions { return value }
-        return nil
+    var tellsMembers: Bool {
+        conditions.contains { if case .boolean(.member, _) = $0 { true } else { false } }
     }
 }

@@ -32,25 +32,21 @@ extension PolicyAnalysis {
     private func access(
         _ operations: PolicyOperations, fixing block: PolicyBlock, to facts: PolicyFacts
     ) -> PolicyAccessList {
-        var asked = PolicyBox(operations: operations)
-        if block == .resource, case .known(let value) = facts[.itemClass] {
-            asked.conditions.append(.choice(.itemClass, mask: 1 << value))
-        }
-        if block == .subject {
-            let isMember = PolicyCondition.boolean(.member, true).truth(of: facts) == .yes
-            asked.conditions.append(.boolean(.member, isMember))
-        }
-        let meanings = policy.meanings(on: day).compactMap { $0.fixed(block, to: facts) }
-        let maker = FacetMaker([meanings], near: [asked])
-        guard let universe = Universe(maker.boxes) else {
-            return PolicyAccessList(accesses: [], isComplete: false)
-        }
-        var collector = AccessCollector(universe, policy, block, facts, day)
+        let asked = Area(box: PolicyBox(operations: operations), least: .yes)
+        let own = meanings.compactMap { $0.fixed(block, to: facts) }
+        var collector = AccessCollector(policy, block, facts, day)
         var isComplete = true
-        do {
-            var search = try CellSearch(
-                universe, maker.facets, sides: [0], everythingCounts: true, Budget(mostCells))
-            try search.search(universe.cells(of: asked)) { cell, _ in
+        do throws(Budget.Spent) {
+            var budget = Budget(mostCells)
+            let maker = try FacetMaker([own], near: [asked], &budget)
+            let universe = try Universe(maker.boxes, &budget)
+            collector.universe = universe
+            let cells = try universe.cells(of: asked.box, .yes, &budget).map {
+                universe.fix($0, block, to: facts)
+            }
+            let search = try CellSearch(
+                universe, maker, sides: [0], everythingCounts: true, &budget)
+            try search.search(cells, &budget) { cell, _ in
                 collector.take(cell)
                 return false
             }
@@ -61,9 +57,28 @@ extension PolicyAnalysis {
     }
 }
 
+extension Universe {
+    /// The cell's requests with that class, or that membership: the conditions on a block's fields
+    /// that stay when its facts are given.
+    fileprivate func fix(_ cell: Cell, _ block: PolicyBlock, to facts: PolicyFacts) -> Cell {
+        var cells = [cell]
+        switch block {
+        case .resource:
+            keep(&cells, .choice(.itemClass)) {
+                Self.facts(of: [$0])[.itemClass] == facts[.itemClass]
+            }
+        case .subject:
+            let given = facts[.member] == .known(true) ? .absent : facts[.member]
+            keep(&cells, .boolean(.member)) { Self.facts(of: [$0])[.member] == given }
+        case .environment: break
+        }
+        return cells.first ?? cell
+    }
+}
+
 /// Puts cells with the same decision together.
 private struct AccessCollector {
-    private let universe: Universe
+    var universe: Universe?
     private let evaluator: ReferenceEvaluator
     private let block: PolicyBlock
     private let facts: PolicyFacts
@@ -71,10 +86,8 @@ private struct AccessCollector {
     private var cells: [PolicyDecision: (request: PolicyRequest, hull: Cell)] = [:]
 
     init(
-        _ universe: Universe, _ policy: PolicySet, _ block: PolicyBlock, _ facts: PolicyFacts,
-        _ day: Int32
+        _ policy: PolicySet, _ block: PolicyBlock, _ facts: PolicyFacts, _ day: Int32
     ) {
-        self.universe = universe
         evaluator = ReferenceEvaluator(policy)
         self.block = block
         self.facts = facts
@@ -82,6 +95,7 @@ private struct AccessCollector {
     }
 
     mutating func take(_ cell: Cell) {
+        guard let universe else { return }
         var request = universe.witness(of: cell, day: day)
         request.facts = request.facts.taking(block, from: facts)
         let decision = evaluator.decide(request)
@@ -97,7 +111,7 @@ private struct AccessCollector {
     /// The weakest first, then those that need least.
     var accesses: [PolicyAccess] {
         cells.map { decision, found in
-            let area = universe.words(for: found.hull)
+            let area = universe?.words(for: found.hull) ?? []
             let isWeak = !area.contains { line in
                 Self.strong.contains { line.hasPrefix("subject.\($0):") }
             }
@@ -123,7 +137,7 @@ extension Meaning {
     /// The statement for requests with these facts: conditions that they meet fall away; nil where
     /// it matches none of them.
     fileprivate func fixed(_ block: PolicyBlock, to facts: PolicyFacts) -> Meaning? {
-        let grants = [FacetKind.permit, .share, .member].contains(kind)
+        let grants = kind.least == .yes
         guard let box = match.box.fixed(block, to: facts, grants: grants) else { return nil }
         let exceptions = match.exceptions.compactMap {
             $0.fixed(block, to: facts, grants: !grants)

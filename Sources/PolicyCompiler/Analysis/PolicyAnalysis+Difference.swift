@@ -34,24 +34,22 @@ extension PolicyAnalysis {
     /// What changes when the other set takes this one's place. Only requests that a statement in
     /// one set alone matches can be decided differently, so only those are looked at.
     public func difference(to other: PolicySet) -> PolicyDifference {
-        let sets = [policy.meanings(on: day), other.meanings(on: day)]
+        let sets = [meanings, other.meanings(on: day)]
         let changed = Set(sets[0]).symmetricDifference(sets[1])
         var collector = ChangeCollector(
             before: ReferenceEvaluator(policy), after: ReferenceEvaluator(other), day: day)
-        let near = Self.boxes(changed, sets, policy.memberBoxes + other.memberBoxes)
+        let near = Self.areas(changed)
         guard !near.isEmpty else { return PolicyDifference(changes: [], isComplete: true) }
-        let maker = FacetMaker(sets, near: near)
-        guard let universe = Universe(maker.boxes) else {
-            return PolicyDifference(changes: [], isComplete: false)
-        }
-        collector.universe = universe
         var isComplete = true
-        do {
+        do throws(Budget.Spent) {
             var budget = Budget(mostCells)
+            let maker = try FacetMaker(sets, near: near, &budget)
+            let universe = try Universe(maker.boxes, &budget)
+            collector.universe = universe
             let cells = try universe.union(of: near, &budget)
-            var search = try CellSearch(
-                universe, maker.facets, sides: [0, 1], everythingCounts: true, budget)
-            try search.search(cells) { cell, state in
+            let search = try CellSearch(
+                universe, maker, sides: [0, 1], everythingCounts: true, &budget)
+            try search.search(cells, &budget) { cell, state in
                 collector.take(cell, state)
                 return false
             }
@@ -63,34 +61,34 @@ extension PolicyAnalysis {
 }
 
 extension PolicyAnalysis {
-    /// Where requests lie that the changed statements match; where groups changed, those of all
-    /// statements that ask for membership too.
-    private static func boxes(
-        _ changed: Set<Meaning>, _ sets: [[Meaning]], _ groups: [PolicyBox]
-    ) -> [PolicyBox] {
-        let haveGroupsChanged = changed.contains { $0.kind == .member }
-        var seen: Set<Meaning> = []
-        let touched = sets.joined().filter { meaning in
-            let isTouched =
-                changed.contains(meaning) || (haveGroupsChanged && meaning.match.tellsMembers)
-            return isTouched && seen.insert(meaning).inserted
+    /// Where requests lie that the changed statements match. Who is a member is not asked here:
+    /// groups tell it otherwise in each set.
+    private static func areas(_ changed: Set<Meaning>) -> [Area] {
+        let areas = changed.flatMap { meaning in
+            [meaning.match.box, meaning.match.box.asRelease].compactMap(\.self).map { box in
+                Area(box: box.withoutMembers, least: meaning.kind.least)
+            }
         }
-        return touched.flatMap { meaning -> [PolicyBox] in
-            let isRaw = meaning.kind == .member
-            let matches = isRaw ? [meaning.match] : meaning.match.withMembers(of: groups)
-            return (matches + matches.compactMap(\.asRelease)).map(\.box)
-        }
+        return Array(Set(areas))
+    }
+}
+
+extension PolicyBox {
+    fileprivate var withoutMembers: PolicyBox {
+        PolicyBox(
+            operations: operations,
+            conditions.filter { if case .boolean(.member, _) = $0 { false } else { true } })
     }
 }
 
 extension Universe {
-    /// The boxes' requests as cells that don't meet.
-    func union(
-        of boxes: [PolicyBox], _ budget: inout Budget
+    /// The areas' requests as cells that don't meet.
+    fileprivate func union(
+        of areas: [Area], _ budget: inout Budget
     ) throws(Budget.Spent) -> [Cell] {
         var union: [Cell] = []
-        for box in boxes {
-            let cells = cells(of: box)
+        for area in areas {
+            let cells = try cells(of: area.box, area.least, &budget)
             union += try algebra.subtract(union, from: cells, &budget)
         }
         return union
@@ -101,8 +99,8 @@ extension Universe {
 private struct ChangeCollector {
     private struct Key: Hashable {
         let kind: PolicyChange.Kind
-        let was: [Set<PolicyDemand>]
-        let now: [Set<PolicyDemand>]
+        let lost: [Set<PolicyDemand>]
+        let gained: [Set<PolicyDemand>]
     }
 
     let before: ReferenceEvaluator
@@ -120,8 +118,12 @@ private struct ChangeCollector {
 
     mutating func take(_ cell: Cell, _ state: CellSearch.State) {
         guard universe != nil, let kind = PolicyChange.Kind(state) else { return }
-        let sets = [0, 1].map { state.isDenied($0) ? [] : state.sets[$0].demands }
-        let key = Key(kind: kind, was: sets[0], now: sets[1])
+        let (was, now) = (state.demands(0), state.demands(1))
+        // What both need alike is no difference.
+        let both = zip(was, now).map { $0.intersection($1) }
+        let key = Key(
+            kind: kind, lost: zip(was, both).map { $0.subtracting($1) },
+            gained: zip(now, both).map { $0.subtracting($1) })
         if let known = cells[key] {
             let hull = Cell(words: zip(known.hull.words, cell.words).map { $0 | $1 })
             cells[key] = (known.first, hull)
@@ -139,6 +141,13 @@ private struct ChangeCollector {
                 kind: key.kind, request: request, before: before.decide(request),
                 after: after.decide(request), area: universe.words(for: hull))
         }.sorted { ($0.kind.rawValue, $0.area.joined()) < ($1.kind.rawValue, $1.area.joined()) }
+    }
+}
+
+extension CellSearch.State {
+    /// What the set of that side asks for; nothing where it refuses.
+    fileprivate func demands(_ side: Int) -> [Set<PolicyDemand>] {
+        isDenied(side) ? [[], []] : sets[side].demands
     }
 }
 

@@ -6,6 +6,8 @@ public struct RuleFinding: Sendable, Hashable {
     public enum Kind: Sendable, Hashable {
         /// No request is in its box outside of its exceptions.
         case neverMatches
+        /// None is for certain: it counts only where a fact could not be established.
+        case matchesOnlyTheUnknown
         /// Forbids refuse everything that it matches.
         case dead
         /// Others do the same, or more, everywhere that it matches.
@@ -23,6 +25,9 @@ public struct RuleFinding: Sendable, Hashable {
 }
 
 extension PolicyAnalysis {
+    /// All together may take so many times the budget of one question.
+    private static let mostFindings = 8
+
     /// Rules in force that could go without a decision changing. Of rules that shadow each other
     /// the one that comes last by its id is named.
     public func findings() -> [RuleFinding] {
@@ -30,8 +35,10 @@ extension PolicyAnalysis {
         let candidates = CoverCandidates(rules, day)
         var shadowed: Set<PolicyText> = []
         var findings: [RuleFinding] = []
+        var budget = Budget(mostCells * Self.mostFindings)
         for rule in rules.reversed() {
-            guard let finding = finding(rule, rules, candidates, shadowed) else { continue }
+            guard let finding = finding(rule, rules, candidates, shadowed, &budget)
+            else { continue }
             if finding.kind == .shadowed { shadowed.insert(rule.id) }
             findings.append(finding)
         }
@@ -44,38 +51,62 @@ extension PolicyAnalysis {
 
     private func finding(
         _ rule: PolicyRule, _ rules: [PolicyRule], _ candidates: CoverCandidates,
-        _ shadowed: Set<PolicyText>
+        _ shadowed: Set<PolicyText>, _ budget: inout Budget
     ) -> RuleFinding? {
         func finding(_ kind: RuleFinding.Kind, by others: [PolicyText] = []) -> RuleFinding {
             RuleFinding(id: rule.id, origin: rule.origin, kind: kind, by: others.sorted())
         }
-        do {
-            guard case .open(let witness) = try coverage(of: rule.match, by: []) else {
+        let own = Claim(rule)
+        do throws(Budget.Spent) {
+            guard case .open(let witness) = try coverage(of: [own], by: [], &budget) else {
                 return finding(.neverMatches)
             }
-            if case .permit = rule.effect, try !meetsClosedScope(rule.match) {
+            let certain = Claim(id: rule.id, match: rule.match, least: .yes)
+            if own.least == .unknown, case .covered = try coverage(of: [certain], by: [], &budget) {
+                return finding(.matchesOnlyTheUnknown)
+            }
+            if case .permit = rule.effect, try !meetsClosedScope(own, &budget) {
                 return finding(.permitsWhatIsOpen)
             }
             if rule.effect.endsWithForbids, candidates.mayBeDead(witness) {
-                let forbids = rules.filter {
-                    $0.effect.isForbid && $0.match.box.mayMeet(rule.match.box)
-                }
-                if case .covered(let by) = try coverage(of: rule.match, by: forbids) {
+                let forbids = rules.filter { $0.effect.isForbid }.map(Claim.init)
+                if case .covered(let by) = try coverage(of: [own], by: forbids, &budget) {
                     return finding(.dead, by: by)
                 }
             }
             guard candidates.mayBeShadowed(rule, witness) else { return nil }
             let others = rules.filter {
                 $0.id != rule.id && !shadowed.contains($0.id) && $0.effect.implies(rule.effect)
-                    && $0.match.box.mayMeet(rule.match.box)
             }
-            if case .covered(let by) = try coverage(of: rule.match, by: others) {
+            if case .covered(let by) = try coverage(of: [own], by: others.map(Claim.init), &budget)
+            {
                 return finding(.shadowed, by: by)
             }
             return nil
         } catch {
             return finding(.notDecided)
         }
+    }
+
+    /// What a statement matches, with how true that must be.
+    private struct Claim {
+        let id: PolicyText
+        let match: PolicyMatch
+        let least: Truth
+
+        init(id: PolicyText, match: PolicyMatch, least: Truth) {
+            (self.id, self.match, self.least) = (id, match, least)
+        }
+
+        init(_ rule: PolicyRule) {
+            self.init(id: rule.id, match: rule.match, least: rule.effect.least)
+        }
+
+        init(_ scope: ClosedScope) {
+            self.init(id: scope.id, match: scope.match, least: FacetKind.closed.least)
+        }
+
+        var area: Area { Area(box: match.box, least: least) }
     }
 
     private enum Coverage {
@@ -88,25 +119,24 @@ extension PolicyAnalysis {
     /// At most so many rules are taken together to cover one.
     private static let mostCoverers = 64
 
-    /// Whether the rules match all that the match does. Only those are taken away that match a
-    /// request which is left.
+    /// Whether the others match all that these match together. Only those are taken away that match
+    /// a request which is left.
     private func coverage(
-        of match: PolicyMatch, by rules: [PolicyRule]
+        of claims: [Claim], by others: [Claim], _ budget: inout Budget
     ) throws(Budget.Spent) -> Coverage {
-        var used: [PolicyRule] = []
+        let evaluator = ReferenceEvaluator(PolicySet(groups: policy.groups))
+        var used: [Claim] = []
         while used.count <= Self.mostCoverers {
-            let boxes = ([match] + used.map(\.match)).flatMap { [$0.box] + $0.exceptions }
-            guard let universe = Universe(boxes) else { throw Budget.Spent() }
-            var budget = Budget(mostCells / 10)
-            var cells = try universe.cells(of: match, &budget)
-            for rule in used where !cells.isEmpty {
-                let taken = try universe.cells(of: rule.match, &budget)
-                cells = try universe.algebra.subtract(taken, from: cells, &budget)
+            let left = try budget.lend(mostCells / 10) { part throws(Budget.Spent) in
+                try self.left(of: claims, without: used, &part)
             }
-            guard let first = cells.first else { return .covered(used.map(\.id)) }
-            let request = universe.witness(of: first, day: day)
-            let next = rules.first {
-                $0.match.truth(for: request.operation, request.facts) == .yes
+            guard let request = left else {
+                return .covered(used.map(\.id))
+            }
+            let facts = evaluator.cases(of: request).first?.facts ?? request.facts
+            try budget.spend(1 + others.count / 2)
+            let next = others.first {
+                $0.match.truth(for: request.operation, facts) >= $0.least
             }
             guard let next else { return .open(request) }
             used.append(next)
@@ -114,14 +144,42 @@ extension PolicyAnalysis {
         throw Budget.Spent()
     }
 
-    private func meetsClosedScope(_ match: PolicyMatch) throws(Budget.Spent) -> Bool {
-        for scope in policy.closed where scope.match.box.mayMeet(match.box) {
-            let both = PolicyMatch(
-                PolicyBox(
-                    operations: match.box.operations.intersection(scope.match.box.operations),
-                    match.box.conditions + scope.match.box.conditions),
-                unless: match.exceptions + scope.match.exceptions)
-            if case .open = try coverage(of: both, by: []) { return true }
+    /// A request that all of the claims match and none of the others; nil where there is none.
+    private func left(
+        of claims: [Claim], without others: [Claim], _ budget: inout Budget
+    ) throws(Budget.Spent) -> PolicyRequest? {
+        let all = claims + others
+        let groups = all.contains { $0.match.tellsMembers } ? policy.memberBoxes : []
+        let near = groups.filter { group in
+            claims.allSatisfy { $0.area.mayMeet(Area(box: group, least: .yes)) }
+        }
+        let boxes = all.flatMap { [$0.match.box] + $0.match.exceptions }
+        let universe = try Universe(boxes + near, &budget)
+        let joined = try universe.union(of: near, .yes, &budget)
+        var cells = [universe.everything]
+        for claim in claims {
+            let own = try universe.cells(of: claim.match, claim.least, joined: joined, &budget)
+            try budget.spend(cells.count * own.count * universe.algebra.cost)
+            cells = cells.flatMap { cell in own.map(cell.intersection) }
+                .filter { !universe.algebra.isEmpty($0) }
+        }
+        for other in others where !cells.isEmpty {
+            let taken = try universe.cells(of: other.match, other.least, joined: joined, &budget)
+            cells = try universe.algebra.subtract(taken, from: cells, &budget)
+        }
+        for cell in cells {
+            if let first = try universe.possible(cell, &budget).first {
+                return universe.witness(of: first, day: day)
+            }
+        }
+        return nil
+    }
+
+    private func meetsClosedScope(
+        _ permit: Claim, _ budget: inout Budget
+    ) throws(Budget.Spent) -> Bool {
+        for scope in policy.closed.map(Claim.init) where scope.area.mayMeet(permit.area) {
+            if case .open = try coverage(of: [permit, scope], by: [], &budget) { return true }
         }
         return false
     }
@@ -138,17 +196,15 @@ extension PolicyAnalysis {
     public func conflicts(of id: PolicyText) -> [Conflict]? {
         guard let rule = policy.rules.first(where: { $0.id == id }) else { return [] }
         var found: [Conflict] = []
-        do {
+        var budget = Budget(mostCells * Self.mostFindings)
+        do throws(Budget.Spent) {
             for other in policy.rules where other.effect.opposes(rule.effect) {
-                guard other.match.box.mayMeet(rule.match.box) else { continue }
                 let (permit, forbid) = rule.effect.isForbid ? (other, rule) : (rule, other)
-                let both = PolicyMatch(
-                    PolicyBox(
-                        operations: permit.match.box.operations
-                            .intersection(forbid.match.box.operations),
-                        permit.match.box.conditions + forbid.match.box.conditions),
-                    unless: permit.match.exceptions + forbid.match.exceptions)
-                guard case .open(let request) = try coverage(of: both, by: []) else { continue }
+                guard Claim(permit).area.mayMeet(Claim(forbid).area) else { continue }
+                guard
+                    case .open(let request) = try coverage(
+                        of: [Claim(permit), Claim(forbid)], by: [], &budget)
+                else { continue }
                 found.append(Conflict(permit: permit.id, forbid: forbid.id, request: request))
             }
         } catch {
@@ -190,6 +246,14 @@ private struct CoverCandidates {
 
 extension PolicyEffect {
     var isForbid: Bool { if case .forbid = self { true } else { false } }
+
+    /// How true the match of such a rule must be.
+    fileprivate var least: Truth {
+        switch self {
+        case .permit, .share: .yes
+        case .forbid, .require, .limit, .redact, .audit: .unknown
+        }
+    }
 
     /// What is refused is written down all the same.
     fileprivate var endsWithForbids: Bool {

@@ -4,10 +4,10 @@ public import AccessControl
 /// Answers questions about all requests that a set can meet, exactly, or says that they were not
 /// decided within a budget.
 ///
-/// Requests are taken with every fact known or absent, no evidence, and items that ask for nothing
-/// themselves; what an unknown fact, less evidence or the item adds only refuses more. `update` is
-/// judged by the item as it would be. Facts are taken as independent of each other. Limits are left
-/// out. "Allowed" means: not refused, at most after a proof.
+/// Requests are taken with every fact known, absent or unknown, no evidence, and items that ask for
+/// nothing themselves; what less evidence or the item adds only refuses more. `update` is judged by
+/// the item as it would be. Facts are taken as independent of each other but for what
+/// `Universe.axioms` tells. Limits are left out. "Allowed" means: not refused, at most after a proof.
 public struct PolicyAnalysis: Sendable {
     public static let mostCells = 200_000
 
@@ -15,11 +15,13 @@ public struct PolicyAnalysis: Sendable {
     /// The local day, in days since 1970-01-01, on which complaining rules are judged.
     let day: Int32
     let mostCells: Int
+    let meanings: [Meaning]
 
     public init(_ policy: PolicySet, day: Int32, mostCells: Int = Self.mostCells) {
         self.policy = policy
         self.day = day
         self.mostCells = mostCells
+        meanings = policy.meanings(on: day)
     }
 
     /// A request that shows something, and what is decided of it.
@@ -35,28 +37,49 @@ public struct PolicyAnalysis: Sendable {
         case notDecided
     }
 
-    /// Whether nothing in the assertion's box is ever allowed.
-    public func proof(of assertion: PolicyAssertion) -> Proof {
-        // Whom a group takes in is a member here too.
-        let asked = PolicyMatch(assertion.never).withMembers(of: policy.memberBoxes)
-        let maker = FacetMaker([policy.meanings(on: day)], near: asked.map(\.box))
-        let exceptions = asked.flatMap(\.exceptions)
-        guard let universe = Universe(maker.boxes + exceptions) else { return .notDecided }
-        do {
-            var budget = Budget(mostCells)
-            var cells: [Cell] = []
-            for match in asked { cells += try universe.cells(of: match, &budget) }
-            var search = try CellSearch(
-                universe, maker.facets, sides: [0], everythingCounts: false, budget)
-            var found: Witness?
-            try search.search(cells) { cell, _ in
-                found = witness(of: cell, universe)
-                return true
+    /// All together may take so many times the budget of one.
+    private static let mostProofs = 10
+
+    /// Of each assertion, whether nothing in its box is ever allowed.
+    public func proofs(of assertions: [PolicyAssertion]) -> [Proof] {
+        var budget = Budget(mostCells * Self.mostProofs)
+        return assertions.map { assertion in
+            do throws(Budget.Spent) {
+                let proof = try budget.lend(mostCells) { part throws(Budget.Spent) in
+                    try self.proof(of: assertion, &part)
+                }
+                // Each witness was held against each rule.
+                if case .refuted = proof { try budget.spend(policy.rules.count) }
+                return proof
+            } catch {
+                return .notDecided
             }
-            return found.map(Proof.refuted) ?? .proved
-        } catch {
-            return .notDecided
         }
+    }
+
+    public func proof(of assertion: PolicyAssertion) -> Proof {
+        proofs(of: [assertion]).first ?? .notDecided
+    }
+
+    /// What is unknown of a request lets it do no more, so the box need not be taken for more than
+    /// it says.
+    private func proof(
+        of assertion: PolicyAssertion, _ budget: inout Budget
+    ) throws(Budget.Spent) -> Proof {
+        let area = Area(box: assertion.never, least: .yes)
+        let maker = try FacetMaker([meanings], near: [area], &budget)
+        let universe = try Universe(maker.boxes, &budget)
+        // Whom a group takes in is a member here too.
+        let joined = try universe.union(of: maker.groups.flatMap(\.self), .yes, &budget)
+        let cells = try universe.cells(of: assertion.never, .yes, joined: joined, &budget)
+        let search = try CellSearch(
+            universe, maker, sides: [0], everythingCounts: false, &budget)
+        var found: Witness?
+        try search.search(cells, &budget) { cell, _ in
+            found = witness(of: cell, universe)
+            return true
+        }
+        return found.map(Proof.refuted) ?? .proved
     }
 
     func witness(of cell: Cell, _ universe: Universe) -> Witness {

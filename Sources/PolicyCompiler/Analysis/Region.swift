@@ -26,11 +26,24 @@ struct Budget {
         left -= cells
         guard left >= 0 else { throw Spent() }
     }
+
+    /// A part of it; what was used of that comes off this one.
+    mutating func lend<Answer>(
+        _ most: Int, _ body: (inout Budget) throws(Spent) -> Answer
+    ) throws(Spent) -> Answer {
+        let lent = max(0, min(most, left))
+        var part = Budget(lent)
+        defer { left -= lent - max(part.left, 0) }
+        return try body(&part)
+    }
 }
 
 /// Boxes in one universe, and what is left of one when another is taken away.
 struct CellAlgebra {
     let axes: [AxisPlace]
+
+    /// What one cell of so many words costs.
+    var cost: Int { 1 + (axes.last?.last ?? 0) / 8 }
 
     func isEmpty(_ cell: Cell) -> Bool {
         axes.contains { axis in (axis.first...axis.last).allSatisfy { cell.words[$0] == 0 } }
@@ -72,7 +85,7 @@ struct CellAlgebra {
             var left: [Cell] = []
             for cell in cells { left += subtract(own, from: cell) }
             cells = left
-            try budget.spend(cells.count)
+            try budget.spend(cells.count * cost)
             if cells.isEmpty { break }
         }
         return cells

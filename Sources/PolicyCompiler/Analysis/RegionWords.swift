@@ -8,6 +8,12 @@ extension Universe {
             let values = values(of: axis, in: cell)
             guard values.count < axis.values.count else { return nil }
             guard case .flag(let bit) = axis.subject else {
+                let isOneLess = values.count == axis.values.count - 1 && values.count > 1
+                if isOneLess, axis.values.last?.isUnknown == true,
+                    values.last?.isUnknown == false
+                {
+                    return name(of: axis.subject) + ": not unknown"
+                }
                 return name(of: axis.subject) + ": "
                     + values.map(Self.word).joined(separator: ", ")
             }
@@ -22,11 +28,11 @@ extension Universe {
         case .uid: "subject.uid"
         case .time: "when.time"
         case .text(let field): Self.path(field)
-        case .group: "subject.group"
+        case .group, .groups: "subject.group"
         case .choice(let field): Self.path(field)
         case .boolean(let field): Self.path(field)
         case .age(let field): Self.path(field)
-        case .flag: "resource.flags"
+        case .flag, .flags: "resource.flags"
         }
     }
 
@@ -38,7 +44,11 @@ extension Universe {
     private static func word(_ value: Value) -> String {
         switch value {
         case .operation(let operation): operation.rawValue
-        case .text(_, let text): text?.string ?? "other"
+        case .text(let field, let text):
+            text?.string ?? (field.isTiedToOthers ? "none" : "other")
+        case .otherText: "other"
+        case .unknown: "unknown"
+        case .groupsAreKnown, .flagsAreKnown: "known"
         case .group(let text, let isIn): (isIn ? "" : "not ") + text.string
         case .uid(let uid): uid.map { "from \($0)" } ?? "none"
         case .time(let minute): "from " + word(minute)

@@ -30,8 +30,37 @@ struct TextClasses {
 
     private let tokens: [[Token]]
 
-    /// nil where it takes more than `budget` steps.
-    init?(_ patterns: [TextPattern], budget: Int = 20_000) {
+    /// Texts without stars are told from each other by themselves; only where one of them stands
+    /// for what patterns match is it walked with these.
+    init(_ patterns: [TextPattern], _ budget: inout Budget) throws(Budget.Spent) {
+        var walked = patterns.indices.filter { patterns[$0].literal == nil }
+        var apart: [PolicyText: Int] = [:]
+        for (place, pattern) in patterns.enumerated() {
+            if let text = pattern.literal { apart[text] = place }
+        }
+        while true {
+            let found = try TextClasses(walking: walked.map { patterns[$0] }, &budget)
+            let taken = Set(found.classes.compactMap { apart.removeValue(forKey: $0.text) })
+            guard taken.isEmpty else {
+                walked += taken.sorted()
+                continue
+            }
+            tokens = found.tokens
+            classes = found.classes.map { own in
+                Class(text: own.text, matches: Set(own.matches.map { walked[$0] }))
+            }
+            break
+        }
+        try budget.spend(apart.count * (1 + walked.count / 4))
+        for (text, place) in apart.sorted(by: { $0.value < $1.value }) {
+            let others = walked.filter { patterns[$0].matches(text) }
+            classes.append(Class(text: text, matches: Set([place] + others)))
+        }
+    }
+
+    private init(
+        walking patterns: [TextPattern], _ budget: inout Budget
+    ) throws(Budget.Spent) {
         tokens = patterns.map(Self.tokens)
         let alphabet = Self.alphabet(tokens)
         var seen: Set<Set<Place>> = []
@@ -41,8 +70,8 @@ struct TextClasses {
         while next < queue.count {
             let (state, text) = queue[next]
             next += 1
-            guard queue.count <= budget else { return nil }
             for scalar in alphabet {
+                try budget.spend(1 + state.count)
                 let after = step(state, scalar)
                 guard seen.insert(after).inserted else { continue }
                 let longer = text + String(scalar)
@@ -109,5 +138,11 @@ struct TextClasses {
             if closed.insert(next).inserted { open.append(next) }
         }
         return closed
+    }
+}
+
+extension TextPattern {
+    fileprivate var literal: PolicyText? {
+        if case .literal(let text) = self { text } else { nil }
     }
 }

@@ -1,27 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import AccessControl
 
-/// What a request can be, cut as finely as some boxes tell apart and no finer. Every fact is known
-/// or absent: an unknown one never permits more. Facts are independent of each other, so that
-/// nothing is proved by an assumption about machines.
+/// What a request can be, cut as finely as some boxes tell apart and no finer. Each fact is known,
+/// absent or unknown. What facts never occur together is told by `possible`.
 struct Universe {
     /// A value of one field that stands for all values which no box tells from it.
     enum Value {
         case operation(PolicyOperation)
+        /// nil: absent.
         case text(TextField, PolicyText?)
-        /// Whether a group like this is among the caller's.
+        /// A text that no pattern matches.
+        case otherText(TextField, PolicyText)
+        /// Whether the caller's groups could be established.
+        case groupsAreKnown
+        /// Whether a group like this is among them.
         case group(PolicyText, Bool)
         case uid(UInt32?)
         case time(MinuteOfWeek)
         case choice(ChoiceField, UInt8?)
         case boolean(BooleanField, Bool)
         case age(AgeField, PolicyDuration)
+        case flagsAreKnown
         case flag(PolicyItemFlags, Bool)
+        /// The fact could not be established.
+        case unknown(Subject)
     }
 
     /// What an axis is about.
     enum Subject: Hashable {
-        case operation, uid, time
+        case operation, uid, time, groups, flags
         case text(TextField)
         case group(Int)
         case choice(ChoiceField)
@@ -37,20 +44,26 @@ struct Universe {
     }
 
     private(set) var axes: [Axis] = []
-    private var bySubject: [Subject: Int] = [:]
-    private var groupClasses: [TextClasses.Class] = []
-    private var groupPatterns: [TextPattern] = []
-    private var wordCount = 0
+    private(set) var bySubject: [Subject: Int] = [:]
+    private(set) var groupClasses: [TextClasses.Class] = []
+    private(set) var groupPatterns: [TextPattern: Int] = [:]
+    /// Which values of its axis a condition on texts matches.
+    private(set) var matching: [PolicyCondition: [Bool]] = [:]
+    private(set) var wordCount = 0
+    /// What can't be, as cells.
+    private(set) var impossible: [Cell] = []
 
-    var algebra: CellAlgebra { CellAlgebra(axes: axes.map(\.place)) }
+    private(set) var algebra = CellAlgebra(axes: [])
 
-    /// nil where texts take too long to be told apart.
-    init?(_ boxes: [PolicyBox]) {
+    init(_ boxes: [PolicyBox], _ budget: inout Budget) throws(Budget.Spent) {
+        try budget.spend(boxes.count / 4)
         let conditions = Set(boxes.flatMap(\.conditions))
         add(.operation, PolicyOperation.allCases.map(Value.operation))
-        guard addTexts(conditions) else { return nil }
+        try addTexts(conditions, &budget)
         addChoices(conditions)
-        addNumbers(conditions)
+        try addNumbers(conditions, &budget)
+        algebra = CellAlgebra(axes: axes.map(\.place))
+        impossible = axioms
     }
 
     private mutating func add(_ subject: Subject, _ values: [Value]) {
@@ -69,41 +82,73 @@ struct Universe {
         let distinct = values.filter { value in
             seen.insert(conditions.map { $0.truth(of: Self.facts(of: [value])) }).inserted
         }
-        add(subject, distinct)
+        add(subject, distinct + [.unknown(subject)])
     }
 
-    private mutating func addTexts(_ conditions: Set<PolicyCondition>) -> Bool {
+    private mutating func addTexts(
+        _ conditions: Set<PolicyCondition>, _ budget: inout Budget
+    ) throws(Budget.Spent) {
         for field in TextField.allCases {
             let own = conditions.filter { if case .text(field, _) = $0 { true } else { false } }
-            let patterns = Set(
-                own.flatMap { condition -> [TextPattern] in
-                    if case .text(_, let patterns) = condition { patterns } else { [] }
-                })
-            guard !patterns.isEmpty else { continue }
-            let sorted = patterns.sorted { PolicyText("\($0)") < PolicyText("\($1)") }
-            guard let found = TextClasses(sorted) else { return false }
+            guard !own.isEmpty else { continue }
+            var naming: [TextPattern: [Int]] = [:]
+            for (number, condition) in own.enumerated() {
+                guard case .text(_, let patterns) = condition else { continue }
+                for pattern in Set(patterns) { naming[pattern, default: []].append(number) }
+            }
+            let sorted = naming.keys.sorted { PolicyText("\($0)") < PolicyText("\($1)") }
+            let found = try TextClasses(sorted, &budget)
             if field == .group {
-                groupPatterns = sorted
-                groupClasses = found.classes.filter { !$0.matches.isEmpty }
-                for (number, group) in groupClasses.enumerated() {
-                    add(.group(number), [.group(group.text, false), .group(group.text, true)])
-                }
+                addGroups(sorted, found.classes)
             } else {
-                let values = [nil] + found.classes.map(\.text)
-                add(.text(field), values.map { .text(field, $0) }, telling: Array(own))
+                try budget.spend(own.count * found.classes.count / 64)
+                add(field, Array(own), found.classes, sorted.map { naming[$0] ?? [] })
             }
         }
-        return true
+    }
+
+    private mutating func addGroups(_ patterns: [TextPattern], _ classes: [TextClasses.Class]) {
+        for (number, pattern) in patterns.enumerated() { groupPatterns[pattern] = number }
+        groupClasses = classes.filter { !$0.matches.isEmpty }
+        add(.groups, [.groupsAreKnown, .unknown(.groups)])
+        for (number, group) in groupClasses.enumerated() {
+            add(.group(number), [.group(group.text, false), .group(group.text, true)])
+        }
+    }
+
+    /// `naming`: of each pattern the conditions that have it.
+    private mutating func add(
+        _ field: TextField, _ conditions: [PolicyCondition], _ classes: [TextClasses.Class],
+        _ naming: [[Int]]
+    ) {
+        var values: [Value] = [.text(field, nil)]
+        var met: [Set<Int>] = [[]]
+        // Where its presence tells something, a text that is like none is not the same as no text.
+        var seen: Set<Set<Int>> = field.isTiedToOthers ? [] : [[]]
+        for own in classes {
+            let conditionsMet = Set(own.matches.flatMap { naming[$0] })
+            guard seen.insert(conditionsMet).inserted else { continue }
+            values.append(
+                conditionsMet.isEmpty
+                    ? .otherText(field, field.example(besides: conditions) ?? own.text)
+                    : .text(field, own.text))
+            met.append(conditionsMet)
+        }
+        add(.text(field), values + [.unknown(.text(field))])
+        for (number, condition) in conditions.enumerated() {
+            matching[condition] = met.map { $0.contains(number) } + [false]
+        }
     }
 
     private mutating func addChoices(_ conditions: Set<PolicyCondition>) {
         for field in ChoiceField.allCases {
-            let own = conditions.filter { if case .choice(field, _) = $0 { true } else { false } }
+            let isNamed = conditions.contains {
+                if case .choice(field, _) = $0 { true } else { false }
+            }
             // The class tells whether reading releases a key.
-            guard !own.isEmpty || field == .itemClass else { continue }
-            add(
-                .choice(field),
-                [.choice(field, nil)] + (0..<field.count).map { .choice(field, $0) })
+            guard isNamed || field == .itemClass else { continue }
+            let known = (0..<field.count).map { Value.choice(field, $0) }
+            add(.choice(field), [.choice(field, nil)] + known + [.unknown(.choice(field))])
         }
         for field in BooleanField.allCases {
             let isNamed = conditions.contains {
@@ -111,17 +156,23 @@ struct Universe {
             }
             guard isNamed || field == .member else { continue }
             let usual = field.whenAbsent
-            add(.boolean(field), [.boolean(field, usual), .boolean(field, !usual)])
+            add(
+                .boolean(field),
+                [.boolean(field, usual), .boolean(field, !usual), .unknown(.boolean(field))])
         }
         var flags: PolicyItemFlags = []
         for case .flags(let has, let lacks) in conditions { flags.formUnion(has.union(lacks)) }
+        guard !flags.isEmpty else { return }
+        add(.flags, [.flagsAreKnown, .unknown(.flags)])
         for bit in UInt8(0)..<8 where flags.rawValue & 1 << bit != 0 {
             let flag = PolicyItemFlags(rawValue: 1 << bit)
             add(.flag(bit), [.flag(flag, false), .flag(flag, true)])
         }
     }
 
-    private mutating func addNumbers(_ conditions: Set<PolicyCondition>) {
+    private mutating func addNumbers(
+        _ conditions: Set<PolicyCondition>, _ budget: inout Budget
+    ) throws(Budget.Spent) {
         var uids: Set<UInt32> = [0]
         var minutes: Set<Int> = [0]
         var ages: [AgeField: Set<PolicyDuration>] = [:]
@@ -150,6 +201,9 @@ struct Universe {
         func telling(_ name: String) -> [PolicyCondition] {
             conditions.filter { $0.fieldName == name }
         }
+        // Each value is held against each condition.
+        let values = [uids.count, minutes.count] + ages.values.map(\.count)
+        for count in values where count > 1 { try budget.spend(count * conditions.count / 2) }
         if uids.count > 1 || !telling("subject.uid").isEmpty {
             add(
                 .uid, [.uid(nil)] + uids.sorted().map { .uid($0) },
@@ -165,147 +219,5 @@ struct Universe {
                 .age(field), values.sorted().map { .age(field, $0) },
                 telling: telling("when.\(field.name)"))
         }
-    }
-}
-
-extension Universe {
-    var everything: Cell {
-        var words = [UInt64](repeating: 0, count: wordCount)
-        for axis in axes {
-            for number in axis.values.indices {
-                words[axis.place.first + number / 64] |= 1 << UInt64(number % 64)
-            }
-        }
-        return Cell(words: words)
-    }
-
-    /// The box as cells that don't meet.
-    func cells(of box: PolicyBox) -> [Cell] {
-        var cells = [everything]
-        keep(&cells, .operation) { value in
-            if case .operation(let operation) = value {
-                box.operations.contains(operation)
-            } else {
-                false
-            }
-        }
-        for condition in box.conditions {
-            switch condition {
-            case .text(.group, let patterns): keepGroups(&cells, patterns)
-            case .flags(let has, let lacks): keepFlags(&cells, has, lacks)
-            default:
-                guard let subject = Self.subject(of: condition) else { continue }
-                keep(&cells, subject) { condition.truth(of: Self.facts(of: [$0])) == .yes }
-            }
-        }
-        return cells.filter { !algebra.isEmpty($0) }
-    }
-
-    private static func subject(of condition: PolicyCondition) -> Subject? {
-        switch condition {
-        case .text(let field, _): .text(field)
-        case .uid: .uid
-        case .choice(let field, _): .choice(field)
-        case .boolean(let field, _): .boolean(field)
-        case .age(let field, _): .age(field)
-        case .time: .time
-        case .flags: nil
-        }
-    }
-
-    private func keep(_ cells: inout [Cell], _ subject: Subject, _ isKept: (Value) -> Bool) {
-        guard let axis = bySubject[subject].map({ axes[$0] }) else { return }
-        let mask = axis.values.map(isKept)
-        for place in cells.indices {
-            for (number, kept) in mask.enumerated() where !kept {
-                cells[place].words[axis.place.first + number / 64] &= ~(1 << UInt64(number % 64))
-            }
-        }
-    }
-
-    private func keepFlags(
-        _ cells: inout [Cell], _ has: PolicyItemFlags, _ lacks: PolicyItemFlags
-    ) {
-        for bit in UInt8(0)..<8 {
-            let flag = PolicyItemFlags(rawValue: 1 << bit)
-            for (set, wanted) in [(has, true), (lacks, false)] where set.contains(flag) {
-                keep(&cells, .flag(bit)) { value in
-                    if case .flag(_, wanted) = value { true } else { false }
-                }
-            }
-        }
-    }
-
-    /// One of the matching groups is there: the first of them, or the second without the first, …
-    private func keepGroups(_ cells: inout [Cell], _ patterns: [TextPattern]) {
-        let places = Set(patterns.compactMap { groupPatterns.firstIndex(of: $0) })
-        let matching = groupClasses.indices.filter {
-            !groupClasses[$0].matches.isDisjoint(with: places)
-        }
-        var found: [Cell] = []
-        var without = cells
-        for group in matching {
-            var with = without
-            keep(&with, .group(group)) { if case .group(_, true) = $0 { true } else { false } }
-            found += with
-            keep(&without, .group(group)) { if case .group(_, false) = $0 { true } else { false } }
-        }
-        cells = found.filter { !algebra.isEmpty($0) }
-    }
-
-    /// The box minus its exceptions, as cells that don't meet.
-    func cells(
-        of match: PolicyMatch, _ budget: inout Budget
-    ) throws(Budget.Spent) -> [Cell] {
-        var taken: [Cell] = []
-        for exception in match.exceptions { taken += cells(of: exception) }
-        return try algebra.subtract(taken, from: cells(of: match.box), &budget)
-    }
-}
-
-extension Universe {
-    /// The facts that the values are.
-    static func facts(of values: [Value]) -> PolicyFacts {
-        var facts = PolicyFacts()
-        var groups: [PolicyText] = []
-        var flags: PolicyItemFlags = []
-        for value in values {
-            switch value {
-            case .text(let field, let text?): facts[field] = .known([text])
-            case .group(let text, true): groups.append(text)
-            case .uid(let uid?): facts.uid = .known(uid)
-            case .time(let minute): facts.time = .known(minute)
-            case .choice(let field, let value?): facts[field] = .known(value)
-            case .boolean(let field, let value):
-                if value != field.whenAbsent { facts[field] = .known(value) }
-            case .age(let field, let age): facts[field] = .known(age)
-            case .flag(let flag, true): flags.formUnion(flag)
-            case .operation, .text, .group, .uid, .choice, .flag: break
-            }
-        }
-        if !groups.isEmpty { facts[.group] = .known(groups) }
-        if !flags.isEmpty { facts.flags = .known(flags) }
-        return facts
-    }
-
-    /// The values of an axis that the cell has.
-    func values(of axis: Axis, in cell: Cell) -> [Value] {
-        axis.values.indices.filter { number in
-            cell.words[axis.place.first + number / 64] & 1 << UInt64(number % 64) != 0
-        }.map { axis.values[$0] }
-    }
-
-    /// A request of the cell.
-    func witness(of cell: Cell, day: Int32) -> PolicyRequest {
-        let values = axes.compactMap { self.values(of: $0, in: cell).first }
-        var operation = PolicyOperation.readSecret
-        for case .operation(let own) in values { operation = own }
-        var facts = Self.facts(of: values)
-        // No age and no time at all would be unknown ones.
-        for field in AgeField.allCases where facts[field] == .absent {
-            facts[field] = .known(.zero)
-        }
-        if facts.time == .absent, let monday = MinuteOfWeek(0) { facts.time = .known(monday) }
-        return PolicyRequest(operation, facts: facts, day: day)
     }
 }

@@ -5,6 +5,8 @@ extension RuleFinding {
     var message: String {
         switch kind {
         case .neverMatches: "rule \(id) matches nothing: its conditions exclude each other"
+        case .matchesOnlyTheUnknown:
+            "rule \(id) matches only what could not be established: its conditions exclude each other"
         case .dead: "rule \(id) can never decide anything"
         case .shadowed: "rule \(id) adds nothing to others"
         case .permitsWhatIsOpen:
@@ -17,7 +19,7 @@ extension RuleFinding {
 extension RuleFinding.Kind {
     var code: DiagnosticCode {
         switch self {
-        case .neverMatches, .dead: .dead
+        case .neverMatches, .matchesOnlyTheUnknown, .dead: .dead
         case .shadowed: .shadowed
         case .permitsWhatIsOpen: .permitOutsideClosed
         case .notDecided: .undecided
@@ -28,7 +30,7 @@ extension RuleFinding.Kind {
         switch self {
         case .dead: "every request it matches is already refused by "
         case .shadowed: "every request it matches is decided the same by "
-        case .neverMatches, .permitsWhatIsOpen, .notDecided: "see "
+        case .neverMatches, .matchesOnlyTheUnknown, .permitsWhatIsOpen, .notDecided: "see "
         }
     }
 }

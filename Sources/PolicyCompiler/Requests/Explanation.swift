@@ -19,6 +19,10 @@ public struct Explanation: Sendable {
 
     public let decision: PolicyDecision
     public let because: [Rule]
+    /// Why it is denied, where no rule is to blame: what would have had to let it through did not.
+    public let refusal: String?
+    /// What would have let it through, those first that lack least.
+    public let closest: [Lacking]
     public let nearMisses: [NearMiss]
 
     public init(_ request: PolicyRequest, under policy: PolicySet) {
@@ -28,7 +32,13 @@ public struct Explanation: Sendable {
         self.decision = decision
         because = policy.explained.filter { named.contains($0.id) }.sorted { $0.id < $1.id }
         let cases = evaluator.cases(of: request)
-        nearMisses = policy.statements.filter { !named.contains($0.id) }.compactMap { statement in
+        let denial = Denial(decision, cases, policy, request.day)
+        refusal = denial?.words
+        closest = denial.map { Lacking.least($0.openings(of: policy, request.day), cases) } ?? []
+        let lacking = Set(closest.map(\.id))
+        nearMisses = policy.statements.filter {
+            !named.contains($0.id) && !lacking.contains($0.id)
+        }.compactMap { statement in
             let missed = cases.compactMap { statement.onlyMiss($0.operation, $0.facts) }
             return missed.first.map {
                 NearMiss(id: statement.id, origin: statement.origin, field: $0)

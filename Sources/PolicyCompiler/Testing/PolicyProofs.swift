@@ -9,25 +9,24 @@ public struct PolicyProofs: Sendable {
     /// `today` is the local date in days since 1970-01-01.
     public init(_ loaded: LoadedPolicies, today: Int32) {
         let analysis = PolicyAnalysis(loaded.policy, day: today)
-        for file in loaded.files {
-            for assertion in file.assertions {
-                switch analysis.proof(of: assertion) {
-                case .proved: provedCount += 1
-                case .refuted(let witness):
-                    diagnostics.append(
-                        file.diagnostic(
-                            .refutedAssertion, at: assertion.origin, assertion.id.string,
-                            "the assertion \(assertion.id) does not hold",
-                            notes: [
-                                "decided \(witness.decision.outcome.rawValue): "
-                                    + witness.request.json
-                            ]))
-                case .notDecided:
-                    diagnostics.append(
-                        file.diagnostic(
-                            .undecidedAssertion, at: assertion.origin, assertion.id.string,
-                            "whether \(assertion.id) holds was not found out within the budget"))
-                }
+        let all = loaded.files.flatMap { file in file.assertions.map { (file, $0) } }
+        for ((file, assertion), proof) in zip(all, analysis.proofs(of: all.map(\.1))) {
+            switch proof {
+            case .proved: provedCount += 1
+            case .refuted(let witness):
+                diagnostics.append(
+                    file.diagnostic(
+                        .refutedAssertion, at: assertion.origin, assertion.id.string,
+                        "the assertion \(assertion.id) does not hold",
+                        notes: [
+                            "decided \(witness.decision.outcome.rawValue): "
+                                + witness.request.json
+                        ]))
+            case .notDecided:
+                diagnostics.append(
+                    file.diagnostic(
+                        .undecidedAssertion, at: assertion.origin, assertion.id.string,
+                        "whether \(assertion.id) holds was not found out within the budget"))
             }
         }
         diagnostics.sort()

@@ -4,6 +4,7 @@
 
 nonisolated(unsafe) public let kSecAttrAccessible: CFString = "pdmn"
 nonisolated(unsafe) public let kSecAttrAccessControl: CFString = "accc"
+nonisolated(unsafe) public let kSecAttrAccess: CFString = "acls"
 nonisolated(unsafe) public let kSecAttrAccessGroup: CFString = "agrp"
 nonisolated(unsafe) public let kSecAttrCreationDate: CFString = "cdat"
 nonisolated(unsafe) public let kSecAttrModificationDate: CFString = "mdat"

@@ -5,6 +5,7 @@ internal import Foundation
 private enum TypeID: CFTypeID {
     case unknown, string, data, date, boolean, number, array, set, dictionary, error, null
     case accessControl, keychainItem, keychain, certificate, key, identity
+    case access, trustedApplication
 }
 
 public func CFGetTypeID(_ object: CFTypeRef!) -> CFTypeID { typeID(of: object).rawValue }
@@ -27,6 +28,8 @@ private func typeID(of object: CFTypeRef?) -> TypeID {
     case is SecCertificate: .certificate
     case is SecKey: .key
     case is SecIdentity: .identity
+    case is SecAccess: .access
+    case is SecTrustedApplication: .trustedApplication
     default: .unknown
     }
 }
@@ -47,6 +50,8 @@ public func SecKeychainGetTypeID() -> CFTypeID { TypeID.keychain.rawValue }
 public func SecCertificateGetTypeID() -> CFTypeID { TypeID.certificate.rawValue }
 public func SecKeyGetTypeID() -> CFTypeID { TypeID.key.rawValue }
 public func SecIdentityGetTypeID() -> CFTypeID { TypeID.identity.rawValue }
+public func SecAccessGetTypeID() -> CFTypeID { TypeID.access.rawValue }
+public func SecTrustedApplicationGetTypeID() -> CFTypeID { TypeID.trustedApplication.rawValue }
 
 extension NSNumber {
     /// Foundation has one object for true and one for false; no other number is a boolean.

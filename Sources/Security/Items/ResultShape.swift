@@ -36,6 +36,7 @@ struct ResultShape {
         }
         let rights = result.accessControl
         set(AttributeName.accessControl.rawValue, SecAccessControl(stored: rights))
+        set(AttributeName.access.rawValue, result.trusted.map(SecAccess.init(stored:)))
         set(AttributeName.accessible.rawValue, rights.protection.code as NSString)
         if parts.contains(.data) {
             set(QueryWords.ValueKey.data.rawValue, Self.data(of: result))

@@ -32,6 +32,13 @@ enum SearchResult {
         }
     }
 
+    /// The programs that its secret lets in beside its group.
+    var trusted: TrustList? {
+        switch self {
+        case .item(let answered, _), .identity(_, let answered): answered.item.trusted
+        }
+    }
+
     /// That of an identity is its key's.
     var secret: HeldSecret? {
         switch self {

@@ -35,6 +35,7 @@ struct Addition {
         context = use.context
         let given = try values.secret()
         let rights = try attributes.rights()
+        let trusted = try attributes.trusted()
         func part(_ itemClass: ItemClass) -> Part {
             var item = NewItem(itemClass)
             let rules = itemClass.attributeRules
@@ -44,6 +45,7 @@ struct Addition {
             item.accessGroup = attributes.accessGroup
             item.isSynchronizable = attributes.synchronizable == .yes
             item.accessControl = rights
+            item.trusted = trusted
             item.accessible =
                 rights?.protection ?? attributes.accessible ?? itemClass.defaultAccessibility
             item.authenticationUI = use.authenticationUI

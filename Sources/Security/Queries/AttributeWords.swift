@@ -8,6 +8,8 @@ struct AttributeWords {
     private(set) var synchronizable: ItemQuery.Synchronizable?
     private(set) var accessible: Accessibility?
     private(set) var accessControl: SecAccessControl?
+    private(set) var access: SecAccess?
+    private var wantsDataProtection = false
     private(set) var sharingGroup: String?
     /// A tombstone is what a synchronised item leaves behind. None exist here.
     private(set) var wantsTombstones = false
@@ -26,12 +28,16 @@ struct AttributeWords {
         _ name: AttributeName, _ value: QueryValue, _ queryClass: QueryClass
     ) throws(Refusal) {
         switch name {
-        case .noLegacy: break
+        case .noLegacy:
+            if case .boolean(true) = value { wantsDataProtection = true }
         case .appClipItem: throw .badRequest
         case .accessible: accessible = try Self.accessibility(value)
         case .accessControl:
             guard case .accessControl(let rights) = value else { throw .badRequest }
             accessControl = rights
+        case .access:
+            guard case .access(let list) = value else { throw .badRequest }
+            access = list
         default:
             guard let rule = queryClass.rule(for: name) else { throw .noSuchAttribute }
             try add(name, try rule.kind.value(value))
@@ -76,6 +82,10 @@ struct AttributeWords {
                 throw .badRequest
             }
         }
+        // Apple's two keychains: an item has the rights of one or of the other.
+        if access != nil, accessControl?.carriesList == true || wantsDataProtection {
+            throw .badRequest
+        }
         if sharingGroup != nil {
             // Groups of people who share items need an entitlement that nobody has here.
             throw synchronizable == .yes ? .badRequest : .notEntitled
@@ -90,5 +100,13 @@ extension AttributeWords {
         guard let accessControl else { return nil }
         if accessControl.carriesList, synchronizable == .yes { throw .badRequest }
         return accessControl.itemRights
+    }
+
+    /// The programs that a new or changed item lets in, where the dictionary names any; refused
+    /// together with synchronisation, as programs are this machine's.
+    func trusted() throws(Refusal) -> [NamedProgram]? {
+        guard let access else { return nil }
+        if synchronizable == .yes { throw .badRequest }
+        return access.programs
     }
 }

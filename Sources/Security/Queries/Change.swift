@@ -27,6 +27,7 @@ struct Change {
         change.accessGroup = attributes.accessGroup
         change.isSynchronizable = attributes.synchronizable.map { $0 == .yes }
         change.accessControl = try attributes.rights()
+        change.trust = try attributes.trusted().map(TrustChange.replace)
         change.accessible = change.accessControl == nil ? attributes.accessible : nil
     }
 }

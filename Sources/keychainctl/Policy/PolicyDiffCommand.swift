@@ -9,9 +9,8 @@ struct PolicyDiffCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "diff", abstract: "Show which requests two sets decide differently.",
         discussion: """
-            What is written differently and decides the same is no difference. Every fact is taken \
-            as known or absent: where a permit or a share hangs on one that can't be established, \
-            such as the session of a desktop program, ask policy decide with unknown! as well.
+            What is written differently and decides the same is no difference. Facts that are \
+            absent and facts that can't be established count as well as known ones.
             """)
 
     @Argument(help: "The folder or file of the old set.")
@@ -20,19 +19,29 @@ struct PolicyDiffCommand: ParsableCommand {
     var new: String
     @Flag(help: "End with 1 where somebody can do more than before, or this could not be decided.")
     var failOnNewAccess = false
+    @Flag(help: "Write JSON.")
+    var json = false
 
     func run() throws {
         let today = LocalTime.now.day
         let (before, after) = (try load(old, today), try load(new, today))
         let found = PolicyAnalysis(before.policy, day: today).difference(to: after.policy)
-        for change in found.changes { StandardStream.output.write(Self.text(change)) }
         let widening = found.changes.count { $0.isNewAccess }
+        if json {
+            StandardStream.output.write(found.json + "\n")
+        } else {
+            tell(found, widening)
+        }
+        if failOnNewAccess, widening > 0 || !found.isComplete { throw ExitCode.failure }
+    }
+
+    private func tell(_ found: PolicyDifference, _ widening: Int) {
+        for change in found.changes { StandardStream.output.write(Self.text(change)) }
         StandardStream.output.write(
             "\(PolicyOutput.count(found.changes.count, "difference")), \(widening) of new access\n")
         if !found.isComplete {
             StandardStream.output.write("not decided: there may be more; the budget is spent\n")
         }
-        if failOnNewAccess, widening > 0 || !found.isComplete { throw ExitCode.failure }
     }
 
     private func load(_ path: String, _ today: Int32) throws -> LoadedPolicies {

@@ -43,6 +43,13 @@ struct PolicyExplainCommand: ParsableCommand {
         for rule in told.because {
             lines.append("    \(rule.id) (\(place(rule.origin))): \(rule.words)")
         }
+        if let refusal = told.refusal { lines.append("refused: \(refusal)") }
+        if !told.closest.isEmpty { lines.append("closest to letting it through:") }
+        for rule in told.closest {
+            lines.append(
+                "    \(rule.id) (\(place(rule.origin))): \(rule.words)\n        but not: "
+                    + rule.fields.joined(separator: ", "))
+        }
         if !told.nearMisses.isEmpty { lines.append("missed by one field:") }
         for miss in told.nearMisses {
             lines.append("    \(miss.id) (\(place(miss.origin))): \(miss.field)")

@@ -13,6 +13,8 @@ struct PolicyWhoCommand: ParsableCommand {
     @OptionGroup var policies: PolicyOptions
     @Option(name: .customLong("op"), help: "The operation.")
     var operation = "read-secret"
+    @Flag(help: "Write JSON.")
+    var json = false
     @Argument(help: "The item's facts as JSON, as '{\"class\": \"key\", \"service\": \"mail\"}'.")
     var item: String
 
@@ -25,7 +27,7 @@ struct PolicyWhoCommand: ParsableCommand {
         let loaded = try policies.loadUsable()
         let facts = try AccessText.facts(item, .resource, today: policies.today)
         let analysis = PolicyAnalysis(loaded.policy, day: policies.today)
-        AccessText.write(analysis.who(operation, item: facts))
+        AccessText.write(analysis.who(operation, item: facts), asJSON: json)
     }
 }
 
@@ -34,13 +36,16 @@ struct PolicyCanCommand: ParsableCommand {
         commandName: "can", abstract: "Show what a subject may do, and after which proof.")
 
     @OptionGroup var policies: PolicyOptions
+    @Flag(help: "Write JSON.")
+    var json = false
     @Argument(help: "The subject's facts as JSON, as '{\"user\": \"u\", \"session\": \"ssh\"}'.")
     var subject: String
 
     func run() throws {
         let loaded = try policies.loadUsable()
         let facts = try AccessText.facts(subject, .subject, today: policies.today)
-        AccessText.write(PolicyAnalysis(loaded.policy, day: policies.today).can(facts))
+        AccessText.write(
+            PolicyAnalysis(loaded.policy, day: policies.today).can(facts), asJSON: json)
     }
 }
 
@@ -58,7 +63,11 @@ enum AccessText {
         }
     }
 
-    static func write(_ list: PolicyAccessList) {
+    static func write(_ list: PolicyAccessList, asJSON: Bool) {
+        if asJSON {
+            StandardStream.output.write(list.json + "\n")
+            return
+        }
         var lines = list.accesses.flatMap { access in
             [
                 words(access.decision) + (access.isWeak ? " (weak: can be forged)" : ""),

@@ -81,7 +81,8 @@ static enum decision next_change(void) {
 
 static void end_here(void) {
     kill(getpid(), SIGKILL);
-    for (;;) pause();
+    for (;;)
+        pause();
 }
 
 // For changes that can't be half done.

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+public import KeychainModel
+internal import Secrets
+
+/// What is asked about a keychain's file as a whole, so that nothing in it is ever lost.
+public enum Safekeeping: Sendable, Equatable {
+    /// Looks at every record; with `repair`, sets damaged ones aside and puts the index right.
+    case check(repair: Bool)
+    case generations
+    /// Makes a copy and says how long it is; it is then read piece by piece, from the beginning.
+    case beginBackup
+    case readBackup(BackupTransfer.Identifier, offset: UInt64)
+    /// Begins to take a copy back, which is then sent piece by piece.
+    case beginRestore
+    case sendRestore(BackupTransfer.Identifier, bytes: [UInt8])
+    /// Puts what was sent in the keychain's place, where it is whole.
+    case finishRestore(BackupTransfer.Identifier, digest: [UInt8])
+    case restoreGeneration(Int)
+
+    /// Bytes of a piece: all pieces of a copy but the last are as long.
+    public static let pieceBytes = 256 * 1024
+}
+
+/// A copy on its way.
+public struct BackupTransfer: Sendable, Equatable {
+    public typealias Identifier = [UInt8]
+    public static let identifierBytes = 16
+
+    public var identifier: Identifier
+    public var bytes: UInt64
+
+    public init(identifier: Identifier, bytes: UInt64) {
+        self.identifier = identifier
+        self.bytes = bytes
+    }
+}
+
+/// What comes back.
+public struct Safekept: Sendable, Equatable {
+    public struct Generation: Sendable, Equatable {
+        public var number: Int
+        /// Seconds since 1970.
+        public var made: Double
+        public var bytes: UInt64
+
+        public init(number: Int, made: Double, bytes: UInt64) {
+            self.number = number
+            self.made = made
+            self.bytes = bytes
+        }
+    }
+
+    public var findings: KeychainFindings?
+    /// The newest first.
+    public var generations: [Generation] = []
+    public var transfer: BackupTransfer?
+    public var piece: [UInt8] = []
+    /// The generation that the replaced keychain became; 0 where nothing was replaced.
+    public var replaced = 0
+    /// Records of a restored keychain that were set aside.
+    public var setAside = 0
+
+    public init() {}
+}
+
+/// Tells a copy from one with a single changed bit. It has no key, and proves nothing against
+/// whoever changes both: what is sealed in the copy does.
+public struct BackupDigest: Sendable {
+    public static let byteCount = 32
+    private var pieces: [UInt8] = []
+    private var total: UInt64 = 0
+
+    public init() {}
+
+    /// Pieces in their order, each of `Safekeeping.pieceBytes` but the last.
+    public mutating func add(_ piece: [UInt8]) {
+        pieces += KeyedHash.fingerprint(piece)
+        total += UInt64(piece.count)
+    }
+
+    public var bytes: [UInt8] {
+        let length = (0..<8).map { UInt8(truncatingIfNeeded: total >> (8 * UInt64($0))) }
+        return KeyedHash.fingerprint(length + pieces)
+    }
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Foundation
+internal import KeychainModel
+
+/// Files beside a keychain of work that did not come to its end: copies on their way, and folders in
+/// which a file was being put together. Younger ones may still be somebody's.
+struct Leftovers {
+    static let age: TimeInterval = 60 * 60
+
+    private let paths: [String]
+
+    init(
+        of place: KeychainPlace, in folder: KeychainFolder, olderThan age: TimeInterval = age
+    ) {
+        let keychain = URL(fileURLWithPath: folder.filePath(place.name, place.user))
+        let parent = keychain.deletingLastPathComponent().path
+        let name = keychain.lastPathComponent
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: parent)) ?? []
+        let found = names.filter {
+            $0.hasPrefix(name + ".backup-") || $0.hasPrefix(name + ".incoming-")
+                || $0.hasPrefix("." + name + ".")
+        }
+        paths = found.map { parent + "/" + $0 }.filter { path in
+            let facts = try? FileManager.default.attributesOfItem(atPath: path)
+            guard let changed = facts?[.modificationDate] as? Date else { return false }
+            return Date().timeIntervalSince(changed) > age
+        }
+    }
+
+    var count: Int { paths.count }
+
+    func remove() { for path in paths { try? FileManager.default.removeItem(atPath: path) } }
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Foundation
+internal import GRDB
+
+/// A keychain's file as it was at one moment, in a file of its own, while others go on reading and
+/// writing: as sealed as the keychain itself, and without the device secret, which lies elsewhere.
+public enum KeychainCopy {
+    /// Whole, looked through and on the disk when this returns; whatever is at the target already
+    /// stays and is an error.
+    public static func make(
+        of path: String, at target: String
+    ) throws(KeychainStoreError) {
+        try FileCheck.check(path)
+        let place = try BuildingPlace(for: target)
+        defer { place.remove() }
+        do {
+            let source = try DatabaseQueue(path: path, configuration: .newKeychain())
+            let original = try source.writeWithoutTransaction { database in
+                try database.execute(sql: "VACUUM INTO ?", arguments: [place.file])
+                return try Keybag(database).identifier
+            }
+            try source.close()
+            guard try verified(place.file) == original else { throw KeychainStoreError.busy }
+            try place.sync()
+        } catch { throw KeychainStoreError(error) }
+        try place.publish()
+    }
+
+    /// Whose items are in it, where SQLite and the keybag say that it is a whole keychain.
+    static func verified(_ path: String) throws -> [UInt8] {
+        try FileCheck.check(path)
+        let queue = try DatabaseQueue(path: path, configuration: .newKeychain())
+        defer { try? queue.close() }
+        return try queue.read { database in
+            _ = try KeychainSchema.knownVersion(database)
+            guard try String.fetchAll(database, sql: "PRAGMA integrity_check(1)") == ["ok"] else {
+                throw KeychainStoreError.damaged
+            }
+            return try Keybag(database).identifier
+        }
+    }
+}

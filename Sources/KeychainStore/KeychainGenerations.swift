@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+public import Foundation
+
+/// Earlier states of a keychain's file, kept beside it: `login.keychain.generation-7`. The number
+/// rises; the newest three stay.
+public struct KeychainGenerations: Sendable {
+    public static let most = 3
+
+    public struct Generation: Sendable, Equatable {
+        public let number: Int
+        public let path: String
+        public let made: Date
+        public let bytes: Int
+    }
+
+    private let path: String
+
+    public init(of path: String) { self.path = path }
+
+    /// The newest first.
+    public var all: [Generation] {
+        let file = URL(fileURLWithPath: path)
+        let folder = file.deletingLastPathComponent().path
+        let prefix = file.lastPathComponent + ".generation-"
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        let found = names.compactMap { name -> Generation? in
+            guard name.hasPrefix(prefix), let number = Int(name.dropFirst(prefix.count)),
+                number > 0, name == prefix + String(number)
+            else { return nil }
+            return Self.generation(number, folder + "/" + name)
+        }
+        return found.sorted { $0.number > $1.number }
+    }
+
+    /// Keeps the keychain as it is now. Older generations go once this one is whole and on the disk.
+    @discardableResult
+    public func keep() throws(KeychainStoreError) -> Generation {
+        let number = (all.first?.number ?? 0) + 1
+        let target = "\(path).generation-\(number)"
+        try KeychainCopy.make(of: path, at: target)
+        guard let made = Self.generation(number, target) else { throw .inputOutput(0) }
+        for old in all.dropFirst(Self.most) {
+            try? FileManager.default.removeItem(atPath: old.path)
+        }
+        return made
+    }
+
+    /// Keeps it where it has changed since the last generation, and that is old enough.
+    @discardableResult
+    public func keepIfDue(
+        now: Date = Date(), after age: TimeInterval = 24 * 60 * 60
+    ) throws(KeychainStoreError) -> Generation? {
+        if let newest = all.first {
+            guard now.timeIntervalSince(newest.made) >= age else { return nil }
+            // SQLite writes to the log first, and to the file some time later.
+            let changes = [path, path + "-wal"].compactMap(Self.changed)
+            guard changes.contains(where: { $0 > newest.made }) else { return nil }
+        }
+        return try keep()
+    }
+
+    private static func generation(_ number: Int, _ path: String) -> Generation? {
+        guard let facts = try? FileManager.default.attributesOfItem(atPath: path),
+            facts[.type] as? FileAttributeType == .typeRegular,
+            let made = facts[.modificationDate] as? Date,
+            let bytes = (facts[.size] as? NSNumber)?.intValue
+        else { return nil }
+        return Generation(number: number, path: path, made: made, bytes: bytes)
+    }
+
+    private static func changed(_ path: String) -> Date? {
+        (try? FileManager.default.attributesOfItem(atPath: path))?[.modificationDate] as? Date
+    }
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import GRDB
+
+/// Brings a file of an older version up to date: all steps in one transaction, after a copy of the
+/// file as it was has been kept.
+enum KeychainMigration {
+    /// Does nothing to a file of this version. Another program may be doing the same.
+    static func run(
+        _ path: String, _ owner: KeychainOwner, keepsOld: Bool = true
+    ) throws {
+        let queue = try DatabaseQueue(path: path, configuration: .newKeychain())
+        defer { try? queue.close() }
+        try queue.writeWithoutTransaction { database in
+            try database.execute(sql: "PRAGMA synchronous = FULL")
+            try database.inTransaction(.immediate) {
+                guard try Keybag(database).owner == owner else {
+                    throw KeychainStoreError.belongsToAnother
+                }
+                var version = try KeychainSchema.knownVersion(database)
+                guard version < KeychainSchema.version else { return .commit }
+                // Nobody else writes now: what is kept is what is migrated.
+                if keepsOld { try KeychainGenerations(of: path).keep() }
+                guard try !Keybag(database).protectors.isEmpty else {
+                    throw KeychainStoreError.damaged
+                }
+                while let step = KeychainSchema.migrations[version] {
+                    try database.execute(sql: step)
+                    version += 1
+                }
+                try database.execute(sql: "PRAGMA user_version = \(version)")
+                return .commit
+            }
+        }
+    }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Foundation
+internal import GRDB
+internal import KeychainModel
+public import Secrets
+
+/// A keychain that has come back from a copy and is about to take the place of the one that is in
+/// use. The copy is the caller's own, and is changed on the way.
+public struct ReturningKeychain: Sendable {
+    /// Records that can't be used on this device, or are damaged; set aside within the copy.
+    public let setAside: Int
+    private let path: String
+    private let owner: KeychainOwner
+
+    /// Refuses what is not a whole keychain of this owner's, of this version or an older one.
+    public init(
+        _ path: String, owner: KeychainOwner, deviceKey: borrowing SealingKey
+    ) throws(KeychainStoreError) {
+        self.path = path
+        self.owner = owner
+        do {
+            _ = try KeychainCopy.verified(path)
+            try KeychainMigration.run(path, owner, keepsOld: false)
+        } catch { throw KeychainStoreError(error) }
+        let file = try KeychainFile.open(at: path, owner: owner)
+        guard try file.reading(KeychainFile.isStructureWhole) else { throw .damaged }
+        setAside = try file.adopt(deviceKey) + file.setDamagedAside(deviceKey)
+        try file.close()
+    }
+
+    /// Where no keychain is. Whoever makes one at the same moment wins.
+    public func publish(at target: String) throws(KeychainStoreError) {
+        try KeychainCopy.make(of: path, at: target)
+    }
+
+    /// In the place of a keychain that opens: in one transaction that other connections see whole or
+    /// not at all. What was there is kept as a generation, with everything ever acknowledged in it.
+    public func replace(
+        _ file: KeychainFile
+    ) throws(KeychainStoreError) -> KeychainGenerations.Generation {
+        let kept = try file.withWriter { database in
+            try database.execute(sql: "ATTACH ? AS incoming", arguments: [path])
+            defer { try? database.execute(sql: "DETACH incoming") }
+            var kept: KeychainGenerations.Generation?
+            try database.inTransaction(.immediate) {
+                // Nobody else writes now: what is kept is what is replaced.
+                kept = try KeychainGenerations(of: file.path).keep()
+                for table in KeychainSchema.tables {
+                    try database.execute(
+                        sql: """
+                            DELETE FROM main.\(table);
+                            INSERT INTO main.\(table) SELECT * FROM incoming.\(table);
+                            """)
+                }
+                return .commit
+            }
+            return kept
+        }
+        file.flush()
+        guard let kept else { throw .inputOutput(0) }
+        return kept
+    }
+}
+
+extension KeychainFile {
+    /// On another device than the one it was made on, “always” items get new keys; the old ones, and
+    /// all that is bound to the other device, do not open here and are set aside.
+    fileprivate func adopt(
+        _ deviceKey: borrowing SealingKey
+    ) throws(KeychainStoreError) -> Int {
+        let keybag = try keybag()
+        let isFromHere =
+            wrap.open(try keybag.required(.always), for: .always, under: deviceKey) != nil
+        guard !isFromHere else { return 0 }
+        // Nor does the device secret come along that the passcode-set class needs.
+        let portable = keybag.protectors.filter { $0.kind != .device }.map(\.withoutPasscode)
+        guard !portable.isEmpty else { throw .wrongDeviceKey }
+        let always = wrap.seal(KeyBundle.random(.always).bytes, for: .always, under: deviceKey)
+        let bound = Accessibility.allCases.filter {
+            $0.isThisDeviceOnly || IndexFamily($0) == .always
+        }.map { String($0.rawValue) }
+        return try writing { database in
+            try Keybag.write(.always, always, database)
+            try Keybag.replace(keybag.protectors, with: portable, database)
+            let rows = try Int64.fetchAll(
+                database,
+                sql: "SELECT id FROM item WHERE accessible IN (\(bound.joined(separator: ", ")))")
+            for row in rows { try Quarantine.move(row, database) }
+            return rows.count
+        }
+    }
+
+    fileprivate func setDamagedAside(
+        _ deviceKey: borrowing SealingKey
+    ) throws(KeychainStoreError) -> Int {
+        let keys = ClassKeys(
+            always: try alwaysKeys(deviceKey: deviceKey), afterFirstUnlock: nil, whileUnlocked: nil)
+        return try check(repair: true, keys: keys).damaged
+    }
+}

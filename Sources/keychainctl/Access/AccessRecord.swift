@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import FoundationEssentials
+internal import KeychainModel
+internal import Terminal
+
+/// Whom an item lets in, as `--json` shows it. The names of its keys are fixed.
+struct AccessRecord: Encodable {
+    struct Application: Encodable {
+        let program: String
+        /// `guarded`, `root` or `weak`.
+        let strength: String
+        /// The program that listed it; nil where its user did when he was asked.
+        let listedBy: String?
+        let listedAt: String
+
+        init(_ application: TrustedApplication) {
+            program = application.identity
+            strength =
+                switch application.strength {
+                case .weak: "weak"
+                case .rootsFile: "root"
+                case .guarded: "guarded"
+                }
+            listedBy = application.listedBy
+            listedAt = Date(timeIntervalSinceReferenceDate: application.listedAt)
+                .formatted(.iso8601)
+        }
+    }
+
+    let item: ItemRecord
+    /// nil where the item has no list: nobody may ask for it, and none but its own group has it.
+    let trusted: [Application]?
+
+    init(_ item: FoundItem) {
+        self.item = ItemRecord(item)
+        trusted = item.trusted.map { $0.applications.map(Application.init) }
+    }
+
+    /// Some lines, with a line end.
+    var text: String {
+        let group = item.group ?? "no group"
+        guard let trusted else {
+            return "belongs to \(PlainText.line(group)), lets in no other program\n"
+        }
+        var lines = ["belongs to \(group), asks about other programs"]
+        if !trusted.isEmpty { lines[0] = "belongs to \(group), asks about programs other than" }
+        for application in trusted {
+            let whose = application.listedBy.map { "by \($0)" } ?? "by its user's answer"
+            let weakly = application.strength == "weak" ? ", weak" : ""
+            lines.append("  \(application.program) (\(application.listedAt), \(whose)\(weakly))")
+        }
+        return lines.map { PlainText.line($0) + "\n" }.joined()
+    }
+}
+
+struct AccessRecords: Encodable {
+    let items: [AccessRecord]
+}

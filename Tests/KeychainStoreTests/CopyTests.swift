@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import GRDB
+import KeychainModel
+import Secrets
+import Synchronization
+import Testing
+
+@testable import KeychainStore
+
+/// Copies, generations and what comes back from them.
+@Suite struct CopyTests {
+    private let keychain: TestKeychain
+    private var copy: String { keychain.folder + "/copy" }
+
+    init() throws {
+        keychain = try TestKeychain()
+        for number in 0..<20 { try keychain.add(generic("mail", "account \(number)")) }
+    }
+
+    private func accounts() throws -> [String] { try keychain.find(query()).map(\.account) }
+
+    private func restore(_ path: String) throws -> KeychainGenerations.Generation {
+        try ReturningKeychain(path, owner: TestKeychain.owner, deviceKey: keychain.deviceKey)
+            .replace(keychain.file)
+    }
+
+    @Test func `a copy opens with the same keys and has the same items`() throws {
+        try KeychainCopy.make(of: keychain.path, at: copy)
+        let file = try KeychainFile.open(at: copy, owner: TestKeychain.owner)
+        let found = try file.find(query(), groups: [TestKeychain.group], keys: keychain.keys())
+        #expect(found.map(\.account) == (try accounts()))
+        #expect(found.map(\.reference) == (try keychain.find(query()).map(\.reference)))
+        let attributes = try FileManager.default.attributesOfItem(atPath: copy)
+        #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
+    }
+
+    @Test func `a copy replaces nothing and leaves nothing beside it`() throws {
+        try Data([1]).write(to: URL(fileURLWithPath: copy))
+        #expect(throws: KeychainStoreError.alreadyExists) {
+            try KeychainCopy.make(of: keychain.path, at: copy)
+        }
+        #expect(try rawBytes(copy) == [1])
+        let names = try FileManager.default.contentsOfDirectory(atPath: keychain.folder)
+        #expect(names.allSatisfy { !$0.hasPrefix(".") })
+    }
+
+    @Test func `a copy made while others write is of one moment`() async throws {
+        let stop = Mutex(false)
+        let keychain = keychain
+        async let writing: Void = Task.detached {
+            var number = 0
+            while !stop.withLock({ $0 }) {
+                try keychain.add(generic("first", "\(number)"))
+                try keychain.add(generic("second", "\(number)"))
+                number += 1
+            }
+        }.value
+        for number in 0..<8 {
+            let path = "\(copy)-\(number)"
+            try KeychainCopy.make(of: keychain.path, at: path)
+            let file = try KeychainFile.open(at: path, owner: TestKeychain.owner)
+            let report = try file.check(repair: false, keys: keychain.keys())
+            #expect(report.isClean)
+            func count(_ service: String) throws -> Int {
+                try file.find(
+                    query(.genericPassword, [.service: .string(service)]),
+                    groups: [TestKeychain.group], keys: keychain.keys()
+                ).count
+            }
+            let difference = try count("first") - count("second")
+            #expect((0...1).contains(difference))
+        }
+        stop.withLock { $0 = true }
+        try await writing
+    }
+
+    @Test func `a damaged keychain gives no copy`() throws {
+        keychain.file.flush()
+        var content = try rawBytes(keychain.path)
+        content.replaceSubrange(2 * 4096..<4 * 4096, with: [UInt8](repeating: 7, count: 2 * 4096))
+        let broken = keychain.folder + "/broken.keychain"
+        try Data(content).write(to: URL(fileURLWithPath: broken))
+        #expect(throws: KeychainStoreError.damaged) {
+            try KeychainCopy.make(of: broken, at: copy)
+        }
+        #expect(!FileManager.default.fileExists(atPath: copy))
+    }
+
+    // MARK: Generations
+
+    @Test func `three generations are kept, and their numbers rise`() throws {
+        let generations = KeychainGenerations(of: keychain.path)
+        #expect(generations.all.isEmpty)
+        for _ in 0..<5 { try generations.keep() }
+        #expect(generations.all.map(\.number) == [5, 4, 3])
+    }
+
+    @Test func `a generation is made a day after the last, where something changed`() throws {
+        let generations = KeychainGenerations(of: keychain.path)
+        #expect(try generations.keepIfDue()?.number == 1)
+        #expect(try generations.keepIfDue() == nil)
+        let tomorrow = Date(timeIntervalSinceNow: 25 * 60 * 60)
+        try FileManager.default.setAttributes(
+            [.modificationDate: Date(timeIntervalSinceNow: 1)],
+            ofItemAtPath: generations.all[0].path)
+        #expect(try generations.keepIfDue(now: tomorrow) == nil)
+        try FileManager.default.setAttributes(
+            [.modificationDate: Date(timeIntervalSinceNow: -1)],
+            ofItemAtPath: generations.all[0].path)
+        try keychain.add(generic("mail", "another"))
+        #expect(try generations.keepIfDue(now: tomorrow)?.number == 2)
+    }
+
+    @Test func `names that only look like a generation are none`() throws {
+        for name in ["0", "-1", "07", "x", "1.bak", ""] {
+            try Data().write(to: URL(fileURLWithPath: "\(keychain.path).generation-\(name)"))
+        }
+        #expect(KeychainGenerations(of: keychain.path).all.isEmpty)
+    }
+
+    // MARK: Coming back
+
+    @Test func `what was deleted is there again, under the same references`() throws {
+        let before = try keychain.find(query())
+        try KeychainCopy.make(of: keychain.path, at: copy)
+        try keychain.delete(query())
+        try keychain.add(generic("mail", "later"))
+        let kept = try restore(copy)
+        #expect(try keychain.find(query()).map(\.reference) == before.map(\.reference))
+        for item in try keychain.find(query()) { #expect(try keychain.open(item) == "s3cret") }
+        // And what was replaced can be had back in the same way.
+        _ = try restore(kept.path)
+        #expect(try accounts() == ["later"])
+    }
+
+    @Test func `a keychain open elsewhere sees the restored one at once`() throws {
+        let other = try KeychainFile.open(at: keychain.path, owner: TestKeychain.owner)
+        _ = try other.find(query(), groups: [TestKeychain.group], keys: keychain.keys())
+        try KeychainCopy.make(of: keychain.path, at: copy)
+        try keychain.add(generic("mail", "later"))
+        _ = try restore(copy)
+        let found = try other.find(query(), groups: [TestKeychain.group], keys: keychain.keys())
+        #expect(found.count == 20)
+    }
+
+    @Test func `nothing is written for a keychain that another has replaced`() throws {
+        let stranger = try TestKeychain()
+        try stranger.add(generic("mail", "stranger"))
+        try KeychainCopy.make(of: stranger.path, at: copy)
+        _ = try ReturningKeychain(
+            copy, owner: TestKeychain.owner, deviceKey: stranger.deviceKey
+        ).replace(keychain.file)
+        #expect(throws: KeychainStoreError.busy) { try keychain.add(generic("mail", "lost")) }
+        let file = try KeychainFile.open(at: keychain.path, owner: TestKeychain.owner)
+        let found = try file.find(query(), groups: [TestKeychain.group], keys: stranger.keys())
+        #expect(found.map(\.account) == ["stranger"])
+    }
+
+    @Test func `another owner's keychain does not come back`() throws {
+        try KeychainCopy.make(of: keychain.path, at: copy)
+        for owner in [
+            KeychainOwner(user: 4712, account: "zoë"), KeychainOwner(user: 4711, account: "zoe"),
+        ] {
+            #expect(throws: KeychainStoreError.belongsToAnother) {
+                _ = try ReturningKeychain(copy, owner: owner, deviceKey: keychain.deviceKey)
+            }
+        }
+    }
+
+    @Test(arguments: [
+        ("PRAGMA user_version = 999", KeychainStoreError.newerVersion),
+        ("PRAGMA user_version = 0", .damaged), ("PRAGMA application_id = 1", .damaged),
+        ("CREATE VIEW spy AS SELECT 1", .damaged),
+        ("CREATE TRIGGER spy AFTER INSERT ON item BEGIN SELECT 1; END", .damaged),
+        ("DROP INDEX tokenByItem", .damaged), ("DELETE FROM keybag", .damaged),
+    ])
+    func `what is no keychain of this version does not come back`(
+        _ change: String, _ error: KeychainStoreError
+    ) throws {
+        try KeychainCopy.make(of: keychain.path, at: copy)
+        let queue = try DatabaseQueue(path: copy)
+        try queue.writeWithoutTransaction { try $0.execute(sql: change) }
+        try queue.close()
+        #expect(throws: error) {
+            _ = try ReturningKeychain(
+                copy, owner: TestKeychain.owner, deviceKey: keychain.deviceKey)
+        }
+    }
+
+    @Test func `a file cut short or full of noise does not come back`() throws {
+        try KeychainCopy.make(of: keychain.path, at: copy)
+        let content = try rawBytes(copy)
+        let broken = [
+            Array(content.prefix(4096)), Array(content.dropLast(1)), Array(content.dropLast(4096)),
+            RandomBytes.make(content.count), [],
+        ]
+        for bytes in broken {
+            try Data(bytes).write(to: URL(fileURLWithPath: copy))
+            #expect(throws: KeychainStoreError.damaged) {
+                _ = try ReturningKeychain(
+                    copy, owner: TestKeychain.owner, deviceKey: keychain.deviceKey)
+            }
+        }
+    }
+
+    @Test func `on another device what is bound to the first is set aside`() throws {
+        for (number, accessible) in Accessibility.allCases.enumerated() {
+            try keychain.add(generic("each", "\(number)", accessible: accessible))
+        }
+        try KeychainCopy.make(of: keychain.path, at: copy)
+        let elsewhere = SealingKey.random()
+        let path = keychain.folder + "/elsewhere.keychain"
+        let returning = try ReturningKeychain(
+            copy, owner: TestKeychain.owner, deviceKey: elsewhere)
+        let setAside = returning.setAside
+        #expect(setAside == 5)
+        try returning.publish(at: path)
+        let file = try KeychainFile.open(at: path, owner: TestKeychain.owner)
+        let unlocked = try file.unlock(
+            password: secret(TestKeychain.password), deviceSecret: nil, deviceKey: elsewhere)
+        let keys = ClassKeys(
+            always: try file.alwaysKeys(deviceKey: elsewhere),
+            afterFirstUnlock: unlocked.afterFirstUnlock.copy(),
+            whileUnlocked: unlocked.whileUnlocked.copy())
+        let found = try file.find(query(), groups: [TestKeychain.group], keys: keys)
+        #expect(found.count == 22)
+        #expect(try file.check(repair: false, keys: keys).isClean)
+    }
+
+    @Test func `without a password nothing opens it on another device, and it is refused`() throws {
+        let unprotected = try TestKeychain(password: nil)
+        try KeychainCopy.make(of: unprotected.path, at: copy)
+        #expect(throws: KeychainStoreError.wrongDeviceKey) {
+            _ = try ReturningKeychain(
+                copy, owner: TestKeychain.owner, deviceKey: SealingKey.random())
+        }
+    }
+}
