@@ -25,6 +25,7 @@ dependencies:
 build: dependencies
 	$(BUILD) --product keychaind
 	$(BUILD) --product keychain-auth
+	$(BUILD) --product keychain-tpm
 	$(BUILD) --product keychain-prompter
 	$(BUILD) --product keychainctl
 	$(MAKE) -C pam-module

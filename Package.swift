@@ -52,6 +52,7 @@ let package = Package(
         .library(name: "Keychain", targets: ["Keychain"]),
         .executable(name: "keychaind", targets: ["keychaind"]),
         .executable(name: "keychain-auth", targets: ["keychain-auth"]),
+        .executable(name: "keychain-tpm", targets: ["keychain-tpm"]),
         .executable(name: "keychain-prompter", targets: ["keychain-prompter"]),
         .executable(name: "keychainctl", targets: ["keychainctl"]),
         // For Benchmarks alone.
@@ -75,6 +76,8 @@ let package = Package(
         .systemLibrary(name: "CPAM", providers: [.apt(["libpam0g-dev"])]),
         .systemLibrary(
             name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
+        .systemLibrary(
+            name: "CTSS2", pkgConfig: "tss2-esys", providers: [.apt(["libtss2-dev"])]),
         .target(name: "CLinux"),
         .target(name: "CLoginFrame", path: "pam-module/frame"),
 
@@ -85,6 +88,7 @@ let package = Package(
         floor("LoginHandoff", ["CLoginFrame", "CLinux", "Secrets"]),
         floor("LocalSocket", ["CLinux", "Secrets"]),
         floor("LoginManager", ["CSystemd"]),
+        floor("TrustedPlatform", ["CTSS2", "Secrets"]),
         floor("Terminal", ["Secrets"]),
         floor("PAMSetup", ["LocalSocket"]),
         floor("Pinentry", ["LocalSocket", "Secrets", "Terminal"]),
@@ -137,6 +141,7 @@ let package = Package(
                 arguments, log,
             ]),
         roof("keychain-auth", ["LocalSocket", "PAMSession", "Secrets"]),
+        roof("keychain-tpm", ["KeychainModel", "LocalSocket", "Secrets", "TrustedPlatform"]),
         roof(
             "keychain-prompter",
             [
@@ -162,6 +167,7 @@ let package = Package(
         tests("TerminalTests", ["Terminal", "Secrets"]),
         tests("PAMSetupTests", ["PAMSetup"]),
         tests("PinentryTests", ["Pinentry", "LocalSocket", "Secrets"]),
+        tests("TrustedPlatformTests", ["TrustedPlatform", "Secrets"]),
         tests("LocalSocketTests", ["LocalSocket", "CLinux", "Secrets"]),
         tests("LoginHandoffTests", ["LoginHandoff", "Secrets"]),
         // Random policies and requests, for the tests and the benchmarks of the policy engine.

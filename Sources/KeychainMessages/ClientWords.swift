@@ -84,10 +84,12 @@ extension Request {
             if let secret { parcel.add(secret) }
         case .delete(let query): message.delete = query.wire
         case .status: message.status = .init()
-        case .createKeychain(let name, let password):
+        case .createKeychain(let name, let password, let recoveryKey):
             message.createKeychain.name = name
             message.createKeychain.hasPassword_p = password != nil
+            message.createKeychain.hasRecoveryKey_p = recoveryKey != nil
             if let password { parcel.add(password) }
+            if let recoveryKey { parcel.add(recoveryKey) }
         case .unlock(let keychain, let password):
             message.unlock = .init()
             if let keychain { message.unlock.keychain = keychain }
@@ -107,6 +109,7 @@ extension Request {
         case .capabilities: message.capabilities = .init()
         case .endContext: message.endContext = .init()
         case .policies(let reload): message.policies.reload = reload
+        case .protectors(let request): request.encode(into: &message.protectors, &parcel)
         case .safekeeping(let keychain, let step):
             message.safekeeping = step.wire
             if let keychain { message.safekeeping.keychain = keychain }
@@ -132,7 +135,8 @@ extension Request {
         case .createKeychain(let create):
             self = .createKeychain(
                 name: create.name,
-                password: create.hasPassword_p ? try secrets.takeFirst() : nil)
+                password: create.hasPassword_p ? try secrets.takeFirst() : nil,
+                recoveryKey: create.hasRecoveryKey_p ? try secrets.takeFirst() : nil)
         case .unlock(let named):
             self = .unlock(
                 keychain: named.hasKeychain ? named.keychain : nil,
@@ -151,6 +155,7 @@ extension Request {
         case .capabilities: self = .capabilities
         case .endContext: self = .endContext
         case .policies(let policies): self = .policies(reload: policies.reload)
+        case .protectors(let wire): self = .protectors(try ProtectorRequest(wire, &secrets))
         case .safekeeping(let wire):
             self = .safekeeping(
                 keychain: wire.hasKeychain ? wire.keychain : nil, try Safekeeping(wire))
@@ -181,7 +186,7 @@ extension AuthenticationContext {
 }
 
 extension ArraySlice<HeldSecret> {
-    fileprivate mutating func takeFirst() throws(MessageError) -> HeldSecret {
+    mutating func takeFirst() throws(MessageError) -> HeldSecret {
         guard let first else { throw .secretsDoNotFit }
         removeFirst()
         return first

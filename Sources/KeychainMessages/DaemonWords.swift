@@ -45,6 +45,7 @@ public enum DaemonWords: Sendable {
             if let status = answer.status { message.answer.status = status.wire }
             if let known = answer.capabilities { message.answer.capabilities = known.wire }
             if let report = answer.report { message.answer.report = report }
+            message.answer.protectors = answer.protectors.map(\.wire)
             if let kept = answer.safekept { message.answer.safekept = kept.wire }
         case .needsPrompter(let challenge, let program):
             message.needsPrompter.challenge = .init(challenge)
@@ -96,6 +97,7 @@ extension Answer {
         status = wire.hasStatus ? try ServiceStatus(wire.status) : nil
         capabilities = wire.hasCapabilities ? try Capabilities(wire.capabilities) : nil
         report = wire.hasReport ? wire.report : nil
+        for protector in wire.protectors { protectors.append(try Protector(protector)) }
         safekept = wire.hasSafekept ? try Safekept(wire.safekept) : nil
         let lengths = wire.items.filter(\.hasSecret_p).map(\.secretLength)
         var secrets = try SecretParcel.split(joined, lengths: lengths)[...]

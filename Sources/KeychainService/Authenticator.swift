@@ -53,7 +53,7 @@ public struct TrustAnswer: Sendable {
 /// words.
 public struct Question: Sendable, Equatable {
     public enum Purpose: String, Sendable {
-        case read, change, delete, add, authenticate, keepOpen
+        case read, change, delete, add, authenticate, keepOpen, addProtector, removeProtector
         /// What the keychain of that name is copied to, or replaced by, is the program's choice.
         case backUp, restore
     }
@@ -93,6 +93,8 @@ public struct Question: Sendable, Equatable {
             case .keepOpen: "keep a keychain open longer than until now"
             case .backUp: "copy all of your keychain \(name), as sealed as it is, to a file"
             case .restore: "replace your keychain \(name) with an earlier copy"
+            case .addProtector: "add something that opens your keychain \(name)"
+            case .removeProtector: "remove something that opens your keychain \(name)"
             case .read, .change, .delete, .add: "\(purpose.rawValue) \(things)"
             }
         var lines = ["\(Self.program(caller)) wants to \(purpose)."] + remarks

@@ -18,6 +18,7 @@ final class Logins: Sendable {
     private let evidence: EvidenceStore
     private let guesses: Guesses
     private let outOfStep: OutOfStep
+    private let unasked: UnaskedUnlock
     private let accounts: AccountNames
     private let audit: AuditLog
     private let log: @Sendable (String) -> Void
@@ -26,7 +27,8 @@ final class Logins: Sendable {
     init(
         folder: KeychainFolder, protectors: Protectors, vault: KernelVault,
         sessions: SessionRegistry, pending: PendingUnlocks,
-        evidence: EvidenceStore, guesses: Guesses, outOfStep: OutOfStep, accounts: AccountNames,
+        evidence: EvidenceStore, guesses: Guesses, outOfStep: OutOfStep,
+        unasked: UnaskedUnlock, accounts: AccountNames,
         audit: AuditLog,
         log: @escaping @Sendable (String) -> Void
     ) {
@@ -38,6 +40,7 @@ final class Logins: Sendable {
         self.evidence = evidence
         self.guesses = guesses
         self.outOfStep = outOfStep
+        self.unasked = unasked
         self.accounts = accounts
         self.audit = audit
         self.log = log
@@ -51,7 +54,11 @@ final class Logins: Sendable {
         let refusal = recording(.login, facts.user, host) { () throws(Refusal) in
             let session = try begin(facts, hasPassword: password != nil, host: host)
             log("login of uid \(facts.user) through \(facts.service)")
-            guard let password, password.bytes.count > 0 else { return }
+            guard let password else {
+                return unasked.begin(session, subject(session.user, host))
+            }
+            // An empty one is a failure, not an absence.
+            guard password.bytes.count > 0 else { return }
             guard pending.begin(facts.user) else { throw .tooManyRequests }
             let begun = unlockBegins(facts.user)
             work.async { [self] in

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainMessages
 internal import KeychainModel
 internal import KeychainStore
 internal import LocalSocket
@@ -11,14 +12,19 @@ internal import Synchronization
 final class Protectors: Sendable {
     private let folder: KeychainFolder
     private let deviceKey: SealingKey
+    let keys: ProtectorKeys
     /// A keychain that is made without a password can be opened by this device.
     private let allowsDeviceProtector: Bool
     private let oneAtATime = Mutex(())
     /// Application passwords cost less, and don't wait for logins, nor these for them.
     private let oneApplicationAtATime = Mutex(())
 
-    init(folder: KeychainFolder, deviceKey: consuming SealingKey, allowsDeviceProtector: Bool) {
+    init(
+        folder: KeychainFolder, deviceKey: consuming SealingKey, allowsDeviceProtector: Bool,
+        keys: ProtectorKeys = .none
+    ) {
         self.folder = folder
+        self.keys = keys
         self.deviceKey = deviceKey
         self.allowsDeviceProtector = allowsDeviceProtector
     }
@@ -108,9 +114,13 @@ final class Protectors: Sendable {
     }
 
     func create(
-        _ name: KeychainName, of user: UInt32, password: HeldSecret?, provisional: Bool = false
+        _ name: KeychainName, of user: UInt32, password: HeldSecret?,
+        recoveryKey: HeldSecret? = nil, provisional: Bool = false
     ) throws(Refusal) {
         guard password != nil || allowsDeviceProtector else { throw .passcodeNotSet }
+        let recovery = try recoveryKey.map { text throws(Refusal) in
+            try keys.make(.recoveryKey(text))
+        }
         try oneAtATime.withLock { _ throws(Refusal) in
             let secret = password == nil ? nil : HeldSecret(SecretBytes(random: 32))
             try folder.create(name, of: user) { path, owner throws(KeychainStoreError) in
@@ -119,7 +129,7 @@ final class Protectors: Sendable {
                 if let secret { try keep(secret, name, user) }
                 _ = try KeychainFile.create(
                     at: path, owner: owner, deviceKey: deviceKey, password: password,
-                    deviceSecret: secret, provisional: provisional)
+                    deviceSecret: secret, provisional: provisional, adding: recovery)
             }
         }
     }
@@ -167,9 +177,23 @@ final class Protectors: Sendable {
         }
     }
 
+    /// One derivation at a time.
+    func derive<R: ~Copyable>(
+        _ body: () throws(Refusal) -> R
+    ) throws(Refusal) -> R {
+        try oneAtATime.withLock { _ throws(Refusal) in try body() }
+    }
+
     // MARK: The device secret of passcode-set items
 
-    private func deviceSecret(_ keychain: OpenKeychain) -> HeldSecret? {
+    func deviceSecretOrNew(_ keychain: OpenKeychain) throws(Refusal) -> HeldSecret {
+        if let known = deviceSecret(keychain) { return known }
+        let secret = HeldSecret(SecretBytes(random: 32))
+        do { try keep(secret, keychain.name, keychain.user) } catch { throw Refusal(error) }
+        return secret
+    }
+
+    func deviceSecret(_ keychain: OpenKeychain) -> HeldSecret? {
         let path = folder.deviceSecretPath(keychain.name, keychain.user)
         guard let kept = try? PrivateFile.read(path, limit: SealingKey.byteCount) else {
             return nil
