@@ -175,7 +175,9 @@ let package = Package(
             "KeychainStoreTests",
             ["KeychainStore", "KeychainModel", "AccessControl", "Secrets", grdb]),
         guests("SecurityTests", .v6, ["Security", "KeychainModel", "KeychainMessages", "Secrets"]),
-        guests("LocalAuthenticationTests", .v6, ["LocalAuthentication", "Security"]),
+        guests(
+            "LocalAuthenticationTests", .v6,
+            ["LocalAuthentication", "Security", "KeychainModel"]),
         guests("KeychainTests", .v6, ["Keychain", "KeychainModel", "Security"]),
         guests("ExampleTests", .v6, ["Security"]),
         guests("AppleSamplesTests", .v6, ["Security"]),

@@ -9,8 +9,7 @@ internal import SwiftProtobuf
 public enum ClientWords: Sendable {
     /// A request; the program may offer its controlling terminal for a question.
     case request(Request, context: AuthenticationContext?, offersTerminal: Bool)
-    /// A prompter for a whole session. One that shows windows is out of reach of what its user types
-    /// into a terminal.
+    /// A prompter that asks in windows can be asked for a yes.
     case registerPrompter(showsWindows: Bool)
     /// A prompter that was started for one question names it.
     case attachPrompter(challenge: [UInt8])
@@ -33,8 +32,7 @@ public enum ClientWords: Sendable {
             }
             request.encode(into: &message, &parcel)
         case .registerPrompter(let showsWindows):
-            message.registerPrompter = .init()
-            message.showsWindows = showsWindows
+            message.registerPrompter.showsWindows = showsWindows
         case .attachPrompter(let challenge): message.attachPrompter = .init(challenge)
         case .promptReply(let answer):
             message.promptReply.hasAnswer_p = answer != nil
@@ -53,7 +51,8 @@ public enum ClientWords: Sendable {
         guard message.secretLengths.count <= Self.mostSecrets else { throw .malformed }
         var parts = try SecretParcel.split(secrets, lengths: message.secretLengths)[...]
         switch message.verb {
-        case .registerPrompter: self = .registerPrompter(showsWindows: message.showsWindows)
+        case .registerPrompter(let prompter):
+            self = .registerPrompter(showsWindows: prompter.showsWindows)
         case .attachPrompter(let challenge): self = .attachPrompter(challenge: .init(challenge))
         case .promptReply(let reply):
             self = .promptReply(reply.hasAnswer_p ? try parts.takeFirst() : nil)

@@ -20,6 +20,8 @@ public enum DaemonWords: Sendable {
     public enum Prompt: Sendable, Equatable {
         case askHidden(String)
         case askVisible(String)
+        /// A yes or a no; an empty answer is a yes.
+        case confirm(String)
         case information(String)
         case error(String)
         case title(String)
@@ -122,6 +124,7 @@ extension DaemonWords.Prompt {
         switch self {
         case .askHidden(let text): (wire.kind, wire.text) = (1, text)
         case .askVisible(let text): (wire.kind, wire.text) = (2, text)
+        case .confirm(let text): (wire.kind, wire.text) = (85, text)
         case .information(let text): (wire.kind, wire.text) = (3, text)
         case .error(let text): (wire.kind, wire.text) = (4, text)
         case .title(let text): (wire.kind, wire.text) = (5, text)
@@ -140,6 +143,7 @@ extension DaemonWords.Prompt {
         case 5: self = .title(wire.text)
         case 6: self = .finished(succeeded: wire.outcome == 0)
         case 80: self = .choose(wire.choices.compactMap(TrustChoice.init(rawValue:)))
+        case 85: self = .confirm(wire.text)
         default: throw .malformed
         }
     }

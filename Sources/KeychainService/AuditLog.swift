@@ -17,7 +17,7 @@ final class AuditLog: Sendable {
         case changeSettings, authenticate, reloadPolicies, backup, restore, repair
         case addProtector, removeProtector, testProtector, unlockAtLogin
         /// What PAM's module or a screen locker asked for.
-        case login, logout, offerPassword, changePassword
+        case login, logout, offerPassword, changePassword, resetPassword
     }
 
     /// Who it was.

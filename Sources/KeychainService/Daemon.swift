@@ -130,8 +130,7 @@ public final class Daemon: Sendable {
             unasked: UnaskedUnlock(
                 folder: folder, protectors: protectors, vault: vault, pending: pending,
                 audit: audit, log: plan.log),
-            accounts: accounts,
-            audit: audit,
+            outOfStep: OutOfStep(keyring: keyring), accounts: accounts, audit: audit,
             log: plan.log)
         logins = LoginServer(plan.logins, .login, logins: handler, accounts: accounts)
         offers = LoginServer(plan.offers, .offer, logins: handler, accounts: accounts)

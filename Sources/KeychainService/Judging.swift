@@ -18,7 +18,7 @@ struct Judging: Sendable {
     var admission: @Sendable (SealedItem) -> AccessRequest.Admission = { _ in .none }
 
     func judge(_ item: AccessRequest.Item, _ evidence: Evidence) -> Verdict {
-        judge.judge(AccessRequest(circumstances, on: item), evidence)
+        judge.judge(AccessRequest(circumstances, on: item), evidence.about(item.reference))
     }
 
     func judge(_ item: SealedItem, _ evidence: Evidence) -> Verdict {
@@ -164,7 +164,7 @@ extension KeychainService {
         remarks: [String] = []
     ) -> Question {
         Question(
-            purpose, names: needs.names, itemCount: needs.items.count,
+            purpose, names: needs.names, itemCount: needs.items.count, items: Array(needs.items),
             reason: reason ?? asker.context?.reason, remarks: remarks)
     }
 
@@ -245,7 +245,11 @@ struct Needs: Sendable {
 extension SealedItem {
     fileprivate func restsOnPasscode(for operation: ItemOperation) -> Bool {
         accessControl.protection == .whenPasscodeSetThisDeviceOnly
-            || accessControl.constraint(for: operation) != .always
+            || asksForProof(for: operation)
+    }
+
+    func asksForProof(for operation: ItemOperation) -> Bool {
+        accessControl.constraint(for: operation) != .always
     }
 
     /// What people know the item by.

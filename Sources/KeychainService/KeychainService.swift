@@ -122,6 +122,9 @@ public final class KeychainService: Sendable {
             }
             do {
                 status.isPasswordProtected = try keychain.file.isPasswordProtected()
+                let states = try keychain.file.protectors().map(\.state)
+                status.isProvisional = states.contains(.provisional)
+                status.hasPendingPassword = states.contains { $0 == .pending || $0 == .adopted }
                 status.itemCount = try keychain.file.itemCount()
                 status.damagedItems = keychain.file.corruptItemCount
                 status.quarantinedItems = try keychain.file.quarantinedCount()

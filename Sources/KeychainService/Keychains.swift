@@ -33,7 +33,12 @@ extension KeychainService {
         guard try isProtected(keychain) else { throw .passcodeNotSet }
         let begun = vault.locks.now(keychain.place)
         let keys = try attempt(keychain.place) { () throws(Refusal) in
-            try protectors.unlock(keychain, password)
+            guard let renewal = vault.renewal(of: keychain) else {
+                return try protectors.unlock(keychain, password)
+            }
+            let keys = try protectors.unlock(keychain, password, goingOnWith: renewal)
+            vault.endRenewal(of: keychain)
+            return keys
         }
         try vault.keep(keys, of: keychain, for: asker.caller, since: begun)
         audit?.record(.unlock, asker, Evidence(), nil)
@@ -59,6 +64,7 @@ extension KeychainService {
         let begun = vault.locks.now(keychain.place)
         let keys = try attempt(keychain.place) { () throws(Refusal) in
             try protectors.setPassword(keychain, old: old, new: new)
+            vault.endRenewal(of: keychain)
             return try protectors.unlock(keychain, new)
         }
         try? vault.keep(keys, of: keychain, for: asker.caller, since: begun)

@@ -63,6 +63,31 @@ final class Protectors: Sendable {
         }
     }
 
+    /// Opens it for a login whose password PAM has verified.
+    func login(
+        _ keychain: OpenKeychain, _ password: HeldSecret
+    ) throws(Refusal) -> LoginOutcome {
+        let secret = deviceSecret(keychain)
+        return try oneAtATime.withLock { _ throws(Refusal) in
+            do throws(KeychainStoreError) {
+                return try keychain.file.login(
+                    password: password.bytes, deviceSecret: secret, deviceKey: deviceKey)
+            } catch { throw Refusal(error) }
+        }
+    }
+
+    /// Opens it with a password of its own, and lets the next login's open it too.
+    func unlock(
+        _ keychain: OpenKeychain, _ password: HeldSecret, goingOnWith new: borrowing PasswordKeys
+    ) throws(Refusal) -> UnlockedKeys {
+        let kept = new.copy()
+        return try withDeviceSecret(keychain) { secret throws(KeychainStoreError) in
+            try keychain.file.unlock(
+                password: password.bytes, goingOnWith: PasswordKeys(copy: kept),
+                deviceSecret: secret)
+        }
+    }
+
     /// For keychains that no password protects.
     func unlockWithDevice(_ keychain: OpenKeychain) throws(Refusal) -> UnlockedKeys {
         do { return try keychain.file.unlock(deviceKey: deviceKey) } catch {
@@ -89,7 +114,8 @@ final class Protectors: Sendable {
     }
 
     func create(
-        _ name: KeychainName, of user: UInt32, password: HeldSecret?, recoveryKey: HeldSecret? = nil
+        _ name: KeychainName, of user: UInt32, password: HeldSecret?,
+        recoveryKey: HeldSecret? = nil, provisional: Bool = false
     ) throws(Refusal) {
         guard password != nil || allowsDeviceProtector else { throw .passcodeNotSet }
         let recovery = try recoveryKey.map { text throws(Refusal) in
@@ -103,7 +129,7 @@ final class Protectors: Sendable {
                 if let secret { try keep(secret, name, user) }
                 _ = try KeychainFile.create(
                     at: path, owner: owner, deviceKey: deviceKey, password: password,
-                    deviceSecret: secret, adding: recovery)
+                    deviceSecret: secret, provisional: provisional, adding: recovery)
             }
         }
     }
@@ -120,14 +146,33 @@ final class Protectors: Sendable {
     func setPassword(
         _ keychain: OpenKeychain, old: HeldSecret?, new: HeldSecret
     ) throws(Refusal) {
-        let known = deviceSecret(keychain)
+        try withDeviceSecret(keychain) { secret throws(KeychainStoreError) in
+            try keychain.file.setPassword(
+                old: old?.bytes.copy(), new: new.bytes.copy(), deviceKey: deviceKey,
+                deviceSecret: secret)
+        }
+    }
+
+    /// The old password opens it as before, until a login has proved the new one.
+    func changePassword(
+        _ keychain: OpenKeychain, old: HeldSecret, new: HeldSecret
+    ) throws(Refusal) {
+        try withDeviceSecret(keychain) { secret throws(KeychainStoreError) in
+            try keychain.file.changePassword(
+                old: old.bytes, new: new.bytes, deviceSecret: secret)
+        }
+    }
+
+    /// For what makes a password protector: the secret is made where there is none any more.
+    private func withDeviceSecret<R: ~Copyable>(
+        _ keychain: OpenKeychain, _ body: (HeldSecret) throws(KeychainStoreError) -> R
+    ) throws(Refusal) -> R {
         try oneAtATime.withLock { _ throws(Refusal) in
             do throws(KeychainStoreError) {
-                let secret = known ?? HeldSecret(SecretBytes(random: 32))
-                if known == nil { try keep(secret, keychain.name, keychain.user) }
-                try keychain.file.setPassword(
-                    old: old?.bytes.copy(), new: new.bytes.copy(), deviceKey: deviceKey,
-                    deviceSecret: secret)
+                if let secret = deviceSecret(keychain) { return try body(secret) }
+                let secret = HeldSecret(SecretBytes(random: 32))
+                try keep(secret, keychain.name, keychain.user)
+                return try body(secret)
             } catch { throw Refusal(error) }
         }
     }

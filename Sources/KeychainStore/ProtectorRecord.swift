@@ -25,6 +25,9 @@ public struct ProtectorRecord: Sendable, Equatable {
         case pending = 2
         /// Goes with the second login: a first one's password may have carried a one-time code.
         case provisional = 3
+        /// A login's password that differed, let in by the keychain's own. Nobody changed one for the
+        /// other, so a login with either ends the other.
+        case adopted = 4
     }
 
     public static let identifierBytes = 4

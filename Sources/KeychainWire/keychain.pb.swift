@@ -497,12 +497,6 @@ package nonisolated struct WireClientMessage: @unchecked Sendable {
   /// Clears the value of `context`. Subsequent reads from it will return its default value.
   package mutating func clearContext() {_uniqueStorage()._context = nil}
 
-  /// With register_prompter: it shows windows, and no terminal of its user's.
-  package var showsWindows: Bool {
-    get {_storage._showsWindows}
-    set {_uniqueStorage()._showsWindows = newValue}
-  }
-
   package var verb: OneOf_Verb? {
     get {return _storage._verb}
     set {_uniqueStorage()._verb = newValue}
@@ -622,10 +616,10 @@ package nonisolated struct WireClientMessage: @unchecked Sendable {
     set {_uniqueStorage()._verb = .changeSettings(newValue)}
   }
 
-  package var registerPrompter: WireClientMessage.Empty {
+  package var registerPrompter: WireClientMessage.RegisterPrompter {
     get {
       if case .registerPrompter(let v)? = _storage._verb {return v}
-      return WireClientMessage.Empty()
+      return WireClientMessage.RegisterPrompter()
     }
     set {_uniqueStorage()._verb = .registerPrompter(newValue)}
   }
@@ -682,7 +676,7 @@ package nonisolated struct WireClientMessage: @unchecked Sendable {
     /// What is in force; with `reload`, which is root's to ask for, after it was read again.
     case policies(WireClientMessage.Policies)
     case changeSettings(WireClientMessage.ChangeSettings)
-    case registerPrompter(WireClientMessage.Empty)
+    case registerPrompter(WireClientMessage.RegisterPrompter)
     case attachPrompter(Data)
     case promptReply(WireClientMessage.PromptReply)
     /// What opens a keychain.
@@ -1056,6 +1050,19 @@ package nonisolated struct WireClientMessage: @unchecked Sendable {
     fileprivate var _keychain: String? = nil
   }
 
+  package nonisolated struct RegisterPrompter: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    /// It asks in windows, and never on a terminal.
+    package var showsWindows: Bool = false
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
+  }
+
   /// What is asked about a keychain's file as a whole.
   package nonisolated struct Safekeeping: Sendable {
     // SwiftProtobuf.Message conformance is added in an extension below. See the
@@ -1180,7 +1187,7 @@ package nonisolated struct WireClientMessage: @unchecked Sendable {
     // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
     // methods supported on all messages.
 
-    /// Without an answer the user has cancelled.
+    /// Without an answer the user has cancelled; an empty one is a yes where that was asked for.
     package var hasAnswer_p: Bool = false
 
     package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1516,7 +1523,7 @@ package nonisolated struct WireServerMessage: Sendable {
     // methods supported on all messages.
 
     /// 1 ask without echo, 2 ask with echo, 3 information, 4 error, 5 title, 6 finished,
-    /// 80 choose.
+    /// 80 choose, 85 ask for a yes or a no.
     package var kind: UInt32 = 0
 
     package var text: String = String()
@@ -1592,6 +1599,10 @@ package nonisolated struct WireServerMessage: Sendable {
     package var hasProblem: Bool {self._problem != nil}
     /// Clears the value of `problem`. Subsequent reads from it will return its default value.
     package mutating func clearProblem() {self._problem = nil}
+
+    package var isProvisional: Bool = false
+
+    package var hasPendingPassword_p: Bool = false
 
     package var damagedItems: UInt64 = 0
 
@@ -2283,13 +2294,12 @@ nonisolated extension WireChange: SwiftProtobuf.Message, SwiftProtobuf._MessageI
 
 nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ClientMessage"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}offers_terminal\0\u{3}secret_lengths\0\u{1}context\0\u{2}\u{7}add\0\u{3}copy_matching\0\u{1}update\0\u{1}delete\0\u{1}status\0\u{3}create_keychain\0\u{1}unlock\0\u{1}lock\0\u{3}set_password\0\u{1}authenticate\0\u{1}capabilities\0\u{3}end_context\0\u{1}policies\0\u{4}\u{8}register_prompter\0\u{3}attach_prompter\0\u{3}prompt_reply\0\u{2}\u{12}protectors\0\u{4}\u{a}change_settings\0\u{2}\u{a}safekeeping\0\u{4}\u{a}shows_windows\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}offers_terminal\0\u{3}secret_lengths\0\u{1}context\0\u{2}\u{7}add\0\u{3}copy_matching\0\u{1}update\0\u{1}delete\0\u{1}status\0\u{3}create_keychain\0\u{1}unlock\0\u{1}lock\0\u{3}set_password\0\u{1}authenticate\0\u{1}capabilities\0\u{3}end_context\0\u{1}policies\0\u{4}\u{8}register_prompter\0\u{3}attach_prompter\0\u{3}prompt_reply\0\u{2}\u{12}protectors\0\u{4}\u{a}change_settings\0\u{2}\u{a}safekeeping\0")
 
   fileprivate class _StorageClass {
     var _offersTerminal: Bool = false
     var _secretLengths: [UInt32] = []
     var _context: WireClientMessage.Context? = nil
-    var _showsWindows: Bool = false
     var _verb: WireClientMessage.OneOf_Verb?
 
       // This property is used as the initial default value for new instances of the type.
@@ -2304,7 +2314,6 @@ nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._M
       _offersTerminal = source._offersTerminal
       _secretLengths = source._secretLengths
       _context = source._context
-      _showsWindows = source._showsWindows
       _verb = source._verb
     }
   }
@@ -2497,7 +2506,7 @@ nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._M
           }
         }()
         case 30: try {
-          var v: WireClientMessage.Empty?
+          var v: WireClientMessage.RegisterPrompter?
           var hadOneofValue = false
           if let current = _storage._verb {
             hadOneofValue = true
@@ -2569,7 +2578,6 @@ nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._M
             _storage._verb = .safekeeping(v)
           }
         }()
-        case 80: try { try decoder.decodeSingularBoolField(value: &_storage._showsWindows) }()
         default: break
         }
       }
@@ -2670,9 +2678,6 @@ nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._M
       }()
       case nil: break
       }
-      if _storage._showsWindows != false {
-        try visitor.visitSingularBoolField(value: _storage._showsWindows, fieldNumber: 80)
-      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -2685,7 +2690,6 @@ nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._M
         if _storage._offersTerminal != rhs_storage._offersTerminal {return false}
         if _storage._secretLengths != rhs_storage._secretLengths {return false}
         if _storage._context != rhs_storage._context {return false}
-        if _storage._showsWindows != rhs_storage._showsWindows {return false}
         if _storage._verb != rhs_storage._verb {return false}
         return true
       }
@@ -3362,6 +3366,36 @@ nonisolated extension WireClientMessage.Named: SwiftProtobuf.Message, SwiftProto
   package static func ==(lhs: WireClientMessage.Named, rhs: WireClientMessage.Named) -> Bool {
     if lhs._keychain != rhs._keychain {return false}
     if lhs.hasOldPassword_p != rhs.hasOldPassword_p {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireClientMessage.RegisterPrompter: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = WireClientMessage.protoMessageName + ".RegisterPrompter"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{4}U\u{1}shows_windows\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 85: try { try decoder.decodeSingularBoolField(value: &self.showsWindows) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.showsWindows != false {
+      try visitor.visitSingularBoolField(value: self.showsWindows, fieldNumber: 85)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: WireClientMessage.RegisterPrompter, rhs: WireClientMessage.RegisterPrompter) -> Bool {
+    if lhs.showsWindows != rhs.showsWindows {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -4314,7 +4348,7 @@ nonisolated extension WireServerMessage.Status: SwiftProtobuf.Message, SwiftProt
 
 nonisolated extension WireServerMessage.Keychain: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = WireServerMessage.protoMessageName + ".Keychain"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}path\0\u{3}lock_state\0\u{3}is_password_protected\0\u{3}lock_reason\0\u{3}item_count\0\u{1}problem\0\u{2}5settings\0\u{4}\u{a}damaged_items\0\u{3}quarantined_items\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}path\0\u{3}lock_state\0\u{3}is_password_protected\0\u{3}lock_reason\0\u{3}item_count\0\u{1}problem\0\u{4}!is_provisional\0\u{3}has_pending_password\0\u{2}\u{13}settings\0\u{4}\u{a}damaged_items\0\u{3}quarantined_items\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -4329,6 +4363,8 @@ nonisolated extension WireServerMessage.Keychain: SwiftProtobuf.Message, SwiftPr
       case 5: try { try decoder.decodeSingularUInt32Field(value: &self.lockReason) }()
       case 6: try { try decoder.decodeSingularUInt64Field(value: &self.itemCount) }()
       case 7: try { try decoder.decodeSingularUInt32Field(value: &self._problem) }()
+      case 40: try { try decoder.decodeSingularBoolField(value: &self.isProvisional) }()
+      case 41: try { try decoder.decodeSingularBoolField(value: &self.hasPendingPassword_p) }()
       case 60: try { try decoder.decodeSingularMessageField(value: &self._settings) }()
       case 70: try { try decoder.decodeSingularUInt64Field(value: &self.damagedItems) }()
       case 71: try { try decoder.decodeSingularUInt64Field(value: &self.quarantinedItems) }()
@@ -4363,6 +4399,12 @@ nonisolated extension WireServerMessage.Keychain: SwiftProtobuf.Message, SwiftPr
     try { if let v = self._problem {
       try visitor.visitSingularUInt32Field(value: v, fieldNumber: 7)
     } }()
+    if self.isProvisional != false {
+      try visitor.visitSingularBoolField(value: self.isProvisional, fieldNumber: 40)
+    }
+    if self.hasPendingPassword_p != false {
+      try visitor.visitSingularBoolField(value: self.hasPendingPassword_p, fieldNumber: 41)
+    }
     try { if let v = self._settings {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 60)
     } }()
@@ -4383,6 +4425,8 @@ nonisolated extension WireServerMessage.Keychain: SwiftProtobuf.Message, SwiftPr
     if lhs.lockReason != rhs.lockReason {return false}
     if lhs.itemCount != rhs.itemCount {return false}
     if lhs._problem != rhs._problem {return false}
+    if lhs.isProvisional != rhs.isProvisional {return false}
+    if lhs.hasPendingPassword_p != rhs.hasPendingPassword_p {return false}
     if lhs.damagedItems != rhs.damagedItems {return false}
     if lhs.quarantinedItems != rhs.quarantinedItems {return false}
     if lhs._settings != rhs._settings {return false}

@@ -32,11 +32,26 @@ struct UnlockCommand: ParsableCommand {
                 if output.json { JSONOutput.write(DoneRecord()) }
                 return
             }
+            let wasOutOfStep = try status(keychain)?.lockReason == .passwordDiffers
             let typed = try SecretReading.passwords(
                 [question], fromInput: password.passwordStdin)
             try keychain.ask(
                 .unlock(keychain: name, password: typed[0]), to: "unlock the keychain “\(shown)”")
+            if wasOutOfStep, !output.json { try sayWhatComesNext(keychain) }
         } catch { throw keychain.failure(error) }
         if output.json { JSONOutput.write(DoneRecord()) }
+    }
+
+    private func sayWhatComesNext(_ keychain: Keychain) throws(CommandFailure) {
+        let isMended = try status(keychain)?.hasPendingPassword == true
+        print(
+            isMended
+                ? "Your next login opens it again with its own password."
+                : "keychainctl set-password gives it the password of your login.")
+    }
+
+    private func status(_ keychain: Keychain) throws(CommandFailure) -> KeychainStatus? {
+        let shown = name ?? KeychainName.login.description
+        return try keychain.status().keychains.first { $0.name == shown }
     }
 }

@@ -25,7 +25,14 @@ import Testing
         accessControl: ItemAccessControl(
             protection: .whenPasscodeSetThisDeviceOnly,
             operations: [.decrypt: nested, .encrypt: .always, .delete: .devicePasscode],
-            defaultOperation: .companion, needsApplicationPassword: true))
+            defaultOperation: .companion, needsApplicationPassword: true),
+        trusted: TrustList([
+            TrustedApplication(
+                "exe:/usr/bin/git", strength: .rootsFile, listedBy: "exe:/usr/bin/mail",
+                listedAt: 794_000_000),
+            TrustedApplication(
+                "unit:shop.service", strength: .guarded, listedBy: nil, listedAt: -1),
+        ]))
 
     private func deep(_ levels: Int) -> ItemAccessControl {
         var constraint = Constraint.always

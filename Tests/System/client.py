@@ -4,6 +4,8 @@
 add:SERVICE:KIND       an item that asks for a constraint of that kind to be read
 read:SERVICE:NAME      read it in the context of that name; quiet:… where nobody may be asked
 child:SERVICE:NAME     the same in a child, which knows the context's identifier
+prove:KIND:NAME        ask for a constraint of that kind in the context of that name
+able                   what could be proven: passcode, presence, biometry, companion, interaction
 end:NAME               the context ends
 pause                  until a line comes in
 """
@@ -29,6 +31,13 @@ def main(steps):
                 told(read(wire.Client(), *words, quiet=True))
                 os._exit(0)
             os.waitpid(child, 0)
+        elif verb == "prove":
+            told(client.ask(wire.context(identifier(words[1])) + wire.authenticate(int(words[0]))))
+        elif verb == "able":
+            client.say(wire.CAPABILITIES)
+            known = wire.fields(wire.fields(wire.fields(client.hear()[0])[2])[5])
+            print("<" + " ".join(str(known.get(number, 0)) for number in range(1, 6)) + ">",
+                  flush=True)
         elif verb == "end":
             client.ask(wire.context(identifier(words[0])) + wire.END_CONTEXT)
             print("ended", flush=True)
