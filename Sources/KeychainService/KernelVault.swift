@@ -149,7 +149,7 @@ final class KernelVault: KeyVault {
     ) throws(Refusal) {
         guard let sealing = sessionKey(session) else { throw .noSession }
         let name = renewalName(session, keychain)
-        let sealed = sealing.seal(keys.copy(), context: context(name, keychain))
+        let sealed = sealing.seal(keys.copy(), context: context(name, keychain, nil))
         try keyring.write(
             name, SecretBytes(copying: sealed), of: keychain.user,
             timeoutSeconds: Self.renewalSeconds)
@@ -162,7 +162,7 @@ final class KernelVault: KeyVault {
             guard let sealing = sessionKey(session),
                 let sealed = keyring.read(name, of: keychain.user),
                 let copy = sealed.withBytes({
-                    try? sealing.open($0, context: context(name, keychain))
+                    try? sealing.open($0, context: context(name, keychain, nil))
                 })
             else { continue }
             return try? PasswordKeys(copy: copy)
