@@ -52,6 +52,7 @@ crash: build
 	Tests/Crash/run .build/release $(CRASH_POINTS) $(CRASH_SEED)
 
 test-system: build
+	$(BUILD) --product keychain-calls
 	scripts/test-system
 
 lint: dependencies

@@ -127,7 +127,10 @@ let package = Package(
             ["KeychainModel", "KeychainMessages", "KeychainEndpoints", "Secrets", "Security"]),
         floor(
             "Keychain",
-            ["KeychainEndpoints", "KeychainMessages", "KeychainModel", "Secrets", "Security"]),
+            [
+                "KeychainEndpoints", "KeychainMessages", "KeychainModel", "LocalAuthentication",
+                "Secrets", "Security",
+            ]),
 
         // Roof: parse arguments, wire, run.
         roof(
@@ -152,6 +155,13 @@ let package = Package(
                 "Terminal", "AccessControl", "PAMSetup", "PolicyCompiler", arguments,
             ]),
 
+        // What the item calls are compared with, for the tests in both modes.
+        .target(
+            name: "KeychainWorlds", dependencies: ["Security"], path: "Tests/KeychainWorlds",
+            swiftSettings: [.swiftLanguageMode(.v6)]),
+        .executableTarget(
+            name: "keychain-calls", dependencies: ["KeychainWorlds", "Security"],
+            path: "Tests/KeychainCalls", swiftSettings: [.swiftLanguageMode(.v6)]),
         tests("KeychainModelTests", ["KeychainModel"]),
         tests("SecretsTests", ["Secrets"]),
         tests("TerminalTests", ["Terminal", "Secrets"]),
@@ -173,12 +183,18 @@ let package = Package(
             ["KeychainService", "KeychainModel", "AccessControl", "LocalSocket"]),
         tests(
             "KeychainStoreTests",
-            ["KeychainStore", "KeychainModel", "AccessControl", "Secrets", grdb]),
-        guests("SecurityTests", .v6, ["Security", "KeychainModel", "KeychainMessages", "Secrets"]),
+            ["KeychainStore", "KeychainModel", "AccessControl", "PolicyWorlds", "Secrets", grdb]),
+        guests(
+            "SecurityTests", .v6,
+            ["Security", "KeychainModel", "KeychainMessages", "KeychainWorlds", "Secrets"]),
         guests(
             "LocalAuthenticationTests", .v6,
             ["LocalAuthentication", "Security", "KeychainModel"]),
-        guests("KeychainTests", .v6, ["Keychain", "KeychainModel", "Security"]),
+        guests(
+            "KeychainTests", .v6,
+            [
+                "Keychain", "KeychainModel", "KeychainWorlds", "LocalAuthentication", "Security",
+            ]),
         guests("ExampleTests", .v6, ["Security"]),
         guests("AppleSamplesTests", .v6, ["Security"]),
         guests("AppleSamplesSwift5Tests", .v5, ["Security"]),
