@@ -127,10 +127,11 @@ public final class Daemon: Sendable {
         let handler = Logins(
             folder: folder, protectors: protectors, vault: vault, sessions: sessions,
             pending: pending, evidence: evidence, guesses: guesses,
+            outOfStep: OutOfStep(keyring: keyring),
             unasked: UnaskedUnlock(
                 folder: folder, protectors: protectors, vault: vault, pending: pending,
                 audit: audit, log: plan.log),
-            outOfStep: OutOfStep(keyring: keyring), accounts: accounts, audit: audit,
+            accounts: accounts, audit: audit,
             log: plan.log)
         logins = LoginServer(plan.logins, .login, logins: handler, accounts: accounts)
         offers = LoginServer(plan.offers, .offer, logins: handler, accounts: accounts)

@@ -17,8 +17,8 @@ final class Logins: Sendable {
     private let pending: PendingUnlocks
     private let evidence: EvidenceStore
     private let guesses: Guesses
-    private let unasked: UnaskedUnlock
     private let outOfStep: OutOfStep
+    private let unasked: UnaskedUnlock
     private let accounts: AccountNames
     private let audit: AuditLog
     private let log: @Sendable (String) -> Void
@@ -27,8 +27,8 @@ final class Logins: Sendable {
     init(
         folder: KeychainFolder, protectors: Protectors, vault: KernelVault,
         sessions: SessionRegistry, pending: PendingUnlocks,
-        evidence: EvidenceStore, guesses: Guesses, unasked: UnaskedUnlock, outOfStep: OutOfStep,
-        accounts: AccountNames,
+        evidence: EvidenceStore, guesses: Guesses, outOfStep: OutOfStep,
+        unasked: UnaskedUnlock, accounts: AccountNames,
         audit: AuditLog,
         log: @escaping @Sendable (String) -> Void
     ) {
@@ -39,8 +39,8 @@ final class Logins: Sendable {
         self.pending = pending
         self.evidence = evidence
         self.guesses = guesses
-        self.unasked = unasked
         self.outOfStep = outOfStep
+        self.unasked = unasked
         self.accounts = accounts
         self.audit = audit
         self.log = log
