@@ -54,6 +54,7 @@ extension KeychainService {
                 return try protectors.unlock(keychain, recoveryKey: text)
             }
             try protectors.setPassword(keychain, recoveryKey: text, new: newPassword)
+            vault.endRenewal(of: keychain)
             return try protectors.unlock(keychain, newPassword)
         }
         try vault.keep(keys, of: keychain, for: asker.caller, since: begun)
