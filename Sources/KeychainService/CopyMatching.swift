@@ -12,6 +12,7 @@ extension KeychainService {
         let operation: PolicyOperation =
             query.parts.contains(.data) ? .readSecret : .readAttributes
         let keychain = try keychain(query.keychain, for: asker.caller)
+        var begun = vault.locks.now(keychain.place)
         var keys = try vault.keys(of: keychain)
         let groups = try groups(query.accessGroup, operation, keychain, keys, for: asker)
         var reading = Reading(
@@ -19,12 +20,16 @@ extension KeychainService {
             allowed: authentication.trust.items(for: asker.caller))
         try findFew(&reading, keychain, keys)
         let letIn = try letIn(&reading, operation, keychain, keys, for: asker)
-        if letIn != nil { keys = try vault.keys(of: keychain) }
+        if letIn != nil {
+            begun = vault.locks.now(keychain.place)
+            keys = try vault.keys(of: keychain)
+        }
         var (judging, needs) = try judged(
             &reading, keychain, keys, operation, proven: letIn?.evidence, for: asker)
         try countLimits(&needs, needs.first, judging)
         let evidence = try evidence(for: needs, .read, reason: query.reason, for: asker)
         if evidence != nil {
+            begun = vault.locks.now(keychain.place)
             keys = try vault.keys(of: keychain)
             judging = try self.judging(
                 .decrypt, as: operation, keychain, keys, groups: groups.own,
@@ -44,6 +49,10 @@ extension KeychainService {
         var delivery = Delivery(
             evidence ?? letIn?.evidence ?? Evidence(), asker, memory, audit)
         try each(reading, keychain, keys) { item throws(Refusal) in
+            // A long answer ends where the keychain is locked meanwhile, keys in hand or not.
+            guard !item.isClosedByLock || vault.locks.now(keychain.place) == begun else {
+                throw .locked
+            }
             let proof = needs.items.contains(item.reference) ? evidence : nil
             if item.accessControl.needsApplicationPassword, !mayOpen,
                 query.authenticationUI == .skip
@@ -213,6 +222,12 @@ extension SealedItem {
         return FoundItem(
             reference: reference, attributes: [:],
             accessControl: .plain(accessControl.protection))
+    }
+}
+
+extension SealedItem {
+    fileprivate var isClosedByLock: Bool {
+        accessControl.protection.availability == .whileUnlocked
     }
 }
 

@@ -115,19 +115,28 @@ def context(identifier, *, quiet=False):
     return field(3, field(1, identifier) + field(2, quiet))
 
 
-def add_item(service, constraint):
+def add_item(service, constraint, account="me"):
     """Add {item {class, service, account, access control}, a secret}."""
     rights = b"".join(
         field(2, field(1, operation) + field(2, field(1, kind)))
         for operation, kind in (("od", constraint), ("oe", 0), ("odel", 0)))
     item = (field(2, 1) + field(3, attribute("svce", service))
-            + field(3, attribute("acct", "me")) + field(7, rights))
+            + field(3, attribute("acct", account)) + field(7, rights))
     return field(10, field(1, item) + field(2, True))
 
 
 def read_item(service):
     query = field(2, 1) + field(3, attribute("svce", service)) + field(11, 1) + field(12, 1)
     return field(11, query)
+
+
+def read_all(service):
+    return field(11, field(2, 1) + field(3, attribute("svce", service)) + field(12, 1))
+
+
+def continues(message):
+    """Whether more parts follow: field 2 of the answer, behind its items."""
+    return message.endswith(field(2, True))
 
 
 END_CONTEXT = field(21, b"")
