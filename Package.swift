@@ -180,7 +180,10 @@ let package = Package(
         tests("KeychainMessagesTests", ["KeychainMessages", "KeychainModel", "Secrets"]),
         tests(
             "KeychainServiceTests",
-            ["KeychainService", "KeychainModel", "AccessControl", "LocalSocket"]),
+            [
+                "KeychainService", "KeychainMessages", "KeychainModel", "AccessControl",
+                "LocalSocket",
+            ]),
         tests(
             "KeychainStoreTests",
             ["KeychainStore", "KeychainModel", "AccessControl", "PolicyWorlds", "Secrets", grdb]),
