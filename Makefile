@@ -25,6 +25,7 @@ dependencies:
 build: dependencies
 	$(BUILD) --product keychaind
 	$(BUILD) --product keychain-auth
+	$(BUILD) --product keychain-tpm
 	$(BUILD) --product keychain-prompter
 	$(BUILD) --product keychainctl
 	$(MAKE) -C pam-module
@@ -51,6 +52,7 @@ crash: build
 	Tests/Crash/run .build/release $(CRASH_POINTS) $(CRASH_SEED)
 
 test-system: build
+	$(BUILD) --product keychain-calls
 	scripts/test-system
 
 lint: dependencies

@@ -52,6 +52,7 @@ let package = Package(
         .library(name: "Keychain", targets: ["Keychain"]),
         .executable(name: "keychaind", targets: ["keychaind"]),
         .executable(name: "keychain-auth", targets: ["keychain-auth"]),
+        .executable(name: "keychain-tpm", targets: ["keychain-tpm"]),
         .executable(name: "keychain-prompter", targets: ["keychain-prompter"]),
         .executable(name: "keychainctl", targets: ["keychainctl"]),
         // For Benchmarks alone.
@@ -75,6 +76,8 @@ let package = Package(
         .systemLibrary(name: "CPAM", providers: [.apt(["libpam0g-dev"])]),
         .systemLibrary(
             name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
+        .systemLibrary(
+            name: "CTSS2", pkgConfig: "tss2-esys", providers: [.apt(["libtss2-dev"])]),
         .target(name: "CLinux"),
         .target(name: "CLoginFrame", path: "pam-module/frame"),
 
@@ -85,6 +88,7 @@ let package = Package(
         floor("LoginHandoff", ["CLoginFrame", "CLinux", "Secrets"]),
         floor("LocalSocket", ["CLinux", "Secrets"]),
         floor("LoginManager", ["CSystemd"]),
+        floor("TrustedPlatform", ["CTSS2", "Secrets"]),
         floor("Terminal", ["Secrets"]),
         floor("PAMSetup", ["LocalSocket"]),
         floor("Pinentry", ["LocalSocket", "Secrets", "Terminal"]),
@@ -123,7 +127,10 @@ let package = Package(
             ["KeychainModel", "KeychainMessages", "KeychainEndpoints", "Secrets", "Security"]),
         floor(
             "Keychain",
-            ["KeychainEndpoints", "KeychainMessages", "KeychainModel", "Secrets", "Security"]),
+            [
+                "KeychainEndpoints", "KeychainMessages", "KeychainModel", "LocalAuthentication",
+                "Secrets", "Security",
+            ]),
 
         // Roof: parse arguments, wire, run.
         roof(
@@ -134,6 +141,7 @@ let package = Package(
                 arguments, log,
             ]),
         roof("keychain-auth", ["LocalSocket", "PAMSession", "Secrets"]),
+        roof("keychain-tpm", ["KeychainModel", "LocalSocket", "Secrets", "TrustedPlatform"]),
         roof(
             "keychain-prompter",
             [
@@ -147,11 +155,19 @@ let package = Package(
                 "Terminal", "AccessControl", "PAMSetup", "PolicyCompiler", arguments,
             ]),
 
+        // What the item calls are compared with, for the tests in both modes.
+        .target(
+            name: "KeychainWorlds", dependencies: ["Security"], path: "Tests/KeychainWorlds",
+            swiftSettings: [.swiftLanguageMode(.v6)]),
+        .executableTarget(
+            name: "keychain-calls", dependencies: ["KeychainWorlds", "Security"],
+            path: "Tests/KeychainCalls", swiftSettings: [.swiftLanguageMode(.v6)]),
         tests("KeychainModelTests", ["KeychainModel"]),
         tests("SecretsTests", ["Secrets"]),
         tests("TerminalTests", ["Terminal", "Secrets"]),
         tests("PAMSetupTests", ["PAMSetup"]),
         tests("PinentryTests", ["Pinentry", "LocalSocket", "Secrets"]),
+        tests("TrustedPlatformTests", ["TrustedPlatform", "Secrets"]),
         tests("LocalSocketTests", ["LocalSocket", "CLinux", "Secrets"]),
         tests("LoginHandoffTests", ["LoginHandoff", "Secrets"]),
         // Random policies and requests, for the tests and the benchmarks of the policy engine.
@@ -164,13 +180,24 @@ let package = Package(
         tests("KeychainMessagesTests", ["KeychainMessages", "KeychainModel", "Secrets"]),
         tests(
             "KeychainServiceTests",
-            ["KeychainService", "KeychainModel", "AccessControl", "LocalSocket"]),
+            [
+                "KeychainService", "KeychainMessages", "KeychainModel", "AccessControl",
+                "LocalSocket",
+            ]),
         tests(
             "KeychainStoreTests",
-            ["KeychainStore", "KeychainModel", "AccessControl", "Secrets", grdb]),
-        guests("SecurityTests", .v6, ["Security", "KeychainModel", "KeychainMessages", "Secrets"]),
-        guests("LocalAuthenticationTests", .v6, ["LocalAuthentication", "Security"]),
-        guests("KeychainTests", .v6, ["Keychain", "KeychainModel", "Security"]),
+            ["KeychainStore", "KeychainModel", "AccessControl", "PolicyWorlds", "Secrets", grdb]),
+        guests(
+            "SecurityTests", .v6,
+            ["Security", "KeychainModel", "KeychainMessages", "KeychainWorlds", "Secrets"]),
+        guests(
+            "LocalAuthenticationTests", .v6,
+            ["LocalAuthentication", "Security", "KeychainModel"]),
+        guests(
+            "KeychainTests", .v6,
+            [
+                "Keychain", "KeychainModel", "KeychainWorlds", "LocalAuthentication", "Security",
+            ]),
         guests("ExampleTests", .v6, ["Security"]),
         guests("AppleSamplesTests", .v6, ["Security"]),
         guests("AppleSamplesSwift5Tests", .v5, ["Security"]),

@@ -8,7 +8,10 @@ let package = Package(
     targets: [
         .executableTarget(
             name: "keychain-bench",
-            dependencies: [.product(name: "Security", package: "keychain-services")]),
+            dependencies: [
+                .product(name: "Security", package: "keychain-services"),
+                .product(name: "LocalAuthentication", package: "keychain-services"),
+            ]),
         .target(name: "CAllocationCount"),
         .executableTarget(
             name: "policy-bench",

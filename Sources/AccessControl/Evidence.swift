@@ -1,19 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
+public import KeychainModel
 
 /// What has been proven, and how it may serve one request. Facts only; a decision is never kept.
 public struct Evidence: Sendable, Equatable {
     public private(set) var proofs: [PolicyProof]
+    /// What serves some items and no other, such as a yes.
+    private let ofItems: [ItemReference: [PolicyProof]]
 
-    public init(_ proofs: [PolicyProof] = []) { self.proofs = proofs }
+    public init(_ proofs: [PolicyProof] = [], ofItems: [ItemReference: [PolicyProof]] = [:]) {
+        self.proofs = proofs
+        self.ofItems = ofItems
+    }
+
+    /// With what was proven for that item alone.
+    public func about(_ item: ItemReference) -> Evidence {
+        ofItems[item].map { Evidence(proofs + $0) } ?? self
+    }
 
     /// With what was proven for this very request.
     public func adding(_ method: PolicyMethod) -> Evidence {
-        Evidence(proofs + [PolicyProof(method, age: .zero, scope: .operation)])
+        Evidence(
+            proofs + [PolicyProof(method, age: .zero, scope: .operation)], ofItems: ofItems)
     }
 
-    public func adding(_ other: Evidence) -> Evidence { Evidence(proofs + other.proofs) }
+    public func adding(_ other: Evidence) -> Evidence {
+        Evidence(proofs + other.proofs, ofItems: ofItems.merging(other.ofItems) { $0 + $1 })
+    }
 
-    public var isEmpty: Bool { proofs.isEmpty }
+    public var isEmpty: Bool { proofs.isEmpty && ofItems.isEmpty }
 }
 
 extension PolicyMethod {

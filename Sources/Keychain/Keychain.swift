@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Statuses, and the flags of access controls, are Security's.
+public import LocalAuthentication
 @_exported public import Security
 
 /// What a program keeps for one service: a value for each account.
@@ -21,14 +22,19 @@ public struct Keychain: Sendable {
     public let protection: Protection
     /// What the user is told, where he must be asked before an item is opened.
     public let prompt: String?
+    /// What the user proves in it counts for later calls too, and its application password opens
+    /// the items that were added with it. nil: each call asks for itself.
+    public let context: LAContext?
 
     public init(
         service: String, accessGroup: String? = nil,
-        protection: Protection = .accessible(.whenUnlocked), prompt: String? = nil
+        protection: Protection = .accessible(.whenUnlocked), prompt: String? = nil,
+        context: LAContext? = nil
     ) {
         self.service = service
         self.accessGroup = accessGroup
         self.protection = protection
         self.prompt = prompt
+        self.context = context
     }
 }

@@ -2,6 +2,7 @@
 internal import KeychainEndpoints
 internal import KeychainMessages
 internal import KeychainModel
+internal import LocalAuthentication
 internal import Secrets
 
 /// The calls as they are made of the inner layer. They block until the answer is there, and so does
@@ -16,6 +17,7 @@ extension Keychain {
         item.accessGroup = accessGroup
         item.accessible = protection.accessibility.stored
         item.accessControl = try protection.accessControl()
+        item.reason = prompt
         _ = try answer(.add(item, secret: secret.held, returning: []))
     }
 
@@ -59,7 +61,7 @@ extension Keychain {
         var query = query(account)
         query.authenticationUI = .fail
         do throws(Refusal) {
-            _ = try KeychainEndpointChoice.current().answer(.copyMatching(query))
+            _ = try ask(.copyMatching(query))
             return true
         } catch { return try Self.exists(after: error) }
     }
@@ -100,8 +102,13 @@ extension Keychain {
     }
 
     private func answer(_ request: Request) throws(KeychainError) -> Answer {
-        do throws(Refusal) {
-            return try KeychainEndpointChoice.current().answer(request)
-        } catch { throw KeychainError(error) }
+        do throws(Refusal) { return try ask(request) } catch { throw KeychainError(error) }
+    }
+
+    private func ask(_ request: Request) throws(Refusal) -> Answer {
+        let authentication = context?.authentication
+        // In a context that has ended nothing can be proven, nor was anything.
+        if context != nil, authentication == nil { throw .authenticationFailed }
+        return try KeychainEndpointChoice.current().answer(request, in: authentication)
     }
 }

@@ -14,6 +14,7 @@ struct Conversation {
 
     /// How long the daemon may be silent. Longer than any question to the user may take.
     private static let answerDeadline = 180.0
+    private static let mostQuestions = 20
 
     private let connection: ClientConnection
     private let socket: String
@@ -30,6 +31,7 @@ struct Conversation {
         try say(.request(request, context: context, offersTerminal: offersTerminal))
         var answer = Answer()
         var prompter: PrompterLauncher?
+        var questions = 0
         defer { prompter?.end() }
         while true {
             switch try hear() {
@@ -43,8 +45,11 @@ struct Conversation {
                 if let kept = part.safekept { answer.safekept = kept }
                 if !continues { return answer }
             case .needsPrompter(let challenge, let program):
-                // A daemon asks for one once in a request; the program it names is root's.
-                guard offersTerminal, prompter == nil else { throw .broken }
+                // One for each question, where the answer to the first was not enough; the program
+                // that the daemon names is root's.
+                questions += 1
+                guard offersTerminal, questions <= Self.mostQuestions else { throw .broken }
+                prompter?.end()
                 prompter = PrompterLauncher(
                     program: program, challenge: challenge, socket: socket)
                 guard prompter != nil else { throw .refused(.interactionNotAllowed, because: []) }

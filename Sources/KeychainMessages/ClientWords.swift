@@ -9,8 +9,7 @@ internal import SwiftProtobuf
 public enum ClientWords: Sendable {
     /// A request; the program may offer its controlling terminal for a question.
     case request(Request, context: AuthenticationContext?, offersTerminal: Bool)
-    /// A prompter for a whole session. One that shows windows is out of reach of what its user types
-    /// into a terminal.
+    /// A prompter that asks in windows can be asked for a yes.
     case registerPrompter(showsWindows: Bool)
     /// A prompter that was started for one question names it.
     case attachPrompter(challenge: [UInt8])
@@ -33,8 +32,7 @@ public enum ClientWords: Sendable {
             }
             request.encode(into: &message, &parcel)
         case .registerPrompter(let showsWindows):
-            message.registerPrompter = .init()
-            message.showsWindows = showsWindows
+            message.registerPrompter.showsWindows = showsWindows
         case .attachPrompter(let challenge): message.attachPrompter = .init(challenge)
         case .promptReply(let answer):
             message.promptReply.hasAnswer_p = answer != nil
@@ -53,7 +51,8 @@ public enum ClientWords: Sendable {
         guard message.secretLengths.count <= Self.mostSecrets else { throw .malformed }
         var parts = try SecretParcel.split(secrets, lengths: message.secretLengths)[...]
         switch message.verb {
-        case .registerPrompter: self = .registerPrompter(showsWindows: message.showsWindows)
+        case .registerPrompter(let prompter):
+            self = .registerPrompter(showsWindows: prompter.showsWindows)
         case .attachPrompter(let challenge): self = .attachPrompter(challenge: .init(challenge))
         case .promptReply(let reply):
             self = .promptReply(reply.hasAnswer_p ? try parts.takeFirst() : nil)
@@ -85,10 +84,12 @@ extension Request {
             if let secret { parcel.add(secret) }
         case .delete(let query): message.delete = query.wire
         case .status: message.status = .init()
-        case .createKeychain(let name, let password):
+        case .createKeychain(let name, let password, let recoveryKey):
             message.createKeychain.name = name
             message.createKeychain.hasPassword_p = password != nil
+            message.createKeychain.hasRecoveryKey_p = recoveryKey != nil
             if let password { parcel.add(password) }
+            if let recoveryKey { parcel.add(recoveryKey) }
         case .unlock(let keychain, let password):
             message.unlock = .init()
             if let keychain { message.unlock.keychain = keychain }
@@ -108,6 +109,7 @@ extension Request {
         case .capabilities: message.capabilities = .init()
         case .endContext: message.endContext = .init()
         case .policies(let reload): message.policies.reload = reload
+        case .protectors(let request): request.encode(into: &message.protectors, &parcel)
         case .safekeeping(let keychain, let step):
             message.safekeeping = step.wire
             if let keychain { message.safekeeping.keychain = keychain }
@@ -133,7 +135,8 @@ extension Request {
         case .createKeychain(let create):
             self = .createKeychain(
                 name: create.name,
-                password: create.hasPassword_p ? try secrets.takeFirst() : nil)
+                password: create.hasPassword_p ? try secrets.takeFirst() : nil,
+                recoveryKey: create.hasRecoveryKey_p ? try secrets.takeFirst() : nil)
         case .unlock(let named):
             self = .unlock(
                 keychain: named.hasKeychain ? named.keychain : nil,
@@ -152,6 +155,7 @@ extension Request {
         case .capabilities: self = .capabilities
         case .endContext: self = .endContext
         case .policies(let policies): self = .policies(reload: policies.reload)
+        case .protectors(let wire): self = .protectors(try ProtectorRequest(wire, &secrets))
         case .safekeeping(let wire):
             self = .safekeeping(
                 keychain: wire.hasKeychain ? wire.keychain : nil, try Safekeeping(wire))
@@ -182,7 +186,7 @@ extension AuthenticationContext {
 }
 
 extension ArraySlice<HeldSecret> {
-    fileprivate mutating func takeFirst() throws(MessageError) -> HeldSecret {
+    mutating func takeFirst() throws(MessageError) -> HeldSecret {
         guard let first else { throw .secretsDoNotFit }
         removeFirst()
         return first

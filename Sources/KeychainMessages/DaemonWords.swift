@@ -20,6 +20,8 @@ public enum DaemonWords: Sendable {
     public enum Prompt: Sendable, Equatable {
         case askHidden(String)
         case askVisible(String)
+        /// A yes or a no; an empty answer is a yes.
+        case confirm(String)
         case information(String)
         case error(String)
         case title(String)
@@ -43,6 +45,7 @@ public enum DaemonWords: Sendable {
             if let status = answer.status { message.answer.status = status.wire }
             if let known = answer.capabilities { message.answer.capabilities = known.wire }
             if let report = answer.report { message.answer.report = report }
+            message.answer.protectors = answer.protectors.map(\.wire)
             if let kept = answer.safekept { message.answer.safekept = kept.wire }
         case .needsPrompter(let challenge, let program):
             message.needsPrompter.challenge = .init(challenge)
@@ -94,6 +97,7 @@ extension Answer {
         status = wire.hasStatus ? try ServiceStatus(wire.status) : nil
         capabilities = wire.hasCapabilities ? try Capabilities(wire.capabilities) : nil
         report = wire.hasReport ? wire.report : nil
+        for protector in wire.protectors { protectors.append(try Protector(protector)) }
         safekept = wire.hasSafekept ? try Safekept(wire.safekept) : nil
         let lengths = wire.items.filter(\.hasSecret_p).map(\.secretLength)
         var secrets = try SecretParcel.split(joined, lengths: lengths)[...]
@@ -120,6 +124,7 @@ extension DaemonWords.Prompt {
         switch self {
         case .askHidden(let text): (wire.kind, wire.text) = (1, text)
         case .askVisible(let text): (wire.kind, wire.text) = (2, text)
+        case .confirm(let text): (wire.kind, wire.text) = (85, text)
         case .information(let text): (wire.kind, wire.text) = (3, text)
         case .error(let text): (wire.kind, wire.text) = (4, text)
         case .title(let text): (wire.kind, wire.text) = (5, text)
@@ -138,6 +143,7 @@ extension DaemonWords.Prompt {
         case 5: self = .title(wire.text)
         case 6: self = .finished(succeeded: wire.outcome == 0)
         case 80: self = .choose(wire.choices.compactMap(TrustChoice.init(rawValue:)))
+        case 85: self = .confirm(wire.text)
         default: throw .malformed
         }
     }

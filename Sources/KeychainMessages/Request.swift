@@ -9,7 +9,8 @@ public enum Request: Sendable {
     case update(ItemQuery, ItemChange, secret: HeldSecret?)
     case delete(ItemQuery)
     case status
-    case createKeychain(name: String, password: HeldSecret?)
+    /// `recoveryKey`: the text of one that opens it too.
+    case createKeychain(name: String, password: HeldSecret?, recoveryKey: HeldSecret? = nil)
     case unlock(keychain: String?, password: HeldSecret)
     case lock(keychain: String?)
     /// What closes the keychain besides; loosening it asks the user.
@@ -22,6 +23,7 @@ public enum Request: Sendable {
     case endContext
     /// What policies are in force; `reload` reads them again first, and is root's to ask for.
     case policies(reload: Bool)
+    case protectors(ProtectorRequest)
     case safekeeping(keychain: String?, Safekeeping)
 
     /// Bytes of one item's secret.
@@ -37,6 +39,7 @@ public struct Answer: Sendable {
     public var capabilities: Capabilities?
     /// Lines for people.
     public var report: String?
+    public var protectors: [Protector] = []
     public var safekept: Safekept?
     /// How many items were changed or deleted.
     public var count = 0

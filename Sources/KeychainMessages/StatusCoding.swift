@@ -37,6 +37,8 @@ extension KeychainStatus {
         wire.path = path
         wire.lockState = UInt32(lockState.rawValue)
         wire.isPasswordProtected = isPasswordProtected
+        wire.isProvisional = isProvisional
+        wire.hasPendingPassword_p = hasPendingPassword
         wire.lockReason = UInt32(lockReason.rawValue)
         wire.itemCount = UInt64(clamping: itemCount)
         wire.damagedItems = UInt64(clamping: damagedItems)
@@ -56,6 +58,8 @@ extension KeychainStatus {
             itemCount: Int(clamping: wire.itemCount),
             problem: wire.hasProblem ? Refusal(rawValue: wire.problem) ?? .internalError : nil,
             settings: wire.hasSettings ? wire.settings.settings : nil)
+        isProvisional = wire.isProvisional
+        hasPendingPassword = wire.hasPendingPassword_p
         damagedItems = Int(clamping: wire.damagedItems)
         quarantinedItems = Int(clamping: wire.quarantinedItems)
     }

@@ -3,15 +3,33 @@
 /// A four-character attribute name as queries and results use it.
 public struct AttributeName: RawRepresentable, Hashable, Sendable, Comparable {
     public let rawValue: String
-    public init(rawValue: String) { self.rawValue = rawValue }
+    /// The bytes of a short name, which every item's are: names are compared for each attribute of
+    /// each item that is read. nil for a longer one.
+    private let packed: UInt64?
+
+    public init(rawValue: String) {
+        self.rawValue = rawValue
+        packed = Self.packed(rawValue.utf8)
+    }
+
+    private static func packed(_ bytes: String.UTF8View) -> UInt64? {
+        guard bytes.count < 8 else { return nil }
+        // In order like the bytes; the length tells a name from one with zeros behind it.
+        var packed = UInt64(0)
+        for byte in bytes { packed = packed << 8 | UInt64(byte) }
+        return packed << (8 * UInt64(8 - bytes.count)) | UInt64(bytes.count)
+    }
 
     public static func == (a: Self, b: Self) -> Bool {
-        a.rawValue.utf8.elementsEqual(b.rawValue.utf8)
+        if let a = a.packed, let b = b.packed { return a == b }
+        return a.rawValue.utf8.elementsEqual(b.rawValue.utf8)
     }
     public static func < (a: Self, b: Self) -> Bool {
-        a.rawValue.utf8.lexicographicallyPrecedes(b.rawValue.utf8)
+        if let a = a.packed, let b = b.packed { return a < b }
+        return a.rawValue.utf8.lexicographicallyPrecedes(b.rawValue.utf8)
     }
     public func hash(into hasher: inout Hasher) {
+        if let packed { return hasher.combine(packed) }
         for byte in rawValue.utf8 { hasher.combine(byte) }
     }
 }

@@ -35,10 +35,13 @@ public struct Caller: Sendable, Equatable {
     public let terminal: UInt32?
     /// In order; the first is the default for new items.
     public let accessGroups: [String]
+    /// logind's name of the login that shows windows to the user of a program that runs in it, or
+    /// in no login but under its user's service manager. Where he is asked, and nothing else.
+    public let display: String?
 
     public init(
         user: UInt32, process: Int32, identity: Identity, session: SessionID?, terminal: UInt32?,
-        accessGroups: [String]
+        accessGroups: [String], display: String? = nil
     ) {
         self.user = user
         self.process = process
@@ -46,13 +49,14 @@ public struct Caller: Sendable, Equatable {
         self.session = session
         self.terminal = terminal
         self.accessGroups = accessGroups
+        self.display = display
     }
 
     /// The same program, as one of another session.
-    public func inSession(_ session: SessionID?) -> Caller {
+    public func inSession(_ session: SessionID?, display: String?) -> Caller {
         Caller(
             user: user, process: process, identity: identity, session: session,
-            terminal: terminal, accessGroups: accessGroups)
+            terminal: terminal, accessGroups: accessGroups, display: display)
     }
 }
 

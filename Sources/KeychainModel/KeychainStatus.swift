@@ -14,6 +14,10 @@ public struct KeychainStatus: Sendable, Equatable {
     public var path: String
     public var lockState: LockState
     public var isPasswordProtected: Bool
+    /// Made by a first login; the device's key opens it too until a second one has.
+    public var isProvisional = false
+    /// A new password opens it beside the old one, until a login has proved it.
+    public var hasPendingPassword = false
     /// Why it is locked although somebody logged in, where the service knows.
     public var lockReason: LockReason
     public var itemCount: Int

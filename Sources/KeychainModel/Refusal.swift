@@ -42,6 +42,19 @@ public enum Refusal: UInt32, Error, Sendable, CaseIterable {
     case diskFull = 46
     case inputOutput = 47
     case belongsToAnother = 48
+    // What opens it.
+    case noSuchProtector = 50
+    /// Without it nothing would open the keychain any more.
+    case lastProtector = 51
+    case wrongRecoveryKey = 52
+    /// The machine has no TPM, or the service was given no such credential.
+    case protectorNotAvailable = 53
+    /// The machine was started in another way than the TPM demands.
+    case measurementsDiffer = 54
+    /// The TPM was cleared or is another one; the credential is another one.
+    case protectorChanged = 55
+    /// The TPM did not answer in time, or not as it should.
+    case protectorFailed = 56
     // The service.
     case notAvailable = 60
     case outOfMemory = 61

@@ -73,7 +73,7 @@ struct Authentication: Sendable {
         }
         // Whoever asked may have become another program while the user was typing.
         guard asker.isUnchanged() else { throw .authenticationFailed }
-        store.add(proven, for: asker)
+        store.add(proven, for: asker, about: question.items)
         return proven.reduce(evidence) { $0.adding($1) }
     }
 

@@ -53,7 +53,7 @@ public struct TrustAnswer: Sendable {
 /// words.
 public struct Question: Sendable, Equatable {
     public enum Purpose: String, Sendable {
-        case read, change, delete, add, authenticate, keepOpen
+        case read, change, delete, add, authenticate, keepOpen, addProtector, removeProtector
         /// What the keychain of that name is copied to, or replaced by, is the program's choice.
         case backUp, restore
     }
@@ -62,6 +62,8 @@ public struct Question: Sendable, Equatable {
     /// Names of the items it is about, at most `mostNames`.
     public let names: [String]
     public let itemCount: Int
+    /// The items themselves.
+    public let items: [ItemReference]
     /// The asking program's own words.
     public let reason: String?
     /// More of the service's own words, a line each.
@@ -70,13 +72,14 @@ public struct Question: Sendable, Equatable {
     public static let mostNames = 20
 
     public init(
-        _ purpose: Purpose, names: [String], itemCount: Int, reason: String?,
-        remarks: [String] = []
+        _ purpose: Purpose, names: [String], itemCount: Int, items: [ItemReference] = [],
+        reason: String?, remarks: [String] = []
     ) {
         self.remarks = remarks
         self.purpose = purpose
         self.names = Array(names.prefix(Self.mostNames))
         self.itemCount = itemCount
+        self.items = items
         self.reason = reason
     }
 
@@ -90,7 +93,9 @@ public struct Question: Sendable, Equatable {
             case .keepOpen: "keep a keychain open longer than until now"
             case .backUp: "copy all of your keychain \(name), as sealed as it is, to a file"
             case .restore: "replace your keychain \(name) with an earlier copy"
-            case .read, .change, .delete, .add: "\(purpose.rawValue) \(items)"
+            case .addProtector: "add something that opens your keychain \(name)"
+            case .removeProtector: "remove something that opens your keychain \(name)"
+            case .read, .change, .delete, .add: "\(purpose.rawValue) \(things)"
             }
         var lines = ["\(Self.program(caller)) wants to \(purpose)."] + remarks
         if let reason, !reason.isEmpty {
@@ -99,7 +104,7 @@ public struct Question: Sendable, Equatable {
         return lines.joined(separator: "\n")
     }
 
-    private var items: String {
+    private var things: String {
         let shown = names.prefix(3).map { ShownText.quoted($0, longest: 60) }
         let list = shown.isEmpty ? "an item" : shown.joined(separator: ", ")
         return itemCount > shown.count && !shown.isEmpty

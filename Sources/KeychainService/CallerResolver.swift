@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainModel
 internal import LocalSocket
+internal import LoginManager
 
 /// Finds out from the kernel who is at the other end of a connection (design: Who is asking).
 struct CallerResolver: Sendable {
@@ -19,12 +20,39 @@ struct CallerResolver: Sendable {
             Self.identity(of: $0, label: connection.peerLabel())
         }
         let status = process?.status()
+        let session = process.flatMap { sessions.session(of: $0, user: connection.peer.user) }
         return Caller(
             user: connection.peer.user, process: connection.peer.pid,
             identity: identity ?? .unknown,
-            session: process.flatMap { sessions.session(of: $0, user: connection.peer.user) },
+            session: session,
             terminal: status.flatMap { $0.ttyNumber == 0 ? nil : $0.ttyNumber },
-            accessGroups: identity?.identifier.map { [$0] } ?? [])
+            accessGroups: identity?.identifier.map { [$0] } ?? [],
+            display: display(of: process, in: session, connection.peer.user))
+    }
+
+    /// Where the program's user sees windows, as logind says. Nobody at a screen is asked for a
+    /// program of a login from elsewhere.
+    private func display(
+        of process: PinnedProcess?, in session: SessionID?, _ user: UInt32
+    ) -> String? {
+        if let session {
+            guard let own = sessions.session(session, of: user)?.logindSession,
+                own == LoginSessions.display(of: user)
+            else { return nil }
+            return own
+        }
+        guard let lines = process?.cgroup(), ServiceManager.ran(lines, for: user) else {
+            return nil
+        }
+        return LoginSessions.display(of: user)
+    }
+
+    /// Whether a prompter that says so can be believed to have windows: the login that logind knows
+    /// is no terminal's.
+    func mayShowWindows(_ caller: Caller) -> Bool {
+        let known = caller.session.flatMap { sessions.session($0, of: caller.user) }
+        guard let login = caller.display ?? known?.logindSession else { return true }
+        return LoginSessions.isGraphical(login) ?? true
     }
 
     /// The caller of the next request on the same connection: his login may have ended since, or
@@ -34,7 +62,9 @@ struct CallerResolver: Sendable {
         let session = connection.process.flatMap {
             sessions.session(of: $0, user: caller.user)
         }
-        return session == caller.session ? caller : caller.inSession(session)
+        guard session != caller.session else { return caller }
+        return caller.inSession(
+            session, display: display(of: connection.process, in: session, caller.user))
     }
 
     /// What policies ask about the caller's login.
@@ -93,6 +123,16 @@ enum SecurityLabel {
             TrustedPath.isTrusted(executable)
         else { return nil }
         return "snap:" + parts[1]
+    }
+}
+
+/// The service manager of a user (`user@UID.service`), which starts programs for all of his logins.
+enum ServiceManager {
+    /// Whether the process is in the part of the control groups that the manager has.
+    static func ran(_ cgroup: [UInt8], for user: UInt32) -> Bool {
+        let place = "0::/user.slice/user-\(user).slice/user@\(user).service/"
+        return String(decoding: cgroup, as: UTF8.self).split(separator: "\n")
+            .contains { ($0 + "/").hasPrefix(place) }
     }
 }
 

@@ -12,32 +12,24 @@ extension KeychainService {
         let operation: PolicyOperation =
             query.parts.contains(.data) ? .readSecret : .readAttributes
         let keychain = try keychain(query.keychain, for: asker.caller)
+        var begun = vault.locks.now(keychain.place)
         var keys = try vault.keys(of: keychain)
         let groups = try groups(query.accessGroup, operation, keychain, keys, for: asker)
         var reading = Reading(
             query, groups: groups, asker.caller,
             allowed: authentication.trust.items(for: asker.caller))
         try findFew(&reading, keychain, keys)
-        var judging: Judging
-        var needs: Needs
-        var letIn: LetIn?
-        if let plain = try judgedWithoutProof(&reading, operation, keychain, keys, for: asker) {
-            (judging, needs) = plain
-        } else {
-            let given = authentication.evidence(for: asker)
-            judging = try self.judging(
-                .decrypt, as: operation, keychain, keys, groups: groups.own,
-                ui: query.authenticationUI, few: reading.found, given: given, for: asker)
-            reading.judge(by: &judging)
-            letIn = try self.letIn(
-                &reading, operation, keychain, keys, &judging, given: given, for: asker)
-            if letIn != nil { keys = try vault.keys(of: keychain) }
-            let known = given.adding(letIn?.evidence ?? Evidence())
-            needs = try self.needs(reading, keychain, keys, judging, given: known)
+        let letIn = try letIn(&reading, operation, keychain, keys, for: asker)
+        if letIn != nil {
+            begun = vault.locks.now(keychain.place)
+            keys = try vault.keys(of: keychain)
         }
+        var (judging, needs) = try judged(
+            &reading, keychain, keys, operation, proven: letIn?.evidence, for: asker)
         try countLimits(&needs, needs.first, judging)
         let evidence = try evidence(for: needs, .read, reason: query.reason, for: asker)
         if evidence != nil {
+            begun = vault.locks.now(keychain.place)
             keys = try vault.keys(of: keychain)
             judging = try self.judging(
                 .decrypt, as: operation, keychain, keys, groups: groups.own,
@@ -57,6 +49,10 @@ extension KeychainService {
         var delivery = Delivery(
             evidence ?? letIn?.evidence ?? Evidence(), asker, memory, audit)
         try each(reading, keychain, keys) { item throws(Refusal) in
+            // A long answer ends where the keychain is locked meanwhile, keys in hand or not.
+            guard !item.isClosedByLock || vault.locks.now(keychain.place) == begun else {
+                throw .locked
+            }
             let proof = needs.items.contains(item.reference) ? evidence : nil
             if item.accessControl.needsApplicationPassword, !mayOpen,
                 query.authenticationUI == .skip
@@ -80,26 +76,36 @@ extension KeychainService {
         return try delivery.finish(emit)
     }
 
-    /// Most items need no proof: so those that were found are looked at first without what only
-    /// proofs rest on. nil where that does not do.
-    private func judgedWithoutProof(
-        _ reading: inout Reading, _ operation: PolicyOperation, _ keychain: OpenKeychain,
-        _ keys: borrowing ClassKeys, for asker: any Asker
-    ) throws(Refusal) -> (Judging, Needs)? {
-        guard let found = reading.found, !found.isEmpty,
+    /// What must be proven before the items may be read. Most items need no proof: so those that
+    /// are found are looked at first without what only proofs rest on.
+    private func judged(
+        _ reading: inout Reading, _ keychain: OpenKeychain, _ keys: borrowing ClassKeys,
+        _ operation: PolicyOperation, proven: Evidence?, for asker: any Asker
+    ) throws(Refusal) -> (Judging, Needs) {
+        if let found = reading.found, proven == nil,
+            !found.contains(where: { $0.asksForProof(for: .decrypt) }),
             !policy.now.judge.policy.asksForAge(.presence)
-        else { return nil }
+        {
+            var judging = try judging(
+                .decrypt, as: operation, keychain, keys, groups: reading.groups.own,
+                ui: reading.query.authenticationUI, few: found, given: nil, for: asker)
+            reading.judge(by: &judging)
+            if judging.allows(found) { return (judging, Needs(plain: found)) }
+        }
+        let evidence = authentication.evidence(for: asker).adding(proven ?? Evidence())
         var judging = try judging(
             .decrypt, as: operation, keychain, keys, groups: reading.groups.own,
-            ui: reading.query.authenticationUI, few: found, given: nil, for: asker)
+            ui: reading.query.authenticationUI, few: reading.found, given: evidence, for: asker)
         reading.judge(by: &judging)
-        return judging.allows(found) ? (judging, Needs(plain: found)) : nil
+        return (judging, try needs(reading, keychain, keys, judging, given: evidence))
     }
 
     private func findFew(
         _ reading: inout Reading, _ keychain: OpenKeychain, _ keys: borrowing ClassKeys
     ) throws(Refusal) {
-        guard let limit = reading.query.limit, limit <= Delivery.mostItems,
+        // The program's own process holds the whole answer anyway; the daemon never does.
+        let limit = reading.query.limit ?? .max
+        guard limit <= Delivery.mostItems || mode == .embedded,
             reading.query.authenticationUI != .skip, reading.groups.others.isEmpty
         else { return }
         do {
@@ -216,6 +222,12 @@ extension SealedItem {
         return FoundItem(
             reference: reference, attributes: [:],
             accessControl: .plain(accessControl.protection))
+    }
+}
+
+extension SealedItem {
+    fileprivate var isClosedByLock: Bool {
+        accessControl.protection.availability == .whileUnlocked
     }
 }
 

@@ -3,6 +3,7 @@ internal import Foundation
 public import KeychainModel
 public import LocalSocket
 internal import LoginManager
+public import Secrets
 internal import Synchronization
 
 /// Where a daemon keeps what, and whom it listens to.
@@ -16,6 +17,10 @@ public struct DaemonPlan: Sendable {
     public var offers: Listener
     public var authenticationProgram: String
     public var prompterProgram: String
+    /// nil where the machine does without.
+    public var tpmProgram: String?
+    /// Secrets that the service was given when it was started, by their names.
+    public var credentials: [String: HeldSecret]
     public var accountName: @Sendable (UInt32) -> String?
     /// Names of all groups of an account; nil where nobody can say.
     public var accountGroups: @Sendable (String) -> [String]?
@@ -28,6 +33,7 @@ public struct DaemonPlan: Sendable {
     public init(
         stateFolder: String, runtimeFolder: String, vaultKey: Descriptor?, requests: Listener,
         logins: Listener, offers: Listener, authenticationProgram: String, prompterProgram: String,
+        tpmProgram: String?, credentials: [String: HeldSecret],
         accountName: @escaping @Sendable (UInt32) -> String?,
         accountGroups: @escaping @Sendable (String) -> [String]?,
         groupName: @escaping @Sendable (UInt32) -> String?, policy: PolicyInForce,
@@ -42,6 +48,8 @@ public struct DaemonPlan: Sendable {
         self.offers = offers
         self.authenticationProgram = authenticationProgram
         self.prompterProgram = prompterProgram
+        self.tpmProgram = tpmProgram
+        self.credentials = credentials
         self.accountName = accountName
         self.accountGroups = accountGroups
         self.groupName = groupName
@@ -96,7 +104,9 @@ public final class Daemon: Sendable {
             bounds: plan.bounds)
         let protectors = Protectors(
             folder: folder, deviceKey: try Protectors.deviceKey(at: state + "/device.key"),
-            allowsDeviceProtector: false)
+            allowsDeviceProtector: false,
+            keys: ProtectorKeys(
+                tpm: plan.tpmProgram.map(TPMProgram.init), credentials: plan.credentials))
         let prompters = PrompterRegistry()
         let audit = AuditLog(folder: state)
         let guesses = Guesses()
@@ -117,8 +127,12 @@ public final class Daemon: Sendable {
             prompterProgram: plan.prompterProgram)
         let handler = Logins(
             folder: folder, protectors: protectors, vault: vault, sessions: sessions,
-            pending: pending, evidence: evidence, guesses: guesses, accounts: accounts,
-            audit: audit,
+            pending: pending, evidence: evidence, guesses: guesses,
+            outOfStep: OutOfStep(keyring: keyring),
+            unasked: UnaskedUnlock(
+                folder: folder, protectors: protectors, vault: vault, pending: pending,
+                audit: audit, log: plan.log),
+            accounts: accounts, audit: audit,
             log: plan.log)
         logins = LoginServer(plan.logins, .login, logins: handler, accounts: accounts)
         offers = LoginServer(plan.offers, .offer, logins: handler, accounts: accounts)

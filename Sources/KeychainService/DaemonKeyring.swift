@@ -10,7 +10,7 @@ internal import Synchronization
 ///
 /// Names below a user's keyring:
 /// `session:TICKET`, `half:SESSION`, `unlock:SESSION:KEYCHAIN`, `first-unlock:KEYCHAIN`,
-/// `device:KEYCHAIN`.
+/// `device:KEYCHAIN`, `renewal:SESSION:KEYCHAIN`, `out-of-step:KEYCHAIN`.
 final class DaemonKeyring: Sendable {
     /// Possessor and owner may do everything, nobody else anything.
     private static let permissions: UInt32 = 0x3f3f_0000

@@ -41,6 +41,11 @@ final class EmbeddedVault: KeyVault {
         }
     }
 
+    /// No login is known here.
+    func renewal(of keychain: OpenKeychain) -> PasswordKeys? { nil }
+
+    func endRenewal(of keychain: OpenKeychain) {}
+
     func lock(_ keychain: OpenKeychain) throws(Refusal) {
         try locks.lock(keychain.place) { () throws(Refusal) in
             let first = KeyBundle.byteCount(.afterFirstUnlock)

@@ -16,7 +16,8 @@ final class EvidenceStore: Sendable {
     private static let longest: Duration = .seconds(12 * 3600)
     /// Of one user; the oldest give way.
     private static let most = 64
-    private static let prefix = "evidence:"
+    /// That one yes is remembered for.
+    private static let mostItems = 64
 
     /// Ends when proofs end.
     let trust: SessionTrust
@@ -36,7 +37,7 @@ final class EvidenceStore: Sendable {
 
     private static func recorded(_ user: UInt32, _ keyring: DaemonKeyring) -> [Proof] {
         let names = (try? keyring.names(of: user)) ?? []
-        return names.filter { $0.hasPrefix(prefix) }.compactMap { name in
+        return names.filter { $0.hasPrefix(Proof.prefix) }.compactMap { name in
             guard let record = keyring.read(name, of: user) else { return nil }
             return Proof(record.releasedFromLockedMemory())
         }.sorted { $0.given < $1.given }
@@ -45,18 +46,26 @@ final class EvidenceStore: Sendable {
     // MARK: Giving and taking
 
     /// Keeps what the asker's user has proven, for the context, process, terminal and session that
-    /// it was proven in. What can't be kept was proven for one request only.
-    func add(_ methods: [PolicyMethod], for asker: any Asker) {
-        let user = asker.caller.user
-        let given = methods.map { method in
-            Proof(
+    /// it was proven in. What can't be kept was proven for one request only. A yes was said to the
+    /// program and about the items that the question named, and to nothing else.
+    func add(
+        _ methods: [PolicyMethod], for asker: any Asker, about items: [ItemReference] = []
+    ) {
+        for method in methods {
+            var proof = Proof(
                 method: method, given: .now, context: asker.context?.identifier,
                 places: asker.places)
+            if method == .factor(.confirm) {
+                guard let program = asker.caller.identity.identifier,
+                    (1...Self.mostItems).contains(items.count)
+                else { continue }
+                proof.consent = Proof.Consent(program: program, items: items.map(\.bytes))
+            }
+            keep(proof, asker.caller.user)
         }
-        for proof in given { keep(proof, user) }
     }
 
-    private func keep(_ proof: Proof, _ user: UInt32) {
+    func keep(_ proof: Proof, _ user: UInt32) {
         guard keyring == nil || write(proof, user) else { return }
         let surplus = proofs.withLock { proofs in
             proofs[user, default: []].append(proof)
@@ -77,18 +86,27 @@ final class EvidenceStore: Sendable {
         guard !kept.isEmpty else { return Evidence() }
         let places = asker.places
         let now = ContinuousClock.now
-        return Evidence(
-            kept.compactMap { proof in
-                let age = proof.given.duration(to: now)
-                // From the future, where somebody's clock is wrong: good for nothing.
-                guard age >= .zero, age < Self.longest,
-                    let scope = proof.scope(shared: places, asker.context?.identifier),
-                    isAlive(proof, user)
-                else { return nil }
-                return PolicyProof(
-                    proof.method, age: scope == .context ? .zero : PolicyDuration(age),
-                    scope: scope)
-            })
+        var proofs: [PolicyProof] = []
+        var ofItems: [ItemReference: [PolicyProof]] = [:]
+        for proof in kept {
+            let age = proof.given.duration(to: now)
+            // From the future, where somebody's clock is wrong: good for nothing.
+            guard age >= .zero, age < Self.longest,
+                let scope = proof.scope(shared: places, asker.context?.identifier),
+                isAlive(proof, user)
+            else { continue }
+            let known = PolicyProof(
+                proof.method, age: scope == .context ? .zero : PolicyDuration(age), scope: scope)
+            guard let consent = proof.consent else {
+                proofs.append(known)
+                continue
+            }
+            guard consent.program == asker.caller.identity.identifier else { continue }
+            for item in consent.items.compactMap(ItemReference.init(bytes:)) {
+                ofItems[item, default: []].append(known)
+            }
+        }
+        return Evidence(proofs, ofItems: ofItems)
     }
 
     /// Keeps what PAM proved when the session began: only what asks for no more than the session
@@ -149,55 +167,6 @@ final class EvidenceStore: Sendable {
 
     private func isAlive(_ proof: Proof, _ user: UInt32) -> Bool {
         keyring == nil || keyring?.read(proof.name, of: user) != nil
-    }
-
-    /// One success of a method.
-    private struct Proof: Codable {
-        let name: String
-        let methodName: String
-        let isService: Bool
-        let given: ContinuousClock.Instant
-        let context: [UInt8]?
-        let places: EvidencePlaces
-
-        init(
-            method: PolicyMethod, given: ContinuousClock.Instant, context: [UInt8]?,
-            places: EvidencePlaces
-        ) {
-            name = EvidenceStore.prefix + String(UInt64.random(in: .min ... .max), radix: 16)
-            switch method {
-            case .factor(let factor): (methodName, isService) = (factor.rawValue, false)
-            case .pam(let service): (methodName, isService) = (service.string, true)
-            }
-            self.given = given
-            self.context = context
-            self.places = places
-        }
-
-        init?(_ record: [UInt8]) {
-            guard let proof = try? JSONDecoder().decode(Self.self, from: Data(record)) else {
-                return nil
-            }
-            self = proof
-        }
-
-        var record: [UInt8]? { (try? JSONEncoder().encode(self)).map { [UInt8]($0) } }
-
-        var method: PolicyMethod {
-            isService
-                ? .pam(PolicyText(methodName))
-                : .factor(PolicyFactor(rawValue: methodName) ?? .appPassword)
-        }
-
-        /// nil where it shares nothing with them.
-        func scope(shared other: EvidencePlaces, _ context: [UInt8]?) -> Freshness? {
-            let isOwnProcess = places.process != nil && places.process == other.process
-            if isOwnProcess, let context, self.context == context { return .context }
-            if isOwnProcess { return .process }
-            if let terminal = places.terminal, terminal == other.terminal { return .tty }
-            if let session = places.session, session == other.session { return .session }
-            return nil
-        }
     }
 }
 

@@ -19,6 +19,7 @@ struct Judging: Sendable {
 
     func judge(_ item: AccessRequest.Item, _ evidence: Evidence) -> Verdict {
         let request = AccessRequest(circumstances, on: item)
+        let evidence = evidence.about(item.reference)
         let verdict = judge.judge(request, evidence)
         if !judge.policy.isEmpty { notes.note(request, evidence, verdict.isDenial, judge) }
         return verdict
@@ -169,7 +170,7 @@ extension KeychainService {
         remarks: [String] = []
     ) -> Question {
         Question(
-            purpose, names: needs.names, itemCount: needs.items.count,
+            purpose, names: needs.names, itemCount: needs.items.count, items: Array(needs.items),
             reason: reason ?? asker.context?.reason, remarks: remarks)
     }
 
@@ -260,7 +261,11 @@ struct Needs: Sendable {
 extension SealedItem {
     fileprivate func restsOnPasscode(for operation: ItemOperation) -> Bool {
         accessControl.protection == .whenPasscodeSetThisDeviceOnly
-            || accessControl.constraint(for: operation) != .always
+            || asksForProof(for: operation)
+    }
+
+    func asksForProof(for operation: ItemOperation) -> Bool {
+        accessControl.constraint(for: operation) != .always
     }
 
     /// What people know the item by.

@@ -136,6 +136,52 @@ final class KernelVault: KeyVault {
         }
     }
 
+    // MARK: A login whose password is not the keychain's
+
+    /// Eight hours: a day's work.
+    private static let renewalSeconds: UInt32 = 8 * 3600
+
+    /// Keeps what was derived from the password that PAM verified, until the session ends or the
+    /// time is over. It opens nothing: no protector is made of it before the keychain's own password
+    /// was given.
+    func keepRenewal(
+        _ keys: borrowing PasswordKeys, of keychain: OpenKeychain, in session: LoginSession
+    ) throws(Refusal) {
+        guard let sealing = sessionKey(session) else { throw .noSession }
+        let name = renewalName(session, keychain)
+        let sealed = sealing.seal(keys.copy(), context: context(name, keychain, nil))
+        try keyring.write(
+            name, SecretBytes(copying: sealed), of: keychain.user,
+            timeoutSeconds: Self.renewalSeconds)
+    }
+
+    /// That of the latest login.
+    func renewal(of keychain: OpenKeychain) -> PasswordKeys? {
+        for session in sessions.live(keychain.user).reversed() {
+            let name = renewalName(session, keychain)
+            guard let sealing = sessionKey(session),
+                let sealed = keyring.read(name, of: keychain.user),
+                let copy = sealed.withBytes({
+                    try? sealing.open($0, context: context(name, keychain, nil))
+                })
+            else { continue }
+            return try? PasswordKeys(copy: copy)
+        }
+        return nil
+    }
+
+    /// Of every login: an older one's password has been replaced since. Nobody need be told any more.
+    func endRenewal(of keychain: OpenKeychain) {
+        for session in sessions.live(keychain.user) {
+            keyring.remove(renewalName(session, keychain), of: keychain.user)
+        }
+        if keychain.name == .login { OutOfStep(keyring: keyring).end(keychain.user) }
+    }
+
+    private func renewalName(_ session: LoginSession, _ keychain: OpenKeychain) -> String {
+        "renewal:\(session.id.rawValue):\(keychain.name)"
+    }
+
     func lockState(of keychain: OpenKeychain) -> KeychainStatus.LockState {
         if whileUnlockedKeys(keychain, isUse: false) != nil { return .unlocked }
         let first = bundle(.afterFirstUnlock, firstUnlockName(keychain), keychain, vaultKey)

@@ -16,6 +16,11 @@ protocol KeyVault: Sendable {
         _ unlocked: borrowing UnlockedKeys, of keychain: OpenKeychain, for caller: Caller,
         since begun: LockCounts.Moment
     ) throws(Refusal)
+    /// What to go on with once the keychain's own password was given, where a login of the user had
+    /// another.
+    func renewal(of keychain: OpenKeychain) -> PasswordKeys?
+    /// The keychain's password and the login's are in step again, or meant to differ.
+    func endRenewal(of keychain: OpenKeychain)
     /// Closes the when-unlocked classes.
     func lock(_ keychain: OpenKeychain) throws(Refusal)
     /// Closes all its classes: another file has taken its place.

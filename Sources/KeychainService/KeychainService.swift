@@ -64,8 +64,8 @@ public final class KeychainService: Sendable {
             try update(query, change, secret, for: asker)
         case .delete(let query): try delete(query, for: asker)
         case .status: status(for: asker.caller)
-        case .createKeychain(let name, let password):
-            try createKeychain(name, password, for: asker)
+        case .createKeychain(let name, let password, let recoveryKey):
+            try createKeychain(name, password, recoveryKey, for: asker)
         case .unlock(let name, let password): try unlock(name, password, for: asker)
         case .lock(let name): try lock(name, for: asker)
         case .changeSettings(let name, let change):
@@ -76,6 +76,7 @@ public final class KeychainService: Sendable {
         case .capabilities: capabilities(for: asker)
         case .endContext: endContext(for: asker)
         case .policies(let reload): try policies(reload: reload, for: asker.caller)
+        case .protectors(let request): try protectors(request, for: asker)
         case .safekeeping(let name, let step): try safekeep(name, step, for: asker)
         }
     }
@@ -121,6 +122,9 @@ public final class KeychainService: Sendable {
             }
             do {
                 status.isPasswordProtected = try keychain.file.isPasswordProtected()
+                let states = try keychain.file.protectors().map(\.state)
+                status.isProvisional = states.contains(.provisional)
+                status.hasPendingPassword = states.contains { $0 == .pending || $0 == .adopted }
                 status.itemCount = try keychain.file.itemCount()
                 status.damagedItems = keychain.file.corruptItemCount
                 status.quarantinedItems = try keychain.file.quarantinedCount()
@@ -147,6 +151,7 @@ extension Request {
         case .authenticate: .authenticate
         case .capabilities, .endContext: .status
         case .policies(let reload): reload ? .reloadPolicies : .status
+        case .protectors(let request): request.auditedOperation
         case .safekeeping(_, let step): step.operation
         }
     }

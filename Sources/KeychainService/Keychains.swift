@@ -8,11 +8,12 @@ internal import Secrets
 /// What a user does with whole keychains.
 extension KeychainService {
     func createKeychain(
-        _ name: String, _ password: HeldSecret?, for asker: any Asker
+        _ name: String, _ password: HeldSecret?, _ recoveryKey: HeldSecret?, for asker: any Asker
     ) throws(Refusal) -> Answer {
         let name = try KeychainFolder.verified(name)
         try checkLength(password)
-        try protectors.create(name, of: asker.caller.user, password: password)
+        try protectors.create(
+            name, of: asker.caller.user, password: password, recoveryKey: recoveryKey)
         if let password {
             let keychain = try folder.keychain(name.description, of: asker.caller.user)
             let begun = vault.locks.now(keychain.place)
@@ -32,7 +33,12 @@ extension KeychainService {
         guard try isProtected(keychain) else { throw .passcodeNotSet }
         let begun = vault.locks.now(keychain.place)
         let keys = try attempt(keychain.place) { () throws(Refusal) in
-            try protectors.unlock(keychain, password)
+            guard let renewal = vault.renewal(of: keychain) else {
+                return try protectors.unlock(keychain, password)
+            }
+            let keys = try protectors.unlock(keychain, password, goingOnWith: renewal)
+            vault.endRenewal(of: keychain)
+            return keys
         }
         try vault.keep(keys, of: keychain, for: asker.caller, since: begun)
         audit?.record(.unlock, asker, Evidence(), nil)
@@ -58,6 +64,7 @@ extension KeychainService {
         let begun = vault.locks.now(keychain.place)
         let keys = try attempt(keychain.place) { () throws(Refusal) in
             try protectors.setPassword(keychain, old: old, new: new)
+            vault.endRenewal(of: keychain)
             return try protectors.unlock(keychain, new)
         }
         try? vault.keep(keys, of: keychain, for: asker.caller, since: begun)
@@ -70,12 +77,12 @@ extension KeychainService {
         do { return try keychain.file.isPasswordProtected() } catch { throw Refusal(error) }
     }
 
-    private func checkLength(_ password: HeldSecret?) throws(Refusal) {
+    func checkLength(_ password: HeldSecret?) throws(Refusal) {
         guard password?.bytes.count ?? 0 <= Request.longestPassword else { throw .dataTooLarge }
     }
 
     /// One guess at a time, and slower after each wrong one.
-    private func attempt<R: ~Copyable>(
+    func attempt<R: ~Copyable>(
         _ keychain: KeychainPlace, _ body: () throws(Refusal) -> R
     ) throws(Refusal) -> R {
         try guesses.begin(keychain)

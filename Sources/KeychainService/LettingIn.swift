@@ -18,12 +18,17 @@ extension KeychainService {
     /// Where nothing was found the user may be asked to let the program have another one's item.
     func letIn(
         _ reading: inout Reading, _ operation: PolicyOperation, _ keychain: OpenKeychain,
-        _ keys: borrowing ClassKeys, _ judging: inout Judging,
-        given evidence: Evidence, for asker: any Asker
+        _ keys: borrowing ClassKeys, for asker: any Asker
     ) throws(Refusal) -> LetIn? {
-        guard reading.query.namesOneItem, judging.circumstances.mayAsk else { return nil }
+        let query = reading.query
+        guard query.namesOneItem, authentication.mayAsk(query.authenticationUI, for: asker)
+        else { return nil }
         var isNothing = reading.found?.isEmpty ?? true
         if reading.found == nil {
+            var judging = try judging(
+                .decrypt, as: operation, keychain, keys, groups: reading.groups.own,
+                ui: query.authenticationUI, given: authentication.evidence(for: asker), for: asker)
+            reading.judge(by: &judging)
             try each(reading, keychain, keys) { _ throws(Refusal) in
                 isNothing = false
                 return false
@@ -31,16 +36,10 @@ extension KeychainService {
         }
         guard isNothing,
             let letIn = try letIn(
-                reading.query, as: operation, besides: reading.groups.all, keychain, keys,
+                query, as: operation, besides: reading.groups.all, keychain, keys,
                 for: asker)
         else { return nil }
         reading.admit(letIn.item)
-        // A question takes as long as a person does.
-        judging = try self.judging(
-            .decrypt, as: operation, keychain, try vault.keys(of: keychain),
-            groups: reading.groups.own, ui: reading.query.authenticationUI, few: reading.found,
-            given: evidence, for: asker)
-        reading.judge(by: &judging)
         return letIn
     }
 
@@ -87,7 +86,6 @@ extension KeychainService {
         } catch {
             guard error == .cancelled || error == .authenticationFailed else { return nil }
             asker.notes.note(trust: "denied")
-            authentication.trust.refuse(item.reference, for: asker.caller)
             throw error
         }
         guard asker.isUnchanged() else { throw .notEntitled }
@@ -128,11 +126,11 @@ extension KeychainService {
         reading.admission = { _ in .trusted }
         changing.admission = { _ in .mayChange }
         for item in found {
-            guard mayAsk(for: item, reading, asker),
+            guard mayAsk(for: item, reading, given),
                 let offer = offer(of: item, reading, changing, asker)
             else { continue }
             let question = Question(
-                .read, names: [item.shownName], itemCount: 1,
+                .read, names: [item.shownName], itemCount: 1, items: [item.reference],
                 reason: query.reason ?? asker.context?.reason,
                 remarks: ["The item belongs to \(ProgramWords.of(item.accessGroup))."]
                     + asker.caller.identity.remarks)
@@ -142,12 +140,9 @@ extension KeychainService {
     }
 
     private func mayAsk(
-        for item: SealedItem, _ reading: Judging, _ asker: any Asker
+        for item: SealedItem, _ reading: Judging, _ given: Evidence
     ) -> Bool {
-        guard !authentication.trust.isRefused(item.reference, for: asker.caller) else {
-            return false
-        }
-        if case .deny = reading.judge(item, authentication.evidence(for: asker)) { return false }
+        if case .deny = reading.judge(item, given) { return false }
         return isWithinLimits(item, reading)
     }
 

@@ -60,7 +60,12 @@ public final class LoginServer: Sendable {
         let host = connection.peerProcess
         switch (kind, request) {
         case (.login, .openSession(let facts, let password)):
-            reply(logins.open(facts, password, host: host), connection)
+            let (refusal, notice) = logins.open(facts, password, host: host)
+            if refusal == nil, let notice {
+                try? connection.reply(.acceptedWithNotice(notice))
+            } else {
+                reply(refusal, connection)
+            }
         case (.login, .closeSession(let ticket, let user)):
             logins.close(ticket: ticket, user: user, host: host)
             reply(nil, connection)
@@ -68,6 +73,8 @@ public final class LoginServer: Sendable {
             reply(
                 logins.changePassword(of: user, account, old: old, new: new, host: host), connection
             )
+        case (.login, .resetPassword(let user, let account)):
+            reply(logins.resetPassword(of: user, account, host: host), connection)
         case (.login, .offerPassword(let user, let account, let password)):
             reply(logins.offer(password, for: user, account, host: host), connection)
         case (.offer, .offerPassword(let user, let account, let password))

@@ -17,6 +17,8 @@ final class Logins: Sendable {
     private let pending: PendingUnlocks
     private let evidence: EvidenceStore
     private let guesses: Guesses
+    private let outOfStep: OutOfStep
+    private let unasked: UnaskedUnlock
     private let accounts: AccountNames
     private let audit: AuditLog
     private let log: @Sendable (String) -> Void
@@ -25,7 +27,9 @@ final class Logins: Sendable {
     init(
         folder: KeychainFolder, protectors: Protectors, vault: KernelVault,
         sessions: SessionRegistry, pending: PendingUnlocks,
-        evidence: EvidenceStore, guesses: Guesses, accounts: AccountNames, audit: AuditLog,
+        evidence: EvidenceStore, guesses: Guesses, outOfStep: OutOfStep,
+        unasked: UnaskedUnlock, accounts: AccountNames,
+        audit: AuditLog,
         log: @escaping @Sendable (String) -> Void
     ) {
         self.folder = folder
@@ -35,17 +39,26 @@ final class Logins: Sendable {
         self.pending = pending
         self.evidence = evidence
         self.guesses = guesses
+        self.outOfStep = outOfStep
+        self.unasked = unasked
         self.accounts = accounts
         self.audit = audit
         self.log = log
     }
 
-    /// Records the session and accepts; what the password opens is found out afterwards.
-    func open(_ facts: SessionFacts, _ password: HeldSecret?, host: Int32) -> Refusal? {
-        recording(.login, facts.user, host) { () throws(Refusal) in
+    /// Records the session and accepts; what the password opens is found out afterwards. So the user
+    /// is told what an earlier login found, or what root did since.
+    func open(
+        _ facts: SessionFacts, _ password: HeldSecret?, host: Int32
+    ) -> (Refusal?, LoginNotice?) {
+        let refusal = recording(.login, facts.user, host) { () throws(Refusal) in
             let session = try begin(facts, hasPassword: password != nil, host: host)
             log("login of uid \(facts.user) through \(facts.service)")
-            guard let password, password.bytes.count > 0 else { return }
+            guard let password else {
+                return unasked.begin(session, subject(session.user, host))
+            }
+            // An empty one is a failure, not an absence.
+            guard password.bytes.count > 0 else { return }
             guard pending.begin(facts.user) else { throw .tooManyRequests }
             let begun = unlockBegins(facts.user)
             work.async { [self] in
@@ -53,6 +66,10 @@ final class Logins: Sendable {
                 pending.end(facts.user)
             }
         }
+        guard refusal == nil, !facts.isSilent, outOfStep.tell(facts.user) else {
+            return (refusal, nil)
+        }
+        return (nil, .passwordDiffers)
     }
 
     func close(ticket: Int32, user: UInt32, host: Int32) {
@@ -101,9 +118,21 @@ final class Logins: Sendable {
             guard new.bytes.count > 0 else { throw .badRequest }
             guard folder.exists(.login, of: user) else { return }
             let keychain = try folder.keychain(nil, of: user)
-            try protectors.setPassword(keychain, old: old, new: new)
+            try protectors.changePassword(keychain, old: old, new: new)
             evidence.forget(user)
-            log("uid \(user) changed the password of the login keychain")
+            log(
+                "the login keychain of uid \(user) opens with its new password too; the old one "
+                    + "goes when a login has proved that")
+        }
+    }
+
+    /// Its new password opens nothing yet: the user hears of it when he logs in.
+    func resetPassword(of user: UInt32, _ account: String, host: Int32) -> Refusal? {
+        recording(.resetPassword, user, host) { () throws(Refusal) in
+            try check(user, account)
+            guard folder.exists(.login, of: user) else { return }
+            outOfStep.note(user)
+            log("root gave uid \(user) a new password, which the login keychain does not know")
         }
     }
 
@@ -142,13 +171,20 @@ final class Logins: Sendable {
         host: Int32
     ) {
         let refusal = recording(.unlock, session.user, host) { () throws(Refusal) in
-            if !folder.exists(.login, of: session.user) {
-                try protectors.create(.login, of: session.user, password: password)
+            let isNew = !folder.exists(.login, of: session.user)
+            if isNew {
+                try protectors.create(
+                    .login, of: session.user, password: password, provisional: true)
                 log("made the login keychain of uid \(session.user)")
             }
             let keychain = try folder.keychain(nil, of: session.user)
             let begun = begun ?? vault.locks.now(keychain.place)
-            let keys = try protectors.unlock(keychain, password)
+            // The login that makes it proves nothing by giving the same password again.
+            let keys =
+                isNew
+                ? try protectors.unlock(keychain, password)
+                : try login(session, keychain, password)
+            outOfStep.end(session.user)
             try vault.keep(keys, of: keychain, in: session, since: begun)
             evidence.add(.factor(.passcode), of: session.user, in: session.id)
             log("unlocked the login keychain of uid \(session.user)")
@@ -156,8 +192,22 @@ final class Logins: Sendable {
         guard let refusal else { return }
         if refusal == .wrongPassword {
             sessions.setLockReason(.passwordDiffers, of: session.id)
+            outOfStep.note(session.user)
         }
         log("the login keychain of uid \(session.user) stays locked: \(refusal)")
+    }
+
+    private func login(
+        _ session: LoginSession, _ keychain: OpenKeychain, _ password: HeldSecret
+    ) throws(Refusal) -> UnlockedKeys {
+        switch try protectors.login(keychain, password) {
+        case .opened(let keys, let effect):
+            if let words = effect.words { log("\(words): uid \(session.user)") }
+            return keys
+        case .differs(let keys):
+            try? vault.keepRenewal(keys, of: keychain, in: session)
+            throw .wrongPassword
+        }
     }
 
     private func guess(
@@ -189,5 +239,16 @@ final class Logins: Sendable {
         return AuditLog.Subject(
             user: user, process: host, program: path.map { "exe:" + $0 } ?? "unknown",
             session: nil)
+    }
+}
+
+extension LoginEffect {
+    fileprivate var words: String? {
+        switch self {
+        case .nothing: nil
+        case .confirmed: "a login proved the login keychain's password, which alone opens it now"
+        case .wrappedAnew: "the login keychain was provisional, and has this login's password now"
+        case .failed: "the login keychain could not be written; the next login tries again"
+        }
     }
 }

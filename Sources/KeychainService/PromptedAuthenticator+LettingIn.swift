@@ -25,57 +25,65 @@ extension PromptedAuthenticator {
         let outcome: Outcome
         var isShown = false
         do throws(Refusal) {
-            outcome = try withPrompter(for: asker) { prompter throws(Refusal) in
+            outcome = try withPrompter(for: asker, question) { prompter, settled throws(Refusal) in
                 isShown = true
-                let outcome = try letIn(question, offer, account, prompter, asker)
-                var isAllowed = false
-                if case .allowed = outcome { isAllowed = true }
-                try? prompter.show(.finished(succeeded: isAllowed))
+                // Left unanswered is a no as well.
+                settled = .declined
+                let outcome = try letIn(question, offer, account, prompter, &settled, asker)
+                try? prompter.show(.finished(succeeded: settled == .proven || settled == .agreed))
                 return outcome
             }
         } catch {
-            // Left unanswered is a no as well.
             throw isShown ? .cancelled : .interactionNotAllowed
         }
         switch outcome {
         case .allowed(let answer): return answer
-        case .refused, .notProven:
-            budget.pause(asker.caller.user)
-            if case .notProven = outcome { throw .authenticationFailed }
-            throw .cancelled
+        case .refused: throw .cancelled
+        case .notProven: throw .authenticationFailed
         }
     }
 
     private func letIn(
         _ question: Question, _ offer: TrustOffer, _ account: String, _ prompter: Prompter,
-        _ asker: any Asker
+        _ settled: inout QuestionBudget.Outcome, _ asker: any Asker
     ) throws(Refusal) -> Outcome {
         guard let choice = try choice(question, offer, prompter, asker), choice != .deny,
             let proof = offer.proofs[choice]
         else { return .refused }
-        guard choice == .always || !prompter.showsWindows else {
-            return .allowed(TrustAnswer(choice: choice, proven: []))
+        // A yes in a window is one to whatever else asks for a yes.
+        let agreed: [PolicyMethod] = prompter.showsWindows ? [.factor(.confirm)] : []
+        guard choice == .always || agreed.isEmpty else {
+            settled = .agreed
+            return .allowed(TrustAnswer(choice: choice, proven: agreed))
         }
-        for method in proof {
+        for method in proof where !agreed.contains(method) {
             guard let service = method.service else { return .notProven }
-            switch try converse(service, account, question, prompter, asker) {
-            case .success: continue
+            let transaction = PAMQuestion(
+                program: program, service: service, account: account, deadline: Self.deadline)
+            var hasAnswered = false
+            defer { if hasAnswered, settled != .proven { settled = .wrong } }
+            let outcome = try transaction.ask(
+                question.text(for: asker.caller), on: prompter, unless: { asker.hasGone() },
+                &hasAnswered)
+            switch outcome {
+            case .success: settled = .proven
             case .cancelled: return .refused
             case .failed, .unavailable, .accountRefused, .tooManyTries: return .notProven
             }
         }
-        return .allowed(TrustAnswer(choice: choice, proven: proof))
+        return .allowed(TrustAnswer(choice: choice, proven: proof + agreed))
     }
 
     private func choice(
         _ question: Question, _ offer: TrustOffer, _ prompter: Prompter, _ asker: any Asker
     ) throws(Refusal) -> TrustChoice? {
-        let watch = Watch(until: Date(timeIntervalSinceNow: Self.deadline), asker, prompter, nil)
+        let watch = QuestionWatch(
+            until: Date(timeIntervalSinceNow: Self.deadline), unless: { asker.hasGone() },
+            end: { prompter.hangUp() })
         watch.start()
         defer { watch.stop() }
         try prompter.show(.title(question.text(for: asker.caller)))
-        try prompter.show(.choose(offer.choices))
-        guard let reply = try prompter.reply() else { return nil }
+        guard let reply = try prompter.ask(.choose(offer.choices)) else { return nil }
         let word = String(decoding: reply.bytes.releasedFromLockedMemory(), as: UTF8.self)
         return TrustChoice(rawValue: word)
     }

@@ -13,9 +13,9 @@ final class PromptedAuthenticator: Authenticator {
     static let deadline: TimeInterval = 60
     private static let arrivalDeadline: TimeInterval = 10
 
-    private let program: String
+    let program: String
     private let prompters: PrompterRegistry
-    let budget = QuestionBudget()
+    private let budget = QuestionBudget()
     private let services = PAMServices()
     let accounts: AccountNames
 
@@ -37,6 +37,10 @@ final class PromptedAuthenticator: Authenticator {
     func provable(for caller: Caller) -> Set<PolicyMethod> {
         var methods = services.methods()
         if enrolledBiometry(of: caller).isEmpty { methods.remove(.factor(.biometry)) }
+        // On a terminal any program of the user could type a yes.
+        if prompters.prompter(for: caller)?.showsWindows == true {
+            methods.insert(.factor(.confirm))
+        }
         return methods
     }
 
@@ -49,53 +53,91 @@ final class PromptedAuthenticator: Authenticator {
     func prove(
         _ method: PolicyMethod, _ question: Question, for asker: any Asker
     ) throws(Refusal) {
-        let user = asker.caller.user
-        guard let account = accounts.name(of: user), let service = method.service else {
-            throw .authenticationFailed
-        }
-        let outcome = try withPrompter(for: asker) { prompter throws(Refusal) in
-            let outcome = try converse(service, account, question, prompter, asker)
+        if method == .factor(.confirm) { return try confirm(question, for: asker) }
+        guard let account = accounts.name(of: asker.caller.user), let service = method.service
+        else { throw .authenticationFailed }
+        let transaction = PAMQuestion(
+            program: program, service: service, account: account, deadline: Self.deadline)
+        let outcome = try withPrompter(for: asker, question) { prompter, settled throws(Refusal) in
+            var hasAnswered = false
+            // Broken off after something was typed: that was not right, or is not known to be.
+            defer { if hasAnswered, settled == .undecided { settled = .wrong } }
+            let outcome = try transaction.ask(
+                question.text(for: asker.caller), on: prompter, unless: { asker.hasGone() },
+                &hasAnswered)
             try? prompter.show(.finished(succeeded: outcome == .success))
+            switch outcome {
+            case .success: settled = .proven
+            case .cancelled where !hasAnswered: settled = .declined
+            case .accountRefused: settled = .wrong
+            // Where nobody has typed anything: a wet finger is no guess, and a password may follow.
+            case .failed, .unavailable, .cancelled, .tooManyTries: break
+            }
             return outcome
         }
         switch outcome {
         case .success: return
-        // Nobody has typed anything: a wet finger is no guess.
-        case .failed, .unavailable: throw .authenticationFailed
-        case .accountRefused, .tooManyTries, .cancelled:
-            budget.pause(user)
-            throw outcome == .cancelled ? .cancelled : .authenticationFailed
+        case .cancelled: throw .cancelled
+        case .failed, .unavailable, .accountRefused, .tooManyTries: throw .authenticationFailed
         }
+    }
+
+    /// A yes in a window: it shows that somebody at the screen agrees, and not who.
+    private func confirm(_ question: Question, for asker: any Asker) throws(Refusal) {
+        let agrees = try withPrompter(for: asker, question) { prompter, settled throws(Refusal) in
+            guard prompter.showsWindows else { throw .interactionNotAllowed }
+            let answer = try self.ask(.confirm("Allow it?"), question, prompter, asker)
+            guard answer.map({ $0.bytes.count == 0 }) ?? true else { throw .interactionNotAllowed }
+            settled = answer != nil ? .agreed : .declined
+            return answer != nil
+        }
+        guard agrees else { throw .cancelled }
     }
 
     func ask(
         _ prompt: String, _ question: Question, for asker: any Asker
     ) throws(Refusal) -> HeldSecret {
-        let answer = try withPrompter(for: asker) { prompter throws(Refusal) in
-            let watch = Watch(
-                until: Date(timeIntervalSinceNow: Self.deadline), asker, prompter, nil)
-            watch.start()
-            defer { watch.stop() }
-            try prompter.show(.title(question.text(for: asker.caller)))
-            try prompter.show(.askHidden(prompt))
-            let answer = try prompter.reply()
-            try? prompter.show(.finished(succeeded: answer != nil))
+        let answer = try withPrompter(for: asker, question) { prompter, settled throws(Refusal) in
+            let answer = try self.ask(.askHidden(prompt), question, prompter, asker)
+            if answer == nil { settled = .declined }
             return answer
         }
         guard let answer else { throw .cancelled }
         return answer
     }
 
+    /// Asks something that is no proof, and that no PAM module asks.
+    private func ask(
+        _ words: DaemonWords.Prompt, _ question: Question, _ prompter: Prompter,
+        _ asker: any Asker
+    ) throws(Refusal) -> HeldSecret? {
+        let watch = QuestionWatch(
+            until: Date(timeIntervalSinceNow: Self.deadline), unless: { asker.hasGone() },
+            end: { prompter.hangUp() })
+        watch.start()
+        defer { watch.stop() }
+        try prompter.show(.title(question.text(for: asker.caller)))
+        let answer = try prompter.ask(words)
+        try? prompter.show(.finished(succeeded: answer != nil))
+        return answer
+    }
+
     /// One question at a time, and not too many of them. A prompter that something went wrong with
     /// is not asked again.
     func withPrompter<R>(
-        for asker: any Asker, _ body: (Prompter) throws(Refusal) -> R
+        for asker: any Asker, _ question: Question,
+        _ body: (Prompter, inout QuestionBudget.Outcome) throws(Refusal) -> R
     ) throws(Refusal) -> R {
-        try budget.take(asker.caller.user)
+        let matter = QuestionBudget.Matter(
+            user: asker.caller.user, program: asker.caller.identity.identifier ?? "",
+            items: question.items)
+        try budget.begin(matter)
+        var settled = QuestionBudget.Outcome.undecided
+        defer { budget.end(matter, settled) }
         let prompter = try find(for: asker)
-        guard prompter.tryTaking() else { throw .tooManyRequests }
+        try prompter.take { asker.hasGone() }
         defer { prompter.giveBack() }
-        do { return try body(prompter) } catch {
+        do { return try body(prompter, &settled) } catch {
             prompter.hangUp()
             throw error
         }
@@ -113,89 +155,5 @@ final class PromptedAuthenticator: Authenticator {
                 of: challenge, within: Self.arrivalDeadline, unless: asker.hasGone)
         else { throw .interactionNotAllowed }
         return prompter
-    }
-
-    func converse(
-        _ service: String, _ account: String, _ question: Question, _ prompter: Prompter,
-        _ asker: any Asker
-    ) throws(Refusal) -> ConversationOutcome {
-        let ours: ConversationChannel
-        let child: ChildProcess
-        do {
-            let (here, there) = try ConversationChannel.pair()
-            ours = here
-            child = try ChildProcess(
-                executable: program, arguments: [service, account], environment: [],
-                passing: [(source: there.descriptor.number, target: 3)], newSession: true)
-        } catch { throw .internalError }
-        defer { if child.wait(deadlineSeconds: 0.2) == nil { child.kill() } }
-        let watch = Watch(until: Date(timeIntervalSinceNow: Self.deadline), asker, prompter, child)
-        watch.start()
-        defer { watch.stop() }
-        try prompter.show(.title(question.text(for: asker.caller)))
-        while true {
-            let message: ConversationMessage
-            do { message = try ours.receive(deadlineSeconds: Self.deadline + 5) } catch {
-                return .failed
-            }
-            switch message {
-            case .askHidden(let text): try answer(.askHidden(text), prompter, ours)
-            case .askVisible(let text): try answer(.askVisible(text), prompter, ours)
-            case .info(let text): try prompter.show(.information(text))
-            case .error(let text): try prompter.show(.error(text))
-            case .finished(let outcome): return outcome
-            case .title, .answer, .cancel: throw .internalError
-            }
-        }
-    }
-
-    private func answer(
-        _ ask: DaemonWords.Prompt, _ prompter: Prompter, _ channel: ConversationChannel
-    ) throws(Refusal) {
-        try prompter.show(ask)
-        let reply = try prompter.reply()
-        do { try channel.send(reply.map { .answer($0) } ?? .cancel) } catch {
-            throw .authenticationFailed
-        }
-    }
-}
-
-/// Ends a conversation when its time is up or the asking program has gone away.
-final class Watch: @unchecked Sendable {
-    private let deadline: Date
-    private let asker: any Asker
-    private let prompter: Prompter
-    private let child: ChildProcess?
-    private let condition = NSCondition()
-    private var isOver = false
-
-    init(until deadline: Date, _ asker: any Asker, _ prompter: Prompter, _ child: ChildProcess?) {
-        self.deadline = deadline
-        self.asker = asker
-        self.prompter = prompter
-        self.child = child
-    }
-
-    func start() {
-        let thread = Thread { [self] in
-            condition.lock()
-            defer { condition.unlock() }
-            while !isOver {
-                if Date() >= deadline || asker.hasGone() {
-                    child?.kill()
-                    prompter.hangUp()
-                    return
-                }
-                _ = condition.wait(until: Date(timeIntervalSinceNow: 0.2))
-            }
-        }
-        thread.start()
-    }
-
-    func stop() {
-        condition.lock()
-        isOver = true
-        condition.broadcast()
-        condition.unlock()
     }
 }

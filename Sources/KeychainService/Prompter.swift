@@ -7,25 +7,56 @@ internal import Secrets
 
 /// A prompter's connection: shows what it is told, and brings back what was typed.
 final class Prompter: @unchecked Sendable {
+    /// Questions that wait behind the one that is shown.
+    private static let mostWaiting = 3
+    /// Less than a client's own patience.
+    private static let longestWait: TimeInterval = 100
+    private static let glance: TimeInterval = 0.2
+
     let user: UInt32
-    /// What it shows is out of reach of programs that write to its user's terminals.
+    /// Whether a yes or no can be asked in a window, where no program of a terminal could type it.
     let showsWindows: Bool
     private let connection: ServerConnection
     /// One question at a time.
-    private let turn = NSLock()
-    private let ended = DispatchSemaphore(value: 0)
+    private let turn = NSCondition()
+    private var isTaken = false
+    private var waiting = 0
 
     init(_ connection: ServerConnection, showsWindows: Bool = false) {
-        self.showsWindows = showsWindows
         self.connection = connection
+        self.showsWindows = showsWindows
         user = connection.peer.user
     }
 
     var isAlive: Bool { !connection.peerHungUp() }
 
-    /// False while it is busy with another question.
-    func tryTaking() -> Bool { turn.try() }
-    func giveBack() { turn.unlock() }
+    /// Waits behind at most three other questions. Each that does not throw is followed by a
+    /// `giveBack`.
+    func take(unless isMoot: () -> Bool = { false }) throws(Refusal) {
+        turn.lock()
+        defer { turn.unlock() }
+        guard isTaken else {
+            isTaken = true
+            return
+        }
+        guard waiting < Self.mostWaiting else { throw .tooManyRequests }
+        waiting += 1
+        defer { waiting -= 1 }
+        let deadline = Date(timeIntervalSinceNow: Self.longestWait)
+        while isTaken {
+            guard isAlive, !isMoot() else { throw .interactionNotAllowed }
+            guard Date() < deadline else { throw .tooManyRequests }
+            _ = turn.wait(until: min(deadline, Date(timeIntervalSinceNow: Self.glance)))
+        }
+        isTaken = true
+    }
+
+    func giveBack() {
+        turn.lock()
+        isTaken = false
+        turn.signal()
+        turn.unlock()
+    }
 
     func show(_ prompt: DaemonWords.Prompt) throws(Refusal) {
         let (message, secrets) = DaemonWords.prompt(prompt).encoded()
@@ -34,8 +65,11 @@ final class Prompter: @unchecked Sendable {
         }
     }
 
-    /// The answer to the last question; nil when the user cancelled.
-    func reply() throws(Refusal) -> HeldSecret? {
+    /// The answer to the question; nil when the user cancelled. One that was there before it was
+    /// asked is nobody's answer.
+    func ask(_ question: DaemonWords.Prompt) throws(Refusal) -> HeldSecret? {
+        guard !connection.hasUnread else { throw .interactionNotAllowed }
+        try show(question)
         do {
             let frame = try connection.receive(.prompterReply)
             guard

@@ -2,6 +2,7 @@
 internal import Foundation
 internal import KeychainModel
 internal import LocalSocket
+internal import LoginManager
 internal import Secrets
 
 /// The prompters that wait for questions: one for each login session, and those that were started
@@ -13,6 +14,8 @@ final class PrompterRegistry: @unchecked Sendable {
     /// What makes two processes share a prompter.
     enum Scope: Hashable, Sendable {
         case session(SessionID)
+        /// By the name that logind gave the login: what a service manager started knows no other.
+        case display(user: UInt32, login: String)
         case terminal(user: UInt32, device: UInt32)
     }
 
@@ -31,6 +34,9 @@ final class PrompterRegistry: @unchecked Sendable {
 
     static func scopes(of caller: Caller) -> [Scope] {
         var scopes: [Scope] = []
+        if let login = caller.display {
+            scopes.append(.display(user: caller.user, login: login))
+        }
         if let session = caller.session { scopes.append(.session(session)) }
         if let terminal = caller.terminal {
             scopes.append(.terminal(user: caller.user, device: terminal))
@@ -47,6 +53,12 @@ final class PrompterRegistry: @unchecked Sendable {
         registered[scope] = prompter
     }
 
+    /// Nobody sees the windows of a login that another has taken the screen from.
+    private static func isInFront(_ scope: Scope) -> Bool {
+        guard case .display(_, let login) = scope else { return true }
+        return LoginSessions.isActive(login) == true
+    }
+
     func unregister(_ prompter: Prompter) {
         condition.lock()
         defer { condition.unlock() }
@@ -57,7 +69,9 @@ final class PrompterRegistry: @unchecked Sendable {
         condition.lock()
         defer { condition.unlock() }
         for scope in Self.scopes(of: caller) {
-            if let prompter = registered[scope], prompter.isAlive, prompter.user == caller.user {
+            if let prompter = registered[scope], prompter.isAlive, prompter.user == caller.user,
+                Self.isInFront(scope)
+            {
                 return prompter
             }
         }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainMessages
 internal import KeychainModel
 internal import KeychainStore
 internal import LocalSocket
@@ -11,14 +12,19 @@ internal import Synchronization
 final class Protectors: Sendable {
     private let folder: KeychainFolder
     private let deviceKey: SealingKey
+    let keys: ProtectorKeys
     /// A keychain that is made without a password can be opened by this device.
     private let allowsDeviceProtector: Bool
     private let oneAtATime = Mutex(())
     /// Application passwords cost less, and don't wait for logins, nor these for them.
     private let oneApplicationAtATime = Mutex(())
 
-    init(folder: KeychainFolder, deviceKey: consuming SealingKey, allowsDeviceProtector: Bool) {
+    init(
+        folder: KeychainFolder, deviceKey: consuming SealingKey, allowsDeviceProtector: Bool,
+        keys: ProtectorKeys = .none
+    ) {
         self.folder = folder
+        self.keys = keys
         self.deviceKey = deviceKey
         self.allowsDeviceProtector = allowsDeviceProtector
     }
@@ -57,6 +63,31 @@ final class Protectors: Sendable {
         }
     }
 
+    /// Opens it for a login whose password PAM has verified.
+    func login(
+        _ keychain: OpenKeychain, _ password: HeldSecret
+    ) throws(Refusal) -> LoginOutcome {
+        let secret = deviceSecret(keychain)
+        return try oneAtATime.withLock { _ throws(Refusal) in
+            do throws(KeychainStoreError) {
+                return try keychain.file.login(
+                    password: password.bytes, deviceSecret: secret, deviceKey: deviceKey)
+            } catch { throw Refusal(error) }
+        }
+    }
+
+    /// Opens it with a password of its own, and lets the next login's open it too.
+    func unlock(
+        _ keychain: OpenKeychain, _ password: HeldSecret, goingOnWith new: borrowing PasswordKeys
+    ) throws(Refusal) -> UnlockedKeys {
+        let kept = new.copy()
+        return try withDeviceSecret(keychain) { secret throws(KeychainStoreError) in
+            try keychain.file.unlock(
+                password: password.bytes, goingOnWith: PasswordKeys(copy: kept),
+                deviceSecret: secret)
+        }
+    }
+
     /// For keychains that no password protects.
     func unlockWithDevice(_ keychain: OpenKeychain) throws(Refusal) -> UnlockedKeys {
         do { return try keychain.file.unlock(deviceKey: deviceKey) } catch {
@@ -83,9 +114,13 @@ final class Protectors: Sendable {
     }
 
     func create(
-        _ name: KeychainName, of user: UInt32, password: HeldSecret?
+        _ name: KeychainName, of user: UInt32, password: HeldSecret?,
+        recoveryKey: HeldSecret? = nil, provisional: Bool = false
     ) throws(Refusal) {
         guard password != nil || allowsDeviceProtector else { throw .passcodeNotSet }
+        let recovery = try recoveryKey.map { text throws(Refusal) in
+            try keys.make(.recoveryKey(text))
+        }
         try oneAtATime.withLock { _ throws(Refusal) in
             let secret = password == nil ? nil : HeldSecret(SecretBytes(random: 32))
             try folder.create(name, of: user) { path, owner throws(KeychainStoreError) in
@@ -94,7 +129,7 @@ final class Protectors: Sendable {
                 if let secret { try keep(secret, name, user) }
                 _ = try KeychainFile.create(
                     at: path, owner: owner, deviceKey: deviceKey, password: password,
-                    deviceSecret: secret)
+                    deviceSecret: secret, provisional: provisional, adding: recovery)
             }
         }
     }
@@ -111,21 +146,54 @@ final class Protectors: Sendable {
     func setPassword(
         _ keychain: OpenKeychain, old: HeldSecret?, new: HeldSecret
     ) throws(Refusal) {
-        let known = deviceSecret(keychain)
+        try withDeviceSecret(keychain) { secret throws(KeychainStoreError) in
+            try keychain.file.setPassword(
+                old: old?.bytes.copy(), new: new.bytes.copy(), deviceKey: deviceKey,
+                deviceSecret: secret)
+        }
+    }
+
+    /// The old password opens it as before, until a login has proved the new one.
+    func changePassword(
+        _ keychain: OpenKeychain, old: HeldSecret, new: HeldSecret
+    ) throws(Refusal) {
+        try withDeviceSecret(keychain) { secret throws(KeychainStoreError) in
+            try keychain.file.changePassword(
+                old: old.bytes, new: new.bytes, deviceSecret: secret)
+        }
+    }
+
+    /// For what makes a password protector: the secret is made where there is none any more.
+    private func withDeviceSecret<R: ~Copyable>(
+        _ keychain: OpenKeychain, _ body: (HeldSecret) throws(KeychainStoreError) -> R
+    ) throws(Refusal) -> R {
         try oneAtATime.withLock { _ throws(Refusal) in
             do throws(KeychainStoreError) {
-                let secret = known ?? HeldSecret(SecretBytes(random: 32))
-                if known == nil { try keep(secret, keychain.name, keychain.user) }
-                try keychain.file.setPassword(
-                    old: old?.bytes.copy(), new: new.bytes.copy(), deviceKey: deviceKey,
-                    deviceSecret: secret)
+                if let secret = deviceSecret(keychain) { return try body(secret) }
+                let secret = HeldSecret(SecretBytes(random: 32))
+                try keep(secret, keychain.name, keychain.user)
+                return try body(secret)
             } catch { throw Refusal(error) }
         }
     }
 
+    /// One derivation at a time.
+    func derive<R: ~Copyable>(
+        _ body: () throws(Refusal) -> R
+    ) throws(Refusal) -> R {
+        try oneAtATime.withLock { _ throws(Refusal) in try body() }
+    }
+
     // MARK: The device secret of passcode-set items
 
-    private func deviceSecret(_ keychain: OpenKeychain) -> HeldSecret? {
+    func deviceSecretOrNew(_ keychain: OpenKeychain) throws(Refusal) -> HeldSecret {
+        if let known = deviceSecret(keychain) { return known }
+        let secret = HeldSecret(SecretBytes(random: 32))
+        do { try keep(secret, keychain.name, keychain.user) } catch { throw Refusal(error) }
+        return secret
+    }
+
+    func deviceSecret(_ keychain: OpenKeychain) -> HeldSecret? {
         let path = folder.deviceSecretPath(keychain.name, keychain.user)
         guard let kept = try? PrivateFile.read(path, limit: SealingKey.byteCount) else {
             return nil

@@ -19,6 +19,8 @@ extension Refusal {
         case .belongsToAnother: self = .belongsToAnother
         case .wrongPassword: self = .wrongPassword
         case .notProtected: self = .passcodeNotSet
+        case .wrongProtectorKey: self = .protectorChanged
+        case .lastProtector: self = .lastProtector
         case .locked: self = .locked
         case .notFound, .corruptItem: self = .notFound
         case .duplicate: self = .duplicate

@@ -108,10 +108,11 @@ public final class RequestServer: Sendable {
                     prompterProgram: prompterProgram)
                 guard answer(request, for: asker, on: connection) else { return }
             case .registerPrompter(let showsWindows):
-                let prompter = Prompter(connection, showsWindows: showsWindows)
+                let prompter = Prompter(
+                    connection, showsWindows: showsWindows && resolver.mayShowWindows(caller))
                 serve(prompter: prompter, connection) { prompter throws(Refusal) in
                     // Its turn is held meanwhile, so that no question comes before the welcome.
-                    _ = prompter.tryTaking()
+                    try prompter.take()
                     defer { prompter.giveBack() }
                     try prompters.register(prompter, for: caller)
                     say(.answer(Answer(), continues: false), to: connection)

@@ -219,6 +219,7 @@ final class SessionRegistry: Sendable {
         for name in (try? keyring.names(of: user)) ?? []
         where name == "session:\(id.rawValue)" || name == "half:\(id.rawValue)"
             || name.hasPrefix("unlock:\(id.rawValue):")
+            || name.hasPrefix("renewal:\(id.rawValue):")
         {
             keyring.remove(name, of: user)
         }

@@ -5,8 +5,7 @@ internal import KeychainModel
 internal import Secrets
 internal import Synchronization
 
-/// Programs that their user lets have an item for as long as a login session lives; and, so that
-/// nobody is worn out with questions, those that he has refused.
+/// Programs that their user lets have an item for as long as a login session lives.
 ///
 /// What is allowed is a key in the kernel's keyring besides, like a proof (`EvidenceStore`), and ends
 /// with the session and whenever proofs end.
@@ -18,7 +17,6 @@ final class SessionTrust: Sendable {
 
     private let keyring: DaemonKeyring?
     private let allowed: Mutex<[UInt32: [Allowance]]>
-    private let refusals = TrustRefusals()
 
     init(keyring: DaemonKeyring?) {
         self.keyring = keyring
@@ -100,13 +98,6 @@ final class SessionTrust: Sendable {
         for allowance in gone { keyring?.remove(allowance.name, of: user) }
     }
 
-    // MARK: Refusing
-
-    func refuse(_ item: ItemReference, for caller: Caller) { refusals.add(item, caller) }
-    func isRefused(_ item: ItemReference, for caller: Caller) -> Bool {
-        refusals.isPaused(item, caller)
-    }
-
     // MARK: In the kernel
 
     private func write(_ allowance: Allowance, _ user: UInt32) -> Bool {
@@ -135,53 +126,6 @@ final class SessionTrust: Sendable {
             guard let strength = caller.identity.strength else { return false }
             return session == caller.session?.rawValue && self.strength <= strength.rawValue
                 && caller.identity.identifier?.utf8.elementsEqual(identity.utf8) == true
-        }
-    }
-}
-
-/// A program that was refused an item twice is not heard for a minute, then for two, at most for a
-/// quarter of an hour (spec: policy, Prompt floods and guessing).
-private final class TrustRefusals: Sendable {
-    private static let most = 1024
-    private static let patience = 2
-    private static let shortest = 60
-    private static let longest = 900
-
-    private struct Key: Hashable {
-        let user: UInt32
-        let identity: Caller.Identity
-        let item: ItemReference
-    }
-    private struct Count {
-        var times = 0
-        var asOf = ContinuousClock.now
-
-        /// Seconds.
-        var pause: Int {
-            let beyond = times - TrustRefusals.patience
-            guard beyond >= 0 else { return 0 }
-            return min(TrustRefusals.longest, TrustRefusals.shortest << min(beyond, 8))
-        }
-    }
-    private let counts = Mutex<[Key: Count]>([:])
-
-    func add(_ item: ItemReference, _ caller: Caller) {
-        let key = Key(user: caller.user, identity: caller.identity, item: item)
-        counts.withLock { counts in
-            if counts[key] == nil, counts.count >= Self.most {
-                let oldest = counts.min { $0.value.asOf < $1.value.asOf }
-                if let oldest { counts[oldest.key] = nil }
-            }
-            counts[key, default: Count()].times += 1
-            counts[key]?.asOf = .now
-        }
-    }
-
-    func isPaused(_ item: ItemReference, _ caller: Caller) -> Bool {
-        let key = Key(user: caller.user, identity: caller.identity, item: item)
-        return counts.withLock { counts in
-            guard let count = counts[key] else { return false }
-            return count.asOf + .seconds(count.pause) > .now
         }
     }
 }

@@ -36,8 +36,7 @@ extension KeychainService {
         guard !found.isEmpty else { throw .notFound }
         // Whom an item lets in its user says now, whatever he has proven before.
         var needs = try Needs(
-            found, judging,
-            given: change.trust == nil ? given : Evidence())
+            found, judging, given: change.trust == nil ? given : Evidence())
         try judgeResult(&needs, found, change, keychain, keys, groups, for: asker)
         if change.trust != nil { try requirePresence(&needs, found, judging) }
         try countLimits(&needs, found.first, judging)

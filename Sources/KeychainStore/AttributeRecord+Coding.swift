@@ -66,7 +66,8 @@ extension AttributeRecord {
     ) throws(MalformedBytes) -> Attributes {
         let count = Int(try reader.number(UInt16.self))
         guard count <= mostAttributes else { throw MalformedBytes() }
-        var attributes = Attributes(minimumCapacity: count)
+        // Answers take this dictionary and put the record's own fields in.
+        var attributes = Attributes(minimumCapacity: count + fieldsOfAnswers.count)
         var previous: AttributeName?
         for _ in 0..<count {
             let name = AttributeName(rawValue: try reader.text())

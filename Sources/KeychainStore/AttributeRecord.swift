@@ -22,13 +22,25 @@ struct AttributeRecord: Sendable, Equatable {
         .accessControl, .access,
     ]
 
+    /// Those that an answer has besides `attributes`.
+    static let fieldsOfAnswers: [AttributeName] = [
+        .accessGroup, .synchronizable, .creationDate, .modificationDate,
+    ]
+
     var allAttributes: Attributes {
         var all = attributes
-        all[.accessGroup] = .string(group)
-        all[.synchronizable] = .number(isSynchronizable ? 1 : 0)
-        all[.creationDate] = .date(created)
-        all[.modificationDate] = .date(modified)
+        for name in Self.fieldsOfAnswers { all[name] = self[name] }
         return all
+    }
+
+    subscript(_ name: AttributeName) -> AttributeValue? {
+        switch name {
+        case .accessGroup: .string(group)
+        case .synchronizable: .number(isSynchronizable ? 1 : 0)
+        case .creationDate: .date(created)
+        case .modificationDate: .date(modified)
+        default: attributes[name]
+        }
     }
 }
 

@@ -2,10 +2,16 @@
 internal import Foundation
 internal import KeychainModel
 
-/// Decides whether an opened item is one that a query means. The index only proposes.
-struct ItemMatcher: Sendable {
+/// Decides whether an opened item is one that a query means. The index only proposes. An object, as
+/// each item that is found carries it.
+final class ItemMatcher: Sendable {
     let query: ItemQuery
     let scope: SearchScope
+
+    init(query: ItemQuery, scope: SearchScope) {
+        self.query = query
+        self.scope = scope
+    }
 
     func matches(_ record: AttributeRecord, _ reference: ItemReference) -> Bool {
         guard reference.itemClass == query.itemClass,
@@ -33,10 +39,8 @@ struct ItemMatcher: Sendable {
     }
 
     private func matchesAttributes(_ record: AttributeRecord) -> Bool {
-        guard !query.attributes.isEmpty else { return true }
-        let all = record.allAttributes
-        return query.attributes.allSatisfy { name, wanted in
-            guard let stored = all[name], let rule = query.itemClass.attributeRules[name]
+        query.attributes.allSatisfy { name, wanted in
+            guard let stored = record[name], let rule = query.itemClass.attributeRules[name]
             else { return false }
             if case .string(let wanted) = wanted, case .string(let stored) = stored,
                 !query.folding.isEmpty

@@ -44,7 +44,9 @@ struct ItemRow {
 
     static func fetch(_ row: Int64, _ keychain: [UInt8], _ database: Database) throws -> ItemRow? {
         let statement = try database.cachedStatement(sql: byRow)
-        return try Row.fetchOne(statement, arguments: [row]).map { ItemRow($0, keychain) }
+        // Read where SQLite has it: a row of a result of its own would be copied.
+        let rows = try Row.fetchCursor(statement, arguments: [row])
+        return try rows.next().map { ItemRow($0, keychain) }
     }
 
     static func fetch(

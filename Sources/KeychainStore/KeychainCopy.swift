@@ -33,6 +33,7 @@ public enum KeychainCopy {
         defer { try? queue.close() }
         return try queue.read { database in
             _ = try KeychainSchema.knownVersion(database)
+            guard try KeychainSchema.isHarmless(database) else { throw KeychainStoreError.damaged }
             guard try String.fetchAll(database, sql: "PRAGMA integrity_check(1)") == ["ok"] else {
                 throw KeychainStoreError.damaged
             }

@@ -12,12 +12,14 @@ extension KeychainFile {
     public static func create(
         at path: String, owner: KeychainOwner, deviceKey: borrowing SealingKey,
         password: HeldSecret?, deviceSecret: HeldSecret?, provisional: Bool = false,
+        adding added: (protector: ProtectorRecord, key: HeldSecret)? = nil,
         cost: PasswordCostChoice = .calibrated
     ) throws(KeychainStoreError) {
         guard (try? FileManager.default.attributesOfItem(atPath: path)) == nil else {
             throw .alreadyExists
         }
-        let new = try NewKeybag(owner, deviceKey, password, deviceSecret, provisional, cost)
+        let new = try NewKeybag(
+            owner, deviceKey, password, deviceSecret, provisional, added, cost)
         let place = try BuildingPlace(for: path)
         do {
             let queue = try DatabaseQueue(
@@ -50,7 +52,8 @@ private struct NewKeybag {
 
     init(
         _ owner: KeychainOwner, _ deviceKey: borrowing SealingKey, _ password: HeldSecret?,
-        _ deviceSecret: HeldSecret?, _ provisional: Bool, _ cost: PasswordCostChoice
+        _ deviceSecret: HeldSecret?, _ provisional: Bool,
+        _ added: (protector: ProtectorRecord, key: HeldSecret)?, _ cost: PasswordCostChoice
     ) throws(KeychainStoreError) {
         let identifier = RandomBytes.make(Keybag.identifierBytes)
         let wrap = KeyWrap(identifier: identifier, owner: owner)
@@ -77,6 +80,11 @@ private struct NewKeybag {
             // Or what a first login added to the passcode-set class would go with its password.
             if password != nil { device.keep(passcode: passcode, under: deviceKey, wrap) }
             protectors.append(device)
+        }
+        if let added {
+            var record = added.protector
+            record.keep(master: master, under: SealingKey(added.key.bytes.copy()), wrap)
+            protectors.append(record)
         }
     }
 }

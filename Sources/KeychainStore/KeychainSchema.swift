@@ -78,12 +78,34 @@ enum KeychainSchema {
         return found
     }
 
-    /// Whether the file has these tables and indexes and nothing else: a view or a trigger in a file
-    /// that somebody hands us would be his program in our process.
+    /// Whether the file has these tables and indexes and nothing else.
     static func isExact(_ database: Database) throws -> Bool {
+        try objects(database) == ownObjects()
+    }
+
+    /// Whether nothing in a file that somebody hands us works in our process or fills its memory: no
+    /// view and no trigger, which would be his program, and no value longer than ours ever are.
+    /// Asked before anything else is read from it.
+    static func isHarmless(_ database: Database) throws -> Bool {
+        guard try objects(database).isSubset(of: ownObjects()) else { return false }
+        let isTooLong = try Bool.fetchOne(
+            database,
+            sql: """
+                SELECT EXISTS (SELECT 1 FROM keybag WHERE length(value) > 65536)
+                OR EXISTS (SELECT 1 FROM item WHERE length(identifier) > 64
+                OR length(keyIndex) > 64 OR length(attributes) > 2 * \(AttributeRecord.largest)
+                OR length(secret) > \(largestSealedSecret))
+                """)
+        return isTooLong == false
+    }
+
+    /// More than any request can bring.
+    private static let largestSealedSecret = 64 * 1024 * 1024
+
+    private static func ownObjects() throws -> Set<[String]> {
         let reference = try DatabaseQueue()
         try reference.write { try $0.execute(sql: statements) }
-        return try reference.read(objects) == objects(database)
+        return try reference.read(objects)
     }
 
     private static func objects(_ database: Database) throws -> Set<[String]> {

@@ -20,6 +20,10 @@ public enum KeychainStoreError: Error, Equatable, Sendable {
     /// The keybag names another account.
     case belongsToAnother
     case wrongPassword
+    /// The key that a protector's kind found is not the one that it was made with.
+    case wrongProtectorKey
+    /// Without it nothing would open the keychain any more.
+    case lastProtector
     /// The file was made with another device key.
     case wrongDeviceKey
     /// No protector of the asked kind opens this keychain.

@@ -39,21 +39,23 @@ extension KeychainFile {
                 let opened = try? OpenedKeybag(keybag, wrap, deviceKey: deviceKey)
             else { return .differs(keys) }
             let unlocked = try opened.unlockedKeys(keybag, wrap)
-            return .opened(unlocked, adopt(keys, opened, keybag, deviceSecret))
+            return .opened(unlocked, takeOver(keys, opened, keybag, deviceSecret))
         }
     }
 
     /// Made at a first login, and not opened by a second one yet.
     public func isProvisional() throws(KeychainStoreError) -> Bool { try keybag().isProvisional }
 
-    /// A login with the older of two passwords proves nothing against the newer: it may have begun
-    /// before the change, or asked a server that had not heard of it.
+    /// A login with the older of two passwords proves nothing against one that its owner changed it
+    /// to: it may have begun before the change, or asked a server that had not heard of it.
     private func confirm(
         _ opened: borrowing OpenedKeybag, _ keys: borrowing PasswordKeys, _ keybag: Keybag,
         _ deviceSecret: HeldSecret?
     ) -> LoginEffect {
-        var after = keybag.protectors.filter { $0.state != .provisional }
-        if opened.opener.state == .pending {
+        var after = keybag.protectors.filter {
+            $0.state != .provisional && $0.state != .adopted
+        }
+        if opened.opener.state != .current {
             after.removeAll { $0.kind == .password }
             after.append(current(keys, opened, deviceSecret))
         }
@@ -63,7 +65,7 @@ extension KeychainFile {
     }
 
     /// The new password is no more proven than the first was: the keychain stays provisional.
-    private func adopt(
+    private func takeOver(
         _ keys: borrowing PasswordKeys, _ opened: borrowing OpenedKeybag, _ keybag: Keybag,
         _ deviceSecret: HeldSecret?
     ) -> LoginEffect {

@@ -12,6 +12,11 @@ public struct ProtectorRecord: Sendable, Equatable {
         case password
         /// This machine's own key.
         case device
+        /// Printed, and typed when nothing else opens the keychain.
+        case recoveryKey = "recovery-key"
+        case tpm = "tpm2"
+        /// A secret that systemd gave the service.
+        case credential
     }
 
     public enum State: UInt8, Sendable {
@@ -20,12 +25,15 @@ public struct ProtectorRecord: Sendable, Equatable {
         case pending = 2
         /// Goes with the second login: a first one's password may have carried a one-time code.
         case provisional = 3
+        /// A login's password that differed, let in by the keychain's own. Nobody changed one for the
+        /// other, so a login with either ends the other.
+        case adopted = 4
     }
 
     public static let identifierBytes = 4
     static let namePrefix = "protector:"
     private static let versionByte: UInt8 = 1
-    private static let longestParameters = 8192
+    static let longestParameters = 8192
 
     public let kind: Kind
     public let identifier: [UInt8]
@@ -106,7 +114,12 @@ public struct ProtectorRecord: Sendable, Equatable {
     /// `protector:KIND:IDENTIFIER`, the identifier in hexadecimal digits.
     var name: String {
         Self.namePrefix(of: kind)
-            + identifier.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+            + shownIdentifier
+    }
+
+    /// Eight hexadecimal digits.
+    public var shownIdentifier: String {
+        identifier.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
     static func namePrefix(of kind: Kind) -> String { namePrefix + kind.rawValue + ":" }

@@ -41,7 +41,7 @@ extension KeychainFile {
             throw .wrongPassword
         }
         try add(
-            PasswordKeys(new, cost), beside: oldKeys, opened, keybag, deviceSecret)
+            PasswordKeys(new, cost), .pending, beside: oldKeys, opened, keybag, deviceSecret)
     }
 
     /// Opens the keychain with its own password where a login's had not opened it, and goes on with
@@ -56,13 +56,14 @@ extension KeychainFile {
             throw .wrongPassword
         }
         let unlocked = try opened.unlockedKeys(keybag, wrap)
-        try add(new, beside: oldKeys, opened, keybag, deviceSecret)
+        try add(new, .adopted, beside: oldKeys, opened, keybag, deviceSecret)
         return unlocked
     }
 
     private func add(
-        _ new: borrowing PasswordKeys, beside old: borrowing PasswordKeys,
-        _ opened: borrowing OpenedKeybag, _ keybag: Keybag, _ deviceSecret: HeldSecret
+        _ new: borrowing PasswordKeys, _ state: ProtectorRecord.State,
+        beside old: borrowing PasswordKeys, _ opened: borrowing OpenedKeybag, _ keybag: Keybag,
+        _ deviceSecret: HeldSecret
     ) throws(KeychainStoreError) {
         let passcode = opened.passcodeOrNew()
         var kept = opened.opener
@@ -70,9 +71,9 @@ extension KeychainFile {
             kept = old.protector(
                 .current, master: opened.master, passcode: passcode, deviceSecret, wrap)
         }
-        let pending = new.protector(
-            .pending, master: opened.master, passcode: passcode, deviceSecret, wrap)
+        let second = new.protector(
+            state, master: opened.master, passcode: passcode, deviceSecret, wrap)
         let others = keybag.protectors.filter { $0.kind != .password }
-        try replace(keybag.protectors, with: others + [kept, pending])
+        try replace(keybag.protectors, with: others + [kept, second])
     }
 }

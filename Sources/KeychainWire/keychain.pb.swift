@@ -497,12 +497,6 @@ package nonisolated struct WireClientMessage: @unchecked Sendable {
   /// Clears the value of `context`. Subsequent reads from it will return its default value.
   package mutating func clearContext() {_uniqueStorage()._context = nil}
 
-  /// With register_prompter: it shows windows, and no terminal of its user's.
-  package var showsWindows: Bool {
-    get {_storage._showsWindows}
-    set {_uniqueStorage()._showsWindows = newValue}
-  }
-
   package var verb: OneOf_Verb? {
     get {return _storage._verb}
     set {_uniqueStorage()._verb = newValue}
@@ -622,10 +616,10 @@ package nonisolated struct WireClientMessage: @unchecked Sendable {
     set {_uniqueStorage()._verb = .changeSettings(newValue)}
   }
 
-  package var registerPrompter: WireClientMessage.Empty {
+  package var registerPrompter: WireClientMessage.RegisterPrompter {
     get {
       if case .registerPrompter(let v)? = _storage._verb {return v}
-      return WireClientMessage.Empty()
+      return WireClientMessage.RegisterPrompter()
     }
     set {_uniqueStorage()._verb = .registerPrompter(newValue)}
   }
@@ -644,6 +638,15 @@ package nonisolated struct WireClientMessage: @unchecked Sendable {
       return WireClientMessage.PromptReply()
     }
     set {_uniqueStorage()._verb = .promptReply(newValue)}
+  }
+
+  /// What opens a keychain.
+  package var protectors: WireClientMessage.Protectors {
+    get {
+      if case .protectors(let v)? = _storage._verb {return v}
+      return WireClientMessage.Protectors()
+    }
+    set {_uniqueStorage()._verb = .protectors(newValue)}
   }
 
   package var safekeeping: WireClientMessage.Safekeeping {
@@ -673,9 +676,11 @@ package nonisolated struct WireClientMessage: @unchecked Sendable {
     /// What is in force; with `reload`, which is root's to ask for, after it was read again.
     case policies(WireClientMessage.Policies)
     case changeSettings(WireClientMessage.ChangeSettings)
-    case registerPrompter(WireClientMessage.Empty)
+    case registerPrompter(WireClientMessage.RegisterPrompter)
     case attachPrompter(Data)
     case promptReply(WireClientMessage.PromptReply)
+    /// What opens a keychain.
+    case protectors(WireClientMessage.Protectors)
     case safekeeping(WireClientMessage.Safekeeping)
 
   }
@@ -889,6 +894,133 @@ package nonisolated struct WireClientMessage: @unchecked Sendable {
 
     package var hasPassword_p: Bool = false
 
+    /// After the password.
+    package var hasRecoveryKey_p: Bool = false
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
+  }
+
+  package nonisolated struct Protectors: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    package var keychain: String {
+      get {_keychain ?? String()}
+      set {_keychain = newValue}
+    }
+    /// Returns true if `keychain` has been explicitly set.
+    package var hasKeychain: Bool {self._keychain != nil}
+    /// Clears the value of `keychain`. Subsequent reads from it will return its default value.
+    package mutating func clearKeychain() {self._keychain = nil}
+
+    package var verb: WireClientMessage.Protectors.OneOf_Verb? = nil
+
+    package var list: WireClientMessage.Empty {
+      get {
+        if case .list(let v)? = verb {return v}
+        return WireClientMessage.Empty()
+      }
+      set {verb = .list(newValue)}
+    }
+
+    package var add: WireClientMessage.AddProtector {
+      get {
+        if case .add(let v)? = verb {return v}
+        return WireClientMessage.AddProtector()
+      }
+      set {verb = .add(newValue)}
+    }
+
+    /// By its identifier.
+    package var remove: String {
+      get {
+        if case .remove(let v)? = verb {return v}
+        return String()
+      }
+      set {verb = .remove(newValue)}
+    }
+
+    package var test: WireClientMessage.TestProtector {
+      get {
+        if case .test(let v)? = verb {return v}
+        return WireClientMessage.TestProtector()
+      }
+      set {verb = .test(newValue)}
+    }
+
+    package var `open`: WireClientMessage.OpenKeychain {
+      get {
+        if case .open(let v)? = verb {return v}
+        return WireClientMessage.OpenKeychain()
+      }
+      set {verb = .open(newValue)}
+    }
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package nonisolated enum OneOf_Verb: Equatable, Sendable {
+      case list(WireClientMessage.Empty)
+      case add(WireClientMessage.AddProtector)
+      /// By its identifier.
+      case remove(String)
+      case test(WireClientMessage.TestProtector)
+      case `open`(WireClientMessage.OpenKeychain)
+
+    }
+
+    package init() {}
+
+    fileprivate var _keychain: String? = nil
+  }
+
+  package nonisolated struct AddProtector: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    /// 3 recovery key, 4 TPM, 5 credential.
+    package var kind: UInt32 = 0
+
+    /// What opens the keychain now, first of the secrets: 1 password, 3 recovery key.
+    package var opener: UInt32 = 0
+
+    package var registers: [UInt32] = []
+
+    package var atLogin: Bool = false
+
+    package var credential: String = String()
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
+  }
+
+  package nonisolated struct TestProtector: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    package var identifier: String = String()
+
+    package var hasSecret_p: Bool = false
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
+  }
+
+  package nonisolated struct OpenKeychain: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    package var opener: UInt32 = 0
+
+    package var hasNewPassword_p: Bool = false
+
     package var unknownFields = SwiftProtobuf.UnknownStorage()
 
     package init() {}
@@ -916,6 +1048,19 @@ package nonisolated struct WireClientMessage: @unchecked Sendable {
     package init() {}
 
     fileprivate var _keychain: String? = nil
+  }
+
+  package nonisolated struct RegisterPrompter: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    /// It asks in windows, and never on a terminal.
+    package var showsWindows: Bool = false
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
   }
 
   /// What is asked about a keychain's file as a whole.
@@ -1042,7 +1187,7 @@ package nonisolated struct WireClientMessage: @unchecked Sendable {
     // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
     // methods supported on all messages.
 
-    /// Without an answer the user has cancelled.
+    /// Without an answer the user has cancelled; an empty one is a yes where that was asked for.
     package var hasAnswer_p: Bool = false
 
     package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1156,6 +1301,11 @@ package nonisolated struct WireServerMessage: Sendable {
     /// Clears the value of `report`. Subsequent reads from it will return its default value.
     package mutating func clearReport() {_uniqueStorage()._report = nil}
 
+    package var protectors: [WireServerMessage.Protector] {
+      get {_storage._protectors}
+      set {_uniqueStorage()._protectors = newValue}
+    }
+
     package var safekept: WireServerMessage.Safekept {
       get {_storage._safekept ?? WireServerMessage.Safekept()}
       set {_uniqueStorage()._safekept = newValue}
@@ -1170,6 +1320,38 @@ package nonisolated struct WireServerMessage: Sendable {
     package init() {}
 
     fileprivate var _storage = _StorageClass.defaultInstance
+  }
+
+  package nonisolated struct Protector: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    package var identifier: String = String()
+
+    /// 1 password, 2 device, 3 recovery key, 4 TPM, 5 credential.
+    package var kind: UInt32 = 0
+
+    package var opensAtLogin: Bool = false
+
+    package var made: Int64 = 0
+
+    package var registers: [UInt32] = []
+
+    package var credential: String {
+      get {_credential ?? String()}
+      set {_credential = newValue}
+    }
+    /// Returns true if `credential` has been explicitly set.
+    package var hasCredential: Bool {self._credential != nil}
+    /// Clears the value of `credential`. Subsequent reads from it will return its default value.
+    package mutating func clearCredential() {self._credential = nil}
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
+
+    fileprivate var _credential: String? = nil
   }
 
   package nonisolated struct Safekept: Sendable {
@@ -1341,7 +1523,7 @@ package nonisolated struct WireServerMessage: Sendable {
     // methods supported on all messages.
 
     /// 1 ask without echo, 2 ask with echo, 3 information, 4 error, 5 title, 6 finished,
-    /// 80 choose.
+    /// 80 choose, 85 ask for a yes or a no.
     package var kind: UInt32 = 0
 
     package var text: String = String()
@@ -1417,6 +1599,10 @@ package nonisolated struct WireServerMessage: Sendable {
     package var hasProblem: Bool {self._problem != nil}
     /// Clears the value of `problem`. Subsequent reads from it will return its default value.
     package mutating func clearProblem() {self._problem = nil}
+
+    package var isProvisional: Bool = false
+
+    package var hasPendingPassword_p: Bool = false
 
     package var damagedItems: UInt64 = 0
 
@@ -2108,13 +2294,12 @@ nonisolated extension WireChange: SwiftProtobuf.Message, SwiftProtobuf._MessageI
 
 nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ClientMessage"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}offers_terminal\0\u{3}secret_lengths\0\u{1}context\0\u{2}\u{7}add\0\u{3}copy_matching\0\u{1}update\0\u{1}delete\0\u{1}status\0\u{3}create_keychain\0\u{1}unlock\0\u{1}lock\0\u{3}set_password\0\u{1}authenticate\0\u{1}capabilities\0\u{3}end_context\0\u{1}policies\0\u{4}\u{8}register_prompter\0\u{3}attach_prompter\0\u{3}prompt_reply\0\u{4}\u{1c}change_settings\0\u{2}\u{a}safekeeping\0\u{4}\u{a}shows_windows\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}offers_terminal\0\u{3}secret_lengths\0\u{1}context\0\u{2}\u{7}add\0\u{3}copy_matching\0\u{1}update\0\u{1}delete\0\u{1}status\0\u{3}create_keychain\0\u{1}unlock\0\u{1}lock\0\u{3}set_password\0\u{1}authenticate\0\u{1}capabilities\0\u{3}end_context\0\u{1}policies\0\u{4}\u{8}register_prompter\0\u{3}attach_prompter\0\u{3}prompt_reply\0\u{2}\u{12}protectors\0\u{4}\u{a}change_settings\0\u{2}\u{a}safekeeping\0")
 
   fileprivate class _StorageClass {
     var _offersTerminal: Bool = false
     var _secretLengths: [UInt32] = []
     var _context: WireClientMessage.Context? = nil
-    var _showsWindows: Bool = false
     var _verb: WireClientMessage.OneOf_Verb?
 
       // This property is used as the initial default value for new instances of the type.
@@ -2129,7 +2314,6 @@ nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._M
       _offersTerminal = source._offersTerminal
       _secretLengths = source._secretLengths
       _context = source._context
-      _showsWindows = source._showsWindows
       _verb = source._verb
     }
   }
@@ -2322,7 +2506,7 @@ nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._M
           }
         }()
         case 30: try {
-          var v: WireClientMessage.Empty?
+          var v: WireClientMessage.RegisterPrompter?
           var hadOneofValue = false
           if let current = _storage._verb {
             hadOneofValue = true
@@ -2355,6 +2539,19 @@ nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._M
             _storage._verb = .promptReply(v)
           }
         }()
+        case 50: try {
+          var v: WireClientMessage.Protectors?
+          var hadOneofValue = false
+          if let current = _storage._verb {
+            hadOneofValue = true
+            if case .protectors(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._verb = .protectors(v)
+          }
+        }()
         case 60: try {
           var v: WireClientMessage.ChangeSettings?
           var hadOneofValue = false
@@ -2381,7 +2578,6 @@ nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._M
             _storage._verb = .safekeeping(v)
           }
         }()
-        case 80: try { try decoder.decodeSingularBoolField(value: &_storage._showsWindows) }()
         default: break
         }
       }
@@ -2468,6 +2664,10 @@ nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._M
         guard case .promptReply(let v)? = _storage._verb else { preconditionFailure() }
         try visitor.visitSingularMessageField(value: v, fieldNumber: 32)
       }()
+      case .protectors?: try {
+        guard case .protectors(let v)? = _storage._verb else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 50)
+      }()
       case .changeSettings?: try {
         guard case .changeSettings(let v)? = _storage._verb else { preconditionFailure() }
         try visitor.visitSingularMessageField(value: v, fieldNumber: 60)
@@ -2477,9 +2677,6 @@ nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._M
         try visitor.visitSingularMessageField(value: v, fieldNumber: 70)
       }()
       case nil: break
-      }
-      if _storage._showsWindows != false {
-        try visitor.visitSingularBoolField(value: _storage._showsWindows, fieldNumber: 80)
       }
     }
     try unknownFields.traverse(visitor: &visitor)
@@ -2493,7 +2690,6 @@ nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._M
         if _storage._offersTerminal != rhs_storage._offersTerminal {return false}
         if _storage._secretLengths != rhs_storage._secretLengths {return false}
         if _storage._context != rhs_storage._context {return false}
-        if _storage._showsWindows != rhs_storage._showsWindows {return false}
         if _storage._verb != rhs_storage._verb {return false}
         return true
       }
@@ -2860,7 +3056,7 @@ nonisolated extension WireClientMessage.Update: SwiftProtobuf.Message, SwiftProt
 
 nonisolated extension WireClientMessage.CreateKeychain: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = WireClientMessage.protoMessageName + ".CreateKeychain"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{3}has_password\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{3}has_password\0\u{4}0has_recovery_key\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2870,6 +3066,7 @@ nonisolated extension WireClientMessage.CreateKeychain: SwiftProtobuf.Message, S
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularStringField(value: &self.name) }()
       case 2: try { try decoder.decodeSingularBoolField(value: &self.hasPassword_p) }()
+      case 50: try { try decoder.decodeSingularBoolField(value: &self.hasRecoveryKey_p) }()
       default: break
       }
     }
@@ -2882,12 +3079,254 @@ nonisolated extension WireClientMessage.CreateKeychain: SwiftProtobuf.Message, S
     if self.hasPassword_p != false {
       try visitor.visitSingularBoolField(value: self.hasPassword_p, fieldNumber: 2)
     }
+    if self.hasRecoveryKey_p != false {
+      try visitor.visitSingularBoolField(value: self.hasRecoveryKey_p, fieldNumber: 50)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: WireClientMessage.CreateKeychain, rhs: WireClientMessage.CreateKeychain) -> Bool {
     if lhs.name != rhs.name {return false}
     if lhs.hasPassword_p != rhs.hasPassword_p {return false}
+    if lhs.hasRecoveryKey_p != rhs.hasRecoveryKey_p {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireClientMessage.Protectors: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = WireClientMessage.protoMessageName + ".Protectors"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}keychain\0\u{2}1list\0\u{1}add\0\u{1}remove\0\u{1}test\0\u{1}open\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self._keychain) }()
+      case 50: try {
+        var v: WireClientMessage.Empty?
+        var hadOneofValue = false
+        if let current = self.verb {
+          hadOneofValue = true
+          if case .list(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.verb = .list(v)
+        }
+      }()
+      case 51: try {
+        var v: WireClientMessage.AddProtector?
+        var hadOneofValue = false
+        if let current = self.verb {
+          hadOneofValue = true
+          if case .add(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.verb = .add(v)
+        }
+      }()
+      case 52: try {
+        var v: String?
+        try decoder.decodeSingularStringField(value: &v)
+        if let v = v {
+          if self.verb != nil {try decoder.handleConflictingOneOf()}
+          self.verb = .remove(v)
+        }
+      }()
+      case 53: try {
+        var v: WireClientMessage.TestProtector?
+        var hadOneofValue = false
+        if let current = self.verb {
+          hadOneofValue = true
+          if case .test(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.verb = .test(v)
+        }
+      }()
+      case 54: try {
+        var v: WireClientMessage.OpenKeychain?
+        var hadOneofValue = false
+        if let current = self.verb {
+          hadOneofValue = true
+          if case .open(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.verb = .open(v)
+        }
+      }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._keychain {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 1)
+    } }()
+    switch self.verb {
+    case .list?: try {
+      guard case .list(let v)? = self.verb else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 50)
+    }()
+    case .add?: try {
+      guard case .add(let v)? = self.verb else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 51)
+    }()
+    case .remove?: try {
+      guard case .remove(let v)? = self.verb else { preconditionFailure() }
+      try visitor.visitSingularStringField(value: v, fieldNumber: 52)
+    }()
+    case .test?: try {
+      guard case .test(let v)? = self.verb else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 53)
+    }()
+    case .open?: try {
+      guard case .open(let v)? = self.verb else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 54)
+    }()
+    case nil: break
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: WireClientMessage.Protectors, rhs: WireClientMessage.Protectors) -> Bool {
+    if lhs._keychain != rhs._keychain {return false}
+    if lhs.verb != rhs.verb {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireClientMessage.AddProtector: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = WireClientMessage.protoMessageName + ".AddProtector"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{1}opener\0\u{1}registers\0\u{3}at_login\0\u{1}credential\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.kind) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.opener) }()
+      case 3: try { try decoder.decodeRepeatedUInt32Field(value: &self.registers) }()
+      case 4: try { try decoder.decodeSingularBoolField(value: &self.atLogin) }()
+      case 5: try { try decoder.decodeSingularStringField(value: &self.credential) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.kind != 0 {
+      try visitor.visitSingularUInt32Field(value: self.kind, fieldNumber: 1)
+    }
+    if self.opener != 0 {
+      try visitor.visitSingularUInt32Field(value: self.opener, fieldNumber: 2)
+    }
+    if !self.registers.isEmpty {
+      try visitor.visitPackedUInt32Field(value: self.registers, fieldNumber: 3)
+    }
+    if self.atLogin != false {
+      try visitor.visitSingularBoolField(value: self.atLogin, fieldNumber: 4)
+    }
+    if !self.credential.isEmpty {
+      try visitor.visitSingularStringField(value: self.credential, fieldNumber: 5)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: WireClientMessage.AddProtector, rhs: WireClientMessage.AddProtector) -> Bool {
+    if lhs.kind != rhs.kind {return false}
+    if lhs.opener != rhs.opener {return false}
+    if lhs.registers != rhs.registers {return false}
+    if lhs.atLogin != rhs.atLogin {return false}
+    if lhs.credential != rhs.credential {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireClientMessage.TestProtector: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = WireClientMessage.protoMessageName + ".TestProtector"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}identifier\0\u{3}has_secret\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.identifier) }()
+      case 2: try { try decoder.decodeSingularBoolField(value: &self.hasSecret_p) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.identifier.isEmpty {
+      try visitor.visitSingularStringField(value: self.identifier, fieldNumber: 1)
+    }
+    if self.hasSecret_p != false {
+      try visitor.visitSingularBoolField(value: self.hasSecret_p, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: WireClientMessage.TestProtector, rhs: WireClientMessage.TestProtector) -> Bool {
+    if lhs.identifier != rhs.identifier {return false}
+    if lhs.hasSecret_p != rhs.hasSecret_p {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireClientMessage.OpenKeychain: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = WireClientMessage.protoMessageName + ".OpenKeychain"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}opener\0\u{3}has_new_password\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.opener) }()
+      case 2: try { try decoder.decodeSingularBoolField(value: &self.hasNewPassword_p) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.opener != 0 {
+      try visitor.visitSingularUInt32Field(value: self.opener, fieldNumber: 1)
+    }
+    if self.hasNewPassword_p != false {
+      try visitor.visitSingularBoolField(value: self.hasNewPassword_p, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: WireClientMessage.OpenKeychain, rhs: WireClientMessage.OpenKeychain) -> Bool {
+    if lhs.opener != rhs.opener {return false}
+    if lhs.hasNewPassword_p != rhs.hasNewPassword_p {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -2927,6 +3366,36 @@ nonisolated extension WireClientMessage.Named: SwiftProtobuf.Message, SwiftProto
   package static func ==(lhs: WireClientMessage.Named, rhs: WireClientMessage.Named) -> Bool {
     if lhs._keychain != rhs._keychain {return false}
     if lhs.hasOldPassword_p != rhs.hasOldPassword_p {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireClientMessage.RegisterPrompter: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = WireClientMessage.protoMessageName + ".RegisterPrompter"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{4}U\u{1}shows_windows\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 85: try { try decoder.decodeSingularBoolField(value: &self.showsWindows) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.showsWindows != false {
+      try visitor.visitSingularBoolField(value: self.showsWindows, fieldNumber: 85)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: WireClientMessage.RegisterPrompter, rhs: WireClientMessage.RegisterPrompter) -> Bool {
+    if lhs.showsWindows != rhs.showsWindows {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -3269,7 +3738,7 @@ nonisolated extension WireServerMessage: SwiftProtobuf.Message, SwiftProtobuf._M
 
 nonisolated extension WireServerMessage.Answer: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = WireServerMessage.protoMessageName + ".Answer"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}items\0\u{1}continues\0\u{1}status\0\u{1}count\0\u{1}capabilities\0\u{1}report\0\u{2}@\u{1}safekept\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}items\0\u{1}continues\0\u{1}status\0\u{1}count\0\u{1}capabilities\0\u{1}report\0\u{2},protectors\0\u{2}\u{14}safekept\0")
 
   fileprivate class _StorageClass {
     var _items: [WireServerMessage.FoundItem] = []
@@ -3278,6 +3747,7 @@ nonisolated extension WireServerMessage.Answer: SwiftProtobuf.Message, SwiftProt
     var _count: UInt64 = 0
     var _capabilities: WireServerMessage.Capabilities? = nil
     var _report: String? = nil
+    var _protectors: [WireServerMessage.Protector] = []
     var _safekept: WireServerMessage.Safekept? = nil
 
       // This property is used as the initial default value for new instances of the type.
@@ -3295,6 +3765,7 @@ nonisolated extension WireServerMessage.Answer: SwiftProtobuf.Message, SwiftProt
       _count = source._count
       _capabilities = source._capabilities
       _report = source._report
+      _protectors = source._protectors
       _safekept = source._safekept
     }
   }
@@ -3320,6 +3791,7 @@ nonisolated extension WireServerMessage.Answer: SwiftProtobuf.Message, SwiftProt
         case 4: try { try decoder.decodeSingularUInt64Field(value: &_storage._count) }()
         case 5: try { try decoder.decodeSingularMessageField(value: &_storage._capabilities) }()
         case 6: try { try decoder.decodeSingularStringField(value: &_storage._report) }()
+        case 50: try { try decoder.decodeRepeatedMessageField(value: &_storage._protectors) }()
         case 70: try { try decoder.decodeSingularMessageField(value: &_storage._safekept) }()
         default: break
         }
@@ -3351,6 +3823,9 @@ nonisolated extension WireServerMessage.Answer: SwiftProtobuf.Message, SwiftProt
       try { if let v = _storage._report {
         try visitor.visitSingularStringField(value: v, fieldNumber: 6)
       } }()
+      if !_storage._protectors.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._protectors, fieldNumber: 50)
+      }
       try { if let v = _storage._safekept {
         try visitor.visitSingularMessageField(value: v, fieldNumber: 70)
       } }()
@@ -3369,11 +3844,71 @@ nonisolated extension WireServerMessage.Answer: SwiftProtobuf.Message, SwiftProt
         if _storage._count != rhs_storage._count {return false}
         if _storage._capabilities != rhs_storage._capabilities {return false}
         if _storage._report != rhs_storage._report {return false}
+        if _storage._protectors != rhs_storage._protectors {return false}
         if _storage._safekept != rhs_storage._safekept {return false}
         return true
       }
       if !storagesAreEqual {return false}
     }
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireServerMessage.Protector: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = WireServerMessage.protoMessageName + ".Protector"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}identifier\0\u{1}kind\0\u{3}opens_at_login\0\u{1}made\0\u{1}registers\0\u{1}credential\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.identifier) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.kind) }()
+      case 3: try { try decoder.decodeSingularBoolField(value: &self.opensAtLogin) }()
+      case 4: try { try decoder.decodeSingularSInt64Field(value: &self.made) }()
+      case 5: try { try decoder.decodeRepeatedUInt32Field(value: &self.registers) }()
+      case 6: try { try decoder.decodeSingularStringField(value: &self._credential) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.identifier.isEmpty {
+      try visitor.visitSingularStringField(value: self.identifier, fieldNumber: 1)
+    }
+    if self.kind != 0 {
+      try visitor.visitSingularUInt32Field(value: self.kind, fieldNumber: 2)
+    }
+    if self.opensAtLogin != false {
+      try visitor.visitSingularBoolField(value: self.opensAtLogin, fieldNumber: 3)
+    }
+    if self.made != 0 {
+      try visitor.visitSingularSInt64Field(value: self.made, fieldNumber: 4)
+    }
+    if !self.registers.isEmpty {
+      try visitor.visitPackedUInt32Field(value: self.registers, fieldNumber: 5)
+    }
+    try { if let v = self._credential {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 6)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: WireServerMessage.Protector, rhs: WireServerMessage.Protector) -> Bool {
+    if lhs.identifier != rhs.identifier {return false}
+    if lhs.kind != rhs.kind {return false}
+    if lhs.opensAtLogin != rhs.opensAtLogin {return false}
+    if lhs.made != rhs.made {return false}
+    if lhs.registers != rhs.registers {return false}
+    if lhs._credential != rhs._credential {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -3813,7 +4348,7 @@ nonisolated extension WireServerMessage.Status: SwiftProtobuf.Message, SwiftProt
 
 nonisolated extension WireServerMessage.Keychain: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = WireServerMessage.protoMessageName + ".Keychain"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}path\0\u{3}lock_state\0\u{3}is_password_protected\0\u{3}lock_reason\0\u{3}item_count\0\u{1}problem\0\u{2}5settings\0\u{4}\u{a}damaged_items\0\u{3}quarantined_items\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}path\0\u{3}lock_state\0\u{3}is_password_protected\0\u{3}lock_reason\0\u{3}item_count\0\u{1}problem\0\u{4}!is_provisional\0\u{3}has_pending_password\0\u{2}\u{13}settings\0\u{4}\u{a}damaged_items\0\u{3}quarantined_items\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3828,6 +4363,8 @@ nonisolated extension WireServerMessage.Keychain: SwiftProtobuf.Message, SwiftPr
       case 5: try { try decoder.decodeSingularUInt32Field(value: &self.lockReason) }()
       case 6: try { try decoder.decodeSingularUInt64Field(value: &self.itemCount) }()
       case 7: try { try decoder.decodeSingularUInt32Field(value: &self._problem) }()
+      case 40: try { try decoder.decodeSingularBoolField(value: &self.isProvisional) }()
+      case 41: try { try decoder.decodeSingularBoolField(value: &self.hasPendingPassword_p) }()
       case 60: try { try decoder.decodeSingularMessageField(value: &self._settings) }()
       case 70: try { try decoder.decodeSingularUInt64Field(value: &self.damagedItems) }()
       case 71: try { try decoder.decodeSingularUInt64Field(value: &self.quarantinedItems) }()
@@ -3862,6 +4399,12 @@ nonisolated extension WireServerMessage.Keychain: SwiftProtobuf.Message, SwiftPr
     try { if let v = self._problem {
       try visitor.visitSingularUInt32Field(value: v, fieldNumber: 7)
     } }()
+    if self.isProvisional != false {
+      try visitor.visitSingularBoolField(value: self.isProvisional, fieldNumber: 40)
+    }
+    if self.hasPendingPassword_p != false {
+      try visitor.visitSingularBoolField(value: self.hasPendingPassword_p, fieldNumber: 41)
+    }
     try { if let v = self._settings {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 60)
     } }()
@@ -3882,6 +4425,8 @@ nonisolated extension WireServerMessage.Keychain: SwiftProtobuf.Message, SwiftPr
     if lhs.lockReason != rhs.lockReason {return false}
     if lhs.itemCount != rhs.itemCount {return false}
     if lhs._problem != rhs._problem {return false}
+    if lhs.isProvisional != rhs.isProvisional {return false}
+    if lhs.hasPendingPassword_p != rhs.hasPendingPassword_p {return false}
     if lhs.damagedItems != rhs.damagedItems {return false}
     if lhs.quarantinedItems != rhs.quarantinedItems {return false}
     if lhs._settings != rhs._settings {return false}

@@ -115,10 +115,10 @@ extension LAAccessControlOperation {
 
 extension LAError {
     /// What a refusal by the service is called here.
-    fileprivate init(refusal: Refusal) {
+    init(refusal: Refusal) {
         switch refusal {
         case .cancelled: self.init(.userCancel)
-        case .interactionNotAllowed: self.init(.notInteractive)
+        case .interactionNotAllowed, .locked, .noSession: self.init(.notInteractive)
         case .passcodeNotSet: self.init(.passcodeNotSet)
         case .notAvailable, .tooManyRequests: self.init(.systemCancel)
         default: self.init(.authenticationFailed)

@@ -6,8 +6,8 @@ public let LAErrorDomain = "com.apple.LocalAuthentication"
 
 /// Why an authentication did not succeed.
 ///
-/// A value, as Swift sees it on Apple's systems: `error as? LAError` and `error as NSError` work;
-/// `catch let error as NSError` does not match a value here (see "Bring your Apple code").
+/// A value, as Swift sees it on Apple's systems, that is also caught as an `NSError` of
+/// `LAErrorDomain`; such an object is an `LAError` in turn.
 public struct LAError: CustomNSError, Equatable, Hashable, Sendable {
     public enum Code: Int, Sendable {
         case authenticationFailed = -1

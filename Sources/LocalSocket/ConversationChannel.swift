@@ -48,6 +48,9 @@ public final class ConversationChannel: Sendable {
         )
     }
 
+    /// Ends the conversation for both sides, whoever else has a copy of the other end.
+    public func hangUp() { _ = shutdown(descriptor.number, Int32(SHUT_RDWR)) }
+
     public func send(_ message: ConversationMessage) throws(SocketError) {
         switch message {
         case .askHidden(let text): try send(1, text)

@@ -37,6 +37,9 @@ final class FrameStream {
         self.patience = patience
     }
 
+    /// Whether the sender has said something that nobody has heard yet.
+    var hasUnread: Bool { start < end || Wait.isReady(POLLIN, descriptor.number) }
+
     func send(_ frame: Frame) throws(SocketError) {
         let longest = Int(UInt32.max)
         guard frame.message.count <= longest, frame.secrets?.bytes.count ?? 0 <= longest

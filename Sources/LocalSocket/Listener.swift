@@ -67,15 +67,17 @@ public final class Listener: Sendable {
         }
     }
 
-    /// Wakes `accept` and takes the path back. An inherited socket stays as it is: whoever made it
+    /// Takes the path back and wakes `accept`. An inherited socket stays as it is: whoever made it
     /// may give it to our successor.
     public func shutDown() {
+        // First, since the process may end as soon as `accept` does. Safe: the name of a socket that
+        // is still ours.
+        if let bound, FileIdentity(socket: bound.path) == bound.file {
+            _ = unsafe unlink(bound.path)
+        }
         isShutDown.withLock { $0 = true }
         kc_wake(wake.number)
-        guard let bound else { return }
-        _ = Glibc.shutdown(descriptor.number, Int32(SHUT_RDWR))
-        // Safe: the name of a socket that is still ours.
-        if FileIdentity(socket: bound.path) == bound.file { _ = unsafe unlink(bound.path) }
+        if bound != nil { _ = Glibc.shutdown(descriptor.number, Int32(SHUT_RDWR)) }
     }
 
     private static func makeWake() throws(SocketError) -> Descriptor {

@@ -80,6 +80,9 @@ public final class ServerConnection: @unchecked Sendable {
 
     public func send(_ frame: Frame) throws(SocketError) { try stream.send(frame) }
 
+    /// Whether the peer has said more than was asked for; reads nothing.
+    public var hasUnread: Bool { stream.hasUnread }
+
     /// Whether the peer has closed its end; reads nothing.
     public func peerHungUp() -> Bool { kc_hung_up(descriptor.number) != 0 }
 

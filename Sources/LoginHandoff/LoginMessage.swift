@@ -40,6 +40,9 @@ public enum LoginMessage {
         switch reply {
         case .accepted:
             unsafe frame.verb = KC_LOGIN_ACCEPTED
+        case .acceptedWithNotice(let notice):
+            unsafe frame.verb = KC_LOGIN_ACCEPTED_WITH_NOTICE
+            unsafe frame.notice = notice.rawValue
         case .refused(let reason):
             unsafe frame.verb = KC_LOGIN_REFUSED
             unsafe frame.reason = reason.rawValue
@@ -71,6 +74,8 @@ public enum LoginMessage {
             return unsafe .changePassword(
                 user: user, account: account, old: secret(frame.password),
                 new: secret(frame.new_password))
+        case KC_LOGIN_RESET_PASSWORD:
+            return .resetPassword(user: user, account: account)
         default:
             // A reply, which nobody sends to a daemon.
             throw .malformed
@@ -86,7 +91,7 @@ public enum LoginMessage {
             user: frame.uid, account: account, ticket: frame.ticket, leader: frame.leader,
             auditSession: audit == UInt32.max ? nil : audit, service: text(frame.service),
             terminal: text(frame.tty), logindSession: session.isEmpty ? nil : session,
-            isRemote: frame.is_remote)
+            isRemote: frame.is_remote, isSilent: frame.is_silent)
     }
 
     private static func text(_ view: kc_login_view) throws(LoginHandoffError) -> String {

@@ -3,7 +3,14 @@
 /// The daemon's answer, which a login waits for: so it comes before any key is derived.
 public enum LoginReply: Sendable, Equatable {
     case accepted
+    case acceptedWithNotice(LoginNotice)
     case refused(LoginRefusal)
+}
+
+/// What the module is to tell the user.
+public enum LoginNotice: UInt16, Sendable, CaseIterable {
+    /// A login's password did not open the keychain, or root has replaced it.
+    case passwordDiffers = 1
 }
 
 /// Why not. The module logs it and lets the login go on.

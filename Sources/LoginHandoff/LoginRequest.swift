@@ -11,6 +11,8 @@ public enum LoginRequest: Sendable {
     /// It may open an existing keychain, and never makes one.
     case offerPassword(user: UInt32, account: String, HeldSecret)
     case changePassword(user: UInt32, account: String, old: HeldSecret, new: HeldSecret)
+    /// Root replaced the account's password without knowing it.
+    case resetPassword(user: UInt32, account: String)
 }
 
 /// What the host of a login knows of the session that it opens.
@@ -28,10 +30,13 @@ public struct SessionFacts: Sendable, Equatable {
     /// A hint only, from an environment that the user may have a say in: ask logind.
     public let logindSession: String?
     public let isRemote: Bool
+    /// The host passes no messages on to the user.
+    public let isSilent: Bool
 
     public init(
         user: UInt32, account: String, ticket: Int32, leader: Int32, auditSession: UInt32?,
-        service: String, terminal: String, logindSession: String?, isRemote: Bool
+        service: String, terminal: String, logindSession: String?, isRemote: Bool,
+        isSilent: Bool = false
     ) {
         self.user = user
         self.account = account
@@ -42,5 +47,6 @@ public struct SessionFacts: Sendable, Equatable {
         self.terminal = terminal
         self.logindSession = logindSession
         self.isRemote = isRemote
+        self.isSilent = isSilent
     }
 }

@@ -34,5 +34,28 @@ public enum LoginSessions {
         return answer < 0 ? nil : answer > 0
     }
 
+    /// Whether it has a screen and not only a terminal; nil where that can't be told.
+    public static func isGraphical(_ session: String) -> Bool? {
+        var type: UnsafeMutablePointer<CChar>?
+        // Safe: the library allocates the text, which is freed here.
+        guard unsafe sd_session_get_type(session, &type) >= 0, let text = unsafe type else {
+            return nil
+        }
+        defer { unsafe free(text) }
+        return unsafe ["x11", "wayland", "mir"].contains(String(cString: text))
+    }
+
+    /// The login that shows windows to the user; nil where he has none, or nobody knows.
+    public static func display(of user: UInt32) -> String? {
+        var session: UnsafeMutablePointer<CChar>?
+        // Safe: the library allocates the text, which is freed here.
+        guard unsafe sd_uid_get_display(user, &session) >= 0, let text = unsafe session else {
+            return nil
+        }
+        defer { unsafe free(text) }
+        let name = unsafe String(cString: text)
+        return isGraphical(name) == true ? name : nil
+    }
+
     private static var isRunning: Bool { unsafe access("/run/systemd/seats/", F_OK) == 0 }
 }

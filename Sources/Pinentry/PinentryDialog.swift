@@ -80,33 +80,33 @@ public final class PinentryDialog {
     ) throws(PinentryError) -> SecretBytes {
         try say(words)
         try connection.send("GETPIN")
-        let reply: AssuanConnection.Reply
-        do throws(PinentryError) { reply = try connection.reply(unless: isOver) } catch {
-            // Its farewell would be waited for in vain.
-            if error == .abandoned { child.kill() }
-            throw error
-        }
+        let reply = try settled(unless: isOver)
         guard let error = reply.error else { return reply.data.bytes.copy() }
         throw Refusal(error) == nil ? .notShown : .cancelled
     }
 
-    /// Whether the user took the first of two buttons. He closed it, or killed the dialog:
-    /// `.cancelled`.
-    public func confirms(
-        _ description: String, yes: String, no: String, unless isOver: () -> Bool
-    ) throws(PinentryError) -> Bool {
-        try order(AssuanText.line("SETTITLE", Self.title))
-        try order(AssuanText.line("SETDESC", description))
-        try order(AssuanText.line("SETOK", yes))
-        try order(AssuanText.line("SETCANCEL", no))
-        try connection.send("CONFIRM")
-        let reply: AssuanConnection.Reply
-        do throws(PinentryError) { reply = try connection.reply(unless: isOver) } catch {
+    private func settled(
+        unless isOver: () -> Bool
+    ) throws(PinentryError) -> AssuanConnection.Reply {
+        do throws(PinentryError) { return try connection.reply(unless: isOver) } catch {
+            // Its farewell would be waited for in vain.
             if error == .abandoned { child.kill() }
             throw error
         }
+    }
+
+    /// Whether the user took the button that says yes. Killing the dialog is a no.
+    public func confirm(
+        _ words: Words, yes: String, no: String, unless isOver: () -> Bool
+    ) throws(PinentryError) -> Bool {
+        try say(words)
+        try order(AssuanText.line("SETOK", yes))
+        try order(AssuanText.line("SETCANCEL", no))
+        try connection.send("CONFIRM")
+        let reply = try settled(unless: isOver)
         guard let error = reply.error else { return true }
-        throw Refusal(error) == nil ? .notShown : .cancelled
+        guard Refusal(error) != nil else { throw .notShown }
+        return false
     }
 
     /// Shows the words until this value ends, or the user has seen enough.

@@ -51,6 +51,26 @@ public enum KeyedHash {
         return secret(key: first, digest)
     }
 
+    /// A key from a secret of any length, for one purpose (1–64 bytes).
+    public static func secret(
+        hashing secret: borrowing SecretBytes, _ purpose: [UInt8]
+    ) -> SecretBytes {
+        precondition((1...64).contains(purpose.count))
+        return secret.withBytes { bytes in
+            SecretBytes(count: 32) { (out: inout MutableRawSpan) in
+                // Safe: as above.
+                unsafe out.withUnsafeMutableBytes { out in
+                    unsafe bytes.withUnsafeBytes { bytes in
+                        _ = unsafe crypto_generichash(
+                            out.assumingMemoryBound(to: UInt8.self).baseAddress!, out.count,
+                            bytes.assumingMemoryBound(to: UInt8.self).baseAddress,
+                            UInt64(bytes.count), purpose, purpose.count)
+                    }
+                }
+            }
+        }
+    }
+
     /// An unkeyed fingerprint of public bytes.
     public static func fingerprint(_ message: [UInt8], count: Int = 32) -> [UInt8] {
         precondition((16...64).contains(count))

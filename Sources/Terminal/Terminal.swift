@@ -28,6 +28,15 @@ public final class Terminal: Sendable {
     /// Shows text on lines of its own, with everything that could deceive its reader escaped.
     public func say(_ text: String) { show(PlainText.escaped(text) + "\n") }
 
+    /// Shows a secret that its user is to write down, on a line of its own, and keeps no copy.
+    public func show(secret: borrowing SecretBytes) {
+        secret.withBytes { bytes in
+            // Safe: writes the borrowed bytes.
+            unsafe bytes.withUnsafeBytes { _ = unsafe write(descriptor, $0.baseAddress, $0.count) }
+        }
+        show("\n")
+    }
+
     /// A line of the user's, without its end.
     ///
     /// Nobody waits for the answer any more once the other end of the socket `listener` is closed,

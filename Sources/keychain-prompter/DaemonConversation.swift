@@ -59,6 +59,7 @@ struct DaemonConversation {
         case .askHidden(let text): try answer(text, echo: false)
         case .askVisible(let text): try answer(text, echo: true)
         case .choose(let choices): try choose(choices)
+        case .confirm(let text): try confirm(text)
         case .finished(let succeeded):
             screen.finish(succeeded: succeeded)
             return .finished(succeeded: succeeded)
@@ -73,6 +74,15 @@ struct DaemonConversation {
         } catch { throw error == .abandoned ? .lineLost : .screenLost }
         let word = choice.map { HeldSecret(SecretBytes(copying: Array($0.rawValue.utf8))) }
         do { try line.say(.promptReply(word)) } catch { throw .lineLost }
+    }
+
+    private func confirm(_ question: String) throws(Failure) {
+        let agrees: Bool
+        do throws(ScreenFailure) {
+            agrees = try screen.confirm(question) { line.isClosed }
+        } catch { throw error == .abandoned ? .lineLost : .screenLost }
+        let yes = HeldSecret(SecretBytes(copying: []))
+        do { try line.say(.promptReply(agrees ? yes : nil)) } catch { throw .lineLost }
     }
 
     private func answer(_ question: String, echo: Bool) throws(Failure) {

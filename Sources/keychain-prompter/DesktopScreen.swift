@@ -89,15 +89,23 @@ final class DesktopScreen: QuestionScreen {
         return chosen
     }
 
+    func confirm(
+        _ question: String, unless isOver: () -> Bool
+    ) throws(ScreenFailure) -> Bool {
+        guard showsWindows else { return false }
+        return try confirms(question, yes: "Allow", no: "Deny", isOver)
+    }
+
     private func confirms(
         _ question: String, yes: String, no: String, _ isOver: () -> Bool
     ) throws(ScreenFailure) -> Bool {
         notice = nil
-        let text = [Self.heading, title, question].joined(separator: "\n\n")
+        var words = words(prompt: nil, echo: false)
+        words.description += "\n\n" + question
         do throws(PinentryError) {
-            let dialog = try PinentryDialog.open(display)
-            guard !dialog.usesTerminal else { throw .notShown }
-            return try dialog.confirms(text, yes: yes, no: no, unless: isOver)
+            return try withDialog { dialog throws(PinentryError) in
+                try dialog.confirm(words, yes: yes, no: no, unless: isOver)
+            }
         } catch {
             switch error {
             case .cancelled: return false
@@ -118,16 +126,21 @@ final class DesktopScreen: QuestionScreen {
     private func dialog(
         _ words: PinentryDialog.Words, _ isOver: () -> Bool
     ) throws(PinentryError) -> HeldSecret {
-        let dialog = try PinentryDialog.open(display)
-        guard dialog.usesTerminal else {
-            return HeldSecret(try dialog.ask(words, unless: isOver))
+        try withDialog { dialog throws(PinentryError) in
+            HeldSecret(try dialog.ask(words, unless: isOver))
         }
+    }
+
+    /// One that takes the terminal gets it meanwhile.
+    private func withDialog<R>(
+        _ body: (PinentryDialog) throws(PinentryError) -> R
+    ) throws(PinentryError) -> R {
+        let dialog = try PinentryDialog.open(display)
+        guard dialog.usesTerminal else { return try body(dialog) }
         guard let terminal = try? Terminal(), terminal.isForeground else { throw .notShown }
-        let lent: Result<HeldSecret, PinentryError>
+        let lent: Result<R, PinentryError>
         do throws(TerminalError) {
-            lent = try terminal.lend { () throws(PinentryError) in
-                HeldSecret(try dialog.ask(words, unless: isOver))
-            }
+            lent = try terminal.lend { () throws(PinentryError) in try body(dialog) }
         } catch { throw .notShown }
         return try lent.get()
     }

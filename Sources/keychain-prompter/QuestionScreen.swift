@@ -30,7 +30,8 @@ protocol QuestionScreen {
     func choose(
         _ choices: [TrustChoice], unless isOver: () -> Bool
     ) throws(ScreenFailure) -> TrustChoice?
-    func finish(succeeded: Bool)
-    /// Whether what it shows are windows and not a terminal.
+    /// Whether a yes can be asked for, where no program of a terminal could type it.
     var showsWindows: Bool { get }
+    func confirm(_ question: String, unless isOver: () -> Bool) throws(ScreenFailure) -> Bool
+    func finish(succeeded: Bool)
 }

@@ -38,7 +38,9 @@ struct RegisteredPrompter {
     }
 
     private func serve(_ line: DaemonLine) -> End {
-        guard (try? line.say(words)) != nil else { return .lineLost }
+        guard (try? line.say(.registerPrompter(showsWindows: screen.showsWindows))) != nil else {
+            return .lineLost
+        }
         let conversation = DaemonConversation(line, screen)
         while true {
             do throws(DaemonConversation.Failure) {

@@ -81,6 +81,11 @@ struct TerminalScreen: QuestionScreen {
         return nil
     }
 
+    /// Whatever runs on the terminal could type it: nobody asks for a yes here.
+    func confirm(_ question: String, unless isOver: () -> Bool) throws(ScreenFailure) -> Bool {
+        false
+    }
+
     func finish(succeeded: Bool) {
         terminal.say(succeeded ? "Keychain: confirmed." : "Keychain: not confirmed.")
     }

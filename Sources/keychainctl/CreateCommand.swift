@@ -13,6 +13,9 @@ struct CreateCommand: ParsableCommand {
     @Flag(help: "Protect it by this machine's key alone, where the service allows that.")
     var noPassword = false
 
+    @Flag(help: "Make no recovery key.")
+    var noRecoveryKey = false
+
     @OptionGroup var password: PasswordOptions
     @OptionGroup var output: OutputOptions
 
@@ -24,10 +27,20 @@ struct CreateCommand: ParsableCommand {
 
     func run() throws {
         let keychain = Keychain(name: name, asJSON: output.json)
+        let password = try chosenPassword(keychain)
+        let recoveryKey = password == nil ? nil : try newRecoveryKey(keychain)
         try keychain.ask(
-            .createKeychain(name: name, password: try chosenPassword(keychain)),
+            .createKeychain(name: name, password: password, recoveryKey: recoveryKey),
             to: "create the keychain “\(name)”")
         if output.json { JSONOutput.write(DoneRecord()) }
+    }
+
+    /// Only where somebody is there to write it down.
+    private func newRecoveryKey(_ keychain: Keychain) throws(CommandFailure) -> HeldSecret? {
+        if noRecoveryKey || password.passwordStdin { return nil }
+        do throws(CommandFailure) { return try RecoveryKeyPaper.new(for: name) } catch {
+            throw keychain.failure(error)
+        }
     }
 
     private func chosenPassword(_ keychain: Keychain) throws(CommandFailure) -> HeldSecret? {

@@ -15,6 +15,6 @@ struct KeychainCommand: ParsableCommand {
             SettingsCommand.self, SetPasswordCommand.self, AddCommand.self, GetCommand.self,
             ListCommand.self, UpdateCommand.self, DeleteCommand.self, AccessCommand.self,
             PrompterCommand.self, AuditCommand.self, PolicyCommand.self, BackupCommand.self,
-            RestoreCommand.self, DoctorCommand.self,
+            RestoreCommand.self, DoctorCommand.self, ProtectorCommand.self,
         ])
 }

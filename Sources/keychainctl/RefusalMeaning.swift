@@ -112,6 +112,37 @@ struct RefusalMeaning {
                 Self(
                     .failure, "the keychain “\(name)” was written by a newer version",
                     "Install that version, or a later one.")
+            case .noSuchProtector:
+                Self(
+                    .notFound, "the keychain “\(name)” has no such protector",
+                    "keychainctl protector list shows what opens it.")
+            case .lastProtector:
+                Self(
+                    .refused, "nothing that works would open the keychain “\(name)” any more",
+                    "keychainctl protector add adds another; then this one can go.")
+            case .wrongRecoveryKey:
+                Self(
+                    .notAuthenticated, "that is no recovery key of the keychain “\(name)”",
+                    "It is whole, but of another keychain, or it was removed.")
+            case .protectorNotAvailable:
+                Self(
+                    .failure, "this machine or its keychain service has no such thing",
+                    """
+                    A TPM is looked for at /dev/tpmrm0, or where /etc/keychain/tpm.conf says; a \
+                    credential is given to the service by systemd when it starts.
+                    """)
+            case .measurementsDiffer:
+                Self(
+                    .failure, "this machine was started differently (its PCRs changed)",
+                    "Open it another way; then remove this protector and add it anew.")
+            case .protectorChanged:
+                Self(
+                    .failure, "it is not what this protector was made with, or it was cleared",
+                    "Open it another way; then remove this protector and add it anew.")
+            case .protectorFailed:
+                Self(
+                    .failure, "the TPM does not answer, or refused",
+                    "Is /etc/keychain/tpm.conf right? Nothing was changed.")
             case .readOnly: Self(.failure, "the file of the keychain “\(name)” can't be written")
             case .diskFull:
                 Self(

@@ -53,21 +53,33 @@ struct SecretReading {
         } catch { throw CommandFailure(error) }
     }
 
-    private static func pipedPasswords(_ count: Int) throws(CommandFailure) -> [HeldSecret] {
-        let lines: [HeldSecret]
-        do throws(TerminalError) {
-            lines = try StandardInput.read(limit: mostPiped).lines()
-        } catch { throw CommandFailure(error) }
-        guard lines.count == count else {
-            throw CommandFailure(
-                .usage, name: "passwordsMissing",
-                "the lines of standard input should be \(count) and are \(lines.count)",
-                advice: "One password a line, the current one first.")
-        }
+    /// Between one line and `count`.
+    static func pipedLines(atMost count: Int) throws(CommandFailure) -> [HeldSecret] {
+        let lines = try pipedLines()
+        guard (1...count).contains(lines.count) else { throw wrongCount(count, lines.count) }
         return lines
     }
 
-    private static func checkNotEmpty(_ password: HeldSecret) throws(CommandFailure) {
+    private static func pipedPasswords(_ count: Int) throws(CommandFailure) -> [HeldSecret] {
+        let lines = try pipedLines()
+        guard lines.count == count else { throw wrongCount(count, lines.count) }
+        return lines
+    }
+
+    private static func pipedLines() throws(CommandFailure) -> [HeldSecret] {
+        do { return try StandardInput.read(limit: mostPiped).lines() } catch {
+            throw CommandFailure(error)
+        }
+    }
+
+    private static func wrongCount(_ expected: Int, _ found: Int) -> CommandFailure {
+        CommandFailure(
+            .usage, name: "passwordsMissing",
+            "the lines of standard input should be \(expected) and are \(found)",
+            advice: "One password a line, the current one first.")
+    }
+
+    static func checkNotEmpty(_ password: HeldSecret) throws(CommandFailure) {
         guard password.bytes.count == 0 else { return }
         throw CommandFailure(
             .usage, name: "passwordEmpty", "a keychain's password can't be empty")

@@ -11,6 +11,10 @@ struct StatusRecord: Encodable {
         /// Why it is locked, where the service knows.
         let reason: String?
         let protectedByPassword: Bool
+        /// Made by a first login, and not opened by a second one yet.
+        let provisional: Bool
+        /// A new password waits for a login that proves it.
+        let pendingPassword: Bool
         let items: Int
         /// Records that did not open although their key was there.
         let damaged: Int
@@ -45,7 +49,8 @@ struct StatusRecord: Encodable {
             Keychain(
                 name: $0.name, path: $0.path, state: "\($0.lockState)",
                 reason: $0.lockReason == .none ? nil : "\($0.lockReason)",
-                protectedByPassword: $0.isPasswordProtected, items: $0.itemCount,
+                protectedByPassword: $0.isPasswordProtected, provisional: $0.isProvisional,
+                pendingPassword: $0.hasPendingPassword, items: $0.itemCount,
                 damaged: $0.damagedItems, setAside: $0.quarantinedItems,
                 problem: $0.problem.map { "\($0)" },
                 settings: $0.settings.map(SettingsRecord.init))

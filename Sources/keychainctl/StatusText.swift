@@ -81,6 +81,7 @@ struct StatusText {
         let facts = ["Keychain “\(name)”: \(state(keychain)).", path]
         return facts + ["    items: \(keychain.itemCount)"]
             + damage(keychain) + locking(keychain) + opening(keychain) + protection(keychain)
+            + passwords(keychain)
     }
 
     private func damage(_ keychain: KeychainStatus) -> [String] {
@@ -130,12 +131,31 @@ struct StatusText {
         if keychain.lockReason == .passwordDiffers {
             return [
                 """
-                    keychainctl unlock \(name) opens it with its old password; keychainctl \
-                set-password \(name) then gives it the new one.
+                    keychainctl unlock \(name) opens it with its old password; the next login's \
+                then opens it too.
                 """
             ]
         }
         return ["    keychainctl unlock \(name) opens it with its password."]
+    }
+
+    private func passwords(_ keychain: KeychainStatus) -> [String] {
+        var lines: [String] = []
+        if keychain.isProvisional {
+            lines.append(
+                """
+                    Your first login made it. Until a second one has opened it, this machine's own \
+                key opens it too.
+                """)
+        }
+        if keychain.hasPendingPassword {
+            lines.append(
+                """
+                    Its password was changed. Until a login has used the new one, the old one opens \
+                it too.
+                """)
+        }
+        return lines
     }
 
     private func protection(_ keychain: KeychainStatus) -> [String] {

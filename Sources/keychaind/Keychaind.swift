@@ -74,7 +74,8 @@ struct Keychaind: ParsableCommand {
                 vaultKey: vaultKey.map { Descriptor(owning: $0.descriptor) },
                 requests: sockets.requests, logins: sockets.logins, offers: sockets.offers,
                 authenticationProgram: programs.authentication,
-                prompterProgram: programs.prompter, accountName: { Account.name(of: $0) },
+                prompterProgram: programs.prompter, tpmProgram: programs.tpm,
+                credentials: Credentials.given(), accountName: { Account.name(of: $0) },
                 accountGroups: { Account.groups(of: $0) },
                 groupName: { Account.groupName(of: $0) }, policy: policy,
                 bounds: { bounds.now }, log: log))

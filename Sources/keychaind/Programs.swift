@@ -6,12 +6,15 @@ struct Programs {
     let authentication: String
     let prompter: String
     let control: String
+    /// nil where it is not installed: a machine without a TPM can do without its library.
+    let tpm: String?
     /// The folder of the policies that come with the package.
     let policies: String
 
     init() throws(StartError) {
         authentication = try Self.installed("../libexec/keychain/keychain-auth")
         prompter = try Self.installed("../libexec/keychain/keychain-prompter")
+        tpm = try? Self.installed("../libexec/keychain/keychain-tpm")
         control = try Self.installed("../bin/keychainctl")
         policies =
             InstalledProgram.sibling("../share/keychain/policies.d")

@@ -55,6 +55,50 @@ private func fullQuery() throws -> ItemQuery {
         #expect(arrived == query)
     }
 
+    @Test(
+        arguments: [
+            nil, .reset, .replace([]), .replace([.own, .identity("exe:/usr/bin/git")]),
+            .add([.identity("unit:shop.service")]), .remove(["exe:/a", "exe:/b"]),
+        ] as [TrustChange?])
+    func `a changed list of programs arrives as it was sent`(_ trust: TrustChange?) throws {
+        var change = ItemChange()
+        change.trust = trust
+        let sent = try sent(.update(ItemQuery(.key), change, secret: nil))
+        guard case .update(_, let arrived, nil) = sent else {
+            Issue.record("another request arrived")
+            return
+        }
+        #expect(arrived == change)
+    }
+
+    @Test(arguments: [nil, [], [.own, .identity("exe:/usr/bin/git")]] as [[NamedProgram]?])
+    func `a new item arrives with its list of programs, or without one`(
+        _ trusted: [NamedProgram]?
+    ) throws {
+        var item = NewItem(.genericPassword)
+        item.trusted = trusted
+        guard case .add(let arrived, nil, []) = try sent(.add(item, secret: nil, returning: []))
+        else {
+            Issue.record("another request arrived")
+            return
+        }
+        #expect(arrived == item)
+    }
+
+    @Test func `longer lists of programs, and longer names, are no words`() throws {
+        for identities in [
+            [String](repeating: "exe:/a", count: TrustList.mostApplications + 1),
+            [String(repeating: "x", count: TrustedApplication.longestIdentity + 1)],
+        ] {
+            var item = NewItem(.genericPassword)
+            item.trusted = identities.map { .identity($0) }
+            let (message, _) = ClientWords.request(
+                .add(item, secret: nil, returning: []), context: nil, offersTerminal: false
+            ).encoded()
+            #expect(throws: MessageError.malformed) { try ClientWords(message, secrets: nil) }
+        }
+    }
+
     @Test func `what is asked about a whole keychain arrives as it was sent`() throws {
         let identifier = [UInt8](repeating: 3, count: BackupTransfer.identifierBytes)
         let digest = [UInt8](repeating: 4, count: BackupDigest.byteCount)
@@ -214,12 +258,18 @@ private func fullQuery() throws -> ItemQuery {
         let reference = try #require(
             ItemReference(itemClass: .genericPassword, identifier: Array(0..<16)))
         var answer = Answer()
+        let list = TrustList([
+            TrustedApplication("exe:/a", strength: .weak, listedBy: nil, listedAt: 1),
+            TrustedApplication(
+                "unit:b.service", strength: .guarded, listedBy: "exe:/a", listedAt: 2),
+        ])
         for content in ["one", nil, ""] {
             answer.items.append(
                 AnsweredItem(
                     item: FoundItem(
                         reference: reference, attributes: [.label: .string("x")],
-                        accessControl: .plain(.always)), secret: content.map(secret)))
+                        accessControl: .plain(.always),
+                        trusted: content == nil ? nil : list), secret: content.map(secret)))
         }
         let (message, secrets) = DaemonWords.answer(answer, continues: true).encoded()
         guard case .answer(let arrived, true) = try DaemonWords(message, secrets: secrets) else {

@@ -32,6 +32,28 @@ import Testing
     }
 }
 
+@Suite struct ServiceManagerTests {
+    @Test(arguments: [
+        "0::/user.slice/user-1000.slice/user@1000.service/app.slice/nginx.service\n",
+        "1:name=systemd:/\n0::/user.slice/user-1000.slice/user@1000.service\n",
+    ])
+    func `what a user's service manager started is his, in no login`(_ cgroup: String) {
+        #expect(ServiceManager.ran(Array(cgroup.utf8), for: 1000))
+        #expect(!ServiceManager.ran(Array(cgroup.utf8), for: 100))
+    }
+
+    @Test(arguments: [
+        "", "0::/\n", "0::/user.slice/user-1000.slice/session-3.scope\n",
+        "0::/user.slice/user-1001.slice/user@1000.service/x\n",
+        "0::/user.slice/user-1000.slice/user@1000.services/x\n",
+        "0::/system.slice/user.slice/user-1000.slice/user@1000.service/x\n",
+        "1:name=systemd:/user.slice/user-1000.slice/user@1000.service/x\n",
+    ])
+    func `a login, a service and a look-alike are no service manager`(_ cgroup: String) {
+        #expect(!ServiceManager.ran(Array(cgroup.utf8), for: 1000))
+    }
+}
+
 @Suite struct SecurityLabelTests {
     @Test(arguments: [
         (Optional<String>.none, Optional<String>.none), ("unconfined", nil),
@@ -105,15 +127,6 @@ import Testing
 }
 
 @Suite struct LimitTests {
-    @Test func `questions are limited and fail slowly`() throws {
-        let budget = QuestionBudget()
-        for _ in 0..<10 { try budget.take(1) }
-        #expect(throws: Refusal.tooManyRequests) { try budget.take(1) }
-        try budget.take(2)
-        budget.pause(2)
-        #expect(throws: Refusal.tooManyRequests) { try budget.take(2) }
-    }
-
     private static let login = KeychainPlace(user: 1, name: .login)
 
     @Test func `a keychain's password is tried one at a time, and not often wrongly`() throws {

@@ -19,9 +19,12 @@ private struct TestAsker: Asker {
         PolicyReach()
     }
 
-    init(user: UInt32 = 1000, session: Int32? = 7, process: Int32? = 42, tty: UInt32? = 3) {
+    init(
+        user: UInt32 = 1000, session: Int32? = 7, process: Int32? = 42, tty: UInt32? = 3,
+        program: Caller.Identity = .unknown
+    ) {
         caller = Caller(
-            user: user, process: process ?? 0, identity: .unknown, session: nil, terminal: tty,
+            user: user, process: process ?? 0, identity: program, session: nil, terminal: tty,
             accessGroups: [])
         places.session = session
         places.process = process.map {
@@ -111,5 +114,45 @@ private struct TestAsker: Asker {
         store.add(.factor(.passcode), of: 1000, in: SessionID(rawValue: 7))
         #expect(scopes(TestAsker().with(context)) == [.session])
         #expect(scopes(TestAsker(session: nil)) == [])
+    }
+
+    @Test(arguments: [(1, 0), (60, 0), (1_000_000, 0), (-1, 1), (-43_190, 1), (-43_201, 0)])
+    func `evidence from the future, or from long ago, is none`(_ seconds: Int, _ count: Int) {
+        let asker = TestAsker()
+        let given = ContinuousClock.now + .seconds(seconds)
+        store.keep(
+            Proof(
+                method: .factor(.passcode), given: given, context: nil, places: asker.places),
+            1000)
+        #expect(store.evidence(for: asker).proofs.count == count)
+    }
+
+    private static func item(_ number: UInt8) -> ItemReference {
+        ItemReference(
+            itemClass: .genericPassword, identifier: [UInt8](repeating: number, count: 16))!
+    }
+
+    @Test func `a yes serves the program and the items that the question named`() {
+        let git = Caller.Identity.trustedExecutable("/usr/bin/git")
+        let asker = TestAsker(program: git)
+        store.add([.factor(.confirm)], for: asker, about: [Self.item(1), Self.item(2)])
+        let evidence = store.evidence(for: asker)
+        #expect(evidence.proofs.isEmpty)
+        #expect(evidence.about(Self.item(1)).proofs.map(\.method) == [.factor(.confirm)])
+        #expect(evidence.about(Self.item(2)).proofs.map(\.scope) == [.process])
+        #expect(evidence.about(Self.item(3)).proofs.isEmpty)
+        let again = store.evidence(for: TestAsker(process: 43, tty: nil, program: git))
+        #expect(again.about(Self.item(1)).proofs.map(\.scope) == [.session])
+        let other = TestAsker(program: .executable("/home/a/git"))
+        #expect(store.evidence(for: other).about(Self.item(1)).proofs.isEmpty)
+    }
+
+    @Test func `a yes to nobody, or about nothing, is not kept`() {
+        store.add([.factor(.confirm)], for: TestAsker(), about: [Self.item(1)])
+        #expect(store.evidence(for: TestAsker()).isEmpty)
+        let git = TestAsker(program: .trustedExecutable("/usr/bin/git"))
+        store.add([.factor(.confirm)], for: git)
+        store.add([.factor(.confirm)], for: git, about: (0..<65).map(Self.item))
+        #expect(store.evidence(for: git).isEmpty)
     }
 }

@@ -75,16 +75,4 @@ import Testing
         #expect(kept.count == 64)
         #expect(try kept.last == item(79))
     }
-
-    @Test func `a program that was refused twice is not heard for a while`() throws {
-        let one = try item()
-        #expect(!trust.isRefused(one, for: caller()))
-        trust.refuse(one, for: caller())
-        #expect(!trust.isRefused(one, for: caller()))
-        trust.refuse(one, for: caller())
-        #expect(trust.isRefused(one, for: caller()))
-        #expect(!trust.isRefused(try item(2), for: caller()))
-        #expect(!trust.isRefused(one, for: caller(.trustedExecutable("/usr/bin/gitk"))))
-        #expect(!trust.isRefused(one, for: caller(user: 1001)))
-    }
 }

@@ -173,6 +173,9 @@ import Testing
         ("PRAGMA user_version = 0", .damaged), ("PRAGMA application_id = 1", .damaged),
         ("CREATE VIEW spy AS SELECT 1", .damaged),
         ("CREATE TRIGGER spy AFTER INSERT ON item BEGIN SELECT 1; END", .damaged),
+        ("UPDATE item SET attributes = zeroblob(9000000) WHERE id = 3", .damaged),
+        ("UPDATE item SET secret = zeroblob(70000000) WHERE id = 3", .damaged),
+        ("UPDATE keybag SET value = zeroblob(70000) WHERE name = 'always'", .damaged),
         ("DROP INDEX tokenByItem", .damaged), ("DELETE FROM keybag", .damaged),
     ])
     func `what is no keychain of this version does not come back`(

@@ -169,8 +169,27 @@ import Testing
             password: secret(old), goingOnWith: kept, deviceSecret: keychain.deviceSecret)
         #expect(try passcodeKey(keychain, "root chose") == before)
         #expect(try passcodeKey(keychain, old) == before)
+        #expect(try states(keychain) == [.current, .adopted])
         #expect(try login(keychain, "root chose") == confirmed)
+        #expect(try states(keychain) == [.current])
         #expect(try passcodeKey(keychain, old) == nil)
+    }
+
+    @Test func `a password that was let in ends with a login that uses the keychain's own`() throws
+    {
+        let keychain = try TestKeychain()
+        let outcome = try keychain.file.login(
+            password: secret("mistyped"), deviceSecret: keychain.deviceSecret,
+            deviceKey: keychain.deviceKey)
+        guard case .differs(let keys) = consume outcome else {
+            Issue.record("it opened")
+            return
+        }
+        _ = try keychain.file.unlock(
+            password: secret(old), goingOnWith: keys, deviceSecret: keychain.deviceSecret)
+        #expect(try login(keychain, old) == confirmed)
+        #expect(try passcodeKey(keychain, "mistyped") == nil)
+        #expect(try states(keychain) == [.current])
     }
 
     @Test func `keys of a password that are kept for a while are refused at another length`() {

@@ -57,6 +57,19 @@ struct ConnectionTests {
         }
     }
 
+    @Test func `what a peer said without being asked is noticed, and not heard`() throws {
+        let (server, client) = try connected()
+        #expect(!server.hasUnread)
+        for number in 1...2 as ClosedRange<UInt8> {
+            try client.send(Frame(message: [number], secrets: nil))
+        }
+        #expect(server.hasUnread)
+        #expect(try server.receive(.request).content[0] == [1])
+        #expect(server.hasUnread)
+        #expect(try server.receive(.request).content[0] == [2])
+        #expect(!server.hasUnread)
+    }
+
     @Test func `a peer that says nothing is waited for as long as was said`() throws {
         let (server, client) = try connected()
         #expect(throws: SocketError.timedOut) {

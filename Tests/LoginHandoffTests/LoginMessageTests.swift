@@ -31,6 +31,7 @@ import Testing
                     user: 1000, account: "alice", ticket: 0x1234_5678, leader: 4321,
                     auditSession: 7, service: "sshd", terminal: "ssh", logindSession: "c1",
                     isRemote: true))
+        #expect(!facts.isSilent)
         #expect(text(password) == "correct horse")
     }
 
@@ -56,6 +57,25 @@ import Testing
         #expect(facts.auditSession == nil)
         #expect(facts.logindSession == nil)
         #expect(!facts.isRemote)
+    }
+
+    @Test func `a host that wants silence says so`() throws {
+        var frame = Frames.open(nil)
+        frame.flags |= 8
+        guard case .openSession(let facts, _) = try read(frame.bytes) else {
+            Issue.record("another verb")
+            return
+        }
+        #expect(facts.isSilent)
+    }
+
+    @Test func `a reset names the account and carries no password`() throws {
+        guard case .resetPassword(1000, "alice") = try read(Frames(verb: 5).bytes) else {
+            Issue.record("another verb")
+            return
+        }
+        #expect(
+            failure(Frames(verb: 5, flags: 4, passwords: [[], [65]]).bytes) == .malformed)
     }
 
     @Test func `a closed session, an offer and a change keep their words apart`() throws {
@@ -97,11 +117,13 @@ import Testing
     @Test func `a reply is no request`() {
         #expect(failure(LoginMessage.bytes(of: .accepted)) == .malformed)
         #expect(failure(LoginMessage.bytes(of: .refused(.busy))) == .malformed)
+        #expect(
+            failure(LoginMessage.bytes(of: .acceptedWithNotice(.passwordDiffers))) == .malformed)
     }
 
     @Test(arguments: [
         ("an unknown verb", Frames(verb: 9)),
-        ("an unknown flag", Frames(verb: 2, flags: 8)),
+        ("an unknown flag", Frames(verb: 2, flags: 16)),
         ("a password without its flag", Frames(verb: 1, passwords: [[65], []])),
         ("a password where none belongs", Frames(verb: 2, flags: 2, passwords: [[65], []])),
         ("an offer without a password", Frames(verb: 3)),
@@ -126,6 +148,11 @@ import Testing
 
     @Test func `replies are what the module expects`() {
         #expect(LoginMessage.bytes(of: .accepted) == Frames.header(0x4c46_434b, 1, 0x8001, 0))
+        for notice in LoginNotice.allCases {
+            #expect(
+                LoginMessage.bytes(of: .acceptedWithNotice(notice))
+                    == Frames.header(0x4c46_434b, 1, 0x8003, 2) + Frames.little(notice.rawValue))
+        }
         for refusal in LoginRefusal.allCases {
             #expect(
                 LoginMessage.bytes(of: .refused(refusal))

@@ -3,10 +3,13 @@
 
 import ctypes
 import os
+import pty
 import sys
 import time
 
 import wire
+
+GET = ("get", "generic-password", "--service", "bank")
 
 
 def speak_through_a_trusted_program_s_connection(program):
@@ -75,6 +78,60 @@ def attach_as_prompter():
     connection = wire.connect()
     connection.sendall(wire.frame(wire.attach_prompter(bytes(16)), wire.hello_of(connection)))
     return wire.refusal(wire.answer(connection))
+
+
+def ask_and_answer_on_a_terminal_of_its_own(prompter, guess):
+    """Asks from one terminal, and has the installed prompter answer on another one, where it types."""
+    child, terminal = pty.fork()
+    if child:
+        return read_all(terminal)
+    asking = wire.Client()
+    asking.say(wire.field(1, True) + wire.context(b"x" * 16) + wire.read_item("bank"))
+    said = asking.hear()[0]
+    # needs_prompter = 3 {challenge: 1}
+    if said[:1] != b"\x1a" or said[2:4] != b"\x0a\x10":
+        print(f"refused {wire.refusal(said)}", flush=True)
+        os._exit(0)
+    child, other = pty.fork()
+    if child == 0:
+        os.execv(prompter, [prompter, "--challenge", said[4:20].hex()])
+    try:
+        os.write(other, guess.encode() + b"\nyes\n")
+    except OSError:
+        pass
+    shown = read_all(other)
+    answer = asking.hear()[0]
+    print(f"prompter: {shown.strip()}; asker: {wire.refusal(answer)}", flush=True)
+    os._exit(0)
+
+
+def read_all(terminal):
+    said = b""
+    try:
+        while part := os.read(terminal, 4096):
+            said += part
+    except OSError:
+        pass
+    return said.decode(errors="replace").strip()
+
+
+def guess_on_a_terminal_of_its_own(program):
+    """Starts a trusted program on a terminal of its own, and answers its question with a yes."""
+    child, terminal = pty.fork()
+    if child == 0:
+        os.execv(program, [program, *GET])
+    said = b""
+    for answer in b"yes\n", b"\n", b"y\n":
+        while b"assword: " not in said[-12:]:
+            try:
+                part = os.read(terminal, 4096)
+            except OSError:
+                break
+            said += part
+        os.write(terminal, answer)
+        said += b"|"
+    said += read_all(terminal).encode()
+    return "opened" if b"s3cret" in said else "refused"
 
 
 def trace(pid):

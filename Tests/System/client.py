@@ -4,8 +4,12 @@
 add:SERVICE:KIND       an item that asks for a constraint of that kind to be read
 read:SERVICE:NAME      read it in the context of that name; quiet:… where nobody may be asked
 child:SERVICE:NAME     the same in a child, which knows the context's identifier
+prove:KIND:NAME        ask for a constraint of that kind in the context of that name
+able                   what could be proven: passcode, presence, biometry, companion, interaction
 end:NAME               the context ends
 pause                  until a line comes in
+fill:SERVICE:COUNT     that many items of a mebibyte each that ask for nothing
+slow:SERVICE           read all of them; from the answer's beginning on only after a line has come in
 """
 
 import hashlib
@@ -29,6 +33,19 @@ def main(steps):
                 told(read(wire.Client(), *words, quiet=True))
                 os._exit(0)
             os.waitpid(child, 0)
+        elif verb == "prove":
+            told(client.ask(wire.context(identifier(words[1])) + wire.authenticate(int(words[0]))))
+        elif verb == "able":
+            client.say(wire.CAPABILITIES)
+            known = wire.fields(wire.fields(wire.fields(client.hear()[0])[2])[5])
+            print("<" + " ".join(str(known.get(number, 0)) for number in range(1, 6)) + ">",
+                  flush=True)
+        elif verb == "fill":
+            for number in range(int(words[1])):
+                client.ask(wire.add_item(words[0], 0, str(number)), bytes(1 << 20))
+            print("<filled>", flush=True)
+        elif verb == "slow":
+            slow(client, words[0])
         elif verb == "end":
             client.ask(wire.context(identifier(words[0])) + wire.END_CONTEXT)
             print("ended", flush=True)
@@ -44,6 +61,18 @@ def identifier(name):
 def read(client, service, name, *, quiet):
     context = wire.context(identifier(name), quiet=quiet)
     return client.ask(context + wire.read_item(service))
+
+
+def slow(client, service):
+    client.say(wire.read_all(service))
+    said, _ = client.hear()
+    print("<begun>", flush=True)
+    input()
+    count = 1
+    while said and wire.refusal(said) is None and wire.continues(said):
+        said, _ = client.hear()
+        count += 1
+    told(wire.refusal(said) or f"all in {count}".encode())
 
 
 def told(answer):

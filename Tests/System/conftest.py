@@ -61,7 +61,7 @@ def tools():
     """Programs of the tests where every user can read them; gone with the world."""
     world.TOOLS.mkdir(exist_ok=True)
     world.run("mount", "-t", "tmpfs", "-o", "mode=0755", "tools", world.TOOLS)
-    for name in ("wire.py", "attacker.py", "client.py"):
+    for name in ("wire.py", "attacker.py", "client.py", "prompter.py"):
         shutil.copy(world.TOP / "Tests/System" / name, world.TOOLS)
     yield
     world.run("umount", "-l", world.TOOLS)

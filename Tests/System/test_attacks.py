@@ -80,6 +80,20 @@ def test_the_installed_prompter_knows_no_question_that_was_not_asked(victim):
     assert asked.status != 0
 
 
+def test_a_question_is_answered_on_the_terminal_that_it_belongs_to_and_on_no_other(victim):
+    # An item of the attacker's own group that asks for its user's presence.
+    added = world.as_user(ALICE[0], "/usr/bin/python3", "-B", TOOLS / "client.py", "add:bank:2")
+    assert added.stdout.strip() == "<done>", added
+    said = attack("ask_and_answer_on_a_terminal_of_its_own",
+                  f"{world.PREFIX}/libexec/keychain/keychain-prompter", "guess")
+    assert "nobody waits for the answer" in said and said.endswith("asker: 23"), said
+
+
+def test_a_yes_typed_on_a_terminal_of_one_s_own_opens_nothing(victim):
+    assert victim.run(ADD.replace("mail", "bank") + " --flags user-presence").status == 0
+    assert attack("guess_on_a_terminal_of_its_own", str(world.CONTROL)) == "refused"
+
+
 def test_nobody_traces_the_daemon(victim, daemon):
     assert attack("trace", str(daemon.pid)) == "Operation not permitted"
     assert world.as_user(ALICE[0], "cat", f"/proc/{daemon.pid}/environ").returncode != 0

@@ -3,6 +3,7 @@
 
 import pathlib
 import shutil
+import time
 
 import pytest
 
@@ -61,6 +62,47 @@ def test_presence_is_no_passcode_but_a_passcode_is_presence(windows):
     assert heard(shell, 2) == ["<s3cret>", NOT_ALLOWED_TO_ASK]
     answer(window)
     assert heard(shell, 3) == ["<s3cret>", NOT_ALLOWED_TO_ASK, "<s3cret>"]
+
+
+def test_what_is_proven_beforehand_serves_the_context(windows):
+    shell, window = windows
+    start(shell, f"add:bank:{PASSCODE}", f"prove:{PASSCODE}:A", "quiet:bank:A", "quiet:bank:B",
+          f"prove:{PRESENCE}:A")
+    assert heard(shell) == "<done>"
+    window.terminal.expect("wants to know that it is you")
+    answer(window)
+    # Nobody is asked again for what was shown already.
+    assert heard(shell, 4) == ["<done>", "<s3cret>", NOT_ALLOWED_TO_ASK, "<done>"]
+
+
+def test_a_refused_proof_is_a_cancel_and_what_nothing_proves_fails(windows):
+    shell, window = windows
+    start(shell, f"prove:{PRESENCE}:A", f"prove:{BIOMETRY}:A", "prove:6:A", "prove:1:A", "prove:0:A")
+    window.terminal.expect("(?m)assword: ?$")
+    window.terminal.sendcontrol("d")
+    assert heard(shell, 5) == ["<22>", FAILED, FAILED, FAILED, "<done>"]
+
+
+def test_what_could_be_proven_is_told_truly(windows, enrolled):
+    shell, window = windows
+    start(shell, "able")
+    assert heard(shell) == "<1 1 2 0 1>"
+    shutil.rmtree(FINGERS)
+    start(shell, "able")
+    assert heard(shell) == "<1 1 1 0 1>"
+    for name in "biometry", "presence":
+        world.write_service(f"keychain-{name}", "auth required pam_nowhere.so\n")
+    try:
+        time.sleep(2.1)  # so long a service is looked up no second time
+        start(shell, "able")
+        assert heard(shell) == "<1 0 0 0 1>"
+    finally:
+        world.install_services()
+    # Nobody to ask: no prompter, and no terminal offered.
+    window.terminal.sendcontrol("c")
+    window.terminal.expect_exact(window.PROMPT)
+    start(shell, "able")
+    assert heard(shell).endswith(" 0>")
 
 
 def test_an_ended_context_proves_nothing_any_more(windows):

@@ -356,3 +356,81 @@ def test_without_a_display_or_a_terminal_it_says_what_is_missing():
     said = world.as_user(BOB[0], "setsid", "-w", world.PREFIX / "libexec/keychain/keychain-prompter",
                          "--desktop")
     assert said.returncode == 1 and "no pinentry" in said.stderr
+
+
+CONFIRM = """policy: v1
+name: test
+rules:
+  - id: test.ask-first
+    require: confirm
+    within: 1h
+    scope: session
+    operations: read-secret
+    resource: {service: [bank, shop]}
+"""
+PLAIN = "printf bank-s3cret | keychainctl add generic-password --service {} --account me"
+
+
+@pytest.fixture
+def asked_for_a_yes(daemon):
+    """A policy for which a yes is enough."""
+    policy = pathlib.Path("/etc/keychain/policies.d/50-test.yaml")
+    before = daemon.log().count("rules in force")
+    policy.write_text(CONFIRM)
+    world.wait_for(lambda: daemon.log().count("rules in force") > before, "the policy")
+    yield
+    policy.unlink()
+
+
+@pytest.fixture
+def two_plain_terminals(asked_for_a_yes, login, tmp_path):
+    control = str(tmp_path / "control")
+    shell = login(ALICE, "-M", "-S", control)
+    for service in "bank", "shop":
+        assert shell.run(PLAIN.format(service)).status == 0
+    return shell, login(ALICE, "-S", control, password=False)
+
+
+def test_a_yes_in_a_window_serves_the_item_for_the_session(two_plain_terminals, desktop):
+    shell, window = two_plain_terminals
+    window.send(f"DISPLAY={desktop.display} keychainctl prompter --desktop")
+    window.terminal.expect("waiting")
+    asks(shell)
+    desktop.dialog()
+    desktop.presses("Tab")
+    desktop.presses("Return")
+    assert status(shell) == 0 and "bank-s3cret" in shell.terminal.before
+    world.wait_for(lambda: not pinentries(), "the dialog to end")
+    asks(shell)
+    assert status(shell) == 0
+    # What was said of one item was not said of another.
+    asks(shell, GET.replace("bank", "shop"))
+    desktop.dialog()
+    desktop.presses("Escape")
+    assert status(shell) == 7
+
+
+def test_a_no_in_a_window_is_a_no(two_plain_terminals, desktop):
+    shell, window = two_plain_terminals
+    window.send(f"DISPLAY={desktop.display} keychainctl prompter --desktop")
+    window.terminal.expect("waiting")
+    asks(shell)
+    desktop.dialog()
+    desktop.presses("Escape")
+    assert status(shell) == 7 and "s3cret" not in shell.terminal.before
+
+
+def test_nobody_is_asked_for_a_yes_on_a_terminal(two_plain_terminals):
+    shell, window = two_plain_terminals
+    assert shell.run(GET).status == 6
+    window.send("keychainctl prompter --terminal")
+    window.terminal.expect("waiting")
+    refused = shell.run(GET)
+    assert refused.status == 6 and "s3cret" not in refused.text
+    window.terminal.sendcontrol("c")
+    window.terminal.expect_exact(window.PROMPT)
+    # A pinentry that takes the terminal is no window.
+    window.send("keychainctl prompter --desktop")
+    window.terminal.expect("waiting")
+    refused = shell.run(GET)
+    assert refused.status == 6 and "s3cret" not in refused.text

@@ -193,16 +193,92 @@ def test_the_keychain_follows_a_password_that_its_owner_changes(login, first_pas
 
 
 def test_after_a_reset_by_root_the_old_password_mends_the_keychain(login, first_password_again):
-    login().run(ADD)
-    end_logins()
+    prove(login)
     world.make_account(ALICE[0], NEW)
     shell = login((ALICE[0], NEW))
     assert shell.run(GET).status == 4
     assert "password" in shell.run("keychainctl status").text
-    assert shell.run("keychainctl unlock", [ALICE[1]]).status == 0
-    assert shell.run("keychainctl set-password", [ALICE[1], NEW, NEW]).status == 0
+    assert shell.run("keychainctl unlock", [NEW]).status == 6
+    mended = shell.run("keychainctl unlock", [ALICE[1]])
+    assert mended.status == 0 and "next login opens it" in mended.text
     end_logins()
-    assert login((ALICE[0], NEW)).run(GET).text.strip() == "s3cret"
+    shell = login((ALICE[0], NEW))
+    assert shell.run(GET).text.strip() == "s3cret"
+    # In step again: the old password is over.
+    shell.run("keychainctl lock")
+    assert shell.run("keychainctl unlock", [ALICE[1]]).status == 6
+    assert shell.run("keychainctl unlock", [NEW]).status == 0
+
+
+def prove(login):
+    """A keychain that two logins with the same password have opened."""
+    login().run(ADD)
+    end_logins()
+    assert login().run(GET).text.strip() == "s3cret"
+    end_logins()
+
+
+def test_the_old_password_opens_a_changed_keychain_until_a_login_has_used_the_new_one(
+        login, daemon, first_password_again):
+    prove(login)
+    shell = login()
+    world.write_service("passwd", PASSWD_STACK)
+    assert shell.run("passwd", [ALICE[1], NEW, NEW]).status == 0
+    status = shell.run("keychainctl status").text
+    assert "the old one opens it too" in status
+    shell.run("keychainctl lock")
+    assert shell.run("keychainctl unlock", [NEW]).status == 0
+    shell.run("keychainctl lock")
+    assert shell.run("keychainctl unlock", [ALICE[1]]).status == 0
+    end_logins()
+    shell = login((ALICE[0], NEW))
+    assert "the old one opens it too" not in shell.run("keychainctl status").text
+    shell.run("keychainctl lock")
+    assert shell.run("keychainctl unlock", [ALICE[1]]).status == 6
+
+
+def test_a_change_that_fails_behind_us_leaves_the_old_password_working(login):
+    prove(login)
+    shell = login()
+    # Then somebody takes back what pam_unix did.
+    world.write_service("passwd", PASSWD_STACK + "password required pam_deny.so\n")
+    assert shell.run("passwd", [ALICE[1], NEW, NEW]).status != 0
+    world.make_account(*ALICE)
+    end_logins()
+    for _ in range(2):
+        shell = login()
+        assert shell.run(GET).text.strip() == "s3cret"
+        end_logins()
+
+
+def test_a_keychain_that_a_first_login_made_is_provisional_until_a_second(login, daemon):
+    assert "Until a second one has opened it" in login().run("keychainctl status").text
+    end_logins()
+    assert "Until a second one" not in login().run("keychainctl status").text
+    assert "a login proved the login keychain's password" in daemon.log()
+
+
+def test_a_first_login_s_one_time_code_locks_nobody_out(login, daemon, first_password_again):
+    # The first password was, as far as the keychain can tell, a password and a code.
+    world.make_account(ALICE[0], ALICE[1] + "123456")
+    shell = login((ALICE[0], ALICE[1] + "123456"))
+    shell.run(ADD)
+    secret = "printf deep | keychainctl add generic-password --service deep --account me"
+    assert shell.run(secret + " --accessible when-passcode-set-this-device-only").status == 0
+    end_logins()
+    world.make_account(*ALICE)
+    shell = login()
+    assert shell.run(GET).text.strip() == "s3cret"
+    deep = "keychainctl get generic-password --service deep"
+    assert shell.run(deep).text.strip() == "deep"
+    assert "was provisional" in daemon.log()
+    end_logins()
+    # Proven now: the next other password opens nothing.
+    shell = login()
+    assert "Until a second one" not in shell.run("keychainctl status").text
+    end_logins()
+    world.make_account(ALICE[0], NEW)
+    assert login((ALICE[0], NEW)).run(GET).status == 4
 
 
 def test_logins_and_what_they_unlocked_are_in_the_audit(login, daemon):

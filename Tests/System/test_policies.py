@@ -331,3 +331,27 @@ def test_status_tells_what_is_in_force_and_only_root_reloads(shell, admin, daemo
     admin("nonsense", name="60-broken.yaml", takes=False)
     assert "60-broken.yaml" in shell.run("keychainctl policy status").text
     assert world.run(world.CONTROL, "policy", "reload", check=False).returncode != 0
+
+
+def test_what_was_proven_in_one_login_serves_no_other(shell, admin, login):
+    # Not the password: that was typed at both logins.
+    second = pathlib.Path("/etc/pam.d/keychain-second")
+    second.write_text("auth required pam_unix.so\naccount required pam_unix.so\n")
+    time.sleep(2.1)  # so long a service is looked up no second time
+    admin("""rules:
+  - id: test.second
+    require: {pam: keychain-second}
+    within: 5m
+    scope: session
+    operations: read-secret
+    resource: {service: bank}
+""")
+    quiet = "setsid -w " + GET.format("bank") + " </dev/null 2>&1"
+    try:
+        assert shell.run(quiet).status == 4
+        assert "bank-s3cret" in shell.run(GET.format("bank"), [ALICE[1]]).text
+        assert "bank-s3cret" in shell.run(quiet).text
+        other = login(ALICE).run(quiet)
+        assert other.status == 4 and "s3cret" not in other.text
+    finally:
+        second.unlink()

@@ -12,6 +12,7 @@ import pytest
 
 import world
 from conftest import ALICE
+from test_desktop import desktop, pinentries  # noqa: F401 (a fixture)
 from test_policies import admin  # noqa: F401 (a fixture)
 
 OWNER, LISTED, STRANGER = (world.PREFIX / "bin" / name for name in ("owner", "listed", "stranger"))
@@ -307,3 +308,61 @@ def test_a_registered_prompter_is_asked_instead_of_the_program_s_terminal(login,
     assert f"{STRANGER} wants to read" in said
     assert status(shell) == 0
     assert "mail-s3cret" in shell.said
+
+
+@pytest.fixture
+def windows(login, tmp_path, desktop):
+    """A shell, in whose login a prompter waits on the desktop; and how its dialogs are answered."""
+    control = str(tmp_path / "control")
+    shell = login(ALICE, "-M", "-S", control)
+    assert shell.run(ADD).status == 0
+    assert shell.run(f"{OWNER} access add {ITEM} --program {LISTED}", [ALICE[1]]).status == 0
+    window = login(ALICE, "-S", control, password=False)
+    window.send(f"DISPLAY={desktop.display} keychainctl prompter --desktop")
+    window.terminal.expect("waiting")
+    seen = set()
+
+    def answer(*keys):
+        world.wait_for(lambda: [p for p in pinentries() if p.name not in seen], "a dialog")
+        seen.update(entry.name for entry in pinentries())
+        desktop.dialog()
+        for key in keys:
+            desktop.presses(key)
+
+    return shell, answer
+
+
+YES, NO = ("Tab", "Return"), ("Escape",)
+
+
+def test_in_a_window_a_yes_is_enough_for_the_session(windows):
+    shell, answer = windows
+    asks(shell)
+    for keys in (YES, YES, NO):
+        answer(*keys)
+    assert status(shell) == 0 and "mail-s3cret" in shell.said
+    assert shell.run(GET).status == 0
+    assert [entry["program"] for entry in shown(shell)] == [f"exe:{LISTED}"]
+
+
+def test_a_window_that_is_closed_allows_the_least(windows):
+    shell, answer = windows
+    asks(shell)
+    answer(*YES)
+    answer(*NO)
+    assert status(shell) == 0
+    asks(shell)
+    answer(*NO)
+    assert status(shell) == 7 and "mail-s3cret" not in shell.said
+
+
+def test_in_a_window_too_always_takes_the_password(windows, desktop):
+    shell, answer = windows
+    asks(shell)
+    for keys in (YES, YES, YES):
+        answer(*keys)
+    answer()
+    desktop.types(ALICE[1])
+    desktop.presses("Return")
+    assert status(shell) == 0
+    assert f"exe:{STRANGER}" in [entry["program"] for entry in shown(shell)]

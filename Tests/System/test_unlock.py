@@ -44,6 +44,20 @@ def test_locking_one_login_closes_the_keychain_in_all(login):
     assert first.run("keychainctl " + " ".join(GET)).status == 4
 
 
+def test_a_long_answer_ends_where_the_keychain_is_locked_meanwhile(login, tools):
+    shell, other = login(), login()
+    client = f"/usr/bin/python3 -B {world.TOOLS}/client.py"
+    assert "<filled>" in shell.run(f"{client} fill:long:16", seconds=60).text
+    for is_locked, end in ((False, "<all in "), (True, "<24>")):
+        shell.send(f"{client} slow:long")
+        shell.terminal.expect("<begun>")
+        if is_locked:
+            assert other.run("keychainctl lock").status == 0
+        shell.send("")
+        shell.terminal.expect_exact(end)
+        shell.terminal.expect_exact(shell.PROMPT)
+
+
 def test_guessing_passwords_gets_slower(login):
     shell = login()
     shell.run("keychainctl lock")
@@ -53,7 +67,7 @@ def test_guessing_passwords_gets_slower(login):
 
 def test_a_keychain_of_one_s_own_pays_for_no_guess_at_another(login):
     shell = login()
-    assert shell.run("keychainctl create own", ["own words", "own words"]).status == 0
+    assert shell.run("keychainctl create own --no-recovery-key", ["own words", "own words"]).status == 0
     shell.run("keychainctl lock")
     for _ in range(3):
         shell.run("keychainctl unlock", ["wrong"])
@@ -75,13 +89,13 @@ def test_guesses_count_wherever_they_are_made(login):
 
 def test_a_second_keychain_has_a_password_of_its_own(login):
     shell = login()
-    assert shell.run("keychainctl create work", ["work words", "work words"]).status == 0
+    assert shell.run("keychainctl create work --no-recovery-key", ["work words", "work words"]).status == 0
     add = "printf s3cret | keychainctl " + " ".join(ADD) + " --keychain work"
     assert shell.run(add).status == 0
     assert shell.run("keychainctl lock work").status == 0
     assert shell.run("keychainctl " + " ".join(GET) + " --keychain work").status == 4
     assert shell.run("keychainctl status").text.count("unlocked") == 1
-    assert shell.run("keychainctl create work", ["again", "again"]).status == 9
+    assert shell.run("keychainctl create work --no-recovery-key", ["again", "again"]).status == 9
 
 
 def test_no_unlock_of_one_user_serves_another(login, daemon):
@@ -93,4 +107,4 @@ def test_no_unlock_of_one_user_serves_another(login, daemon):
 def test_a_keychain_name_that_is_a_path_is_refused(login):
     shell = login()
     for name in ("../login", "/etc/passwd", ".hidden", "a/b", "x" * 65):
-        assert shell.run(f"keychainctl create '{name}'", ["pw", "pw"]).status in (1, 2), name
+        assert shell.run(f"keychainctl create '{name}' --no-recovery-key", ["pw", "pw"]).status in (1, 2), name

@@ -115,13 +115,13 @@ def context(identifier, *, quiet=False):
     return field(3, field(1, identifier) + field(2, quiet))
 
 
-def add_item(service, constraint):
+def add_item(service, constraint, account="me"):
     """Add {item {class, service, account, access control}, a secret}."""
     rights = b"".join(
         field(2, field(1, operation) + field(2, field(1, kind)))
         for operation, kind in (("od", constraint), ("oe", 0), ("odel", 0)))
     item = (field(2, 1) + field(3, attribute("svce", service))
-            + field(3, attribute("acct", "me")) + field(7, rights))
+            + field(3, attribute("acct", account)) + field(7, rights))
     return field(10, field(1, item) + field(2, True))
 
 
@@ -130,7 +130,59 @@ def read_item(service):
     return field(11, query)
 
 
+def read_all(service):
+    return field(11, field(2, 1) + field(3, attribute("svce", service)) + field(12, 1))
+
+
+def continues(message):
+    """Whether more parts follow: field 2 of the answer, behind its items."""
+    return message.endswith(field(2, True))
+
+
 END_CONTEXT = field(21, b"")
+CAPABILITIES = field(20, b"")
+
+
+def authenticate(constraint):
+    return field(19, field(1, field(1, constraint)))
+
+
+def fields(message):
+    """What a message says: numbers and bytes, by the numbers of its fields."""
+    found, place = {}, 0
+
+    def number():
+        nonlocal place
+        value = shift = 0
+        while True:
+            byte = message[place]
+            place += 1
+            value |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80:
+                return value
+
+    while place < len(message):
+        key = number()
+        value = number()
+        if key & 7 == 2:
+            place += value
+            value = message[place - value:place]
+        found[key >> 3] = value
+    return found
+
+
+def register_prompter(*, windows=False):
+    return field(30, field(85, windows))
+
+
+def prompt_reply(has_answer):
+    return field(32, field(1, has_answer))
+
+
+def prompt_kind(message):
+    """What a prompter is told to do; None when it is something else. Field 4 {1: kind}."""
+    return message[3] if message[:1] == b"\x22" and message[2:3] == b"\x08" else None
 
 
 def secrets_beside(*secrets):
@@ -148,17 +200,23 @@ class Client:
 
     def ask(self, message, *secrets):
         """The secrets of the answer, or the number of a refusal."""
+        self.say(message, *secrets)
+        said, beside = self.hear()
+        number = refusal(said)
+        return beside if number is None else number
+
+    def say(self, message, *secrets):
         self.sequence += 1
         if secrets:
             message = secrets_beside(*secrets) + message
         self.connection.sendall(
             frame(message, self.hello, self.sequence, b"".join(secrets)))
+
+    def hear(self):
+        """A message, and the secrets beside it."""
         header = self.exactly(40)
         length, secret = struct.unpack_from("<II", header, 8)
-        said = self.exactly(length)
-        beside = self.exactly(secret)
-        number = refusal(said)
-        return beside if number is None else number
+        return self.exactly(length), self.exactly(secret)
 
     def exactly(self, count):
         data = b""

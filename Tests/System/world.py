@@ -180,9 +180,10 @@ class SSHServer:
             self.process.wait(10)
 
     def command(self, user, *options):
-        return ["ssh", "-F", "none", "-p", str(self.port), "-o", "StrictHostKeyChecking=no",
-                "-o", "UserKnownHostsFile=/dev/null", "-o", "LogLevel=ERROR",
-                "-o", "NumberOfPasswordPrompts=1", *options, f"{user}@127.0.0.1"]
+        # Of options that say different things, ssh believes the first.
+        return ["ssh", "-F", "none", *options, "-p", str(self.port),
+                "-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null",
+                "-o", "LogLevel=ERROR", "-o", "NumberOfPasswordPrompts=1", f"{user}@127.0.0.1"]
 
 
 class LoginManager:
@@ -260,22 +261,23 @@ class LoginManager:
         return [str(what) for what, *_ in self.manager("ListInhibitors")]
 
 
-class Shell:
-    """A login that a person could have made: ssh on a terminal, one command after another."""
+class Terminal:
+    """A login on a terminal, one command after another."""
 
     PROMPT = "keychain-test-prompt> "
 
-    def __init__(self, server, user, password=None, *options, log=None):
+    def __init__(self, command, passwords=(), log=None):
         self.began = time.monotonic()
-        command = server.command(user, "-tt", *options)
         self.terminal = pexpect.spawn(command[0], command[1:], encoding="utf-8", timeout=8,
                                       echo=False, dimensions=(50, 200))
         self.terminal.logfile_read = log
-        if password is not None:
+        for password in passwords:
             self.terminal.expect("[Pp]assword:")
             self.terminal.sendline(password)
         if self.terminal.expect([r"\$ $", "denied", pexpect.EOF]) != 0:
             raise PermissionError("the login was refused")
+        # What the user sees before his shell is ready.
+        self.greeting = " ".join(self.terminal.before.split())
         self.seconds = time.monotonic() - self.began
         self.terminal.sendline(
             f"PS1='{self.PROMPT[:4]}''{self.PROMPT[4:]}'; bind 'set enable-bracketed-paste off';"
@@ -306,6 +308,14 @@ class Shell:
         self.terminal.sendline("exit")
         self.terminal.expect(pexpect.EOF)
         self.terminal.close()
+
+
+class Shell(Terminal):
+    """A login that a person could have made by ssh."""
+
+    def __init__(self, server, user, password=None, *options, log=None):
+        super().__init__(server.command(user, "-tt", *options),
+                         () if password is None else (password,), log)
 
 
 class Result:

@@ -7,7 +7,8 @@ enum {
     FLAG_REMOTE = 1,
     FLAG_PASSWORD = 2,
     FLAG_NEW_PASSWORD = 4,
-    ALL_FLAGS = FLAG_REMOTE | FLAG_PASSWORD | FLAG_NEW_PASSWORD,
+    FLAG_SILENT = 8,
+    ALL_FLAGS = FLAG_REMOTE | FLAG_PASSWORD | FLAG_NEW_PASSWORD | FLAG_SILENT,
 };
 
 // ---- Writing -----------------------------------------------------------------------------------
@@ -55,6 +56,7 @@ static void put_request(struct writer *out, const struct kc_login_frame *frame) 
     if (frame->is_remote) flags |= FLAG_REMOTE;
     if (frame->has_password) flags |= FLAG_PASSWORD;
     if (frame->has_new_password) flags |= FLAG_NEW_PASSWORD;
+    if (frame->is_silent) flags |= FLAG_SILENT;
     put_u32(out, frame->uid);
     put_u32(out, (uint32_t)frame->ticket);
     put_u32(out, (uint32_t)frame->leader);
@@ -71,7 +73,7 @@ static void put_request(struct writer *out, const struct kc_login_frame *frame) 
 // ---- What makes sense, in both directions ------------------------------------------------------
 
 static bool is_request(enum kc_login_verb verb) {
-    return verb >= KC_LOGIN_OPEN_SESSION && verb <= KC_LOGIN_CHANGE_PASSWORD;
+    return verb >= KC_LOGIN_OPEN_SESSION && verb <= KC_LOGIN_RESET_PASSWORD;
 }
 
 enum kc_login_status kc_login_text_check(struct kc_login_view text) {
@@ -93,10 +95,12 @@ static bool passwords_fit_verb(const struct kc_login_frame *frame) {
     bool second = frame->has_new_password;
     switch (frame->verb) {
     case KC_LOGIN_OPEN_SESSION: return !second;
-    case KC_LOGIN_CLOSE_SESSION: return !first && !second;
+    case KC_LOGIN_CLOSE_SESSION:
+    case KC_LOGIN_RESET_PASSWORD: return !first && !second;
     case KC_LOGIN_OFFER_PASSWORD: return first && !second;
     case KC_LOGIN_CHANGE_PASSWORD: return first && second;
     case KC_LOGIN_ACCEPTED:
+    case KC_LOGIN_ACCEPTED_WITH_NOTICE:
     case KC_LOGIN_REFUSED: break;
     }
     return false;
@@ -165,6 +169,7 @@ static enum kc_login_status take_request(struct reader *in, struct kc_login_fram
     frame->is_remote = (flags & FLAG_REMOTE) != 0;
     frame->has_password = (flags & FLAG_PASSWORD) != 0;
     frame->has_new_password = (flags & FLAG_NEW_PASSWORD) != 0;
+    frame->is_silent = (flags & FLAG_SILENT) != 0;
     frame->account = take_view(in);
     frame->service = take_view(in);
     frame->tty = take_view(in);
@@ -182,6 +187,9 @@ static enum kc_login_status take_body(struct reader *in, struct kc_login_frame *
     } else if (frame->verb == KC_LOGIN_REFUSED) {
         frame->reason = take_u16(in);
         if (in->ran_out || frame->reason == 0) status = KC_LOGIN_MALFORMED;
+    } else if (frame->verb == KC_LOGIN_ACCEPTED_WITH_NOTICE) {
+        frame->notice = take_u16(in);
+        if (in->ran_out || frame->notice == 0) status = KC_LOGIN_MALFORMED;
     }
     if (status == KC_LOGIN_OK && in->left > 0) status = KC_LOGIN_MALFORMED;
     return status;
@@ -198,8 +206,8 @@ static enum kc_login_status read_header(const uint8_t header[KC_LOGIN_HEADER_SIZ
     uint32_t count = take_u32(&in);
     if (magic != KC_LOGIN_MAGIC || version != KC_LOGIN_VERSION) return KC_LOGIN_FOREIGN;
     if (count > KC_LOGIN_FRAME_MAX - KC_LOGIN_HEADER_SIZE) return KC_LOGIN_TOO_LONG;
-    bool known = (word >= KC_LOGIN_OPEN_SESSION && word <= KC_LOGIN_CHANGE_PASSWORD) ||
-                 word == KC_LOGIN_ACCEPTED || word == KC_LOGIN_REFUSED;
+    bool known = (word >= KC_LOGIN_OPEN_SESSION && word <= KC_LOGIN_RESET_PASSWORD) ||
+                 (word >= KC_LOGIN_ACCEPTED && word <= KC_LOGIN_ACCEPTED_WITH_NOTICE);
     if (!known) return KC_LOGIN_MALFORMED;
     *verb = (enum kc_login_verb)word;
     *body_count = count;
@@ -225,6 +233,8 @@ enum kc_login_status kc_login_frame_encode(const struct kc_login_frame *frame, u
         put_request(&body, frame);
     } else if (frame->verb == KC_LOGIN_REFUSED && frame->reason != 0) {
         put_u16(&body, frame->reason);
+    } else if (frame->verb == KC_LOGIN_ACCEPTED_WITH_NOTICE && frame->notice != 0) {
+        put_u16(&body, frame->notice);
     } else if (frame->verb != KC_LOGIN_ACCEPTED) {
         return KC_LOGIN_MALFORMED;
     }

@@ -38,7 +38,7 @@ struct pam_handle {
     bool is_given;
     uid_t given_for;
     int32_t ticket;
-    int told, reported;
+    int told, changed, reported;
 };
 
 static struct pam_handle pam;
@@ -172,7 +172,9 @@ struct kc_answer kc_daemon_tell(const struct kc_options *options,
     size_t count = 0;
     REQUIRE(options->timeout_ms <= KC_MAX_TIMEOUT_MS);
     struct kc_answer answer = {.outcome = take_byte(&pam.in) % 3, .reason = take_byte(&pam.in)};
+    answer.notice = answer.reason;
     pam.told++;
+    if (request->verb == KC_LOGIN_CHANGE_PASSWORD) pam.changed++;
     if (request->verb != KC_LOGIN_CHANGE_PASSWORD && request->has_password) {
         REQUIRE(pam.is_given);
         REQUIRE(request->uid == pam.given_for || request->uid == (uid_t)-1);
@@ -248,11 +250,11 @@ static void call(int argc, const char **argv) {
         break;
     }
     default: {
-        int told = pam.told;
+        int changed = pam.changed;
         code = pam_sm_chauthtok(&pam, flags | PAM_UPDATE_AUTHTOK, argc, argv);
         REQUIRE(code == PAM_SUCCESS || code == PAM_IGNORE || code == PAM_AUTHTOK_ERR);
         // The new password is kept in place of the old one only where it was sent.
-        if (pam.told > told) note_giver();
+        if (pam.changed > changed) note_giver();
         break;
     }
     }

@@ -41,9 +41,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
         // Read field by field here, and with the code that is tested there.
         REQUIRE(count >= 13 && memcmp(bytes + 1, "KCFL\1\0", 6) == 0);
         uint16_t verb = (uint16_t)(bytes[7] | bytes[8] << 8);
-        REQUIRE(reply.verb == KC_LOGIN_ACCEPTED || reply.verb == KC_LOGIN_REFUSED);
+        REQUIRE(reply.verb >= KC_LOGIN_ACCEPTED && reply.verb <= KC_LOGIN_ACCEPTED_WITH_NOTICE);
         REQUIRE(verb == reply.verb);
         REQUIRE((reply.verb == KC_LOGIN_REFUSED) == (reply.reason != 0));
+        REQUIRE((reply.verb == KC_LOGIN_ACCEPTED_WITH_NOTICE) == (reply.notice != 0));
         REQUIRE(reply.account.count == 0 && reply.password.count == 0);
     } else {
         REQUIRE(errno == EPROTO || errno == ECONNRESET);

@@ -27,3 +27,15 @@ bool kc_change_password(pam_handle_t *pamh, const struct kc_options *options,
     }
     return true;
 }
+
+bool kc_reset_password(pam_handle_t *pamh, const struct kc_options *options,
+                       const struct kc_login *login, struct kc_answer *answer) {
+    bool has_old = false;
+    bool has_new = false;
+    (void)password_item(pamh, PAM_OLDAUTHTOK, &has_old);
+    (void)password_item(pamh, PAM_AUTHTOK, &has_new);
+    if (has_old || !has_new) return false;
+    struct kc_login_frame frame = kc_login_request(login, KC_LOGIN_RESET_PASSWORD);
+    *answer = kc_tell(pamh, options, &frame);
+    return true;
+}

@@ -10,8 +10,13 @@
 #include <stdbool.h>
 
 // Sends the old and the new password and waits for what comes of it. False, and nothing sent, when
-// one of them is missing: root resets a password without knowing the old one.
+// one of them is missing.
 bool kc_change_password(pam_handle_t *pamh, const struct kc_options *options,
                         const struct kc_login *login, struct kc_answer *answer);
+
+// Root gives an account a new password without knowing the old one: the daemon is told that much,
+// and tells the user at his next login. False, and nothing sent, when it was not that.
+bool kc_reset_password(pam_handle_t *pamh, const struct kc_options *options,
+                       const struct kc_login *login, struct kc_answer *answer);
 
 #endif

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-// A refusal's reason; longer answers are not ours.
+// A reason or a notice; longer answers are not ours.
 #define REPLY_BODY_MAX 2
 
 static int64_t now_ms(void) {
@@ -162,8 +162,9 @@ struct kc_answer kc_daemon_tell(const struct kc_options *options,
         answer.error = errno;
         goto done;
     }
-    answer.outcome = reply.verb == KC_LOGIN_ACCEPTED ? KC_ACCEPTED : KC_REFUSED;
+    answer.outcome = reply.verb == KC_LOGIN_REFUSED ? KC_REFUSED : KC_ACCEPTED;
     answer.reason = reply.reason;
+    answer.notice = reply.notice;
 done:
     kc_locked_free(frame, KC_LOGIN_FRAME_MAX);
     return answer;

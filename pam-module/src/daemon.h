@@ -13,6 +13,8 @@ struct kc_answer {
     enum kc_outcome outcome;
     // Where refused: an enum kc_login_reason, as far as we know it.
     uint16_t reason;
+    // Where accepted: an enum kc_login_notice, or 0.
+    uint16_t notice;
     // Where unreachable: an errno.
     int error;
 };

@@ -73,7 +73,7 @@ int pam_sm_open_session(pam_handle_t *pamh, int flags, int argc, const char **ar
     if (!kc_login_is_person(&login, &options) || geteuid() != 0) goto done;
     // A service can name us twice.
     if (kc_session_is_open(pamh, login.uid)) goto done;
-    struct kc_answer answer = kc_session_open(pamh, &options, &login);
+    struct kc_answer answer = kc_session_open(pamh, flags, &options, &login);
     // Before the user reads what there is to report, which takes its time.
     kc_password_forget(pamh);
     kc_report(pamh, flags, &options, &answer);
@@ -109,8 +109,12 @@ int pam_sm_chauthtok(pam_handle_t *pamh, int flags, int argc, const char **argv)
     if (((unsigned)flags & PAM_UPDATE_AUTHTOK) == 0) goto done;
     if (!begin(pamh, argc, argv, &options, &login)) goto done;
     if (!kc_login_is_person(&login, &options) || geteuid() != 0) goto done;
-    if (!kc_change_password(pamh, &options, &login, &answer)) goto done;
-    kc_report(pamh, flags, &options, &answer);
+    if (!kc_change_password(pamh, &options, &login, &answer)) {
+        bool is_told = kc_reset_password(pamh, &options, &login, &answer);
+        if (is_told) kc_report(pamh, flags, &options, &answer);
+        goto done;
+    }
+    kc_report_change(pamh, flags, &options, &answer);
     result = answer.outcome == KC_ACCEPTED ? PAM_SUCCESS
              : options.strict              ? PAM_AUTHTOK_ERR
                                            : PAM_IGNORE;

@@ -18,20 +18,45 @@ static const char *refusal(uint16_t reason) {
     }
 }
 
+static void say(pam_handle_t *pamh, int flags, const char *text) {
+    if (((unsigned)flags & PAM_SILENT) == 0) (void)pam_info(pamh, "%s", text);
+}
+
+static void write_log(pam_handle_t *pamh, const struct kc_options *options,
+                      const struct kc_answer *answer) {
+    switch (answer->outcome) {
+    case KC_ACCEPTED:
+        if (options->debug) pam_syslog(pamh, LOG_DEBUG, "keychaind accepted");
+        break;
+    case KC_REFUSED:
+        pam_syslog(pamh, LOG_NOTICE, "keychaind refused: %s", refusal(answer->reason));
+        break;
+    case KC_UNREACHABLE:
+        errno = answer->error;
+        pam_syslog(pamh, LOG_WARNING, "keychaind cannot be reached: %m");
+        break;
+    }
+}
+
 void kc_report(pam_handle_t *pamh, int flags, const struct kc_options *options,
                const struct kc_answer *answer) {
-    if (answer->outcome == KC_ACCEPTED) {
-        if (options->debug) pam_syslog(pamh, LOG_DEBUG, "keychaind accepted");
-        return;
+    write_log(pamh, options, answer);
+    if (answer->outcome == KC_ACCEPTED && answer->notice == KC_LOGIN_PASSWORD_DIFFERS) {
+        say(pamh, flags,
+            "Your keychain may still have an older password than your login. If it stays locked, "
+            "run keychainctl unlock and give it the old one.");
     }
-    if (answer->outcome == KC_REFUSED) {
-        pam_syslog(pamh, LOG_NOTICE, "keychaind refused: %s", refusal(answer->reason));
-        return;
-    }
-    errno = answer->error;
-    pam_syslog(pamh, LOG_WARNING, "keychaind cannot be reached: %m");
     // Nobody can act on that at a login prompt, so only who asked for it hears it.
-    if (options->debug && ((unsigned)flags & PAM_SILENT) == 0) {
-        (void)pam_info(pamh, "keychain: its service cannot be reached");
+    if (answer->outcome == KC_UNREACHABLE && options->debug) {
+        say(pamh, flags, "keychain: its service cannot be reached");
     }
+}
+
+void kc_report_change(pam_handle_t *pamh, int flags, const struct kc_options *options,
+                      const struct kc_answer *answer) {
+    write_log(pamh, options, answer);
+    if (answer->outcome == KC_ACCEPTED) return;
+    say(pamh, flags,
+        "Your keychain keeps its old password. After the next login, run keychainctl unlock and "
+        "give it that one.");
 }

@@ -7,8 +7,13 @@
 
 #include <security/pam_modules.h>
 
-// Says in the log, and with `debug` to the user, that the daemon did not do what it was asked.
+// Says in the log, and with `debug` to the user, that the daemon did not do what it was asked; and
+// to the user what the daemon wants him to know.
 void kc_report(pam_handle_t *pamh, int flags, const struct kc_options *options,
                const struct kc_answer *answer);
+
+// The same for a password that its owner changed: he hears it if his keychain did not follow.
+void kc_report_change(pam_handle_t *pamh, int flags, const struct kc_options *options,
+                      const struct kc_answer *answer);
 
 #endif

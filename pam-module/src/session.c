@@ -46,12 +46,13 @@ bool kc_session_is_open(pam_handle_t *pamh, uid_t uid) {
     return opened != NULL && opened->uid == uid;
 }
 
-struct kc_answer kc_session_open(pam_handle_t *pamh, const struct kc_options *options,
+struct kc_answer kc_session_open(pam_handle_t *pamh, int flags, const struct kc_options *options,
                                  const struct kc_login *login) {
     const struct kc_password *password = kc_password_kept(pamh);
     if (password != NULL && password->uid != login->uid) password = NULL;
     struct kc_login_frame frame = kc_login_request(login, KC_LOGIN_OPEN_SESSION);
     kc_login_add_host(pamh, &frame);
+    frame.is_silent = ((unsigned)flags & PAM_SILENT) != 0;
     frame.has_password = password != NULL;
     frame.password = kc_password_view(password);
     // Also when the daemon is not there: the session ends all the same. First, since nobody would

@@ -11,7 +11,7 @@
 
 // Makes the ticket, reports the session with the kept password if it is this user's, and remembers
 // the ticket for the session's end.
-struct kc_answer kc_session_open(pam_handle_t *pamh, const struct kc_options *options,
+struct kc_answer kc_session_open(pam_handle_t *pamh, int flags, const struct kc_options *options,
                                  const struct kc_login *login);
 
 // Whether this handle has opened a session of that user and not closed it.

@@ -9,12 +9,16 @@ import threading
 import time
 
 MAGIC, VERSION = 0x4C46434B, 1
-VERBS = {1: "open", 2: "close", 3: "offer", 4: "change"}
+VERBS = {1: "open", 2: "close", 3: "offer", 4: "change", 5: "reset"}
 ACCEPTED = struct.pack("<IHHI", MAGIC, VERSION, 0x8001, 0)
 
 
 def refused(reason):
     return struct.pack("<IHHIH", MAGIC, VERSION, 0x8002, 2, reason)
+
+
+def accepted_with_notice(notice):
+    return struct.pack("<IHHIH", MAGIC, VERSION, 0x8003, 2, notice)
 
 
 def read_request(frame):
@@ -26,13 +30,13 @@ def read_request(frame):
         (count,) = struct.unpack_from("<H", frame, at)
         fields.append(frame[at + 2 : at + 2 + count])
         at += 2 + count
-    assert at == len(frame) and flags < 8
+    assert at == len(frame) and flags < 16
     account, service, tty, session = (field.decode() for field in fields[:4])
     return {
         "verb": VERBS[verb], "uid": uid, "ticket": ticket, "leader": leader, "audit": audit,
         "remote": bool(flags & 1), "account": account, "service": service, "tty": tty,
         "session": session, "password": fields[4].decode() if flags & 2 else None,
-        "new": fields[5].decode() if flags & 4 else None,
+        "new": fields[5].decode() if flags & 4 else None, "silent": bool(flags & 8),
     }
 
 

@@ -81,6 +81,14 @@ static bool layout(void) {
     HOLDS(kc_login_frame_encode(&frame, buffer, sizeof buffer, &count) == KC_LOGIN_OK);
     HOLDS(count == sizeof refused && memcmp(buffer, refused, count) == 0);
     HOLDS(memcmp(buffer, magic, sizeof magic) == 0);
+    static const uint8_t noticed[] = {'K', 'C', 'F', 'L', 1, 0, 3, 0x80, 2, 0, 0, 0, 1, 0};
+    frame = (struct kc_login_frame){.verb = KC_LOGIN_ACCEPTED_WITH_NOTICE,
+                                    .notice = KC_LOGIN_PASSWORD_DIFFERS};
+    HOLDS(kc_login_frame_encode(&frame, buffer, sizeof buffer, &count) == KC_LOGIN_OK);
+    HOLDS(count == sizeof noticed && memcmp(buffer, noticed, count) == 0);
+    struct kc_login_frame out;
+    HOLDS(kc_login_frame_decode(buffer, count, &out) == KC_LOGIN_OK);
+    HOLDS(out.notice == KC_LOGIN_PASSWORD_DIFFERS && out.reason == 0);
     return true;
 }
 
@@ -134,10 +142,14 @@ static bool senseless(void) {
     frame = opening();
     frame.verb = KC_LOGIN_CLOSE_SESSION;
     HOLDS(kc_login_frame_encode(&frame, buffer, sizeof buffer, &count) == KC_LOGIN_MALFORMED);
+    frame.verb = KC_LOGIN_RESET_PASSWORD;
+    HOLDS(kc_login_frame_encode(&frame, buffer, sizeof buffer, &count) == KC_LOGIN_MALFORMED);
     frame.verb = KC_LOGIN_CHANGE_PASSWORD;
     HOLDS(kc_login_frame_encode(&frame, buffer, sizeof buffer, &count) == KC_LOGIN_MALFORMED);
     frame.verb = KC_LOGIN_OFFER_PASSWORD;
     frame.has_password = false;
+    HOLDS(kc_login_frame_encode(&frame, buffer, sizeof buffer, &count) == KC_LOGIN_MALFORMED);
+    frame = (struct kc_login_frame){.verb = KC_LOGIN_ACCEPTED_WITH_NOTICE};
     HOLDS(kc_login_frame_encode(&frame, buffer, sizeof buffer, &count) == KC_LOGIN_MALFORMED);
     frame = (struct kc_login_frame){.verb = KC_LOGIN_REFUSED};
     HOLDS(kc_login_frame_encode(&frame, buffer, sizeof buffer, &count) == KC_LOGIN_MALFORMED);

@@ -6,7 +6,8 @@ import shutil
 import socket
 import struct
 
-from fake_daemon import ACCEPTED, MAGIC, VERSION, FakeDaemon, after, drip, refused
+from fake_daemon import (ACCEPTED, MAGIC, VERSION, FakeDaemon, accepted_with_notice, after, drip,
+                         refused)
 from registry import SESSION_ERR, SUCCESS, codes, slowest, test
 from world import ALICE, BOB
 
@@ -246,6 +247,29 @@ def _(world):
             assert counts[0] == counts[1], lines
             assert codes(lines, "open", "close") == [SUCCESS, SUCCESS]
     assert standard == [["0", "1", "2"]] * 2 + [[]] * 2
+
+
+@test("what the daemon wants the user to know is said once, and not where the host wants silence")
+def _(world):
+    world.login_service()
+    for step, expected, notice in (("open", 1, 1), ("open-silently", 0, 1), ("open", 0, 77)):
+        with FakeDaemon(world.socket, answer=accepted_with_notice(notice)) as daemon:
+            lines = world.host("authenticate", step)
+        assert codes(lines, step) == [SUCCESS]
+        said = [line for line in lines if line[0] == "message"]
+        assert len(said) == expected, lines
+        assert all("keychainctl unlock" in " ".join(line) for line in said)
+        assert daemon.requests[0]["silent"] == (step == "open-silently")
+
+
+@test("a notice of nothing, or one that is cut, is no answer")
+def _(world):
+    world.login_service()
+    whole = accepted_with_notice(0)
+    for answer in (whole, accepted_with_notice(1)[:-1]):
+        with FakeDaemon(world.socket, answer=answer):
+            lines = world.host("authenticate", "open")
+        assert not [line for line in lines if line[0] == "message"], lines
 
 
 @test("only `debug` speaks to the user, once, and not where the host wants silence")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the daemon is told, by which function, and what is not."""
 
-from fake_daemon import FakeDaemon, refused
+from fake_daemon import ACCEPTED, FakeDaemon, refused
 from registry import AUTHTOK_ERR, SUCCESS, codes, test, word
 from world import ALICE, BOB, PASSWORD
 
@@ -19,8 +19,9 @@ def _(world):
         done = world.pamtester("chauthtok", answers=("another good password",) * 2)
         assert done.returncode == 0, done
     world.restore_passwords()
-    # root is not asked for the old password: then nothing is sent.
-    assert [request["verb"] for request in daemon.requests] == ["open", "close"]
+    # root is not asked for the old password: then neither is sent.
+    assert [request["verb"] for request in daemon.requests] == ["open", "close", "reset"]
+    assert (daemon.requests[2]["password"], daemon.requests[2]["new"]) == (None, None)
 
 
 @test("open_session tells the daemon all that the host knows")
@@ -35,7 +36,7 @@ def _(world):
     assert opened == {
         "verb": "open", "uid": ALICE, "ticket": opened["ticket"], "leader": pid, "audit": audit,
         "remote": True, "account": "kc-alice", "service": "kc-test", "tty": "pts/7",
-        "session": "c5", "password": PASSWORD, "new": None}
+        "session": "c5", "password": PASSWORD, "new": None, "silent": False}
     assert opened["ticket"] > 0
     assert (closed["verb"], closed["ticket"]) == ("close", opened["ticket"])
     assert (closed["uid"], closed["password"]) == (ALICE, None)
@@ -237,10 +238,30 @@ def _(world):
         ("change", PASSWORD), ("open", new)]
 
 
-@test("root resets a password: the daemon is not asked to believe it")
+@test("root resets a password: the daemon hears that, and no password")
 def _(world):
     world.service("password required pam_unix.so", world.line("password", "required", "strict"))
     with FakeDaemon(world.socket) as daemon:
         lines = world.host("change", answers=("an entirely new Passw0rd",) * 2)
+        assert codes(lines, "change") == [SUCCESS], lines
+        assert [(r["verb"], r["uid"], r["password"], r["new"]) for r in daemon.requests] == [
+            ("reset", ALICE, None, None)]
     world.restore_passwords()
-    assert codes(lines, "change") == [SUCCESS] and daemon.connections == 0
+    # Nobody is kept from a new password by a daemon that does not answer.
+    lines = world.host("change", answers=("an entirely new Passw0rd",) * 2)
+    world.restore_passwords()
+    assert codes(lines, "change") == [SUCCESS], lines
+
+
+@test("a keychain that does not follow its owner's new password is not passed over in silence")
+def _(world):
+    world.service("auth required pam_unix.so", "password required pam_unix.so",
+                  world.line("password"))
+    new = "an entirely new Passw0rd"
+    for answer, expected in ((refused(1), 1), (ACCEPTED, 0), (None, 1)):
+        with FakeDaemon(world.socket, answer=answer, hangs_up=answer is None):
+            lines = world.host(f"real={ALICE}", "authenticate", "change",
+                               answers=(PASSWORD, PASSWORD, new, new))
+        world.restore_passwords()
+        said = [line for line in lines if "keeps its old password" in " ".join(line)]
+        assert codes(lines, "change") == [SUCCESS] and len(said) == expected, lines

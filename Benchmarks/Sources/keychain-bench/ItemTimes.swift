@@ -7,6 +7,7 @@ struct ItemTimes {
     let size: Int
 
     private static let service = "bench"
+    private static let mostAtOnce = 100_000
 
     static func fill(to size: Int) throws {
         for index in 0..<size { try add("item-\(index)", service: service) }
@@ -25,6 +26,38 @@ struct ItemTimes {
             let change = [kSecAttrComment as String: "\(index)"] as CFDictionary
             try check(SecItemUpdate(query, change))
         }.report(facts)
+        // As many are there afterwards as before: what the additions above added goes again.
+        var added = try Self.accounts(of: "added")
+        try Measurement("delete", count: added.count * 10 / 11) { _ in
+            var query = Self.query(added.removeLast())
+            query[kSecAttrService as String] = "added"
+            try check(SecItemDelete(query as CFDictionary))
+        }.report(facts)
+        // More than these would measure the memory that the program has.
+        guard size <= Self.mostAtOnce else { return }
+        try Measurement("attributes of all", count: 5) { _ in
+            guard try Self.all(of: Self.service).count == size else {
+                throw Status(code: errSecItemNotFound)
+            }
+        }.report(facts)
+    }
+
+    private static func accounts(of service: String) throws -> [String] {
+        try all(of: service).compactMap {
+            ($0 as? [String: Any])?[kSecAttrAccount as String] as? String
+        }
+    }
+
+    private static func all(of service: String) throws -> NSArray {
+        let search: [String: Any] = [
+            kSecClass as String: kSecClassGenericPassword,
+            kSecAttrService as String: service,
+            kSecMatchLimit as String: kSecMatchLimitAll,
+            kSecReturnAttributes as String: true,
+        ]
+        var result: CFTypeRef?
+        try check(SecItemCopyMatching(search as CFDictionary, &result))
+        return result as? NSArray ?? []
     }
 
     /// Reads one item after the other for that long, and prints how many.

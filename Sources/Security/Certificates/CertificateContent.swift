@@ -16,6 +16,10 @@ struct CertificateContent {
     let notAfter: Date?
     let publicKey: SubjectPublicKey
     let extensions: CertificateExtensions
+    /// What is signed, how, and the signature.
+    let signed: [UInt8]
+    let signatureAlgorithm: [UInt]
+    let signature: [UInt8]
 
     /// nil for bytes that are not one certificate and nothing else.
     init?(_ der: [UInt8]) {
@@ -32,9 +36,15 @@ struct CertificateContent {
             let validity = fields.popFirst()?.children, validity.count == 2,
             let subject = fields.popFirst().flatMap(DistinguishedName.init),
             let publicKey = fields.popFirst().flatMap(SubjectPublicKey.init),
-            let extensions = CertificateExtensions(fields)
+            let extensions = CertificateExtensions(fields),
+            let algorithm = parts[1].children?.first,
+            let signatureType = try? ASN1ObjectIdentifier(derEncoded: algorithm),
+            let signature = try? ASN1BitString(derEncoded: parts[2])
         else { return nil }
         self.der = der
+        signed = Array(parts[0].encodedBytes)
+        signatureAlgorithm = signatureType.oidComponents
+        self.signature = Array(signature.bytes)
         self.serialNumber = serialNumber
         self.issuer = issuer
         self.subject = subject

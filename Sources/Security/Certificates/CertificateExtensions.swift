@@ -6,7 +6,21 @@ struct CertificateExtensions {
     private(set) var subjectKeyIdentifier: [UInt8]?
     private(set) var emailAddresses: [String] = []
     private(set) var hostNames: [String] = []
+    /// Whether it is one of somebody who issues certificates, and how many may stand below.
+    private(set) var isAuthority = false
+    private(set) var mostBelow: Int?
+    /// nil where the key may be used for anything.
+    private(set) var keyUsage: [UInt8]?
+    private(set) var purposes: [[UInt]]?
+    /// Something that must be understood, and is not known here.
+    private(set) var hasUnknownCritical = false
 
+    enum Purpose { case serverAuthentication, clientAuthentication }
+
+    private static let basicConstraintsType: [UInt] = [2, 5, 29, 19]
+    private static let keyUsageType: [UInt] = [2, 5, 29, 15]
+    private static let purposesType: [UInt] = [2, 5, 29, 37]
+    private static let anyPurpose: [UInt] = [2, 5, 29, 37, 0]
     private static let subjectKeyIdentifierType: [UInt] = [2, 5, 29, 14]
     private static let subjectAlternativeNameType: [UInt] = [2, 5, 29, 17]
     private static let tag = ASN1Identifier(tagWithNumber: 3, tagClass: .contextSpecific)
@@ -21,12 +35,29 @@ struct CertificateExtensions {
                 let type = try? ASN1ObjectIdentifier(derEncoded: name),
                 let value = try? ASN1OctetString(derEncoded: last)
             else { return nil }
-            read(type.oidComponents, value.bytes)
+            let isCritical = parts.count == 3 && (try? Bool(derEncoded: parts[1])) == true
+            read(type.oidComponents, value.bytes, isCritical: isCritical)
         }
     }
 
-    private mutating func read(_ type: [UInt], _ value: ArraySlice<UInt8>) {
-        guard let content = try? DER.parse(value) else { return }
+    private mutating func read(
+        _ type: [UInt], _ value: ArraySlice<UInt8>, isCritical: Bool
+    ) {
+        guard let content = try? DER.parse(value) else {
+            hasUnknownCritical = hasUnknownCritical || isCritical
+            return
+        }
+        switch type {
+        case Self.basicConstraintsType: readBasicConstraints(content)
+        case Self.keyUsageType:
+            keyUsage = (try? ASN1BitString(derEncoded: content)).map { Array($0.bytes) } ?? []
+        case Self.purposesType:
+            purposes = (content.children ?? []).compactMap {
+                try? ASN1ObjectIdentifier(derEncoded: $0).oidComponents
+            }
+        case Self.subjectKeyIdentifierType, Self.subjectAlternativeNameType: break
+        default: hasUnknownCritical = hasUnknownCritical || isCritical
+        }
         if type == Self.subjectKeyIdentifierType { subjectKeyIdentifier = content.bytes }
         guard type == Self.subjectAlternativeNameType else { return }
         for name in content.children ?? [] where name.identifier.tagClass == .contextSpecific {
@@ -35,5 +66,28 @@ struct CertificateExtensions {
             if name.identifier.tagNumber == 1 { emailAddresses.append(text) }
             if name.identifier.tagNumber == 2 { hostNames.append(text) }
         }
+    }
+
+    private mutating func readBasicConstraints(_ content: ASN1Node) {
+        for part in content.children ?? [] {
+            if let isAuthority = try? Bool(derEncoded: part) { self.isAuthority = isAuthority }
+            if let most = try? Int(derEncoded: part) { mostBelow = most }
+        }
+    }
+
+    /// Whether its key may sign a certificate that has `count` more below it.
+    func maySignCertificates(above count: Int) -> Bool {
+        let signsCertificates: UInt8 = 0x04
+        return isAuthority && mostBelow.map { count <= $0 } ?? true
+            && keyUsage.map { ($0.first ?? 0) & signsCertificates != 0 } ?? true
+    }
+
+    func allowsPurpose(_ purpose: Purpose) -> Bool {
+        let named: [UInt] =
+            switch purpose {
+            case .serverAuthentication: [1, 3, 6, 1, 5, 5, 7, 3, 1]
+            case .clientAuthentication: [1, 3, 6, 1, 5, 5, 7, 3, 2]
+            }
+        return purposes.map { $0.contains(named) || $0.contains(Self.anyPurpose) } ?? true
     }
 }

@@ -13,17 +13,31 @@ struct CertificateFilter {
     var subjects: [SubjectTest: String] = [:]
     var validOn: Date?
     var folding: ItemQuery.Folding = []
+    /// Whether the certificate must lead to somebody whom this machine trusts.
+    var isTrustedOnly = false
+    /// What the certificate must be good for.
+    var purpose: SecPolicy.Purpose?
 
     private static let longestChain = 10
 
     var isEmpty: Bool {
         issuers.isEmpty && emailAddress == nil && subjects.isEmpty && validOn == nil
+            && !needsChain && purpose == nil
     }
+
+    var needsChain: Bool { isTrustedOnly || purpose == .basic }
+    /// When it must be good; now, unless the query says when.
+    var date: Date { validOn ?? Date() }
 
     /// Whether the certificate itself is one that is looked for, whoever issued it.
     func matches(_ certificate: CertificateContent) -> Bool {
         if let validOn, !certificate.isValid(on: validOn) { return false }
         if let emailAddress, !certificate.hasEmailAddress(emailAddress) { return false }
+        if case .ssl(let isServer, let host) = purpose,
+            !certificate.isForSSL(isServer: isServer, host: host, on: date)
+        {
+            return false
+        }
         guard !subjects.isEmpty else { return true }
         let names = certificate.subject.texts(of: DistinguishedName.commonName)
         return names.contains { name in subjects.allSatisfy { test($0.key, $0.value, name) } }

@@ -4,7 +4,7 @@ internal import Foundation
 /// The identifiers by which `CFGetTypeID` tells classes apart. Their values mean nothing else.
 private enum TypeID: CFTypeID {
     case unknown, string, data, date, boolean, number, array, set, dictionary, error, null
-    case accessControl, keychainItem, keychain, certificate, key, identity
+    case accessControl, keychainItem, keychain, certificate, key, identity, policy
     case access, trustedApplication
 }
 
@@ -28,6 +28,7 @@ private func typeID(of object: CFTypeRef?) -> TypeID {
     case is SecCertificate: .certificate
     case is SecKey: .key
     case is SecIdentity: .identity
+    case is SecPolicy: .policy
     case is SecAccess: .access
     case is SecTrustedApplication: .trustedApplication
     default: .unknown
@@ -49,6 +50,7 @@ public func SecKeychainItemGetTypeID() -> CFTypeID { TypeID.keychainItem.rawValu
 public func SecKeychainGetTypeID() -> CFTypeID { TypeID.keychain.rawValue }
 public func SecCertificateGetTypeID() -> CFTypeID { TypeID.certificate.rawValue }
 public func SecKeyGetTypeID() -> CFTypeID { TypeID.key.rawValue }
+public func SecPolicyGetTypeID() -> CFTypeID { TypeID.policy.rawValue }
 public func SecIdentityGetTypeID() -> CFTypeID { TypeID.identity.rawValue }
 public func SecAccessGetTypeID() -> CFTypeID { TypeID.access.rawValue }
 public func SecTrustedApplicationGetTypeID() -> CFTypeID { TypeID.trustedApplication.rawValue }

@@ -1,8 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Foundation
+public import Foundation
 internal import Secrets
 
-/// Foundation makes a `Data` of an `NSData` byte by byte here (70 ns each), and leaves copies behind.
+/// As on Apple's systems. Without it Foundation asks an `NSData` for one byte after the other where
+/// it makes a `Data` of it, at 66 ns each.
+extension NSData: @retroactive ContiguousBytes {
+    public func withUnsafeBytes<R>(
+        _ body: (UnsafeRawBufferPointer) throws -> R
+    ) rethrows -> R {
+        // Safe: the data is alive until the closure has returned, and has `length` bytes.
+        try withExtendedLifetime(self) {
+            try unsafe body(UnsafeRawBufferPointer(start: bytes, count: length))
+        }
+    }
+}
+
+/// Straight to where the bytes are to be, as a `Data` between would be one more copy of a secret.
 extension NSData {
     var copiedBytes: [UInt8] {
         // Safe: the data is alive and has `length` bytes.
@@ -19,4 +32,19 @@ extension NSData {
             }
         }
     }
+
+    /// The one copy of a secret that is handed out: from here on it is the program's.
+    static func released(_ secret: borrowing SecretBytes) -> NSData {
+        secret.withBytes { secret in
+            // Safe: the bytes are borrowed and copied.
+            unsafe secret.withUnsafeBytes {
+                unsafe NSData(bytes: $0.baseAddress, length: $0.count)
+            }
+        }
+    }
+}
+
+extension [UInt8] {
+    // Safe: the bytes are copied.
+    var object: NSData { unsafe NSData(bytes: self, length: count) }
 }

@@ -7,6 +7,8 @@ internal import Secrets
 /// What an answer looks like to the program that asked (spec: Result shape).
 struct ResultShape {
     let parts: ItemQuery.Parts
+    /// A search shows two attributes more than an addition does.
+    let isOfSearch: Bool
 
     /// One item: the one thing that was wanted of it, or a dictionary of several. nil where nothing
     /// was wanted, or the item has no secret.
@@ -15,41 +17,39 @@ struct ResultShape {
         case []: nil
         case .data: Self.data(of: result)
         case .reference: result.reference
-        case .persistentReference: Data(result.persistentReference.bytes) as NSData
+        case .persistentReference: result.persistentReference.bytes.object
         default: dictionary(of: result)
         }
     }
 
     private static func data(of result: SearchResult) -> NSData? {
-        guard let secret = result.secret else { return nil }
-        return Data(secret.bytes.releasedFromLockedMemory()) as NSData
+        result.secret.map { NSData.released($0.bytes) }
     }
 
     private func dictionary(of result: SearchResult) -> CFDictionary {
         let attributes = result.attributes
-        let dictionary = NSMutableDictionary(capacity: attributes.count + 6)
-        for (name, value) in attributes where name != .uuid {
-            dictionary[name.rawValue as NSString] = value.object
+        var objects = ResultObjects(capacity: attributes.count + 9)
+        for (name, value) in attributes where name != .uuid && name != .digest {
+            objects.add(name, value.object)
         }
-        func set(_ key: String, _ value: NSObject?) {
-            if let value { dictionary[key as NSString] = value }
+        objects.add(.digest, result.digest)
+        if isOfSearch {
+            if attributes[.tombstone] == nil { objects.add(.tombstone, NSNumber(value: 0)) }
+            if attributes[.multiUser] == nil { objects.add(.multiUser, NSData()) }
         }
         let rights = result.accessControl
-        set(AttributeName.accessControl.rawValue, SecAccessControl(stored: rights))
-        set(AttributeName.access.rawValue, result.trusted.map(SecAccess.init(stored:)))
-        set(AttributeName.accessible.rawValue, rights.protection.code as NSString)
-        if parts.contains(.data) {
-            set(QueryWords.ValueKey.data.rawValue, Self.data(of: result))
-        }
+        objects.add(.accessControl, SecAccessControl(stored: rights))
+        if let trusted = result.trusted { objects.add(.access, SecAccess(stored: trusted)) }
+        objects.add(.accessible, rights.protection.code as NSString)
+        if parts.contains(.data) { objects.add(.data, Self.data(of: result)) }
         if parts.contains(.persistentReference) {
-            let key = QueryWords.ValueKey.persistentReference
-            set(key.rawValue, Data(result.persistentReference.bytes) as NSData)
+            objects.add(.persistentReference, result.persistentReference.bytes.object)
         }
         if parts.contains(.reference) {
-            set(QueryWords.ValueKey.reference.rawValue, result.reference)
-            set(QueryWords.classKey, result.queryClass.code as NSString)
+            objects.add(.reference, result.reference)
+            objects.add(QueryWords.classKey, result.queryClass.code as NSString)
         }
-        return dictionary
+        return objects.dictionary
     }
 }
 
@@ -58,7 +58,7 @@ extension AttributeValue {
     var object: NSObject {
         switch self {
         case .string(let text): text as NSString
-        case .data(let bytes): Data(bytes) as NSData
+        case .data(let bytes): bytes.object
         case .number(let number): NSNumber(value: number)
         case .real(let number): NSNumber(value: number)
         case .date(let seconds): NSDate(timeIntervalSinceReferenceDate: seconds)

@@ -90,17 +90,32 @@ struct Search {
             let certificate = CertificateContent(bytes), filter.matches(certificate),
             case .data(let issuer)? = item.item.attributes[.issuer]
         else { return false }
-        return try filter.isIssued(by: issuer) { subject throws(Refusal) in
-            var above = ItemQuery(.certificate)
-            above.keychain = query.keychain
-            above.synchronizable = .any
-            above.limit = nil
-            above.attributes = [.subject: .data(subject)]
-            return try items(above, .attributes).compactMap { found in
+        let isIssued = try filter.isIssued(by: issuer) { subject throws(Refusal) in
+            try certificates(of: subject, query, .attributes).compactMap { found in
                 guard case .data(let issuer)? = found.item.attributes[.issuer] else { return nil }
                 return issuer
             }
         }
+        guard isIssued, filter.needsChain else { return isIssued }
+        let chain = CertificateChain(anchors: .ofMachine, date: filter.date) {
+            subject throws(Refusal) in
+            try certificates(of: subject, query, .data).compactMap { found in
+                found.secret.flatMap { CertificateContent($0.bytes.releasedFromLockedMemory()) }
+            }
+        }
+        return try chain.isTrusted(certificate)
+    }
+
+    /// Those of one subject, whatever else the query says.
+    private func certificates(
+        of subject: [UInt8], _ query: ItemQuery, _ parts: ItemQuery.Parts
+    ) throws(Refusal) -> [AnsweredItem] {
+        var above = ItemQuery(.certificate)
+        above.keychain = query.keychain
+        above.synchronizable = .any
+        above.limit = nil
+        above.attributes = [.subject: .data(subject)]
+        return try items(above, parts)
     }
 
     private func identities(

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import Crypto
 internal import Foundation
 internal import KeychainMessages
 internal import KeychainModel
@@ -51,6 +52,15 @@ enum SearchResult {
         case .item(let answered, _): .item(answered.item.reference)
         case .identity(let certificate, _): .identity(certificate: certificate.item.reference)
         }
+    }
+
+    /// 20 bytes that differ after each change, as the date of the change does. They are not made of
+    /// the content, as Apple's are: whoever may see attributes only could try secrets out on them.
+    var digest: NSData {
+        var hash = Insecure.SHA1()
+        hash.update(data: persistentReference.bytes)
+        hash.update(data: (attributes[.modificationDate] ?? .date(0)).comparedBytes)
+        return Array(hash.finalize()).object
     }
 
     /// The object that stands for it; nil where the item's data is no key or no certificate.

@@ -16,7 +16,7 @@ public func SecItemAdd(
 
 /// What the call returns of it.
 func addItem(_ addition: Addition) throws(Refusal) -> CFTypeRef? {
-    let shape = ResultShape(parts: addition.parts)
+    let shape = ResultShape(parts: addition.parts, isOfSearch: false)
     switch addition.target {
     case .item(let part):
         let object = shape.object(

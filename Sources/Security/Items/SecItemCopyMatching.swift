@@ -15,9 +15,9 @@ public func SecItemCopyMatching(
 }
 
 private func copyMatching(_ selection: Selection) throws(Refusal) -> CFTypeRef? {
-    let shape = ResultShape(parts: selection.parts)
+    let shape = ResultShape(parts: selection.parts, isOfSearch: true)
     let results = try Search(selection, parts: selection.parts).results()
     guard !results.isEmpty else { throw .notFound }
     let objects = results.compactMap(shape.object)
-    return selection.limit == 1 ? objects.first : NSArray(array: objects)
+    return selection.limit == 1 ? objects.first : objects.object
 }

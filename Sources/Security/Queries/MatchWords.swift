@@ -15,6 +15,8 @@ struct MatchWords {
     private var itemKeychains: [String?] = []
     private var searchList: [String?]?
 
+    static let limitAll = "m_LimitAll"
+
     init(
         _ words: [QueryWords.MatchKey: QueryValue], of queryClass: QueryClass
     ) throws(Refusal) {
@@ -63,8 +65,10 @@ struct MatchWords {
             certificateFilter.validOn = Date(timeIntervalSinceReferenceDate: seconds)
         case (.validOnDate, .null): certificateFilter.validOn = Date()
         case (.trustedOnly, .boolean(let isTrusted)):
-            // Nothing here says yet whom to trust, and nobody may be taken for trusted.
-            if isTrusted, queryClass.hasCertificates { throw .notImplemented }
+            certificateFilter.isTrustedOnly = isTrusted
+        case (.policy, .policy(let policy)):
+            guard queryClass.hasCertificates else { throw .notImplemented }
+            certificateFilter.purpose = policy.purpose
         default: throw .badRequest
         }
     }
@@ -76,7 +80,7 @@ struct MatchWords {
     private static func limit(_ value: QueryValue) throws(Refusal) -> Int? {
         switch value {
         case .string("m_LimitOne"): 1
-        case .string("m_LimitAll"), .number(-1): nil
+        case .string(limitAll), .number(-1): nil
         case .number(let count) where count >= 0: Int(clamping: count)
         default: throw .badRequest
         }

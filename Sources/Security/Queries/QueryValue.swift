@@ -20,6 +20,7 @@ enum QueryValue {
     case access(SecAccess)
     case reference(ValueReference)
     case keychain(SecKeychain)
+    case policy(SecPolicy)
     case context(any AuthenticationContextCarrier)
     case other
 
@@ -41,6 +42,7 @@ enum QueryValue {
         case let key as SecKey: self = .reference(.key(key))
         case let identity as SecIdentity: self = .reference(.identity(identity))
         case let keychain as SecKeychain: self = .keychain(keychain)
+        case let policy as SecPolicy: self = .policy(policy)
         case let context as any AuthenticationContextCarrier: self = .context(context)
         default: self = .other
         }

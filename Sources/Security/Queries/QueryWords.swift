@@ -84,7 +84,7 @@ struct QueryWords {
     ) throws(Refusal) {
         guard dictionary.count <= Self.mostKeys else { throw .badRequest }
         // Both are in the same order. A walk through the dictionary itself would turn each value
-        // into one of Swift's, which takes seconds for large data.
+        // into one of Swift's, and data into one more copy.
         for (key, value) in zip(dictionary.allKeys, dictionary.allValues) {
             switch QueryValue(key) {
             case .string(let name): try body(&self, name, QueryValue(value))

@@ -29,7 +29,7 @@ struct Selection {
 
     init(_ dictionary: CFDictionary, for call: Call) throws(Refusal) {
         let words = try QueryWords(dictionary)
-        if call != .copyMatching, !words.match.isEmpty { throw .badRequest }
+        guard call.takes(words.match) else { throw .badRequest }
         let values = try ValueWords(words.values)
         let queryClass = try QueryClass(words, values)
         self.queryClass = queryClass
@@ -107,6 +107,22 @@ struct Selection {
         let attributes = words.attributes.keys.filter { $0 != .noLegacy }
         if words.values[.persistentReference] != nil, !attributes.isEmpty { throw .badRequest }
         if queryClass.isPassword, parts.contains(.data), match.limit == nil { throw .badRequest }
+    }
+}
+
+extension Selection.Call {
+    /// Update and Delete mean everything they find. Saying so is no mistake where it is Delete that
+    /// is told to: programs written for macOS do. Any narrower limit would be one.
+    fileprivate func takes(_ match: [QueryWords.MatchKey: QueryValue]) -> Bool {
+        switch self {
+        case .copyMatching: true
+        case .update: match.isEmpty
+        case .delete:
+            match.allSatisfy { key, value in
+                guard key == .limit, case .string(MatchWords.limitAll) = value else { return false }
+                return true
+            }
+        }
     }
 }
 

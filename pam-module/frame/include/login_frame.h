@@ -6,7 +6,8 @@
 //     body of a request   uid u32 | ticket i32 | leader i32 | audit session u32 | flags u16
 //                         then, each behind its length u16, in this order: account, service, tty,
 //                         logind session, password, new password
-//     body of a reply     accepted: nothing; refused: reason u16
+//     body of a reply     accepted: nothing; accepted with a notice: the notice u16;
+//                         refused: the reason u16
 //
 // Numbers are little-endian. A frame is at most KC_LOGIN_FRAME_MAX bytes; the header is checked
 // before a byte of the body is read, so that no peer can make the other side allocate anything.
@@ -34,8 +35,17 @@ enum kc_login_verb {
     KC_LOGIN_CLOSE_SESSION = 2,
     KC_LOGIN_OFFER_PASSWORD = 3,
     KC_LOGIN_CHANGE_PASSWORD = 4,
+    // Root gave the account another password and did not know the old one.
+    KC_LOGIN_RESET_PASSWORD = 5,
     KC_LOGIN_ACCEPTED = 0x8001,
     KC_LOGIN_REFUSED = 0x8002,
+    KC_LOGIN_ACCEPTED_WITH_NOTICE = 0x8003,
+};
+
+// What the user is to be told, once.
+enum kc_login_notice {
+    // A login's password did not open the keychain, or root has replaced it.
+    KC_LOGIN_PASSWORD_DIFFERS = 1,
 };
 
 enum kc_login_reason {
@@ -79,6 +89,8 @@ struct kc_login_frame {
     int32_t leader;
     uint32_t audit_session;
     bool is_remote;
+    // The host wants no messages to the user: what he is to be told is to wait.
+    bool is_silent;
     struct kc_login_view account;
     struct kc_login_view service;
     struct kc_login_view tty;
@@ -89,8 +101,9 @@ struct kc_login_frame {
     struct kc_login_view password;
     struct kc_login_view new_password;
 
-    // Refusals.
+    // Refusals, and accepting with a notice.
     uint16_t reason;
+    uint16_t notice;
 };
 
 // What a name, tty or session must be: within its limit, and without control characters, which

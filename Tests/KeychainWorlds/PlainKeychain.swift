@@ -8,8 +8,10 @@ struct PlainKeychain {
     typealias Item = [String: AnyHashable]
 
     private(set) var items: [Item] = []
-    private let defaultGroup = "model.group"
-    private let groups = ["model.group", "model.other"]
+    /// Those that the program may use, the default one first.
+    private let groups: [String]
+
+    init(groups: [String]) { self.groups = groups }
 
     /// Kinds of attributes that the test uses.
     private static let blobs: Set = ["acct", "svce", "srvr", "labl", "icmt", "atag", "path"]
@@ -43,7 +45,7 @@ struct PlainKeychain {
         item["class"] = itemClass
         item.merge(Self.key[itemClass] ?? [:]) { given, _ in given }
         item["sync"] = item["sync"] ?? AnyHashable(0)
-        item["agrp"] = item["agrp"] ?? AnyHashable(defaultGroup)
+        item["agrp"] = item["agrp"] ?? AnyHashable(groups[0])
         item["pdmn"] = item["pdmn"] ?? AnyHashable(itemClass == "cert" ? "dk" : "ak")
         if items.contains(where: { Self.isSame($0, item) }) { return errSecDuplicateItem }
         items.append(item)

@@ -84,7 +84,7 @@ private let item = SecKeychainItem(ItemReference(bytes: Array(reference))!, in: 
             RefusalRow(
                 "all data of certificates",
                 ["class": "cert", "r_Data": true, "m_Limit": "m_LimitAll"],
-                .badRequest, nil, .badRequest, .badRequest),
+                .badRequest, nil, .badRequest, nil),
             RefusalRow(
                 "issuers of a certificate", ["class": "cert", "m_Issuers": [Data()]],
                 .badRequest, nil, .badRequest, .badRequest),
@@ -93,7 +93,22 @@ private let item = SecKeychainItem(ItemReference(bytes: Array(reference))!, in: 
                 .badRequest, .notImplemented, .badRequest, .badRequest),
             RefusalRow(
                 "trusted certificates", ["class": "cert", "m_TrustedOnly": true],
+                .badRequest, nil, .badRequest, .badRequest),
+            RefusalRow(
+                "certificates for a purpose",
+                ["class": "cert", "m_Policy": SecPolicyCreateBasicX509()],
+                .badRequest, nil, .badRequest, .badRequest),
+            RefusalRow(
+                "identities for a purpose",
+                ["class": "idnt", "m_Policy": SecPolicyCreateBasicX509()],
+                .badRequest, nil, .badRequest, .badRequest),
+            RefusalRow(
+                "keys for a purpose", ["class": "keys", "m_Policy": SecPolicyCreateBasicX509()],
                 .badRequest, .notImplemented, .badRequest, .badRequest),
+            RefusalRow(
+                "trust that is no boolean", ["class": "cert", "m_TrustedOnly": 1], all: .badRequest),
+            RefusalRow(
+                "a date that is none", ["class": "cert", "m_ValidOnDate": 1], all: .badRequest),
             RefusalRow(
                 "trusted certificates or not", ["class": "cert", "m_TrustedOnly": false],
                 .badRequest, nil, .badRequest, .badRequest),
@@ -133,6 +148,13 @@ private let item = SecKeychainItem(ItemReference(bytes: Array(reference))!, in: 
                 .badRequest, nil, .badRequest, .badRequest),
             RefusalRow(
                 "no limit", genp("m_Limit", "m_LimitAll"),
+                .badRequest, nil, .badRequest, nil),
+            RefusalRow(
+                "no limit, as a number", genp("m_Limit", -1),
+                .badRequest, nil, .badRequest, .badRequest),
+            RefusalRow(
+                "no limit, but a filter",
+                ["class": "genp", "m_Limit": "m_LimitAll", "m_CaseInsensitive": true],
                 .badRequest, nil, .badRequest, .badRequest),
             RefusalRow(
                 "a date", genp("m_ValidOnDate", NSNull()),
@@ -166,11 +188,11 @@ private let item = SecKeychainItem(ItemReference(bytes: Array(reference))!, in: 
             RefusalRow("data wanted in words", genp("r_Data", "true"), all: .badRequest),
             RefusalRow(
                 "all data", ["class": "genp", "r_Data": true, "m_Limit": "m_LimitAll"],
-                .badRequest, .badRequest, .badRequest, .badRequest),
+                .badRequest, .badRequest, .badRequest, nil),
             RefusalRow(
                 "all attributes",
                 ["class": "genp", "r_Attributes": true, "m_Limit": "m_LimitAll"],
-                .badRequest, nil, .badRequest, .badRequest),
+                .badRequest, nil, .badRequest, nil),
             RefusalRow(
                 "data of some", ["class": "genp", "r_Data": true, "m_Limit": 2],
                 .badRequest, nil, .badRequest, .badRequest),

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import FoundationEssentials
+internal import KeychainModel
+internal import KeychainWire
+internal import Secrets
+
+extension ProtectorRequest {
+    func encode(into wire: inout WireClientMessage.Protectors, _ parcel: inout SecretParcel) {
+        if let keychain { wire.keychain = keychain }
+        switch verb {
+        case .list: wire.list = .init()
+        case .add(let new, let opener):
+            wire.add.opener = opener.kind
+            parcel.add(opener.secret)
+            switch new {
+            case .recoveryKey(let text):
+                wire.add.kind = UInt32(Protector.Kind.recoveryKey.rawValue)
+                parcel.add(text)
+            case .tpm(let registers, let atLogin):
+                wire.add.kind = UInt32(Protector.Kind.tpm.rawValue)
+                wire.add.registers = registers.map(UInt32.init)
+                wire.add.atLogin = atLogin
+            case .credential(let name, let atLogin):
+                wire.add.kind = UInt32(Protector.Kind.credential.rawValue)
+                wire.add.credential = name
+                wire.add.atLogin = atLogin
+            }
+        case .remove(let identifier): wire.remove = identifier
+        case .test(let identifier, let secret):
+            wire.test.identifier = identifier
+            wire.test.hasSecret_p = secret != nil
+            if let secret { parcel.add(secret) }
+        case .open(let opener, let password):
+            wire.open.opener = opener.kind
+            wire.open.hasNewPassword_p = password != nil
+            parcel.add(opener.secret)
+            if let password { parcel.add(password) }
+        }
+    }
+
+    init(
+        _ wire: WireClientMessage.Protectors, _ secrets: inout ArraySlice<HeldSecret>
+    ) throws(MessageError) {
+        let verb: Verb
+        switch wire.verb {
+        case .list: verb = .list
+        case .add(let add):
+            let opener = try KeychainOpener(add.opener, &secrets)
+            verb = .add(try NewProtector(add, &secrets), opening: opener)
+        case .remove(let identifier): verb = .remove(identifier: identifier)
+        case .test(let test):
+            verb = .test(
+                identifier: test.identifier,
+                secret: test.hasSecret_p ? try secrets.takeFirst() : nil)
+        case .open(let open):
+            verb = .open(
+                try KeychainOpener(open.opener, &secrets),
+                newPassword: open.hasNewPassword_p ? try secrets.takeFirst() : nil)
+        case nil: throw .malformed
+        }
+        self.init(wire.hasKeychain ? wire.keychain : nil, verb)
+    }
+}
+
+extension NewProtector {
+    /// The platform registers that there are.
+    private static let mostRegisters = 24
+
+    fileprivate init(
+        _ wire: WireClientMessage.AddProtector, _ secrets: inout ArraySlice<HeldSecret>
+    ) throws(MessageError) {
+        switch UInt8(exactly: wire.kind).flatMap(Protector.Kind.init) {
+        case .recoveryKey: self = .recoveryKey(try secrets.takeFirst())
+        case .tpm:
+            guard wire.registers.count <= Self.mostRegisters,
+                wire.registers.allSatisfy({ $0 < Self.mostRegisters })
+            else { throw .malformed }
+            self = .tpm(
+                registers: Set(wire.registers).sorted().map { UInt8($0) }, atLogin: wire.atLogin)
+        case .credential: self = .credential(name: wire.credential, atLogin: wire.atLogin)
+        case .password, .device, nil: throw .malformed
+        }
+    }
+}
+
+extension KeychainOpener {
+    fileprivate var kind: UInt32 {
+        switch self {
+        case .password: UInt32(Protector.Kind.password.rawValue)
+        case .recoveryKey: UInt32(Protector.Kind.recoveryKey.rawValue)
+        }
+    }
+
+    fileprivate init(
+        _ kind: UInt32, _ secrets: inout ArraySlice<HeldSecret>
+    ) throws(MessageError) {
+        switch UInt8(exactly: kind).flatMap(Protector.Kind.init) {
+        case .password: self = .password(try secrets.takeFirst())
+        case .recoveryKey: self = .recoveryKey(try secrets.takeFirst())
+        default: throw .malformed
+        }
+    }
+}
+
+extension Protector {
+    var wire: WireServerMessage.Protector {
+        var wire = WireServerMessage.Protector()
+        wire.identifier = identifier
+        wire.kind = UInt32(kind.rawValue)
+        wire.opensAtLogin = opensAtLogin
+        wire.made = made
+        wire.registers = registers.map(UInt32.init)
+        if let credential { wire.credential = credential }
+        return wire
+    }
+
+    init(_ wire: WireServerMessage.Protector) throws(MessageError) {
+        guard let kind = UInt8(exactly: wire.kind).flatMap(Kind.init) else { throw .malformed }
+        self.init(
+            identifier: wire.identifier, kind: kind, opensAtLogin: wire.opensAtLogin,
+            made: wire.made, registers: wire.registers.map { UInt8(truncatingIfNeeded: $0) },
+            credential: wire.hasCredential ? wire.credential : nil)
+    }
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+public import Secrets
+
+/// What is asked about the things that open a keychain.
+public struct ProtectorRequest: Sendable {
+    public enum Verb: Sendable {
+        case list
+        /// Takes something that opens the keychain now: the new one wraps the same key.
+        case add(NewProtector, opening: KeychainOpener)
+        case remove(identifier: String)
+        /// Whether it would open the keychain now. A password and a recovery key come with it.
+        case test(identifier: String, secret: HeldSecret?)
+        /// Opens the keychain, and gives it a new password where there is one.
+        case open(KeychainOpener, newPassword: HeldSecret?)
+    }
+
+    /// nil is the login keychain.
+    public let keychain: String?
+    public let verb: Verb
+
+    public init(_ keychain: String?, _ verb: Verb) {
+        self.keychain = keychain
+        self.verb = verb
+    }
+}
+
+public enum NewProtector: Sendable {
+    /// Its text.
+    case recoveryKey(HeldSecret)
+    /// Opens only while these platform registers are as they are now.
+    case tpm(registers: [UInt8], atLogin: Bool)
+    case credential(name: String, atLogin: Bool)
+}
+
+/// What a person opens a keychain with.
+public enum KeychainOpener: Sendable {
+    case password(HeldSecret)
+    /// Its text.
+    case recoveryKey(HeldSecret)
+
+    /// What was typed.
+    public var secret: HeldSecret {
+        switch self {
+        case .password(let secret), .recoveryKey(let secret): secret
+        }
+    }
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One of the things that open a keychain, as people see it.
+public struct Protector: Sendable, Equatable {
+    public enum Kind: UInt8, Sendable, CaseIterable {
+        case password = 1
+        /// This machine's own key.
+        case device = 2
+        /// Printed, and typed when nothing else opens it.
+        case recoveryKey = 3
+        case tpm = 4
+        /// A secret that systemd gave the service when it was started.
+        case credential = 5
+    }
+
+    /// What it is called when it is removed or tested: eight hexadecimal digits.
+    public var identifier: String
+    public var kind: Kind
+    /// Opens the keychain at a login that carries no password.
+    public var opensAtLogin: Bool
+    /// Seconds since 1970; 0 where that is not known.
+    public var made: Int64
+    /// The platform registers that a TPM demands to be as they were.
+    public var registers: [UInt8]
+    /// The name of a credential.
+    public var credential: String?
+
+    public init(
+        identifier: String, kind: Kind, opensAtLogin: Bool = false, made: Int64 = 0,
+        registers: [UInt8] = [], credential: String? = nil
+    ) {
+        self.identifier = identifier
+        self.kind = kind
+        self.opensAtLogin = opensAtLogin
+        self.made = made
+        self.registers = registers
+        self.credential = credential
+    }
+}

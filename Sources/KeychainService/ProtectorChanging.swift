@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import AccessControl
+internal import KeychainMessages
+internal import KeychainModel
+internal import KeychainStore
+internal import Secrets
+
+/// What a user does with the things that open his keychains.
+extension KeychainService {
+    func protectors(
+        _ request: ProtectorRequest, for asker: any Asker
+    ) throws(Refusal) -> Answer {
+        let keychain = try keychain(request.keychain, for: asker.caller)
+        var answer = Answer()
+        switch request.verb {
+        case .list: answer.protectors = try protectors.list(keychain)
+        case .add(let new, let opener):
+            try checkLength(opener.secret)
+            var evidence = Evidence()
+            let grant = try grant(.add, keychain, proving: &evidence, for: asker)
+            let added = try attempt(keychain.place) { () throws(Refusal) in
+                try protectors.add(new, to: keychain, from: opener, grant)
+            }
+            answer.protectors = [added]
+            audit?.record(.addProtector, asker, evidence, nil)
+        case .remove(let identifier):
+            var evidence = Evidence()
+            let grant = try grant(.remove, keychain, proving: &evidence, for: asker)
+            try protectors.remove(identifier, from: keychain, grant)
+            audit?.record(.removeProtector, asker, evidence, nil)
+        case .test(let identifier, let typed):
+            try checkLength(typed)
+            try attempt(keychain.place) { () throws(Refusal) in
+                try protectors.test(identifier, typed, of: keychain)
+            }
+            audit?.record(.testProtector, asker, Evidence(), nil)
+        case .open(let opener, let password):
+            try open(keychain, opener, newPassword: password, for: asker)
+        }
+        return answer
+    }
+
+    private func open(
+        _ keychain: OpenKeychain, _ opener: KeychainOpener, newPassword: HeldSecret?,
+        for asker: any Asker
+    ) throws(Refusal) {
+        guard case .recoveryKey(let text) = opener else { throw .badRequest }
+        try checkLength(text)
+        try checkLength(newPassword)
+        guard newPassword?.bytes.count != 0 else { throw .badRequest }
+        let begun = vault.locks.now(keychain.place)
+        let keys = try attempt(keychain.place) { () throws(Refusal) in
+            guard let newPassword else {
+                return try protectors.unlock(keychain, recoveryKey: text)
+            }
+            try protectors.setPassword(keychain, recoveryKey: text, new: newPassword)
+            vault.endRenewal(of: keychain)
+            return try protectors.unlock(keychain, newPassword)
+        }
+        try vault.keep(keys, of: keychain, for: asker.caller, since: begun)
+        if newPassword != nil {
+            authentication.forget(asker.caller.user)
+            audit?.record(.setPassword, asker, Evidence(), nil)
+        }
+        audit?.record(.unlock, asker, Evidence(), nil)
+    }
+
+    /// Judge, ask, and judge again with what was proven.
+    private func grant(
+        _ operation: ProtectorChange.Operation, _ keychain: OpenKeychain,
+        proving evidence: inout Evidence, for asker: any Asker
+    ) throws(Refusal) -> ProtectorGrant {
+        let change = ProtectorChange(
+            operation, keychain: keychain.file.identifier,
+            isPasscodeSet: try isProtected(keychain),
+            mayAsk: authentication.mayAsk(.allow, for: asker),
+            provable: authentication.provable(for: asker))
+        let judge = policy.now.judge
+        switch judge.judge(change, evidence) {
+        case .allow(let grant): return grant
+        case .deny(let denial): throw Refusal(denial)
+        case .allowAfter(let requirement):
+            let question = Question(
+                operation == .add ? .addProtector : .removeProtector,
+                names: [keychain.name.description], itemCount: 0, reason: asker.context?.reason)
+            evidence = try authentication.satisfy(
+                requirement, question, given: evidence, for: asker)
+            guard case .allow(let grant) = judge.judge(change, evidence) else {
+                throw .authenticationFailed
+            }
+            return grant
+        }
+    }
+}
+
+extension ProtectorRequest {
+    var auditedOperation: AuditLog.Operation {
+        switch verb {
+        case .list: .status
+        case .add: .addProtector
+        case .remove: .removeProtector
+        case .test: .testProtector
+        case .open: .unlock
+        }
+    }
+}

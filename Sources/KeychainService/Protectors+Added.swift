@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import AccessControl
+internal import KeychainMessages
+internal import KeychainModel
+internal import KeychainStore
+internal import Secrets
+
+/// What opens a keychain beside its password.
+extension Protectors {
+    func list(_ keychain: OpenKeychain) throws(Refusal) -> [Protector] {
+        try records(keychain).map(ProtectorKeys.shown).sorted { a, b in
+            (a.kind.rawValue, a.made) < (b.kind.rawValue, b.made)
+        }
+    }
+
+    func add(
+        _ new: NewProtector, to keychain: OpenKeychain, from opener: KeychainOpener,
+        _ grant: borrowing ProtectorGrant
+    ) throws(Refusal) -> Protector {
+        let new = try keys.make(new)
+        try derive { () throws(Refusal) in
+            let opening = try source(keychain, opener)
+            do throws(KeychainStoreError) {
+                try keychain.file.add(
+                    new.protector, key: SealingKey(new.key.bytes.copy()), grant, from: opening)
+            } catch { throw Refusal(error) }
+        }
+        return ProtectorKeys.shown(new.protector)
+    }
+
+    /// Another must be left that works: the password, paper, or one that opens it this moment.
+    func remove(
+        _ identifier: String, from keychain: OpenKeychain, _ grant: borrowing ProtectorGrant
+    ) throws(Refusal) {
+        let protector = try record(identifier, keychain)
+        // With it would go what it alone opens; keychainctl set-password changes it.
+        guard protector.kind != .password, protector.kind != .device else { throw .notImplemented }
+        let others = try records(keychain).filter { $0 != protector }
+        var rest = others.filter { $0.isPersons }
+        if rest.isEmpty { rest = others.filter { works($0, keychain) } }
+        do { try keychain.file.remove(protector, grant, leaving: rest) } catch {
+            throw Refusal(error)
+        }
+    }
+
+    /// What it would open the keychain with, found and used; nothing stays open.
+    func test(
+        _ identifier: String, _ typed: HeldSecret?, of keychain: OpenKeychain
+    ) throws(Refusal) {
+        let protector = try record(identifier, keychain)
+        switch protector.kind {
+        case .password:
+            guard let typed else { throw .badRequest }
+            _ = try unlock(keychain, typed)
+        case .device: _ = try unlockWithDevice(keychain)
+        case .recoveryKey, .tpm, .credential: _ = try unlock(keychain, with: protector, typed)
+        }
+    }
+
+    func unlock(
+        _ keychain: OpenKeychain, with protector: ProtectorRecord, _ typed: HeldSecret? = nil
+    ) throws(Refusal) -> UnlockedKeys {
+        let key = try keys.key(of: protector, typed: typed)
+        do { return try keychain.file.unlock(with: protector, key: key) } catch {
+            guard error == .wrongProtectorKey, protector.kind == .recoveryKey else {
+                throw Refusal(error)
+            }
+            throw .wrongRecoveryKey
+        }
+    }
+
+    /// With whichever of the keychain's recovery keys it is.
+    func unlock(_ keychain: OpenKeychain, recoveryKey: HeldSecret) throws(Refusal) -> UnlockedKeys {
+        let protector = try record(of: recoveryKey, keychain)
+        return try unlock(keychain, with: protector, recoveryKey)
+    }
+
+    /// Gives the keychain the password that it is to have from now on.
+    func setPassword(
+        _ keychain: OpenKeychain, recoveryKey: HeldSecret, new: HeldSecret
+    ) throws(Refusal) {
+        let secret = try deviceSecretOrNew(keychain)
+        try derive { () throws(Refusal) in
+            let opening = try source(keychain, .recoveryKey(recoveryKey))
+            do throws(KeychainStoreError) {
+                try keychain.file.setPassword(
+                    from: opening, new: new.bytes.copy(), deviceSecret: secret)
+            } catch { throw Refusal(error) }
+        }
+    }
+
+    /// Those that open it at a login without a password.
+    func opensAtLogin(_ keychain: OpenKeychain) -> [ProtectorRecord] {
+        ((try? records(keychain)) ?? []).filter(\.opensAtLogin)
+    }
+
+    // MARK: Steps
+
+    private func records(_ keychain: OpenKeychain) throws(Refusal) -> [ProtectorRecord] {
+        do { return try keychain.file.protectors() } catch { throw Refusal(error) }
+    }
+
+    private func record(
+        _ identifier: String, _ keychain: OpenKeychain
+    ) throws(Refusal) -> ProtectorRecord {
+        guard let found = try records(keychain).first(where: { $0.shownIdentifier == identifier })
+        else { throw .noSuchProtector }
+        return found
+    }
+
+    private func works(_ protector: ProtectorRecord, _ keychain: OpenKeychain) -> Bool {
+        (try? test(protector.shownIdentifier, nil, of: keychain)) != nil
+    }
+
+    private func record(
+        of recoveryKey: HeldSecret, _ keychain: OpenKeychain
+    ) throws(Refusal) -> ProtectorRecord {
+        let all = try records(keychain).filter { $0.kind == .recoveryKey }
+        guard !all.isEmpty else { throw .noSuchProtector }
+        for record in all where (try? unlock(keychain, with: record, recoveryKey)) != nil {
+            return record
+        }
+        throw .wrongRecoveryKey
+    }
+
+    private func source(
+        _ keychain: OpenKeychain, _ opener: KeychainOpener
+    ) throws(Refusal) -> MasterKeySource {
+        switch opener {
+        case .password(let password):
+            return .password(password.bytes.copy(), deviceSecret(keychain))
+        case .recoveryKey(let text):
+            let record = try record(of: text, keychain)
+            return .protector(record, try keys.key(of: record, typed: text))
+        }
+    }
+}
+
+extension ProtectorRecord {
+    /// A person knows it or has it on paper: whether it works can't be tried here.
+    fileprivate var isPersons: Bool {
+        state != .provisional && (kind == .password || kind == .recoveryKey)
+    }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+public import Secrets
+
+/// A child that is given one secret, gives one back, and ends.
+public struct ChildExchange: Sendable {
+    /// nil when it was ended at the deadline, or by a signal.
+    public let code: Int32?
+    /// What it gave back; nil where it had nothing to give.
+    public let answer: HeldSecret?
+
+    /// The descriptor that the child speaks on.
+    public static let descriptor: Int32 = 3
+
+    /// Runs the program with no terminal and no environment. `question` has at most
+    /// `ConversationChannel.longestAnswer` bytes, and so has the answer.
+    public init(
+        with executable: String, _ arguments: [String], question: HeldSecret,
+        deadlineSeconds: Double
+    ) throws(SocketError) {
+        let (ours, theirs) = try ConversationChannel.pair()
+        try ours.send(.answer(question))
+        let child = try Self.start(executable, arguments, theirs)
+        let message: ConversationMessage?
+        do { message = try ours.receive(deadlineSeconds: deadlineSeconds) } catch {
+            // It ended without an answer, or its time is up.
+            guard error == .closed || error == .timedOut else { throw error }
+            message = nil
+        }
+        answer = if case .answer(let secret) = message { secret } else { nil }
+        code = child.wait(deadlineSeconds: 1)?.code
+    }
+
+    /// Afterwards the child alone has its end.
+    private static func start(
+        _ executable: String, _ arguments: [String], _ theirs: consuming ConversationChannel
+    ) throws(SocketError) -> ChildProcess {
+        try ChildProcess(
+            executable: executable, arguments: arguments, environment: [],
+            passing: [(source: theirs.descriptor.number, target: descriptor)], newSession: true)
+    }
+}

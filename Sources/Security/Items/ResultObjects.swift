@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Foundation
+internal import KeychainModel
+
+/// The keys and values of one item's dictionary while it is made. A mutable dictionary would take
+/// each of them through Swift's types and back, which costs more than reading the item.
+struct ResultObjects {
+    /// The names that items have, once for all of them. Safe to share: no text here ever changes.
+    nonisolated(unsafe) private static let names: [AttributeName: NSString] = {
+        let classes: [ItemClass] = ItemClass.allCases
+        let names = Set(classes.flatMap(\.attributeRules.keys)).union([.accessible, .accessControl])
+        return Dictionary(uniqueKeysWithValues: names.map { ($0, $0.rawValue as NSString) })
+    }()
+
+    private var keys: [NSObject] = []
+    private var values: [AnyObject] = []
+
+    init(capacity: Int) {
+        keys.reserveCapacity(capacity)
+        values.reserveCapacity(capacity)
+    }
+
+    mutating func add(_ name: AttributeName, _ value: NSObject) {
+        keys.append(unsafe Self.names[name] ?? name.rawValue as NSString)
+        values.append(value)
+    }
+
+    /// Nothing where there is no value.
+    mutating func add(_ key: QueryWords.ValueKey, _ value: NSObject?) {
+        if let value { add(key.rawValue, value) }
+    }
+
+    mutating func add(_ key: String, _ value: NSObject) {
+        keys.append(key as NSString)
+        values.append(value)
+    }
+
+    var dictionary: CFDictionary {
+        // Safe: there are as many keys as values, and both outlive the call.
+        unsafe keys.withUnsafeBufferPointer { keys in
+            unsafe values.withUnsafeBufferPointer { values in
+                unsafe NSDictionary(
+                    objects: values.baseAddress, forKeys: keys.baseAddress, count: keys.count)
+            }
+        }
+    }
+}
+
+extension [CFTypeRef] {
+    /// The same, of an array.
+    var object: CFArray {
+        // Safe: the objects outlive the call.
+        unsafe withUnsafeBufferPointer {
+            unsafe NSArray(objects: $0.baseAddress, count: $0.count)
+        }
+    }
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+public import Foundation
+internal import KeychainEndpoints
+internal import KeychainMessages
+internal import KeychainModel
+internal import Secrets
+
+/// Bits of `SecKeychainGetStatus`.
+public typealias SecKeychainStatus = UInt32
+public let kSecUnlockStateStatus: SecKeychainStatus = 1
+public let kSecReadPermStatus: SecKeychainStatus = 2
+public let kSecWritePermStatus: SecKeychainStatus = 4
+
+/// Makes a keychain of the user's with a password of its own; of the path, the last part is its name.
+///
+/// Nobody is asked: with `promptUser` it is errSecUnimplemented. `initialAccess` has no meaning here,
+/// as each item has rights of its own.
+@discardableResult
+public func SecKeychainCreate(
+    _ pathName: UnsafePointer<CChar>, _ passwordLength: UInt32, _ password: UnsafeRawPointer?,
+    _ promptUser: Bool, _ initialAccess: SecAccess?,
+    _ keychain: UnsafeMutablePointer<SecKeychain?>
+) -> OSStatus {
+    guard !promptUser else { return errSecUnimplemented }
+    var made: SecKeychain?
+    // Safe: the caller's text and this function's own place.
+    let opened = unsafe SecKeychainOpen(pathName, &made)
+    guard opened == errSecSuccess, let made else { return opened }
+    guard let secret = unsafe held(password, passwordLength) else { return errSecParam }
+    let status = ask(
+        .createKeychain(name: made.name ?? KeychainName.login.description, password: secret))
+    // Safe: the caller's own place for the answer.
+    if status == errSecSuccess { unsafe keychain.pointee = made }
+    return status
+}
+
+/// Opens a keychain, the default one where none is named, with its password. Without `usePassword` an
+/// open one is all right, and a closed one errSecInteractionNotAllowed.
+@discardableResult
+public func SecKeychainUnlock(
+    _ keychain: SecKeychain?, _ passwordLength: UInt32, _ password: UnsafeRawPointer?,
+    _ usePassword: Bool
+) -> OSStatus {
+    guard usePassword else {
+        do throws(Refusal) {
+            let isOpen = try state(of: keychain).lockState == .unlocked
+            return isOpen ? errSecSuccess : errSecInteractionNotAllowed
+        } catch { return error.status }
+    }
+    guard let secret = unsafe held(password, passwordLength) else { return errSecParam }
+    return ask(.unlock(keychain: keychain?.name, password: secret))
+}
+
+/// Closes what is accessible when unlocked.
+@discardableResult
+public func SecKeychainLock(_ keychain: SecKeychain?) -> OSStatus {
+    ask(.lock(keychain: keychain?.name))
+}
+
+/// The same for all of the user's keychains that a password protects.
+@discardableResult
+public func SecKeychainLockAll() -> OSStatus {
+    let keychains: [KeychainStatus]
+    do throws(Refusal) { keychains = try states() } catch { return error.status }
+    let refused = keychains.filter { $0.problem == nil && $0.isPasswordProtected }
+        .map { ask(.lock(keychain: $0.name)) }
+        .first { $0 != errSecSuccess }
+    return refused ?? errSecSuccess
+}
+
+/// Whether the keychain is open; it can always be read and written then.
+@discardableResult
+public func SecKeychainGetStatus(
+    _ keychain: SecKeychain?, _ keychainStatus: UnsafeMutablePointer<SecKeychainStatus>
+) -> OSStatus {
+    do throws(Refusal) {
+        let isOpen = try state(of: keychain).lockState == .unlocked
+        let usable = kSecReadPermStatus | kSecWritePermStatus
+        // Safe: the caller's own place for the answer.
+        unsafe keychainStatus.pointee = isOpen ? usable | kSecUnlockStateStatus : usable
+        return errSecSuccess
+    } catch { return error.status }
+}
+
+/// The keychains that calls search which name none: the default one alone. A query names others with
+/// `kSecMatchSearchList`.
+@discardableResult
+public func SecKeychainCopySearchList(
+    _ searchList: UnsafeMutablePointer<CFArray?>
+) -> OSStatus {
+    // Safe: the caller's own place for the answer.
+    unsafe searchList.pointee = [SecKeychain(.login)] as NSArray
+    return errSecSuccess
+}
+
+private func ask(_ request: Request) -> OSStatus {
+    do throws(Refusal) {
+        _ = try KeychainEndpointChoice.current().answer(request)
+        return errSecSuccess
+    } catch { return error.status }
+}
+
+private func states() throws(Refusal) -> [KeychainStatus] {
+    guard let status = try KeychainEndpointChoice.current().answer(.status).status else {
+        throw .internalError
+    }
+    return status.keychains
+}
+
+private func state(of keychain: SecKeychain?) throws(Refusal) -> KeychainStatus {
+    let name = keychain?.name ?? KeychainName.login.description
+    guard let state = try states().first(where: { $0.name == name }) else {
+        throw .noSuchKeychain
+    }
+    if let problem = state.problem { throw problem }
+    return state
+}
+
+/// From the caller's memory into locked memory; nil where there is none.
+private func held(_ password: UnsafeRawPointer?, _ count: UInt32) -> HeldSecret? {
+    guard let password = unsafe password, Int(count) <= Request.longestPassword else { return nil }
+    return HeldSecret(
+        SecretBytes(count: Int(count)) { (span: inout MutableRawSpan) in
+            // Safe: the caller says that so many bytes are there; the span has as many.
+            unsafe span.withUnsafeMutableBytes {
+                unsafe $0.copyMemory(from: UnsafeRawBufferPointer(start: password, count: $0.count))
+            }
+        })
+}

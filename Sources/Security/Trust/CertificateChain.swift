@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Foundation
+internal import KeychainModel
+
+/// The way from a certificate up to somebody who is trusted (RFC 5280, without revocation).
+struct CertificateChain {
+    private static let longest = 10
+    /// A keychain may be full of certificates that name each other.
+    private static let mostSignatures = 100
+
+    let anchors: TrustedAnchors
+    let date: Date
+    /// Certificates in the keychain whose subject has the normalised name.
+    let stored: ([UInt8]) throws(Refusal) -> [CertificateContent]
+
+    private final class Budget { var signatures = CertificateChain.mostSignatures }
+
+    func isTrusted(_ certificate: CertificateContent) throws(Refusal) -> Bool {
+        try isTrusted(certificate, below: 0, Budget())
+    }
+
+    /// `below` certificates stand between this one and the one that was asked about.
+    private func isTrusted(
+        _ certificate: CertificateContent, below count: Int, _ budget: Budget
+    ) throws(Refusal) -> Bool {
+        guard count < Self.longest, certificate.isValid(on: date),
+            !certificate.extensions.hasUnknownCritical
+        else { return false }
+        if anchors.contains(certificate) { return true }
+        guard let name = certificate.issuer.normalizedContent else { return false }
+        let issuers = try anchors.issuers(name) + stored(name)
+        for issuer in issuers where issuer.der != certificate.der {
+            // An anchor is one because it is in the list, whatever it says of itself.
+            guard issuer.extensions.maySignCertificates(above: count) || anchors.contains(issuer),
+                budget.signatures > 0
+            else { continue }
+            budget.signatures -= 1
+            guard certificate.isSigned(by: issuer) else { continue }
+            if try isTrusted(issuer, below: count + 1, budget) { return true }
+        }
+        return false
+    }
+}

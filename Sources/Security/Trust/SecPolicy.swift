@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+public import Foundation
+
+/// What a certificate must be good for, for `kSecMatchPolicy`.
+public final class SecPolicy: NSObject, @unchecked Sendable {
+    enum Purpose: Hashable, Sendable {
+        /// Issued, in the end, by somebody whom this machine trusts.
+        case basic
+        /// That of a server, of the name if there is one, or of a client.
+        case ssl(isServer: Bool, host: String?)
+    }
+
+    let purpose: Purpose
+
+    init(_ purpose: Purpose) { self.purpose = purpose }
+
+    public override var hash: Int { purpose.hashValue }
+    public override func isEqual(_ other: Any?) -> Bool {
+        (other as? SecPolicy)?.purpose == purpose
+    }
+}
+
+/// Certificates that lead to one that this machine trusts.
+public func SecPolicyCreateBasicX509() -> SecPolicy { SecPolicy(.basic) }
+
+/// Certificates by which servers, or clients, show who they are. `hostname` is the server's name;
+/// addresses in numbers match no certificate here.
+public func SecPolicyCreateSSL(_ server: Bool, _ hostname: CFString?) -> SecPolicy {
+    SecPolicy(.ssl(isServer: server, host: hostname as String?))
+}
+
+extension CertificateContent {
+    /// Whether the certificate by itself is one for connections (spec: only a basic policy looks at
+    /// whoever issued it).
+    func isForSSL(isServer: Bool, host: String?, on date: Date) -> Bool {
+        guard isValid(on: date), !extensions.hasUnknownCritical,
+            extensions.allowsPurpose(isServer ? .serverAuthentication : .clientAuthentication)
+        else { return false }
+        return host.map { host in extensions.hostNames.contains { covers($0, host) } } ?? true
+    }
+
+    /// A star stands for one whole label, the first.
+    private func covers(_ name: String, _ host: String) -> Bool {
+        let wanted = labels(host)
+        var named = labels(name)
+        if named.first == "*", named.count > 2, wanted.count == named.count {
+            named[0] = wanted[0]
+        }
+        return named == wanted && !wanted.contains("")
+    }
+
+    private func labels(_ name: String) -> [String] {
+        let name = name.hasSuffix(".") ? String(name.dropLast()) : name
+        return name.lowercased().split(separator: ".", omittingEmptySubsequences: false)
+            .map(String.init)
+    }
+}

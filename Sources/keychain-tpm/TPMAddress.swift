@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Glibc
+internal import KeychainModel
+internal import LocalSocket
+
+/// Where the machine's TPM is: what its administrator wrote, else the kernel's device.
+enum TPMAddress {
+    private static let folder = "/etc/keychain"
+    private static let file = folder + "/tpm.conf"
+    private static let device = "/dev/tpmrm0"
+    private static let longest = 1024
+
+    /// The last line that is neither empty nor a comment, as tpm2-tss writes addresses.
+    static func ofThisMachine() throws(Refusal) -> String {
+        let contents: FileContents
+        do {
+            contents = try FileContents(reading: file, limit: longest, followingLinks: false)
+        } catch {
+            guard error == .system(ENOENT) else { throw .protectorNotAvailable }
+            guard unsafe access(device, F_OK) == 0 else { throw .protectorNotAvailable }
+            return "device:" + device
+        }
+        // Whose word it is that this is the machine's TPM: root's alone.
+        guard contents.kind == .regular, contents.owner == 0, contents.mode & 0o022 == 0,
+            contents.bytes.count <= longest, FileContents.untrustedFolder(from: folder) == nil,
+            let text = String(validating: contents.bytes, as: UTF8.self)
+        else { throw .protectorNotAvailable }
+        let lines = text.split(separator: "\n").filter { !$0.hasPrefix("#") }
+        guard let address = lines.last else { throw .protectorNotAvailable }
+        return String(address)
+    }
+}

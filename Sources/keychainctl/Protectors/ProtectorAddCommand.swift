@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import ArgumentParser
+internal import KeychainMessages
+internal import KeychainModel
+internal import Secrets
+internal import Terminal
+
+struct ProtectorAddCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add", abstract: "Add something that opens a keychain.",
+        discussion: """
+            Asks for the keychain's password (or, with --recovery-key, for the recovery key), and \
+            that you are there. A recovery key is shown once and confirmed by typing a part of it.
+            """)
+
+    enum Kind: String, ExpressibleByArgument, CaseIterable {
+        case recoveryKey = "recovery-key"
+        case tpm2
+        case credential
+    }
+
+    @Argument(help: "recovery-key, tpm2 or credential.")
+    var kind: Kind
+
+    @Option(help: "tpm2: opens only while these PCRs are as they are now, such as 7 or 7,14.")
+    var pcrs: String?
+
+    @Option(help: "credential: its name; systemd gives it to keychaind as keychain.NAME.")
+    var name: String?
+
+    @Flag(help: "Opens the keychain at a login that carries no password.")
+    var atLogin = false
+
+    @Flag(help: "Give the recovery key instead of the keychain's password.")
+    var recoveryKey = false
+
+    @OptionGroup var password: PasswordOptions
+    @OptionGroup var options: ProtectorOptions
+
+    func validate() throws {
+        guard (pcrs == nil) || kind == .tpm2 else {
+            throw ValidationError("--pcrs is for tpm2.")
+        }
+        guard (name != nil) == (kind == .credential) else {
+            throw ValidationError("credential needs --name, and nothing else takes it.")
+        }
+        guard !atLogin || kind != .recoveryKey else {
+            throw ValidationError("A recovery key is typed: it can't open anything at a login.")
+        }
+        guard registers != nil else {
+            throw ValidationError("--pcrs takes numbers from 0 to 23 with commas between them.")
+        }
+    }
+
+    func run() throws {
+        let keychain = options.asked
+        do throws(CommandFailure) {
+            let opener = try opener()
+            let added = try keychain.ask(
+                .protectors(
+                    ProtectorRequest(options.keychain, .add(try chosen(), opening: opener))),
+                to: "add the protector"
+            ).protectors
+            if options.output.json {
+                if let record = added.first.map(ProtectorRecord.init) { JSONOutput.write(record) }
+            } else {
+                StandardStream.output.write(ProtectorText.table(added))
+            }
+        } catch { throw keychain.failure(error) }
+    }
+
+    private var shown: String { options.keychain ?? KeychainName.login.description }
+
+    private var registers: [UInt8]? {
+        guard let pcrs else { return [] }
+        let words = pcrs.split(separator: ",", omittingEmptySubsequences: false)
+        let numbers = words.compactMap { UInt8($0) }.filter { $0 < 24 }
+        return numbers.count == words.count ? numbers : nil
+    }
+
+    private func opener() throws(CommandFailure) -> KeychainOpener {
+        guard !recoveryKey else {
+            let piped =
+                password.passwordStdin
+                ? try SecretReading.passwords([""], fromInput: true)[0] : nil
+            return .recoveryKey(try RecoveryKeyPaper.typed(for: shown, fromInput: piped))
+        }
+        let question = "Password of the keychain “\(shown)”: "
+        return .password(
+            try SecretReading.passwords([question], fromInput: password.passwordStdin)[0])
+    }
+
+    private func chosen() throws(CommandFailure) -> NewProtector {
+        switch kind {
+        case .recoveryKey: .recoveryKey(try RecoveryKeyPaper.new(for: shown))
+        case .tpm2: .tpm(registers: registers ?? [], atLogin: atLogin)
+        case .credential: .credential(name: name ?? "", atLogin: atLogin)
+        }
+    }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import ArgumentParser
+internal import KeychainMessages
+internal import KeychainModel
+
+struct ProtectorRemoveCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove", abstract: "Remove something that opens a keychain.",
+        discussion: "The last one that works is never removed. Asks that you are there.")
+
+    @Argument(help: "The protector's identifier, as keychainctl protector list shows it.")
+    var identifier: String
+
+    @OptionGroup var options: ProtectorOptions
+
+    func run() throws {
+        if try isPassword() {
+            throw options.asked.failure(
+                CommandFailure(
+                    .refused, name: "lastProtector", "a password is changed, and never removed",
+                    advice: "keychainctl set-password changes it."))
+        }
+        try options.asked.ask(
+            .protectors(ProtectorRequest(options.keychain, .remove(identifier: identifier))),
+            to: "remove the protector “\(identifier)”")
+        if options.output.json { JSONOutput.write(DoneRecord()) }
+    }
+
+    private func isPassword() throws(CommandFailure) -> Bool {
+        try options.asked.ask(
+            .protectors(ProtectorRequest(options.keychain, .list)), to: "list the protectors"
+        ).protectors.contains { $0.identifier == identifier && $0.kind == .password }
+    }
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+import KeychainModel
+import Testing
+
+@testable import KeychainService
+
+private func item(_ number: Int) -> ItemReference {
+    let bytes = (0..<16).map { UInt8(truncatingIfNeeded: number >> (8 * ($0 % 4))) }
+    return ItemReference(itemClass: .genericPassword, identifier: bytes)!
+}
+
+private func matter(
+    user: UInt32 = 1, _ program: String = "exe:/usr/bin/git", _ items: Int...
+) -> QuestionBudget.Matter {
+    QuestionBudget.Matter(user: user, program: program, items: items.map(item))
+}
+
+/// A budget, and a clock that goes when it is told to.
+private final class Asking {
+    let budget = QuestionBudget()
+    var now = ContinuousClock.now
+
+    func begins(_ matter: QuestionBudget.Matter) -> Bool {
+        do throws(Refusal) {
+            try budget.begin(matter, at: now)
+            return true
+        } catch { return false }
+    }
+
+    func ends(_ matter: QuestionBudget.Matter, _ outcome: QuestionBudget.Outcome) {
+        budget.end(matter, outcome, at: now)
+    }
+
+    /// Asks as soon as it may, and says how many seconds that took.
+    func ask(_ matter: QuestionBudget.Matter, _ outcome: QuestionBudget.Outcome) -> Int {
+        var waited = 0
+        while !begins(matter), waited < 10_000 {
+            now += .seconds(1)
+            waited += 1
+        }
+        ends(matter, outcome)
+        return waited
+    }
+}
+
+@Suite struct QuestionBudgetTests {
+    private let asking = Asking()
+
+    @Test func `ten questions a minute and no more, for each user`() {
+        for _ in 0..<10 {
+            #expect(asking.begins(matter()))
+            asking.ends(matter(), .proven)
+        }
+        #expect(!asking.begins(matter()))
+        #expect(!asking.begins(matter("exe:/usr/bin/other")))
+        #expect(asking.begins(matter(user: 2)))
+        asking.now += .seconds(61)
+        #expect(asking.begins(matter()))
+    }
+
+    @Test func `wrong answers cost more and more time, whichever program asks`() {
+        let pauses = (0..<9).map { asking.ask(matter("exe:/tmp/\($0)"), .wrong) }
+        #expect(pauses == [0, 2, 4, 8, 16, 32, 64, 128, 256])
+        #expect(asking.ask(matter("exe:/tmp/a"), .wrong) == 300)
+        #expect(asking.ask(matter("exe:/tmp/b"), .wrong) == 300)
+    }
+
+    @Test func `a right answer forgives the wrong ones, a yes does not`() {
+        for number in 0..<5 { _ = asking.ask(matter("exe:/tmp/\(number)"), .wrong) }
+        #expect(asking.ask(matter("exe:/tmp/x"), .agreed) == 32)
+        #expect(asking.ask(matter("exe:/tmp/y"), .wrong) == 0)
+        #expect(asking.ask(matter("exe:/tmp/z"), .proven) == 64)
+        _ = asking.ask(matter("exe:/tmp/v"), .wrong)
+        #expect(asking.ask(matter("exe:/tmp/w"), .wrong) == 2)
+    }
+
+    @Test func `the second no about an item is heard for a minute, the next for two`() {
+        #expect(asking.ask(matter("exe:/a", 1), .declined) == 0)
+        #expect(asking.ask(matter("exe:/a", 1), .declined) == 2)
+        #expect(asking.ask(matter("exe:/a", 1), .declined) == 60)
+        #expect(asking.ask(matter("exe:/a", 1, 2), .declined) == 120)
+        for _ in 0..<5 { _ = asking.ask(matter("exe:/a", 1), .declined) }
+        #expect(asking.ask(matter("exe:/a", 1), .declined) == 900)
+    }
+
+    @Test func `a no about one item says nothing of another, or to another program`() {
+        for _ in 0..<2 { _ = asking.ask(matter("exe:/a", 1), .declined) }
+        asking.now += .seconds(2)
+        #expect(asking.begins(matter("exe:/a", 2)))
+        #expect(asking.begins(matter("exe:/b", 1)))
+        #expect(!asking.begins(matter("exe:/a", 1)))
+        #expect(!asking.begins(matter("exe:/a", 2, 1)))
+    }
+
+    @Test func `a program that goes from item to item is heard no longer after five`() {
+        for number in 0..<5 { _ = asking.ask(matter("exe:/a", number), .declined) }
+        #expect(asking.ask(matter("exe:/a", 99), .proven) == 60)
+    }
+
+    @Test func `an answer makes up for an earlier no`() {
+        _ = asking.ask(matter("exe:/a", 1), .declined)
+        _ = asking.ask(matter("exe:/a", 1), .agreed)
+        _ = asking.ask(matter("exe:/a", 1), .declined)
+        #expect(asking.ask(matter("exe:/a", 1), .proven) == 2)
+    }
+
+    @Test func `a no is forgotten after an hour of quiet`() {
+        _ = asking.ask(matter("exe:/a", 1), .declined)
+        asking.now += .seconds(3601)
+        _ = asking.ask(matter("exe:/b", 1), .declined)
+        _ = asking.ask(matter("exe:/a", 1), .declined)
+        #expect(asking.ask(matter("exe:/a", 1), .proven) == 2)
+    }
+
+    @Test func `what was not decided counts as a question and as nothing else`() {
+        for _ in 0..<9 { #expect(asking.ask(matter("exe:/a", 1), .undecided) == 0) }
+    }
+
+    @Test func `programs and items without end don't push out what counts most`() {
+        for _ in 0..<3 { _ = asking.ask(matter("exe:/bad", 1), .declined) }
+        for number in 0..<2 * QuestionBudget.mostSubjects {
+            asking.ends(matter("exe:/tmp/\(number)", number), .declined)
+        }
+        asking.now += .seconds(3)
+        #expect(!asking.begins(matter("exe:/bad", 1)))
+    }
+
+    @Test func `users without end have room, the latest of them`() {
+        for user in 0..<UInt32(2 * QuestionBudget.mostUsers) {
+            #expect(asking.begins(matter(user: user)))
+            asking.now += .milliseconds(1)
+        }
+        let latest = UInt32(2 * QuestionBudget.mostUsers - 1)
+        for _ in 0..<9 { #expect(asking.begins(matter(user: latest))) }
+        #expect(!asking.begins(matter(user: latest)))
+    }
+}
