@@ -8,11 +8,25 @@ internal import KeychainModel
 /// let others know of an item: its needs and the policy's are met together or not at all.
 public struct Judge: Sendable {
     public let policy: CompiledPolicy
+    /// Some of its rules decide nothing and only say what they would.
+    public let complains: Bool
 
-    public init(_ policy: CompiledPolicy = .empty) { self.policy = policy }
+    public init(_ policy: CompiledPolicy = .empty) {
+        self.policy = policy
+        complains = policy.complains
+    }
 
     public func judge(_ request: AccessRequest, _ evidence: Evidence) -> Verdict {
         policy.isEmpty ? byItem(request, evidence) : byPolicy(request, evidence)
+    }
+
+    /// What the policy makes of the request, for the record; nil where there is no policy.
+    public func account(
+        of request: AccessRequest, _ evidence: Evidence
+    ) -> (request: PolicyRequest, decision: PolicyDecision)? {
+        guard !policy.isEmpty else { return nil }
+        let asked = request.policyRequest(evidence)
+        return (asked, policy.decision(on: asked))
     }
 
     // MARK: The item alone

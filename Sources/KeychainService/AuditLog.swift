@@ -47,7 +47,8 @@ final class AuditLog: Sendable {
     }
     fileprivate struct State {
         var file: AuditFile
-        var tallies: [Tally: Int] = [:]
+        /// How many there were, and what is known of the first.
+        var tallies: [Tally: (count: Int, first: Account?)] = [:]
         var programs: [UInt32: Set<String>] = [:]
         var allowances: [UInt32: Allowance] = [:]
         var countedSince = ContinuousClock.now
@@ -73,14 +74,16 @@ final class AuditLog: Sendable {
         let isPlainRead =
             operation == .copyMatching && (refusal == nil || refusal == .notFound)
             && !notes.wantsFullAudit && (notes.trust ?? "listed") == "listed"
+            && !notes.isComplainedOf
         state.withLock { state in
             if !evidence.isEmpty || (!isPlainRead && state.takeLine(subject.user)) {
-                state.file.append(Self.line(operation, subject, evidence, outcome, notes))
+                state.file.append(
+                    Self.line(operation, subject, evidence, outcome, notes, Account(notes)))
             } else {
                 state.count(
                     Tally(
                         operation: operation, user: subject.user, program: subject.program,
-                        outcome: outcome))
+                        outcome: outcome), notes)
             }
         }
     }
@@ -110,11 +113,27 @@ final class AuditLog: Sendable {
         let milliseconds: Double?
         /// What an item's list of programs had to do with it.
         let trust: String?
+        let request: String?
+        let decision: String?
+        let requires: String?
+        let would: String?
+    }
+
+    /// What the policy made of a request, in words that `keychainctl policy` reads.
+    fileprivate struct Account {
+        let request: String
+        let decision: PolicyDecision
+
+        init?(_ notes: RequestNotes) {
+            guard let account = notes.account else { return nil }
+            request = account.request.json
+            decision = account.decision
+        }
     }
 
     fileprivate static func line(
         _ operation: Operation, _ subject: Subject, _ evidence: Evidence, _ outcome: String,
-        _ notes: RequestNotes? = nil, count: Int = 1
+        _ notes: RequestNotes? = nil, _ account: Account?, count: Int = 1
     ) -> Data {
         let encoder = JSONEncoder()
         encoder.dateEncodingStrategy = .iso8601
@@ -125,7 +144,10 @@ final class AuditLog: Sendable {
             evidence: evidence.proofs.map(\.method.words), outcome: outcome,
             because: notes?.rules ?? [],
             items: notes?.items ?? [], count: count,
-            milliseconds: notes.map { milliseconds(since: $0.began) }, trust: notes?.trust)
+            milliseconds: notes.map { milliseconds(since: $0.began) }, trust: notes?.trust,
+            request: account?.request, decision: account?.decision.outcome.rawValue,
+            requires: account?.decision.requires?.json,
+            would: account?.decision.would?.rawValue)
         var line = (try? encoder.encode(record)) ?? Data()
         line.append(UInt8(ascii: "\n"))
         return line
@@ -156,7 +178,7 @@ extension AuditLog.State {
         return allowed
     }
 
-    mutating func count(_ tally: AuditLog.Tally) {
+    mutating func count(_ tally: AuditLog.Tally, _ notes: RequestNotes) {
         var tally = tally
         // A user may have any number of programs; the file names some of them.
         let known = programs[tally.user, default: []]
@@ -167,19 +189,23 @@ extension AuditLog.State {
                 tally.program = "others"
             }
         }
-        tallies[tally, default: 0] += 1
+        if let known = tallies[tally] {
+            tallies[tally] = (known.count + 1, known.first)
+        } else {
+            tallies[tally] = (1, AuditLog.Account(notes))
+        }
         if tallies.count > AuditLog.mostCounted || countedSince + AuditLog.countFor < .now {
             flush()
         }
     }
 
     mutating func flush() {
-        for (tally, count) in tallies {
+        for (tally, (count, first)) in tallies {
             let subject = AuditLog.Subject(
                 user: tally.user, process: nil, program: tally.program, session: nil)
             file.append(
                 AuditLog.line(
-                    tally.operation, subject, Evidence(), tally.outcome, count: count))
+                    tally.operation, subject, Evidence(), tally.outcome, nil, first, count: count))
         }
         tallies = [:]
         programs = [:]

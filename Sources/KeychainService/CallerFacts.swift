@@ -21,6 +21,8 @@ final class CallerFacts: Sendable {
         /// Names of all groups of an account, and of one group; nil where it can't be told.
         let groups: @Sendable (String) -> [String]?
         let group: @Sendable (UInt32) -> String?
+        let policy: PolicyInForce
+        let digests = ExecutableDigests()
     }
 
     init(_ process: PinnedProcess?, label: String?, _ directory: Directory) {
@@ -30,7 +32,17 @@ final class CallerFacts: Sendable {
     }
 
     func facts(of caller: Caller) -> PolicyFacts {
-        if let facts = known.withLock({ $0 }) { return facts }
+        var facts = known.withLock { $0 } ?? taken(from: caller)
+        // Reading a program costs more than all the rest.
+        if facts[.digest] == .absent, directory.policy.now.asksForDigests {
+            facts[.digest] = fact(process.flatMap(directory.digests.digest))
+            known.withLock { $0?[.digest] = facts[.digest] }
+        }
+        if facts[.digest] == .absent { facts[.digest] = .unknown }
+        return facts
+    }
+
+    private func taken(from caller: Caller) -> PolicyFacts {
         var facts = PolicyFacts()
         facts.uid = .known(caller.user)
         facts[.user] = fact(directory.accounts.name(of: caller.user))
@@ -95,7 +107,6 @@ final class CallerFacts: Sendable {
             let executable = process?.executable()
             facts[.trustedExe] = executable.map { .known(TrustedPath.isTrusted($0)) } ?? .unknown
         }
-        facts[.digest] = .unknown
     }
 
     private func addControlGroup(to facts: inout PolicyFacts) {

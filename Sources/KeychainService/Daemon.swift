@@ -121,7 +121,8 @@ public final class Daemon: Sendable {
             plan.requests, service: service,
             resolver: CallerResolver(sessions: sessions, screens: screens),
             directory: CallerFacts.Directory(
-                accounts: accounts, groups: plan.accountGroups, group: plan.groupName),
+                accounts: accounts, groups: plan.accountGroups, group: plan.groupName,
+                policy: plan.policy),
             memory: memory, prompters: prompters,
             prompterProgram: plan.prompterProgram)
         let handler = Logins(

@@ -18,7 +18,11 @@ struct Judging: Sendable {
     var admission: @Sendable (SealedItem) -> AccessRequest.Admission = { _ in .none }
 
     func judge(_ item: AccessRequest.Item, _ evidence: Evidence) -> Verdict {
-        judge.judge(AccessRequest(circumstances, on: item), evidence.about(item.reference))
+        let request = AccessRequest(circumstances, on: item)
+        let evidence = evidence.about(item.reference)
+        let verdict = judge.judge(request, evidence)
+        if !judge.policy.isEmpty { notes.note(request, evidence, verdict.isDenial, judge) }
+        return verdict
     }
 
     func judge(_ item: SealedItem, _ evidence: Evidence) -> Verdict {
@@ -36,7 +40,9 @@ struct Judging: Sendable {
     /// Whether the caller may know that the item exists.
     func isKnown(_ item: SealedItem) -> Bool {
         if isOwn(item) { return true }
-        if case .deny(.unknownItem) = judge(item, Evidence()) { return false }
+        let asked = self.item(item, item.accessGroup, item.accessControl)
+        let request = AccessRequest(circumstances, on: asked)
+        if case .deny(.unknownItem) = judge.judge(request, Evidence()) { return false }
         return true
     }
 
@@ -187,6 +193,16 @@ extension KeychainService {
         }
         guard password.bytes.count <= Request.longestPassword else { throw .dataTooLarge }
         return try protectors.applicationKey(keychain, password)
+    }
+}
+
+extension Verdict {
+    fileprivate var isDenial: Bool {
+        switch self {
+        case .deny: true
+        case .allow: false
+        case .allowAfter: false
+        }
     }
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import AccessControl
+internal import Dispatch
 internal import Foundation
 internal import LocalSocket
-internal import Secrets
 internal import Synchronization
 
 /// Brings the administrator's policies into force: `keychainctl policy compile` reads them, as
@@ -10,15 +10,27 @@ internal import Synchronization
 /// was in force stays in force.
 public final class PolicyLoader: Sendable {
     private static let deadline = 60.0
+    /// Several files are written one after the other, and a file in pieces.
+    private static let settling: DispatchTimeInterval = .milliseconds(200)
+    /// For file systems on which nothing is told of changes.
+    private static let looking: DispatchTimeInterval = .seconds(60)
 
     private let compiler: String
     private let folders: [String]
-    /// The last that could be used, for a start beside files that can't.
     private let stateFolder: String
-    private let lastGood: String
+    private let kept: KeptPolicies
     private let policy: PolicyInForce
     private let log: @Sendable (String) -> Void
-    private let seen = Mutex<[String]>([])
+    private let queue = DispatchQueue(label: "policies")
+    private let watching = Mutex<Watching>(Watching())
+    /// One at a time: what was read later must not give way to what was read before.
+    private let turn = Mutex<Void>(())
+
+    private struct Watching {
+        var seen: [String] = []
+        /// What was told last, while more may come.
+        var settling = 0
+    }
 
     /// Later folders win. `compiler` is the installed keychainctl.
     public init(
@@ -28,7 +40,7 @@ public final class PolicyLoader: Sendable {
         self.compiler = compiler
         self.folders = folders
         self.stateFolder = stateFolder
-        lastGood = stateFolder + "/policy.last-good"
+        kept = KeptPolicies(stateFolder: stateFolder, mostLevels: folders.count)
         self.policy = policy
         self.log = log
     }
@@ -38,55 +50,102 @@ public final class PolicyLoader: Sendable {
         // Where it can't be made, the daemon itself says so.
         try? PrivateFile.folder(stateFolder, mode: Daemon.stateFolderMode)
         policy.onReload { [weak self] in self?.load() ?? false }
-        seen.withLock { $0 = state() }
+        watching.withLock { $0.seen = state() }
         if load() { return }
-        if let kept = try? PrivateFile.read(lastGood, limit: PolicyParcel.mostBytes),
-            let parcel = try? PolicyParcel(bytes: kept.releasedFromLockedMemory())
-        {
+        if let parcel = kept.parcel {
             use(parcel)
             tell("the last that could be used are in force\n\(parcel.summary)")
+        } else if !kept.folders.isEmpty, let parcel = try? compile(kept.folders) {
+            use(parcel)
+            tell("the last that could be used were compiled again\n\(parcel.summary)")
         } else if let parcel = try? PolicyParcel(.whenBroken, summary: "built in") {
             use(parcel)
             tell("none could be used; secrets take the password, nothing is exported")
         }
     }
 
-    /// Takes up what has changed; false where nothing could be taken and all stays as it was.
-    @discardableResult
-    public func load() -> Bool {
-        let folders = folders.filter { FileManager.default.fileExists(atPath: $0) }
+    /// From now on what changes is taken up.
+    public func watch() {
+        do throws(SocketError) {
+            let watch = try FolderWatch(folders)
+            Thread { [weak self] in
+                while self != nil, (try? watch.wait()) != nil { self?.settle() }
+            }.start()
+        } catch {
+            log("policies: changes are looked for once a minute only")
+        }
+        // Something may have changed since the start.
+        look(after: .seconds(0))
+    }
+
+    private func look(after delay: DispatchTimeInterval) {
+        queue.asyncAfter(deadline: .now() + delay) { [weak self] in
+            self?.loadIfChanged()
+            self?.look(after: Self.looking)
+        }
+    }
+
+    private func settle() {
+        let number = watching.withLock { watching in
+            watching.settling += 1
+            return watching.settling
+        }
+        queue.asyncAfter(deadline: .now() + Self.settling) { [weak self] in
+            guard let self, watching.withLock({ $0.settling }) == number else { return }
+            loadIfChanged()
+        }
+    }
+
+    private struct NotTaken: Error {
+        let words: String
+    }
+
+    private func compile(_ folders: [String]) throws -> PolicyParcel {
         let output: ChildOutput
         do {
             output = try ChildOutput(
                 of: compiler, ["policy", "compile"] + folders.flatMap { ["--policies", $0] },
                 limit: PolicyParcel.mostBytes, deadlineSeconds: Self.deadline)
         } catch {
-            tell("could not be compiled (\(error)); what was in force stays in force")
-            return false
+            throw NotTaken(words: "could not be compiled (\(error))")
         }
         guard output.status?.isSuccess == true else {
             let words = String(decoding: output.bytes.prefix(8192), as: UTF8.self)
-            tell("not taken; what was in force stays in force\n\(words)")
-            return false
+            throw NotTaken(words: "not taken\n\(words)")
         }
-        do {
-            let parcel = try PolicyParcel(bytes: output.bytes)
-            use(parcel)
-            keep(output.bytes)
-            tell("\(parcel.policy.statementCount) rules in force\n\(parcel.summary)")
-            return true
-        } catch {
-            tell("what was compiled makes no sense (\(error)); what was in force stays in force")
-            return false
+        do { return try PolicyParcel(bytes: output.bytes) } catch {
+            throw NotTaken(words: "what was compiled makes no sense (\(error))")
+        }
+    }
+
+    /// Takes up what there is; false where nothing could be taken and all stays as it was.
+    @discardableResult
+    public func load() -> Bool {
+        turn.withLock { _ in
+            do {
+                let parcel = try compile(
+                    folders.filter { FileManager.default.fileExists(atPath: $0) })
+                use(parcel)
+                kept.keep(parcel)
+                tell("\(parcel.policy.statementCount) rules in force\n\(parcel.summary)")
+                return true
+            } catch {
+                let words = (error as? NotTaken)?.words ?? "\(error)"
+                let parts = words.split(separator: "\n", maxSplits: 1).map(String.init)
+                tell(
+                    ([(parts.first ?? "") + "; what was in force stays in force"]
+                        + parts.dropFirst()).joined(separator: "\n"))
+                return false
+            }
         }
     }
 
     /// Looks whether any file has changed, and loads where one has.
-    public func loadIfChanged() {
+    private func loadIfChanged() {
         let now = state()
-        let hasChanged = seen.withLock { seen in
-            defer { seen = now }
-            return seen != now
+        let hasChanged = watching.withLock { watching in
+            defer { watching.seen = now }
+            return watching.seen != now
         }
         if hasChanged { load() }
     }
@@ -98,11 +157,6 @@ public final class PolicyLoader: Sendable {
 
     private func use(_ parcel: PolicyParcel) {
         policy.use(PolicyInForce.Pair(parcel.policy, reach: parcel.reach))
-    }
-
-    private func keep(_ bytes: [UInt8]) {
-        PrivateFile.remove(lastGood)
-        try? PrivateFile.create(lastGood, contents: SecretBytes(copying: bytes))
     }
 
     /// Names, sizes and times of all files.

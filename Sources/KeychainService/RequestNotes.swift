@@ -16,6 +16,14 @@ public final class RequestNotes: Sendable {
         var items: [String] = []
         var wantsFullAudit = false
         var trust: String?
+        var judged: Judged?
+    }
+    /// The first of what was judged, or the first that was refused.
+    private struct Judged {
+        let request: AccessRequest
+        let evidence: Evidence
+        let isDenied: Bool
+        let judge: Judge
     }
     let began = ContinuousClock.now
     private let noted = Mutex(Noted())
@@ -52,6 +60,33 @@ public final class RequestNotes: Sendable {
                 noted.rules.append(rule)
             }
         }
+    }
+
+    func note(
+        _ request: AccessRequest, _ evidence: Evidence, _ isDenied: Bool, _ judge: Judge
+    ) {
+        noted.withLock { noted in
+            guard noted.judged.map({ isDenied && !$0.isDenied }) ?? true else { return }
+            noted.judged = Judged(
+                request: request, evidence: evidence, isDenied: isDenied, judge: judge)
+        }
+    }
+
+    /// What the policy made of it, with the facts that it rests on. Names of items are in it only
+    /// where a rule wants all to be told.
+    var account: (request: PolicyRequest, decision: PolicyDecision)? {
+        let (judged, isFull) = noted.withLock { ($0.judged, $0.wantsFullAudit) }
+        guard let judged,
+            let account = judged.judge.account(of: judged.request, judged.evidence)
+        else { return nil }
+        let isTold = isFull || account.decision.audit == .full
+        return (isTold ? account.request : account.request.withoutNames, account.decision)
+    }
+
+    /// A rule on trial would have had it otherwise.
+    var isComplainedOf: Bool {
+        guard noted.withLock({ $0.judged?.judge.complains }) == true else { return false }
+        return account?.decision.would != nil
     }
 
     /// What was granted, and by which rule where it was one.

@@ -56,6 +56,14 @@ public final class PinnedProcess: Sendable {
             path: path, device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
     }
 
+    /// The same file, to be read.
+    public func openExecutable() -> OpenedExecutable? {
+        // Safe: opens below the pinned folder; the descriptor has an owner at once.
+        let number = unsafe openat(folder.number, "exe", O_RDONLY | O_CLOEXEC | O_NOCTTY)
+        guard number >= 0 else { return nil }
+        return OpenedExecutable(Descriptor(owning: number))
+    }
+
     /// Whether paths and process numbers mean the same to it as to us.
     public func sharesOurNamespaces() -> Bool {
         ["ns/user", "ns/pid", "ns/mnt"].allSatisfy { name in

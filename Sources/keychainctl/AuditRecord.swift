@@ -17,6 +17,12 @@ struct AuditRecord: Decodable {
     let count: Int
     /// Fingerprints of the items that were concerned.
     let items: [String]
+    /// What the policy was asked, as `keychainctl policy decide` reads it, and what it said; nil
+    /// where it had no word.
+    let request: String?
+    let decision: String?
+    let requires: String?
+    let would: String?
 
     /// Whether it ended otherwise than the caller wished, and not because there was no such item.
     var isRefusal: Bool { outcome != "allowed" && outcome != "notFound" }
@@ -31,6 +37,7 @@ struct AuditRecord: Decodable {
 
     private enum Key: CodingKey {
         case time, operation, user, program, evidence, outcome, because, count, items
+        case request, decision, requires, would
     }
 
     init(from decoder: any Decoder) throws {
@@ -49,5 +56,9 @@ struct AuditRecord: Decodable {
         rules = try content.decodeIfPresent([String].self, forKey: .because) ?? []
         count = try content.decodeIfPresent(Int.self, forKey: .count) ?? 1
         items = try content.decodeIfPresent([String].self, forKey: .items) ?? []
+        request = try content.decodeIfPresent(String.self, forKey: .request)
+        decision = try content.decodeIfPresent(String.self, forKey: .decision)
+        requires = try content.decodeIfPresent(String.self, forKey: .requires)
+        would = try content.decodeIfPresent(String.self, forKey: .would)
     }
 }

@@ -79,8 +79,8 @@ struct Keychaind: ParsableCommand {
                 accountGroups: { Account.groups(of: $0) },
                 groupName: { Account.groupName(of: $0) }, policy: policy,
                 bounds: { bounds.now }, log: log))
+        loader.watch()
         daemon.watch {
-            loader.loadIfChanged()
             do { try bounds.loadIfChanged() } catch {
                 log("\(error); what was in force stays in force")
             }

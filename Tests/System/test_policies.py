@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What administrators write, enforced by a running daemon."""
 
+import hashlib
 import json
 import os
 import pathlib
+import re
+import shutil
 import time
 
 import pytest
@@ -107,6 +110,20 @@ def test_a_group_makes_programs_members(login, admin, tools):
     assert heard(shell) == "<plan-s3cret>"
 
 
+def test_a_program_is_known_by_its_digest(shell, admin, tools):
+    rule = """rules:
+  - id: test.only-this-build
+    forbid: Another build.
+    operations: read-secret
+    resource: {service: mail}
+    unless: [{subject: {digest: "sha256:%s"}}]
+"""
+    admin(rule % hashlib.sha256(world.CONTROL.read_bytes()).hexdigest())
+    assert "mail-s3cret" in shell.run(GET.format("mail")).text
+    admin(rule % ("0" * 64))
+    assert "s3cret" not in shell.run(GET.format("mail")).text
+
+
 def test_in_a_closed_scope_nothing_happens_without_a_permit(shell, admin):
     admin("""closed:
   - id: test.closed
@@ -145,6 +162,43 @@ def test_a_complaining_rule_refuses_nothing(shell, admin):
     assert "mail-s3cret" in shell.run(GET.format("mail")).text
 
 
+def test_what_was_decided_is_recorded_and_replayed_under_other_rules(shell, admin, daemon, tmp_path):
+    soon = time.strftime("%Y-%m-%d", time.localtime(time.time() + 30 * 86400))
+    admin(f"""closed:
+  - id: test.closed
+    operations: read-secret
+    resource: {{service: mail}}
+rules:
+  - id: test.trial
+    mode: complain
+    expires: {soon}
+    forbid: On trial.
+    operations: read-secret
+    resource: {{service: bank}}
+""")
+    assert shell.run(GET.format("mail")).status != 0
+    assert shell.run(GET.format("bank")).status == 0
+    records = [r for r in audit(daemon) if r["operation"] == "copyMatching" and "request" in r]
+    denied, trial = [r for r in records if r["decision"] == "deny"], [r for r in records if "would" in r]
+    assert denied and denied[0]["because"] == ["test.closed"] and trial[0]["would"] == "deny"
+    request = json.loads(denied[0]["request"])
+    assert request["subject"]["exe"] == str(world.CONTROL) and request["subject"]["trusted-exe"]
+    # What the item is called is no rule's to have written down, but audit: full's.
+    assert request["resource"]["service"] == "unknown!"
+    assert "mail" not in denied[0]["request"] and "bank" not in json.dumps(trial)
+    (tmp_path / "50-none.yaml").write_text(
+        "policy: v1\nname: none\nrules:\n  - {id: t.no, forbid: no, operations: add}\n")
+    replayed = world.run(world.CONTROL, "policy", "replay", "--since", "1h", "--state", world.STATE,
+                         "--with", tmp_path).stdout
+    assert "× allow, was deny: read-secret by exe:" in replayed, replayed
+    assert "× deny because t.no, was allow: add" in replayed, replayed
+    suggested = world.run(world.CONTROL, "policy", "suggest", "--since", "boot", "--state",
+                          world.STATE, "--policies", ADMIN).stdout
+    assert "permit: It was asked for and refused." in suggested and "# opens: " in suggested
+    assert f'exe: "{world.CONTROL}", trusted-exe: true' in suggested
+    assert "Nothing overrules test.trial." in suggested
+
+
 def test_a_redacted_attribute_is_in_no_answer(shell, admin):
     assert shell.run("keychainctl list generic-password --json").text.count('"me"') >= 2
     admin("""rules:
@@ -178,10 +232,58 @@ def test_where_no_policy_ever_worked_secrets_take_the_password(daemon, login, ad
     assert shell.run(ADD.format("mail")).status == 0
     daemon.stop()
     (world.STATE / "policy.last-good").unlink(missing_ok=True)
+    shutil.rmtree(world.STATE / "policy.sources", ignore_errors=True)
     (ADMIN / "50-test.yaml").write_text("nonsense")
     daemon.start()
     answered = shell.run(GET.format("mail"), [ALICE[1]])
     assert "mail-s3cret" in answered.text and "assword" in answered.text
+
+
+@pytest.mark.parametrize("damage", ["cut", "altered", "gone"])
+def test_a_kept_policy_that_is_damaged_is_compiled_again_from_its_sources(
+        damage, shell, admin, daemon):
+    admin("""rules:
+  - id: test.no-mail
+    forbid: Nobody reads mail here.
+    operations: read-secret
+    resource: {service: mail}
+""")
+    daemon.stop()
+    (ADMIN / "60-broken.yaml").write_text("nonsense")
+    kept = world.STATE / "policy.last-good"
+    whole = bytearray(kept.read_bytes())
+    if damage == "gone":
+        kept.unlink()
+    else:
+        whole[200] ^= 1
+        kept.write_bytes(whole[:len(whole) // 2] if damage == "cut" else whole)
+    daemon.start()
+    assert "compiled again" in daemon.log(), daemon.log()
+    assert re.search(r"policy.sources/\d/50-test.yaml: 1 rule", daemon.log()), daemon.log()
+    assert shell.run(GET.format("mail")).status != 0
+    assert "bank-s3cret" in shell.run(GET.format("bank"), [ALICE[1]]).text
+    # Nobody else can put anything among them.
+    for path in (world.STATE / "policy.sources").rglob("*"):
+        facts = path.stat()
+        assert facts.st_uid == 0 and not facts.st_mode & 0o022, path
+
+
+def test_a_folder_that_is_made_later_is_noticed(shell, daemon):
+    runtime = world.RUN / "policies.d"
+    assert not runtime.exists()
+    before = daemon.log().count("policies:")
+    runtime.mkdir()
+    time.sleep(0.5)
+    (runtime / "50-late.yaml").write_text(
+        "policy: v1\nname: late\nrules:\n  - id: late.no-mail\n    forbid: no\n"
+        "    operations: read-secret\n    resource: {service: mail}\n")
+    try:
+        world.wait_for(lambda: daemon.log().count("policies:") > before, "the policy")
+        assert shell.run(GET.format("mail")).status != 0
+    finally:
+        before = daemon.log().count("policies:")
+        shutil.rmtree(runtime)
+        world.wait_for(lambda: daemon.log().count("policies:") > before, "the policy")
 
 
 @pytest.mark.parametrize("wrong", ["owner", "mode"])

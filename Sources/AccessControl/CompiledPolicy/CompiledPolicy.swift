@@ -29,6 +29,18 @@ public struct CompiledPolicy: Sendable {
     /// How many rules, scopes and memberships there are.
     public var statementCount: Int { image.count(.statements) }
 
+    /// Whether any of them asks for the field, which it may cost something to establish.
+    public func asks(for field: TextField) -> Bool {
+        (0..<image.count(.symbols)).contains {
+            image.word(.symbols, $0) >> 8 == UInt32(field.rawValue)
+        }
+    }
+
+    /// Whether any of them complains, or did until some day.
+    var complains: Bool {
+        (0..<statementCount).contains { image.word(.statements, $0) & Self.complains != 0 }
+    }
+
     /// What the policy takes in memory and in a snapshot.
     public var byteCount: Int { image.words.count * 4 }
 

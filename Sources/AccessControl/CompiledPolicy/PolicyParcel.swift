@@ -1,28 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the compiler hands to the daemon: a policy, what it lets others know of, and a summary for
-/// people; or, in words, why there is none.
+/// What the compiler hands to the daemon: a policy, what it lets others know of, a summary for
+/// people, and the files that it was made of; or, in words, why there is none.
 ///
-/// `KCPP1`, a newline, and three blocks of four bytes of length (little-endian) and so many bytes.
+/// `KCPP2`, a newline, and blocks of four bytes of length (little-endian) and so many bytes: those
+/// three, and for each file its level, a digit, with its name, and what is in it.
 public struct PolicyParcel: Sendable {
-    public static let mostBytes = 2 * CompiledPolicy.mostSnapshotBytes + 1 << 20
-    private static let magic = Array("KCPP1\n".utf8)
+    /// Files that are more than this together are not handed on.
+    public static let mostSourceBytes = 16 << 20
+    public static let mostBytes =
+        2 * CompiledPolicy.mostSnapshotBytes + mostSourceBytes + 2 << 20
+    private static let magic = Array("KCPP2\n".utf8)
+    private static let mostSources = 3 * 4_096
+
+    /// A file of policies, of one of the folders.
+    public struct Source: Sendable, Equatable {
+        /// Which folder: 0 is the vendor's.
+        public let level: Int
+        public let name: String
+        public let bytes: [UInt8]
+
+        public init(level: Int, name: String, bytes: [UInt8]) {
+            self.level = level
+            self.name = name
+            self.bytes = bytes
+        }
+    }
 
     public let policy: CompiledPolicy
     public let reach: CompiledPolicy
     /// Which files it was made of, a line each.
     public let summary: String
+    /// Empty where they are not known, or too much.
+    public private(set) var sources: [Source]
 
     /// Of a set that has been checked.
-    public init(_ set: PolicySet, summary: String) throws(PolicyCompilationError) {
+    public init(
+        _ set: PolicySet, summary: String, sources: [Source] = []
+    ) throws(PolicyCompilationError) {
         policy = try CompiledPolicy(set)
         reach = try CompiledPolicy(set.reachOnly)
         self.summary = summary
+        let size = sources.reduce(0) { $0 + $1.bytes.count + $1.name.utf8.count }
+        self.sources = size <= Self.mostSourceBytes ? sources : []
+    }
+
+    public var withoutSources: PolicyParcel {
+        var copy = self
+        copy.sources = []
+        return copy
     }
 
     public var bytes: [UInt8] {
         var bytes = Self.magic
-        for block in [policy.snapshot, reach.snapshot, Array(summary.utf8)] {
+        let files = sources.flatMap { [Array("\($0.level)\($0.name)".utf8), $0.bytes] }
+        for block in [policy.snapshot, reach.snapshot, Array(summary.utf8)] + files {
             for shift in [0, 8, 16, 24] {
                 bytes.append(UInt8(truncatingIfNeeded: block.count >> shift))
             }
@@ -39,7 +71,17 @@ public struct PolicyParcel: Sendable {
         policy = try CompiledPolicy(snapshot: Array(try Self.block(&rest)))
         reach = try CompiledPolicy(snapshot: Array(try Self.block(&rest)))
         summary = String(decoding: try Self.block(&rest), as: UTF8.self)
-        guard rest.isEmpty else { throw .wrongLength }
+        sources = []
+        while !rest.isEmpty {
+            let place = try Self.block(&rest)
+            guard let level = place.first.map({ Int($0) - 0x30 }), (0..<10).contains(level),
+                sources.count < Self.mostSources
+            else { throw .wrongLength }
+            sources.append(
+                Source(
+                    level: level, name: String(decoding: place.dropFirst(), as: UTF8.self),
+                    bytes: Array(try Self.block(&rest))))
+        }
     }
 
     private static func block(

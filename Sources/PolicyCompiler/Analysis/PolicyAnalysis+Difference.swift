@@ -38,7 +38,8 @@ extension PolicyAnalysis {
         let changed = Set(sets[0]).symmetricDifference(sets[1])
         var collector = ChangeCollector(
             before: ReferenceEvaluator(policy), after: ReferenceEvaluator(other), day: day)
-        let near = Self.areas(changed)
+        // In the order of the sets, so that the same request is shown each time.
+        let near = Self.areas(sets.joined().filter(changed.contains))
         guard !near.isEmpty else { return PolicyDifference(changes: [], isComplete: true) }
         var isComplete = true
         do throws(Budget.Spent) {
@@ -63,13 +64,14 @@ extension PolicyAnalysis {
 extension PolicyAnalysis {
     /// Where requests lie that the changed statements match. Who is a member is not asked here:
     /// groups tell it otherwise in each set.
-    private static func areas(_ changed: Set<Meaning>) -> [Area] {
+    private static func areas(_ changed: [Meaning]) -> [Area] {
         let areas = changed.flatMap { meaning in
             [meaning.match.box, meaning.match.box.asRelease].compactMap(\.self).map { box in
                 Area(box: box.withoutMembers, least: meaning.kind.least)
             }
         }
-        return Array(Set(areas))
+        var seen: Set<Area> = []
+        return areas.filter { seen.insert($0).inserted }
     }
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import AccessControl
 
 /// A JSON value whose keys keep their order.
 indirect enum SchemaValue {

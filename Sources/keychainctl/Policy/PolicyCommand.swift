@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import ArgumentParser
 
-/// `keychainctl policy`: works on files alone; no daemon is asked.
+/// `keychainctl policy`: works on files; only `status` and `reload` ask the daemon.
 struct PolicyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "policy", abstract: "Check, test and explain policies.",
@@ -26,5 +26,7 @@ struct PolicyCommand: ParsableCommand {
             PolicyWhoCommand.self,
             PolicyCanCommand.self,
             PolicyDiffCommand.self,
+            PolicyReplayCommand.self,
+            PolicySuggestCommand.self,
         ])
 }

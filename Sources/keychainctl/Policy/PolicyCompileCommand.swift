@@ -28,7 +28,12 @@ struct PolicyCompileCommand: ParsableCommand {
             try DescriptorOutput.write(Array(errors.map(\.text).joined().utf8))
             throw ExitCode.failure
         }
-        let parcel = try PolicyParcel(loaded.policy, summary: summary(of: loaded))
+        let sources = loaded.files.map { file in
+            PolicyParcel.Source(
+                level: file.level, name: file.baseName, bytes: file.source.bytes)
+        }
+        let parcel = try PolicyParcel(
+            loaded.policy, summary: summary(of: loaded), sources: sources)
         try DescriptorOutput.write(parcel.bytes)
     }
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-public import AccessControl
 
 extension PolicyRequest {
     /// The request as a line that `decide` and `explain` read. The day is left out.
@@ -8,8 +7,7 @@ extension PolicyRequest {
             facts.json(block).map { "\"\(block.rawValue)\": \($0)" }
         }
         var parts = ["\"operation\": \(JSONText(operation.rawValue))"] + blocks
-        let proofs = evidence.map(\.json)
-        if !proofs.isEmpty { parts.append("\"evidence\": {\(proofs.joined(separator: ", "))}") }
+        if !evidence.isEmpty { parts.append("\"evidence\": \(evidence.json)") }
         if let before, let resource = before.json(.resource) {
             parts.append("\"before\": {\"resource\": \(resource)}")
         }
@@ -28,7 +26,7 @@ extension PolicyFacts {
             case .known(let value): entries.append((name, words(value)))
             }
         }
-        for field in TextField.allCases where field.block == block {
+        for field in TextField.allCases where field.block == block && self[field] != .known([]) {
             add(field.name, self[field]) { texts in
                 field == .group
                     ? JSONText.list(texts)
@@ -64,7 +62,8 @@ extension PolicyFacts {
 }
 
 extension PolicyItemFlags {
-    var names: [String] {
+    /// The words of those that are set.
+    public var names: [String] {
         Self.words.filter { word in PolicyItemFlags(word: word).map { contains($0) } ?? false }
     }
 }
@@ -74,16 +73,48 @@ extension MinuteOfWeek {
     fileprivate var words: String {
         let two = { (number: Int) in (number < 10 ? "0" : "") + "\(number)" }
         let minute = value % Self.perDay
-        return "\(FileReader.days[value / Self.perDay]) \(two(minute / 60)):\(two(minute % 60))"
+        let day = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"][value / Self.perDay]
+        return "\(day) \(two(minute / 60)):\(two(minute % 60))"
     }
 }
 
-extension PolicyProof {
+extension [PolicyProof] {
+    /// Of several proofs by one method the freshest.
     fileprivate var json: String {
-        let proof = "{\"age\": \"\(age)\", \"scope\": \"\(scope.word)\"}"
-        return switch method {
-        case .factor(let factor): "\"\(factor.rawValue)\": \(proof)"
-        case .pam(let service): "\"pam\": {\(JSONText(service.string)): \(proof)}"
+        var factors: [String] = []
+        var services: [String] = []
+        var seen: Set<PolicyMethod> = []
+        for proof in sorted(by: { $0.age < $1.age }) where seen.insert(proof.method).inserted {
+            let words = "{\"age\": \"\(proof.age)\", \"scope\": \"\(proof.scope.word)\"}"
+            switch proof.method {
+            case .factor(let factor): factors.append("\"\(factor.rawValue)\": \(words)")
+            case .pam(let service): services.append("\(JSONText(service.string)): \(words)")
+            }
         }
+        if !services.isEmpty { factors.append("\"pam\": {\(services.joined(separator: ", "))}") }
+        return "{\(factors.joined(separator: ", "))}"
+    }
+}
+
+extension PolicyRequest {
+    /// The same without the names that people give to items.
+    public var withoutNames: PolicyRequest {
+        var copy = self
+        copy.facts.hideNames()
+        copy.before?.hideNames()
+        return copy
+    }
+}
+
+extension TextField {
+    /// What people and programs call items by; it is in records only where a rule asks for it.
+    public static let itemNames: [TextField] = [
+        .service, .account, .server, .itemLabel, .creator,
+    ]
+}
+
+extension PolicyFacts {
+    fileprivate mutating func hideNames() {
+        for field in TextField.itemNames where self[field] != .absent { self[field] = .unknown }
     }
 }

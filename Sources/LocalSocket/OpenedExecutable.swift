@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Glibc
+
+/// The file that a process runs, opened: whatever its path names by now.
+public struct OpenedExecutable: Sendable {
+    /// The same as long as nobody has written to the file.
+    public struct Version: Sendable, Hashable {
+        public let size: Int
+        let device: UInt64
+        let inode: UInt64
+        let written: [Int]
+    }
+
+    private let descriptor: Descriptor
+
+    init(_ descriptor: Descriptor) { self.descriptor = descriptor }
+
+    /// nil for what is no regular file.
+    public var version: Version? {
+        var status = stat()
+        // Safe: the structure is this function's own.
+        guard unsafe fstat(descriptor.number, &status) == 0, status.st_mode & S_IFMT == S_IFREG
+        else { return nil }
+        return Version(
+            size: Int(status.st_size), device: UInt64(status.st_dev),
+            inode: UInt64(status.st_ino),
+            written: [
+                status.st_mtim.tv_sec, status.st_mtim.tv_nsec, status.st_ctim.tv_sec,
+                status.st_ctim.tv_nsec,
+            ])
+    }
+
+    /// Hands out what is in it, in order; false where it could not be read, or is longer.
+    public func read(upTo limit: Int, _ body: ([UInt8]) -> Void) -> Bool {
+        var offset = 0
+        var piece = [UInt8](repeating: 0, count: 256 * 1024)
+        while offset <= limit {
+            // Safe: reads at most the array's length.
+            let count = unsafe piece.withUnsafeMutableBytes {
+                unsafe pread(descriptor.number, $0.baseAddress, $0.count, offset)
+            }
+            if count == 0 { return true }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return false }
+            body(count == piece.count ? piece : Array(piece.prefix(count)))
+            offset += count
+        }
+        return false
+    }
+}
