@@ -10,7 +10,8 @@ do {
     let words = CommandLine.arguments
     switch (words.dropFirst().first, words.count) {
     case ("random", 4):
-        var calls = RandomCalls(seed: UInt64(words[2]) ?? 0, groups: [try ownGroup()])
+        var calls = RandomCalls(
+            seed: UInt64(words[2]) ?? 0, groups: [try ownGroup()], changesProtection: false)
         calls.run(steps: Int(words[3]) ?? 0)
         calls.differences.forEach { print($0) }
         exit(calls.differences.isEmpty ? 0 : 1)

@@ -20,13 +20,16 @@ public struct RandomCalls {
 
     /// The program's own, the default one first. What lies in them is deleted.
     private let groups: [String]
+    /// Whether updates change what protects items, for which policies may ask the user.
+    private let changesProtection: Bool
     private var model: PlainKeychain
     private var random: SeededGenerator
     /// Sentences; none where everything went as it must.
     public private(set) var differences: [String] = []
 
-    public init(seed: UInt64, groups: [String]) {
+    public init(seed: UInt64, groups: [String], changesProtection: Bool = true) {
         self.groups = groups
+        self.changesProtection = changesProtection
         model = PlainKeychain(groups: groups)
         random = SeededGenerator(seed: seed)
         for group in groups {
@@ -56,6 +59,7 @@ public struct RandomCalls {
         case 7..<9:
             var changes = dictionary(mayBeAny: false)
             changes["class"] = nil
+            if !changesProtection { changes["pdmn"] = nil }
             let expected = model.update(query, changes)
             expect(expected, update(query, changes), "\(place): update \(query) \(changes)")
         default: expect(model.delete(query), delete(query), "\(place): delete \(query)")

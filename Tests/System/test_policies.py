@@ -81,6 +81,14 @@ def test_a_rule_requires_what_the_item_does_not(shell, admin):
     assert alone.status == 4 and "s3cret" not in alone.text
 
 
+def test_only_an_update_that_changes_the_protection_asks(shell):
+    update = ("keychainctl update generic-password --service mail --new-comment {0} "
+              "--new-accessible {0} --new-flags none")
+    assert shell.run(update.format("when-unlocked")).status == 0
+    assert shell.run(update.format("after-first-unlock"), [ALICE[1]]).status == 0
+    assert "after-first-unlock" in shell.run("keychainctl list generic-password").text
+
+
 def test_a_share_lets_another_program_read_what_it_names_and_no_more(shell, admin, tools):
     start(shell, "read:mail:A")
     assert heard(shell) == NOT_FOUND

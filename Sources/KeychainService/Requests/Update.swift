@@ -110,7 +110,10 @@ extension KeychainService {
             case .allowAfter(let requirement): needs.require(requirement, for: item)
             }
             if change.trust != nil { try needs.add(item, changingTrust) }
-            guard newRights != nil, !policy.now.judge.policy.isEmpty else { continue }
+            // Programs say the rights with each update, mostly those that the item has.
+            guard newRights != nil, rights != item.accessControl,
+                !policy.now.judge.policy.isEmpty
+            else { continue }
             try needs.add(item, changingRights)
         }
     }
