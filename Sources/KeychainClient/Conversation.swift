@@ -42,6 +42,7 @@ struct Conversation {
                 if let status = part.status { answer.status = status }
                 if let known = part.capabilities { answer.capabilities = known }
                 if let report = part.report { answer.report = report }
+                answer.protectors += part.protectors
                 if let kept = part.safekept { answer.safekept = kept }
                 if !continues { return answer }
             case .needsPrompter(let challenge, let program):

@@ -17,9 +17,7 @@ public struct ChildExchange: Sendable {
         with executable: String, _ arguments: [String], question: HeldSecret,
         deadlineSeconds: Double
     ) throws(SocketError) {
-        let (ours, theirs) = try ConversationChannel.pair()
-        try ours.send(.answer(question))
-        let child = try Self.start(executable, arguments, theirs)
+        let (ours, child) = try Self.start(executable, arguments, question)
         let message: ConversationMessage?
         do { message = try ours.receive(deadlineSeconds: deadlineSeconds) } catch {
             // It ended without an answer, or its time is up.
@@ -30,12 +28,15 @@ public struct ChildExchange: Sendable {
         code = child.wait(deadlineSeconds: 1)?.code
     }
 
-    /// Afterwards the child alone has its end.
+    /// Afterwards the child alone has its end: when it ends, ours hears of it.
     private static func start(
-        _ executable: String, _ arguments: [String], _ theirs: consuming ConversationChannel
-    ) throws(SocketError) -> ChildProcess {
-        try ChildProcess(
+        _ executable: String, _ arguments: [String], _ question: HeldSecret
+    ) throws(SocketError) -> (ConversationChannel, ChildProcess) {
+        let (ours, theirs) = try ConversationChannel.pair()
+        try ours.send(.answer(question))
+        let child = try ChildProcess(
             executable: executable, arguments: arguments, environment: [],
             passing: [(source: theirs.descriptor.number, target: descriptor)], newSession: true)
+        return (ours, child)
     }
 }
