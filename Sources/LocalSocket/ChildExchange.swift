@@ -37,6 +37,7 @@ public struct ChildExchange: Sendable {
         let child = try ChildProcess(
             executable: executable, arguments: arguments, environment: [],
             passing: [(source: theirs.descriptor.number, target: descriptor)], newSession: true)
+        withExtendedLifetime(theirs) {}
         return (ours, child)
     }
 }
