@@ -16,7 +16,7 @@ public struct LoginUnlock: Sendable {
     /// somebody else's rights. Their names without what follows a hyphen (`su-l`, `sudo-i`).
     static let servicesOfOthers: Set<String> = [
         "sudo", "su", "runuser", "doas", "cron", "crond", "atd", "at", "systemd", "polkit",
-        "pkexec", "machinectl", "keychain", "other",
+        "pkexec", "machinectl", "other",
     ]
 }
 

@@ -55,11 +55,14 @@ def write_down(shell):
 def typed(shell, line, *answers):
     """Runs a command, and answers whatever it asks in this order."""
     shell.send(f"{line}; echo \"<status $?>\"")
+    text = ""
     for answer in answers:
         shell.terminal.expect(r"(?m)[:] ?$")
+        text += shell.terminal.before
         shell.terminal.sendline(answer)
     shell.terminal.expect(r"<status (\d+)>\r\n")
-    text, status = shell.terminal.before, int(shell.terminal.match.group(1))
+    text += shell.terminal.before
+    status = int(shell.terminal.match.group(1))
     shell.terminal.expect_exact(shell.PROMPT)
     return world.Result(status, text.replace("\r\n", "\n"))
 
