@@ -45,8 +45,8 @@ struct RefusalMeaning {
                 Self(
                     .notAuthenticated, "you were not authenticated, or never can be for this item",
                     """
-                    Items that ask for their user need a keychain with a password; keychainctl \
-                    status shows whether it has one.
+                    If nobody asked you: such an item needs a keychain with a password; \
+                    keychainctl status shows whether it has one.
                     """)
             case .forbidden:
                 Self(
