@@ -12,6 +12,17 @@ public enum ConversationOutcome: UInt8, Sendable {
     case unavailable = 3
     case accountRefused = 4
     case tooManyTries = 5
+
+    /// What `keychain-auth` ends with besides, for whoever has not the channel. No PAM module that
+    /// ends the process by itself says one of these by mistake: 0 least of all.
+    public var exitStatus: Int32 { Self.firstStatus + Int32(rawValue) }
+
+    public init?(exitStatus: Int32) {
+        guard let value = UInt8(exactly: exitStatus - Self.firstStatus) else { return nil }
+        self.init(rawValue: value)
+    }
+
+    private static let firstStatus: Int32 = 80
 }
 
 /// What the two ends of a PAM conversation say to each other.

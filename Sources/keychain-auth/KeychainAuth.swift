@@ -22,7 +22,7 @@ struct KeychainAuth {
         let channel = ConversationChannel(Descriptor(owning: channelDescriptor))
         let outcome = outcome(of: invocation, channel)
         try? channel.send(.finished(outcome))
-        exit(Int32(outcome.rawValue))
+        exit(outcome.exitStatus)
     }
 
     private static func outcome(

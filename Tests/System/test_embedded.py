@@ -5,6 +5,7 @@ import pytest
 
 import world
 from conftest import ALICE
+from test_hostile_modules import hostile  # noqa: F401
 
 ADD = "printf s3cret | keychainctl add generic-password --service mail --account me"
 GET = "keychainctl get generic-password --service mail --account me"
@@ -46,6 +47,17 @@ def test_presence_is_proven_by_the_user_s_own_password(shell):
     assert right.status == 0 and "b4nk" in right.text
     wrong = shell.run(f"keychainctl get {bank}", ["no"] * 3)
     assert wrong.status == 6 and "b4nk" not in wrong.text
+    shell.run("keychainctl lock")
+
+
+@pytest.mark.parametrize("how", ["exit", "abort", "stack"])
+def test_a_pam_module_that_ends_the_helper_proves_nothing(how, shell, hostile):
+    shell.run("keychainctl set-password", ["own words", "own words"])
+    bank = "generic-password --service bank"
+    assert shell.run(f"printf b4nk | keychainctl add {bank} --flags user-presence").status == 0
+    hostile(ALICE, how)
+    refused = shell.run(f"keychainctl get {bank}")
+    assert refused.status == 6 and "b4nk" not in refused.text
     shell.run("keychainctl lock")
 
 

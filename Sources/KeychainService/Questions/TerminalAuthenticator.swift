@@ -72,7 +72,7 @@ struct TerminalAuthenticator: Authenticator {
         if status == nil { programs.prover.kill() }
         // It sees its channel end, and leaves the terminal as it found it.
         if programs.shower.wait(deadlineSeconds: 2) == nil { programs.shower.kill() }
-        switch status?.code.flatMap({ UInt8(exactly: $0) }).flatMap(ConversationOutcome.init) {
+        switch status?.code.flatMap(ConversationOutcome.init(exitStatus:)) {
         case .success: return
         case .cancelled: throw .cancelled
         default: throw .authenticationFailed
