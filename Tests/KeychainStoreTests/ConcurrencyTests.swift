@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import GRDB
 import KeychainModel
 import Testing
 
@@ -52,6 +53,41 @@ import Testing
             grant(.delete, $0)
         }
         #expect(try keychain.find(query()).isEmpty)
+    }
+
+    @Test func `a writer that waits too long is told so, and what was acknowledged stays`() throws {
+        let keychain = try TestKeychain()
+        try keychain.add(generic("mail", "before"), "kept")
+        let other = try keychain.writer()
+        let hasty = try KeychainFile.open(
+            at: keychain.path, owner: TestKeychain.owner, patience: Patience(seconds: 0.1))
+        #expect(throws: KeychainStoreError.busy) {
+            _ = try hasty.delete(query(), groups: [TestKeychain.group], keys: keychain.keys()) {
+                grant(.delete, $0)
+            }
+        }
+        // Who reads waits for nobody.
+        let found = try #require(try keychain.find(query()).first)
+        #expect(try keychain.open(found) == "kept")
+        try other.close()
+        try keychain.add(generic("mail", "after"))
+        #expect(try keychain.find(query()).map(\.account) == ["before", "after"])
+    }
+
+    @Test func `a writer waits for another process and then writes`() throws {
+        let keychain = try TestKeychain()
+        let other = try keychain.writer()
+        let failures = Tally()
+        let done = DispatchGroup()
+        DispatchQueue.global().async(group: done) {
+            do { try keychain.add(generic()) } catch { failures.add() }
+        }
+        // It can't be done yet, however slow this machine is.
+        #expect(done.wait(timeout: .now() + 0.1) == .timedOut)
+        try other.close()
+        done.wait()
+        #expect(failures.count == 0)
+        #expect(try keychain.find(query()).count == 1)
     }
 
     @Test func `a password changed meanwhile by another is not overwritten`() throws {

@@ -120,6 +120,15 @@ final class TestKeychain: Sendable {
         try queue.close()
     }
 
+    /// Another process that is writing, and goes on until its connection is closed.
+    func writer() throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        try queue.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+        return queue
+    }
+
     func rows(_ sql: String) throws -> [Row] {
         let queue = try DatabaseQueue(path: path)
         defer { try? queue.close() }

@@ -51,7 +51,7 @@ final class KeychainFolder: Sendable {
             return OpenKeychain(user: user, name: name, path: path, file: known.file)
         }
         let file: KeychainFile
-        do { file = try KeychainFile.open(at: path, owner: owner) } catch {
+        do { file = try KeychainFile.open(at: path, owner: owner, patience: patience) } catch {
             throw Self.refusal(error)
         }
         remember(OpenFile(file: file, identity: identity), key)
@@ -117,6 +117,8 @@ final class KeychainFolder: Sendable {
         guard let verified = KeychainName(name) else { throw .badKeychainName }
         return verified
     }
+
+    private var patience: Patience { layout == .ownUser ? .amongEquals : .ofOwner }
 
     private func folder(_ user: UInt32) -> String {
         layout == .ownUser ? path : path + "/\(user)"

@@ -19,17 +19,19 @@ public final class KeychainFile: Sendable {
     /// Opens a file that exists; never makes, repairs or replaces one. One of an older version is
     /// brought up to date, and kept as it was beside it.
     public static func open(
-        at path: String, owner: KeychainOwner
+        at path: String, owner: KeychainOwner, patience: Patience = .amongEquals
     ) throws(KeychainStoreError) -> KeychainFile {
-        try KeychainFile(path, owner)
+        try KeychainFile(path, owner, patience)
     }
 
-    private init(_ path: String, _ owner: KeychainOwner) throws(KeychainStoreError) {
+    private init(
+        _ path: String, _ owner: KeychainOwner, _ patience: Patience
+    ) throws(KeychainStoreError) {
         self.path = path
         self.owner = owner
         try FileCheck.check(path)
         do {
-            pool = try Self.pool(path, owner)
+            pool = try Self.pool(path, owner, patience)
             // After the pool has set its own idea of it: an acknowledged write is on the disk.
             try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
             let keybag = try pool.read { try Keybag($0) }
@@ -38,12 +40,14 @@ public final class KeychainFile: Sendable {
         } catch { throw KeychainStoreError(error) }
     }
 
-    private static func pool(_ path: String, _ owner: KeychainOwner) throws -> DatabasePool {
+    private static func pool(
+        _ path: String, _ owner: KeychainOwner, _ patience: Patience
+    ) throws -> DatabasePool {
         do {
-            return try DatabasePool(path: path, configuration: .keychain())
+            return try DatabasePool(path: path, configuration: .keychain(patience))
         } catch is KeychainSchema.OlderVersion {
             try KeychainMigration.run(path, owner)
-            return try DatabasePool(path: path, configuration: .keychain())
+            return try DatabasePool(path: path, configuration: .keychain(patience))
         }
     }
 

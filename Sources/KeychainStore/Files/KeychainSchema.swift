@@ -122,8 +122,6 @@ enum KeychainSchema {
 }
 
 extension Configuration {
-    private static let busySeconds = 5.0
-
     /// Small caches: a service may hold many keychains open, and the system caches the file anyway.
     /// No keychain grows beyond 8 GiB of 4 KiB pages, whoever fills it.
     private static let connectionSetting = """
@@ -138,17 +136,17 @@ extension Configuration {
         """
 
     /// For a file that is being made, copied or looked at, of whichever version.
-    static func newKeychain() -> Configuration {
+    static func newKeychain(_ patience: Patience = .amongEquals) -> Configuration {
         var configuration = Configuration()
-        configuration.busyMode = .timeout(busySeconds)
+        configuration.busyMode = patience.busyMode
         configuration.foreignKeysEnabled = false
         configuration.prepareDatabase { try $0.execute(sql: connectionSetting) }
         return configuration
     }
 
     /// For a file that exists.
-    static func keychain() -> Configuration {
-        var configuration = newKeychain()
+    static func keychain(_ patience: Patience) -> Configuration {
+        var configuration = newKeychain(patience)
         configuration.maximumReaderCount = 4
         configuration.prepareDatabase(KeychainSchema.verify)
         return configuration

@@ -15,10 +15,11 @@ private let nobody = errSecMissingEntitlement
 private let lax: CallRow.Words = ["m_CaseInsensitive": true]
 
 /// Spec 3.3 and 3.5 to 3.10: what the calls find, change and delete. The other tables are beside this
-/// one: 1.2 `Conversion`, 1.3 to 1.8 `AttributeTables` and `SpecifiedAttributes`, 2
-/// `SpecifiedUniqueness`, 3.1, 3.2 and 3.14 `QueryRefusals`, 3.4 `ResultShapes`, 3.6 `References`, 3.13
-/// `ErrorMessages`, 4 `AccessControls`. What certificates, keys and identities add to 1.7, 1.8, 3.5 and
-/// 3.11 is in `CertificateItems`; 5.1, which needs locked keychains, in KeychainStoreTests.
+/// one: 1.1 and 1.9 `ConstantTable`, 1.2 `Conversion`, 1.3 to 1.8 `AttributeTables` and
+/// `SpecifiedAttributes`, 2 `SpecifiedUniqueness`, 3.1, 3.2 and 3.14 `QueryRefusals`, 3.4
+/// `ResultShapes`, 3.6 `References`, 3.13 `ErrorMessages`, 4 `AccessControls`. What certificates, keys
+/// and identities add to 1.7, 1.8, 3.5 and 3.11 is in `CertificateItems`; 5.1, which needs locked
+/// keychains, in KeychainStoreTests.
 @Suite struct SpecifiedCalls {
     // 3.3. Default limits and selection.
     @Test(

@@ -122,6 +122,8 @@ private let item = SecKeychainItem(ItemReference(bytes: Array(reference))!, in: 
             RefusalRow("an unknown attribute", genp("abcd", "x"), all: .noSuchAttribute),
             RefusalRow("a service of a server", inet("svce", "x"), all: .noSuchAttribute),
             RefusalRow("a server of a service", genp("srvr", "x"), all: .noSuchAttribute),
+            // A second secret beside the first, which items here have not (docs/design.md).
+            RefusalRow("extra notes of a server", inet("binn", Data()), all: .noSuchAttribute),
             RefusalRow("an app clip's item", genp("clip", 0), all: .badRequest),
             RefusalRow("a sharing group", genp("ggrp", "x"), all: .notEntitled),
             RefusalRow(
