@@ -36,9 +36,9 @@ final class ConnectedAsker: Asker {
         connection.process.map { EvidencePlaces($0, caller.session) } ?? EvidencePlaces()
     }
 
-    var policyFacts: PolicyFacts {
-        var facts = callerFacts.facts(of: caller)
-        surroundings.add(to: &facts)
+    func policyFacts(_ asked: AskedFacts) -> PolicyFacts {
+        var facts = callerFacts.facts(of: caller, asked)
+        surroundings.add(asked, to: &facts)
         return facts
     }
 
