@@ -5,16 +5,19 @@
 # make lint   formatting and warnings
 # make fuzz   the PAM module's fuzzers, FUZZ_SECONDS=30 each
 # make bench  measurements, as ratios
+# make compare  DECISIONS=1000000 random decisions of the policy engine, held against the definition
 # make docs   the documentation of the libraries
 # make examples   the example package, built as another package would be
 # make install prefix=/usr
 prefix ?= /usr/local
 CRASH_POINTS ?= 10000
 CRASH_SEED ?= 1
+DECISIONS ?= 1000000
+DECISION_SEED ?= 1
 BUILD = swift build -c release --static-swift-stdlib
 
 .PHONY: all build demo test test-swift test-module test-commands test-crash test-system crash \
-	lint fuzz bench \
+	lint fuzz bench compare \
 	install docs examples dependencies
 
 all: build
@@ -70,6 +73,11 @@ examples: dependencies
 
 bench: build
 	Benchmarks/run
+
+# `make test` does a fixed sample of it.
+compare: dependencies
+	swift run -c release --static-swift-stdlib --package-path Benchmarks policy-bench \
+		compare $(DECISIONS) $(DECISION_SEED)
 
 # As root, after `make build` by whoever has the toolchain.
 install:

@@ -90,7 +90,7 @@ private struct OwnProcess: Asker {
 
     let notes = RequestNotes()
     /// Policies are the administrator's, who has none where his package is not installed.
-    var policyFacts: PolicyFacts { PolicyFacts() }
+    func policyFacts(_ asked: AskedFacts) -> PolicyFacts { PolicyFacts() }
     func reach(_ policy: CompiledPolicy, for operation: PolicyOperation) -> PolicyReach {
         PolicyReach()
     }

@@ -15,6 +15,26 @@ extension PolicyOutcome {
     }
 }
 
+extension PolicyFacts {
+    /// What the decision itself asks for stays: membership, the item, whether anybody could answer.
+    fileprivate mutating func forgetAll(but asked: AskedFacts, unknown: Bool) {
+        for field in TextField.allCases where field.block != .resource && !asked.contains(field) {
+            self[field] = unknown ? .unknown : .absent
+        }
+        for field in BooleanField.allCases
+        where field != .member && field != .interactive && !asked.contains(field) {
+            self[field] = unknown ? .unknown : .absent
+        }
+        for field in AgeField.allCases where !asked.contains(field) {
+            self[field] = unknown ? .unknown : .absent
+        }
+        if !asked.contains(ChoiceField.session) {
+            self[ChoiceField.session] = unknown ? .unknown : .absent
+        }
+        if !asked.containsTime { time = unknown ? .unknown : .absent }
+    }
+}
+
 /// The properties that the definition promises, under random policies.
 @Suite struct `Every policy` {
     /// Calls the body with random policies and requests for each.
@@ -52,6 +72,18 @@ extension PolicyOutcome {
             without.rules.removeAll { if case .share = $0.effect { true } else { false } }
             let found = ReferenceEvaluator(policy).decide(request)
             #expect(found == ReferenceEvaluator(without).decide(request))
+        }
+    }
+
+    @Test func `decides without what it says it does not ask for`() throws {
+        try forAll(seed: 25_000, policies: 400) { world, policy, request in
+            let compiled = try CompiledPolicy(policy)
+            var blind = request
+            blind.facts.forgetAll(but: compiled.asked, unknown: world.random.chance(50))
+            #expect(compiled.decision(on: blind) == compiled.decision(on: request))
+            blind = request
+            blind.facts.forgetAll(but: compiled.asked, unknown: false)
+            #expect(blind.facts.completed(by: request.facts) == request.facts)
         }
     }
 

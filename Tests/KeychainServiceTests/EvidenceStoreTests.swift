@@ -13,7 +13,7 @@ private struct TestAsker: Asker {
     var process: EvidencePlaces.Process?
     let offersTerminal = false
     let notes = RequestNotes()
-    let policyFacts = PolicyFacts()
+    func policyFacts(_ asked: AskedFacts) -> PolicyFacts { PolicyFacts() }
 
     func reach(_ policy: CompiledPolicy, for operation: PolicyOperation) -> PolicyReach {
         PolicyReach()

@@ -90,6 +90,44 @@ import Testing
         #expect(findings(policy)["a"]?.kind == .matchesOnlyTheUnknown)
     }
 
+    @Test func `of thousands of rules alike name each but the first`() {
+        let alike = (0..<4_000).map { rule(PolicyText("r\($0)"), .forbid(""), .write) }
+        let found = findings(PolicySet(rules: alike))
+        #expect(found.count == 3_999)
+        #expect(found.values.allSatisfy { $0.kind == .shadowed && $0.by == ["r0"] })
+    }
+
+    @Test func `are made of thousands of groups and rules on who is in them`() {
+        let place = PolicyOrigin(file: "", line: 1, column: 1, level: 0)
+        let groups = (0..<2_000).map { number in
+            GroupMembership(
+                id: PolicyText("g\(number)"), origin: place, group: PolicyText("g\(number)"),
+                members: [[literal(.unit, PolicyText("u\(number).service"))]], operations: .all)
+        }
+        let rules = (0..<2_000).map { number in
+            rule(
+                PolicyText("r\(number)"), .forbid(""), .write,
+                literal(.accessGroup, PolicyText("g\(number)")), .boolean(.member, true))
+        }
+        #expect(findings(PolicySet(rules: rules, groups: groups)).isEmpty)
+        let units = (0..<2_000).map { number in
+            rule(
+                PolicyText("r\(number)"), .forbid(""), .write,
+                literal(.unit, PolicyText("u\(number).service")), .boolean(.member, true))
+        }
+        #expect(findings(PolicySet(rules: units, groups: groups)).isEmpty)
+    }
+
+    @Test func `are not decided where too many rules meet everywhere`() {
+        let rules = (0..<4_000).map { number in
+            let demand = PolicyDemand(.pam(PolicyText("keychain-\(number)"), within: nil))
+            return rule(PolicyText("r\(number)"), .require(demand), .write)
+        }
+        let found = findings(PolicySet(rules: rules))
+        #expect(found.values.contains { $0.kind == .notDecided })
+        #expect(found.values.allSatisfy { $0.kind == .notDecided })
+    }
+
     @Test func `name rules that could go without a decision changing`() {
         var removed = 0
         for round in 0..<80 {

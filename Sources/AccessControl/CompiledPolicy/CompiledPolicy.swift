@@ -5,7 +5,8 @@
 public struct CompiledPolicy: Sendable {
     let image: PolicyImage
     let walk: CandidateWalk
-    /// Nil where nothing is filed for the purpose.
+    /// What it takes to decide by it.
+    public let asked: AskedFacts
     /// The roots of the indices; nil where nothing is filed for the purpose.
     let deciding: UInt32?
     let permitting: UInt32?
@@ -20,6 +21,7 @@ public struct CompiledPolicy: Sendable {
     init(_ image: PolicyImage) {
         self.image = image
         walk = CandidateWalk(image)
+        asked = AskedFacts(image)
         deciding = image.root(.decide)
         permitting = image.root(.permit)
         sharing = image.root(.share)
@@ -28,13 +30,6 @@ public struct CompiledPolicy: Sendable {
 
     /// How many rules, scopes and memberships there are.
     public var statementCount: Int { image.count(.statements) }
-
-    /// Whether any of them asks for the field, which it may cost something to establish.
-    public func asks(for field: TextField) -> Bool {
-        (0..<image.count(.symbols)).contains {
-            image.word(.symbols, $0) >> 8 == UInt32(field.rawValue)
-        }
-    }
 
     /// Whether any of them complains, or did until some day.
     var complains: Bool {
@@ -50,11 +45,6 @@ public struct CompiledPolicy: Sendable {
         IndexPurpose.allCases.filter { $0 != .limit }.reduce(0) {
             $0 + Int(image.word(.summary, $1.rawValue * IndexPurpose.recordLength + 1))
         }
-    }
-
-    /// Whether any rule asks how old a session or a proof is.
-    public func asksForAge(_ field: AgeField) -> Bool {
-        image.word(.cutPlaces, NumberDimension(field).rawValue, 1) != 0
     }
 
     /// The view of one case, with the memberships that groups give.

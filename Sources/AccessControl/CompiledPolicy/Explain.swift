@@ -41,6 +41,13 @@ extension CompiledPolicy {
         return decision
     }
 
+    /// The numbers of all rules and scopes that match, ascending, whatever comes of it and whether
+    /// they are in force.
+    public func statements(matching request: PolicyRequest) -> [Int] {
+        let cases = matches(admit(request), [.decide, .permit, .share, .limit])
+        return Set(cases.flatMap(\.statements)).sorted()
+    }
+
     /// The limits in force that count the request, whatever is decided of it.
     public func limits(
         on request: AdmittedRequest

@@ -62,12 +62,14 @@ final class AuditLog: Sendable {
         _ operation: Operation, _ asker: any Asker, _ evidence: Evidence, _ refusal: Refusal?
     ) {
         record(
-            operation, by: Subject(asker.caller), evidence: evidence, refusal, notes: asker.notes)
+            operation, by: Subject(asker.caller), evidence: evidence, refusal, notes: asker.notes
+        ) { asker.policyFacts(.told) }
     }
 
     func record(
         _ operation: Operation, by subject: Subject, evidence: Evidence = Evidence(),
-        _ refusal: Refusal?, notes: RequestNotes = RequestNotes()
+        _ refusal: Refusal?, notes: RequestNotes = RequestNotes(),
+        facts: () -> PolicyFacts = { PolicyFacts() }
     ) {
         guard operation != .status else { return }
         let outcome = refusal.map { "\($0)" } ?? "allowed"
@@ -75,15 +77,22 @@ final class AuditLog: Sendable {
             operation == .copyMatching && (refusal == nil || refusal == .notFound)
             && !notes.wantsFullAudit && (notes.trust ?? "listed") == "listed"
             && !notes.isComplainedOf
-        state.withLock { state in
+        let tally = Tally(
+            operation: operation, user: subject.user, program: subject.program, outcome: outcome)
+        let (hasLine, place, isToldOf) = state.withLock { state in
             if !evidence.isEmpty || (!isPlainRead && state.takeLine(subject.user)) {
-                state.file.append(
-                    Self.line(operation, subject, evidence, outcome, notes, Account(notes)))
+                return (true, tally, false)
+            }
+            let place = state.place(of: tally)
+            return (false, place, state.tallies[place]?.first != nil)
+        }
+        // Not under the lock: who is in which groups may take long to find out.
+        let account = isToldOf ? nil : Account(notes, completedBy: facts)
+        state.withLock { state in
+            if hasLine {
+                state.file.append(Self.line(operation, subject, evidence, outcome, notes, account))
             } else {
-                state.count(
-                    Tally(
-                        operation: operation, user: subject.user, program: subject.program,
-                        outcome: outcome), notes)
+                state.count(place, account)
             }
         }
     }
@@ -124,8 +133,8 @@ final class AuditLog: Sendable {
         let request: String
         let decision: PolicyDecision
 
-        init?(_ notes: RequestNotes) {
-            guard let account = notes.account else { return nil }
+        init?(_ notes: RequestNotes, completedBy facts: () -> PolicyFacts) {
+            guard let account = notes.account(completedBy: facts) else { return nil }
             request = account.request.json
             decision = account.decision
         }
@@ -178,9 +187,9 @@ extension AuditLog.State {
         return allowed
     }
 
-    mutating func count(_ tally: AuditLog.Tally, _ notes: RequestNotes) {
+    /// A user may have any number of programs; the file names some of them.
+    fileprivate mutating func place(of tally: AuditLog.Tally) -> AuditLog.Tally {
         var tally = tally
-        // A user may have any number of programs; the file names some of them.
         let known = programs[tally.user, default: []]
         if !known.contains(tally.program) {
             if known.count < AuditLog.mostPrograms {
@@ -189,10 +198,14 @@ extension AuditLog.State {
                 tally.program = "others"
             }
         }
+        return tally
+    }
+
+    fileprivate mutating func count(_ tally: AuditLog.Tally, _ account: AuditLog.Account?) {
         if let known = tallies[tally] {
-            tallies[tally] = (known.count + 1, known.first)
+            tallies[tally] = (known.count + 1, known.first ?? account)
         } else {
-            tallies[tally] = (1, AuditLog.Account(notes))
+            tallies[tally] = (1, account)
         }
         if tallies.count > AuditLog.mostCounted || countedSince + AuditLog.countFor < .now {
             flush()

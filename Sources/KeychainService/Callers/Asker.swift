@@ -12,8 +12,8 @@ public protocol Asker: Sendable {
     /// terminal, in the caller's session.
     var process: EvidencePlaces.Process? { get }
     func terminal() -> EvidencePlaces.Terminal?
-    /// What policies ask about the program and its session.
-    var policyFacts: PolicyFacts { get }
+    /// What policies ask about the program and its session, as far as it is asked for.
+    func policyFacts(_ asked: AskedFacts) -> PolicyFacts
     /// What a policy lets the asker know of besides his own items.
     func reach(_ policy: CompiledPolicy, for operation: PolicyOperation) -> PolicyReach
     /// The rules that refused him, for whoever explains it.

@@ -4,14 +4,14 @@ internal import KeychainModel
 internal import LocalSocket
 internal import Synchronization
 
-/// What policies ask about the program on a connection (spec: policy, Field reference). Taken from
-/// the kernel at the first request that is judged by a policy; that the program is still the same is
+/// What policies ask about the program on a connection (spec: policy, Field reference). Each fact is
+/// taken from the kernel when a policy first asks for it; that the program is still the same is
 /// checked before each answer.
 final class CallerFacts: Sendable {
     private let process: PinnedProcess?
     private let label: String?
     private let directory: Directory
-    private let known = Mutex<PolicyFacts?>(nil)
+    private let known = Mutex((facts: PolicyFacts(), asked: AskedFacts.none))
     /// What one policy lets the caller know of, by operation.
     private let reached = Mutex<(checksum: UInt64, reach: [PolicyOperation: PolicyReach])>((0, [:]))
 
@@ -31,28 +31,36 @@ final class CallerFacts: Sendable {
         self.directory = directory
     }
 
-    func facts(of caller: Caller) -> PolicyFacts {
-        var facts = known.withLock { $0 } ?? taken(from: caller)
-        // Reading a program costs more than all the rest.
-        if facts[.digest] == .absent, directory.policy.now.asksForDigests {
-            facts[.digest] = fact(process.flatMap(directory.digests.digest))
-            known.withLock { $0?[.digest] = facts[.digest] }
+    func facts(of caller: Caller, _ asked: AskedFacts) -> PolicyFacts {
+        var (facts, known) = known.withLock { $0 }
+        let missing = asked.subtracting(known)
+        if missing != .none {
+            add(missing, of: caller, to: &facts)
+            self.known.withLock { $0 = (facts, known.union(asked)) }
         }
+        // Nobody asked for it, so nobody read the program.
         if facts[.digest] == .absent { facts[.digest] = .unknown }
         return facts
     }
 
-    private func taken(from caller: Caller) -> PolicyFacts {
-        var facts = PolicyFacts()
+    private func add(_ asked: AskedFacts, of caller: Caller, to facts: inout PolicyFacts) {
         facts.uid = .known(caller.user)
-        facts[.user] = fact(directory.accounts.name(of: caller.user))
-        facts[.group] = groups(of: caller)
         facts[.tty] = .known(caller.terminal != nil)
-        addProgram(to: &facts, caller)
-        addControlGroup(to: &facts)
         facts[.label] = SecurityLabel.domain(label).map { .known([PolicyText($0)]) } ?? .absent
-        known.withLock { $0 = facts }
-        return facts
+        if asked.contains(.user) {
+            facts[.user] = fact(directory.accounts.name(of: caller.user))
+        }
+        if asked.contains(.group) { facts[.group] = groups(of: caller) }
+        if asked.contains(.exe) || asked.contains(.app) || asked.contains(.trustedExe) {
+            addProgram(to: &facts, caller)
+        }
+        if [TextField.unit, .slice, .userUnit].contains(where: asked.contains) {
+            addControlGroup(to: &facts)
+        }
+        // Reading a program costs more than all the rest.
+        if asked.contains(.digest) {
+            facts[.digest] = fact(process.flatMap(directory.digests.digest))
+        }
     }
 
     func reach(
@@ -63,7 +71,7 @@ final class CallerFacts: Sendable {
             kept.checksum == policy.checksum ? kept.reach[operation] : nil
         }
         if let kept { return kept }
-        let reach = policy.reach(facts(of: caller), for: operation)
+        let reach = policy.reach(facts(of: caller, policy.asked), for: operation)
         reached.withLock { kept in
             if kept.checksum != policy.checksum { kept = (policy.checksum, [:]) }
             kept.reach[operation] = reach

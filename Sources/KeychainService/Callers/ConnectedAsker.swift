@@ -41,9 +41,9 @@ final class ConnectedAsker: Asker {
         connection.process.flatMap(EvidencePlaces.Terminal.init)
     }
 
-    var policyFacts: PolicyFacts {
-        var facts = callerFacts.facts(of: caller)
-        surroundings.add(to: &facts)
+    func policyFacts(_ asked: AskedFacts) -> PolicyFacts {
+        var facts = callerFacts.facts(of: caller, asked)
+        surroundings.add(asked, to: &facts)
         return facts
     }
 

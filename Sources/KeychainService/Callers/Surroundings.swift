@@ -25,14 +25,23 @@ struct Surroundings: Sendable {
         self.screens = screens
     }
 
-    func add(to facts: inout PolicyFacts) {
-        let kind = kind
-        facts[ChoiceField.session] =
-            kind.map { kind in
-                ChoiceField.session.index(of: kind).map { .known($0) } ?? .unknown
-            } ?? .unknown
-        addSession(to: &facts, kind)
-        facts[.host] = Self.host.isEmpty ? .unknown : .known([PolicyText(Self.host)])
+    /// Asking logind and the control group costs more than a decision does.
+    func add(_ asked: AskedFacts, to facts: inout PolicyFacts) {
+        let ofSession = [BooleanField.remote, .active, .screenLocked].contains(
+            where: asked.contains)
+        let kind = ofSession || asked.contains(ChoiceField.session) ? kind : nil
+        if asked.contains(ChoiceField.session) {
+            let place = kind.flatMap(ChoiceField.session.index)
+            facts[ChoiceField.session] = place.map { .known($0) } ?? .unknown
+        }
+        if ofSession || asked.contains(AgeField.session) { addSession(asked, to: &facts, kind) }
+        if asked.contains(.host) {
+            facts[.host] = Self.host.isEmpty ? .unknown : .known([PolicyText(Self.host)])
+        }
+        if asked.containsTime { addTime(to: &facts) }
+    }
+
+    private func addTime(to facts: inout PolicyFacts) {
         let time = LocalTime.now
         // 1970 began on a Thursday; Monday is 0.
         facts.time =
@@ -40,7 +49,9 @@ struct Surroundings: Sendable {
             .map { .known($0) } ?? .unknown
     }
 
-    private func addSession(to facts: inout PolicyFacts, _ kind: String?) {
+    private func addSession(
+        _ asked: AskedFacts, to facts: inout PolicyFacts, _ kind: String?
+    ) {
         guard let session else {
             // A service has nobody far away, and no screen.
             let isNobodys = kind == "service" || kind == "cron"
@@ -59,7 +70,9 @@ struct Surroundings: Sendable {
             facts[.screenLocked] = .absent
             return
         }
-        facts[.active] = LoginSessions.isActive(logind).map { .known($0) } ?? .unknown
+        if asked.contains(.active) {
+            facts[.active] = LoginSessions.isActive(logind).map { .known($0) } ?? .unknown
+        }
         facts[.screenLocked] = screens.isLocked(logind).map { .known($0) } ?? .unknown
     }
 

@@ -8,12 +8,10 @@ public final class PolicyInForce: Sendable {
     public struct Pair: Sendable {
         public let judge: Judge
         public let reach: CompiledPolicy
-        let asksForDigests: Bool
 
         public init(_ policy: CompiledPolicy, reach: CompiledPolicy) {
             judge = Judge(policy)
             self.reach = reach
-            asksForDigests = policy.asks(for: .digest) || reach.asks(for: .digest)
         }
     }
 

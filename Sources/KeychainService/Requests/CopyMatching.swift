@@ -84,7 +84,7 @@ extension KeychainService {
     ) throws(Refusal) -> (Judging, Needs) {
         if let found = reading.found, proven == nil,
             !found.contains(where: { $0.asksForProof(for: .decrypt) }),
-            !policy.now.judge.policy.asksForAge(.presence)
+            !policy.now.judge.policy.asked.contains(AgeField.presence)
         {
             var judging = try judging(
                 .decrypt, as: operation, keychain, keys, groups: reading.groups.own,

@@ -111,14 +111,17 @@ extension KeychainService {
                     isUnlocked: keys.isUnlocked, wasUnlockedSinceBoot: keys.wasUnlockedSinceBoot,
                     isPasscodeSet: isPasscodeSet),
                 mayAsk: authentication.mayAsk(ui, for: asker), provable: provable,
-                facts: isPolicyEmpty ? PolicyFacts() : policyFacts(of: asker, evidence),
+                facts: isPolicyEmpty
+                    ? PolicyFacts() : policyFacts(of: asker, judge.policy.asked, evidence),
                 day: isPolicyEmpty ? 0 : LocalTime.now.day),
             keychainName: keychain.name.description, biometry: biometry,
             notes: asker.notes)
     }
 
-    private func policyFacts(of asker: any Asker, _ evidence: Evidence?) -> PolicyFacts {
-        var facts = asker.policyFacts
+    private func policyFacts(
+        of asker: any Asker, _ asked: AskedFacts, _ evidence: Evidence?
+    ) -> PolicyFacts {
+        var facts = asker.policyFacts(asked)
         let presence = evidence?.proofs.filter(\.provesPresence) ?? []
         if let age = presence.map(\.age).min() { facts[AgeField.presence] = .known(age) }
         return facts

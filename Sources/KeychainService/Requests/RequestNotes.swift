@@ -74,19 +74,25 @@ public final class RequestNotes: Sendable {
 
     /// What the policy made of it, with the facts that it rests on. Names of items are in it only
     /// where a rule wants all to be told.
-    var account: (request: PolicyRequest, decision: PolicyDecision)? {
+    ///
+    /// `facts` are those that the policy did not ask for: who reads the record may.
+    func account(
+        completedBy facts: () -> PolicyFacts = { PolicyFacts() }
+    ) -> (request: PolicyRequest, decision: PolicyDecision)? {
         let (judged, isFull) = noted.withLock { ($0.judged, $0.wantsFullAudit) }
         guard let judged,
             let account = judged.judge.account(of: judged.request, judged.evidence)
         else { return nil }
+        var request = account.request
+        request.facts = request.facts.completed(by: facts())
         let isTold = isFull || account.decision.audit == .full
-        return (isTold ? account.request : account.request.withoutNames, account.decision)
+        return (isTold ? request : request.withoutNames, account.decision)
     }
 
     /// A rule on trial would have had it otherwise.
     var isComplainedOf: Bool {
         guard noted.withLock({ $0.judged?.judge.complains }) == true else { return false }
-        return account?.decision.would != nil
+        return account()?.decision.would != nil
     }
 
     /// What was granted, and by which rule where it was one.

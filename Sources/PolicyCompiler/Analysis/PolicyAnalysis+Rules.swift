@@ -32,14 +32,13 @@ extension PolicyAnalysis {
     /// the one that comes last by its id is named.
     public func findings() -> [RuleFinding] {
         let rules = policy.rules.filter(isEnforced).sorted { $0.id < $1.id }
-        let candidates = CoverCandidates(rules, day)
-        var shadowed: Set<PolicyText> = []
+        var finder = RuleFinder(rules, policy.groups)
+        let members = MemberFinder(policy.groups)
         var findings: [RuleFinding] = []
         var budget = Budget(mostCells * Self.mostFindings)
         for rule in rules.reversed() {
-            guard let finding = finding(rule, rules, candidates, shadowed, &budget)
-            else { continue }
-            if finding.kind == .shadowed { shadowed.insert(rule.id) }
+            guard let finding = finding(rule, finder, members, &budget) else { continue }
+            if finding.kind == .shadowed { finder.leaveOut(rule.id) }
             findings.append(finding)
         }
         return findings.reversed()
@@ -50,42 +49,75 @@ extension PolicyAnalysis {
     }
 
     private func finding(
-        _ rule: PolicyRule, _ rules: [PolicyRule], _ candidates: CoverCandidates,
-        _ shadowed: Set<PolicyText>, _ budget: inout Budget
+        _ rule: PolicyRule, _ finder: RuleFinder, _ members: MemberFinder, _ budget: inout Budget
     ) -> RuleFinding? {
         func finding(_ kind: RuleFinding.Kind, by others: [PolicyText] = []) -> RuleFinding {
             RuleFinding(id: rule.id, origin: rule.origin, kind: kind, by: others.sorted())
         }
         let own = Claim(rule)
         do throws(Budget.Spent) {
-            guard case .open(let witness) = try coverage(of: [own], by: [], &budget) else {
+            guard let witness = try left(of: [own], members, &budget) else {
                 return finding(.neverMatches)
             }
-            let certain = Claim(id: rule.id, match: rule.match, least: .yes)
-            if own.least == .unknown, case .covered = try coverage(of: [certain], by: [], &budget) {
-                return finding(.matchesOnlyTheUnknown)
-            }
-            if case .permit = rule.effect, try !meetsClosedScope(own, &budget) {
-                return finding(.permitsWhatIsOpen)
-            }
-            if rule.effect.endsWithForbids, candidates.mayBeDead(witness) {
-                let forbids = rules.filter { $0.effect.isForbid }.map(Claim.init)
-                if case .covered(let by) = try coverage(of: [own], by: forbids, &budget) {
-                    return finding(.dead, by: by)
+            if !isCertain(own, witness, members) {
+                let certain = Claim(id: rule.id, match: rule.match, least: .yes)
+                if try left(of: [certain], members, &budget) == nil {
+                    return finding(.matchesOnlyTheUnknown)
                 }
             }
-            guard candidates.mayBeShadowed(rule, witness) else { return nil }
-            let others = rules.filter {
-                $0.id != rule.id && !shadowed.contains($0.id) && $0.effect.implies(rule.effect)
+            if case .permit = rule.effect, try !meetsClosedScope(own, members, &budget) {
+                return finding(.permitsWhatIsOpen)
             }
-            if case .covered(let by) = try coverage(of: [own], by: others.map(Claim.init), &budget)
-            {
-                return finding(.shadowed, by: by)
+            if rule.effect.endsWithForbids {
+                let by = try cover(
+                    of: own, from: witness, members, &budget, by: finder.forbids
+                ) { $0.effect.isForbid }
+                if let by { return finding(.dead, by: by) }
             }
-            return nil
+            if let twin = finder.twin(of: rule) { return finding(.shadowed, by: [twin]) }
+            let by = try cover(of: own, from: witness, members, &budget, by: finder.rules) {
+                $0.id != rule.id && $0.effect.implies(rule.effect)
+            }
+            return by.map { finding(.shadowed, by: $0) }
         } catch {
             return finding(.notDecided)
         }
+    }
+
+    /// Whether the request matches although nothing need be taken for what it could be.
+    private func isCertain(
+        _ claim: Claim, _ request: PolicyRequest, _ members: MemberFinder
+    ) -> Bool {
+        claim.least == .yes
+            || claim.match.truth(for: request.operation, members.facts(of: request)) == .yes
+    }
+
+    /// A permit and a forbid that meet, with a request that both match. It is refused, which may be
+    /// what was meant: this is a hint and no mistake.
+    public struct Conflict: Sendable, Hashable {
+        public let permit: PolicyText
+        public let forbid: PolicyText
+        public let request: PolicyRequest
+    }
+
+    /// The conflicts of a permit or a forbid, by its id; nil where the budget ran out.
+    public func conflicts(of id: PolicyText) -> [Conflict]? {
+        guard let rule = policy.rules.first(where: { $0.id == id }) else { return [] }
+        var found: [Conflict] = []
+        var budget = Budget(mostCells * Self.mostFindings)
+        let members = MemberFinder(policy.groups)
+        do throws(Budget.Spent) {
+            for other in policy.rules where other.effect.opposes(rule.effect) {
+                let (permit, forbid) = rule.effect.isForbid ? (other, rule) : (rule, other)
+                guard Claim(permit).area.mayMeet(Claim(forbid).area) else { continue }
+                guard let request = try left(of: [Claim(permit), Claim(forbid)], members, &budget)
+                else { continue }
+                found.append(Conflict(permit: permit.id, forbid: forbid.id, request: request))
+            }
+        } catch {
+            return nil
+        }
+        return found
     }
 
     /// What a statement matches, with how true that must be.
@@ -109,50 +141,54 @@ extension PolicyAnalysis {
         var area: Area { Area(box: match.box, least: least) }
     }
 
-    private enum Coverage {
-        /// A request that none of the others matches.
-        case open(PolicyRequest)
-        /// Those that together match all.
-        case covered([PolicyText])
-    }
-
     /// At most so many rules are taken together to cover one.
     private static let mostCoverers = 64
 
-    /// Whether the others match all that these match together. Only those are taken away that match
-    /// a request which is left.
-    private func coverage(
-        of claims: [Claim], by others: [Claim], _ budget: inout Budget
-    ) throws(Budget.Spent) -> Coverage {
-        let evaluator = ReferenceEvaluator(PolicySet(groups: policy.groups))
+    /// Those that together match all that the claim matches; nil where they don't. Only those are
+    /// taken away that match a request which is left, the first of them being this one.
+    private func cover(
+        of claim: Claim, from witness: PolicyRequest, _ members: MemberFinder,
+        _ budget: inout Budget, by meeting: (PolicyRequest) -> [PolicyRule],
+        where counts: (PolicyRule) -> Bool
+    ) throws(Budget.Spent) -> [PolicyText]? {
         var used: [Claim] = []
+        var request = witness
         while used.count <= Self.mostCoverers {
-            let left = try budget.lend(mostCells / 10) { part throws(Budget.Spent) in
-                try self.left(of: claims, without: used, &part)
+            let facts = members.facts(of: request)
+            let others = meeting(request)
+            try budget.spend(1 + others.count)
+            let next = others.first { other in
+                counts(other)
+                    && other.match.truth(for: request.operation, facts) >= other.effect.least
             }
-            guard let request = left else {
-                return .covered(used.map(\.id))
+            guard let next else { return nil }
+            used.append(Claim(next))
+            guard let left = try left(of: [claim], without: used, members, &budget) else {
+                return used.map(\.id)
             }
-            let facts = evaluator.cases(of: request).first?.facts ?? request.facts
-            try budget.spend(1 + others.count / 2)
-            let next = others.first {
-                $0.match.truth(for: request.operation, facts) >= $0.least
-            }
-            guard let next else { return .open(request) }
-            used.append(next)
+            request = left
         }
         throw Budget.Spent()
     }
 
-    /// A request that all of the claims match and none of the others; nil where there is none.
+    /// A request that all of the claims match and none of the others, within a part of the budget;
+    /// nil where there is none.
     private func left(
-        of claims: [Claim], without others: [Claim], _ budget: inout Budget
+        of claims: [Claim], without others: [Claim] = [], _ members: MemberFinder,
+        _ budget: inout Budget
+    ) throws(Budget.Spent) -> PolicyRequest? {
+        try budget.lend(mostCells / 10) { part throws(Budget.Spent) in
+            try request(in: claims, without: others, members, &part)
+        }
+    }
+
+    private func request(
+        in claims: [Claim], without others: [Claim], _ members: MemberFinder,
+        _ budget: inout Budget
     ) throws(Budget.Spent) -> PolicyRequest? {
         let all = claims + others
-        let groups = all.contains { $0.match.tellsMembers } ? policy.memberBoxes : []
-        let near = groups.filter { group in
-            claims.allSatisfy { $0.area.mayMeet(Area(box: group, least: .yes)) }
-        }
+        let tellMembers = all.contains { $0.match.tellsMembers }
+        let near = tellMembers ? try members.near(claims.map(\.area), &budget) : []
         let boxes = all.flatMap { [$0.match.box] + $0.match.exceptions }
         let universe = try Universe(boxes + near, &budget)
         let joined = try universe.union(of: near, .yes, &budget)
@@ -176,79 +212,35 @@ extension PolicyAnalysis {
     }
 
     private func meetsClosedScope(
-        _ permit: Claim, _ budget: inout Budget
+        _ permit: Claim, _ members: MemberFinder, _ budget: inout Budget
     ) throws(Budget.Spent) -> Bool {
-        for scope in policy.closed.map(Claim.init) where scope.area.mayMeet(permit.area) {
-            if case .open = try coverage(of: [permit, scope], by: [], &budget) { return true }
+        try budget.spend(policy.closed.count / 8)
+        for scope in policy.closed.lazy.map(Claim.init) where scope.area.mayMeet(permit.area) {
+            if try left(of: [permit, scope], members, &budget) != nil { return true }
         }
         return false
-    }
-
-    /// A permit and a forbid that meet, with a request that both match. It is refused, which may be
-    /// what was meant: this is a hint and no mistake.
-    public struct Conflict: Sendable, Hashable {
-        public let permit: PolicyText
-        public let forbid: PolicyText
-        public let request: PolicyRequest
-    }
-
-    /// The conflicts of a permit or a forbid, by its id; nil where the budget ran out.
-    public func conflicts(of id: PolicyText) -> [Conflict]? {
-        guard let rule = policy.rules.first(where: { $0.id == id }) else { return [] }
-        var found: [Conflict] = []
-        var budget = Budget(mostCells * Self.mostFindings)
-        do throws(Budget.Spent) {
-            for other in policy.rules where other.effect.opposes(rule.effect) {
-                let (permit, forbid) = rule.effect.isForbid ? (other, rule) : (rule, other)
-                guard Claim(permit).area.mayMeet(Claim(forbid).area) else { continue }
-                guard
-                    case .open(let request) = try coverage(
-                        of: [Claim(permit), Claim(forbid)], by: [], &budget)
-                else { continue }
-                found.append(Conflict(permit: permit.id, forbid: forbid.id, request: request))
-            }
-        } catch {
-            return nil
-        }
-        return found
-    }
-}
-
-/// Tells quickly, with one request of a rule, that others don't cover it: by the compiled engine,
-/// in which all of them forbid.
-private struct CoverCandidates {
-    private let all: CompiledPolicy?
-    private let forbids: Set<PolicyText>
-    private let effects: [PolicyText: PolicyEffect]
-
-    init(_ rules: [PolicyRule], _ day: Int32) {
-        let forbidding = rules.map { rule in
-            PolicyRule(
-                id: rule.id, origin: rule.origin, effect: .forbid(""), match: rule.match)
-        }
-        all = try? CompiledPolicy(PolicySet(rules: forbidding))
-        forbids = Set(rules.filter { $0.effect.isForbid }.map(\.id))
-        effects = Dictionary(rules.map { ($0.id, $0.effect) }, uniquingKeysWith: { $1 })
-    }
-
-    func mayBeDead(_ request: PolicyRequest) -> Bool {
-        guard let all else { return true }
-        return all.decision(on: request).because.contains { forbids.contains($0) }
-    }
-
-    func mayBeShadowed(_ rule: PolicyRule, _ request: PolicyRequest) -> Bool {
-        guard let all else { return true }
-        return all.decision(on: request).because.contains { id in
-            id != rule.id && effects[id]?.implies(rule.effect) ?? true
-        }
     }
 }
 
 extension PolicyEffect {
     var isForbid: Bool { if case .forbid = self { true } else { false } }
 
+    /// Reasons are for people; two rules that differ in them alone do the same.
+    var withoutReason: PolicyEffect {
+        switch self {
+        case .permit: .permit("")
+        case .forbid: .forbid("")
+        case .share: .share("")
+        case .require(let demand):
+            .require(
+                PolicyDemand(
+                    demand.constraint.canonical, within: demand.within, scope: demand.scope))
+        case .limit, .redact, .audit: self
+        }
+    }
+
     /// How true the match of such a rule must be.
-    fileprivate var least: Truth {
+    var least: Truth {
         switch self {
         case .permit, .share: .yes
         case .forbid, .require, .limit, .redact, .audit: .unknown
@@ -271,14 +263,14 @@ extension PolicyEffect {
     }
 
     /// Whether the other adds nothing where this is.
-    fileprivate func implies(_ other: PolicyEffect) -> Bool {
+    func implies(_ other: PolicyEffect) -> Bool {
         switch (self, other) {
         case (.forbid, .forbid), (.permit, .permit), (.share, .share): true
         case (.audit(let own), .audit(let its)): own >= its
         case (.redact(let own), .redact(let its)): Set(own).isSuperset(of: its)
         case (.require(let own), .require(let its)):
-            own.constraint.canonical == its.constraint.canonical && own.within <= its.within
-                && own.scope <= its.scope
+            own.within <= its.within && own.scope <= its.scope
+                && own.constraint.canonical == its.constraint.canonical
         case (.limit(let own), .limit(let its)): own == its
         default: false
         }

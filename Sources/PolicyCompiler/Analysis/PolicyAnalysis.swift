@@ -43,10 +43,11 @@ public struct PolicyAnalysis: Sendable {
     /// Of each assertion, whether nothing in its box is ever allowed.
     public func proofs(of assertions: [PolicyAssertion]) -> [Proof] {
         var budget = Budget(mostCells * Self.mostProofs)
+        let near = NamedTexts(meanings.map(\.match.box))
         return assertions.map { assertion in
             do throws(Budget.Spent) {
                 let proof = try budget.lend(mostCells) { part throws(Budget.Spent) in
-                    try self.proof(of: assertion, &part)
+                    try self.proof(of: assertion, near, &part)
                 }
                 // Each witness was held against each rule.
                 if case .refuted = proof { try budget.spend(policy.rules.count) }
@@ -64,10 +65,11 @@ public struct PolicyAnalysis: Sendable {
     /// What is unknown of a request lets it do no more, so the box need not be taken for more than
     /// it says.
     private func proof(
-        of assertion: PolicyAssertion, _ budget: inout Budget
+        of assertion: PolicyAssertion, _ near: NamedTexts, _ budget: inout Budget
     ) throws(Budget.Spent) -> Proof {
         let area = Area(box: assertion.never, least: .yes)
-        let maker = try FacetMaker([meanings], near: [area], &budget)
+        let own = near.places(near: area.box).map { meanings[$0] }
+        let maker = try FacetMaker([own], near: [area], &budget)
         let universe = try Universe(maker.boxes, &budget)
         // Whom a group takes in is a member here too.
         let joined = try universe.union(of: maker.groups.flatMap(\.self), .yes, &budget)

@@ -48,10 +48,11 @@ public struct PolicyLint: Sendable {
                 .duplicateRule, rule.id, rule.origin, "rule \(rule.id) says what another says",
                 notes: ["\(first.id) (\(first.origin.file):\(first.origin.line))"])
         }
+        let places = policy.places
         for finding in PolicyAnalysis(policy, day: today).findings() {
             // That two rules say the same has been told.
             guard !pairs.contains(Set(finding.by + [finding.id])) else { continue }
-            let places = policy.places(of: finding.by).joined(separator: ", ")
+            let places = finding.by.compactMap { places[$0] }.joined(separator: ", ")
             note(
                 finding.kind.code, finding.id, finding.origin, finding.message,
                 notes: places.isEmpty ? [] : [finding.kind.reason + places])
@@ -77,7 +78,8 @@ public struct PolicyLint: Sendable {
     }
 
     private mutating func checkTests(_ loaded: LoadedPolicies) {
-        for rule in PolicyCoverage(loaded).rules where !rule.isCovered {
+        let met = loaded.statementsMetByTests
+        for rule in loaded.policy.statements where !met.contains(rule.id) {
             note(.untested, rule.id, rule.origin, "no test meets \(rule.id)")
         }
     }
@@ -113,20 +115,6 @@ public struct PolicyLint: Sendable {
 }
 
 extension PolicyEffect {
-    /// Reasons are for people; two rules that differ in them alone do the same.
-    fileprivate var withoutReason: PolicyEffect {
-        switch self {
-        case .permit: .permit("")
-        case .forbid: .forbid("")
-        case .share: .share("")
-        case .require(let demand):
-            .require(
-                PolicyDemand(
-                    demand.constraint.canonical, within: demand.within, scope: demand.scope))
-        case .limit, .redact, .audit: self
-        }
-    }
-
     fileprivate var services: [PolicyText] {
         if case .require(let demand) = self { demand.constraint.services } else { [] }
     }

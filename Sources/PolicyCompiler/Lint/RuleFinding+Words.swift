@@ -37,10 +37,9 @@ extension RuleFinding.Kind {
 
 extension PolicySet {
     /// `base.root-is-not-the-owner (10-baseline.yaml:11)`
-    func places(of ids: [PolicyText]) -> [String] {
-        let wanted = Set(ids)
-        return statements.filter { wanted.contains($0.id) }.sorted { $0.id < $1.id }.map {
-            "\($0.id) (\($0.origin.file):\($0.origin.line))"
-        }
+    var places: [PolicyText: String] {
+        Dictionary(
+            statements.map { ($0.id, "\($0.id) (\($0.origin.file):\($0.origin.line))") },
+            uniquingKeysWith: { $1 })
     }
 }

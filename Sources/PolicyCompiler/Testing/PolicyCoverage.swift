@@ -33,12 +33,13 @@ public struct PolicyCoverage: Sendable {
         for file in loaded.files where !file.tests.isEmpty {
             let policy = loaded.policy(forTestsOf: file)
             let evaluator = ReferenceEvaluator(policy)
-            let tested = policy.statements
+            let tested = policy.statements.compactMap { statement in
+                places[statement.id].map { ($0, statement, statement.match.parts.map(\.part)) }
+            }
             for test in file.tests {
                 for (operation, facts) in evaluator.cases(of: test.request) {
-                    for statement in tested {
-                        guard let place = places[statement.id] else { continue }
-                        rules[place].note(statement, operation, facts)
+                    for (place, statement, parts) in tested {
+                        rules[place].note(statement, parts, operation, facts)
                     }
                 }
             }
@@ -50,23 +51,53 @@ public struct PolicyCoverage: Sendable {
     public var coveredConditions: Int { rules.reduce(0) { $0 + $1.coveredConditions } }
 }
 
+extension LoadedPolicies {
+    /// The rules and scopes that some test meets: what `PolicyCoverage` finds out for each
+    /// condition besides, at the cost of holding each test against each rule.
+    var statementsMetByTests: Set<PolicyText> {
+        var met: Set<PolicyText> = []
+        for file in files where !file.tests.isEmpty {
+            let policy = policy(forTestsOf: file)
+            guard let compiled = try? CompiledPolicy(policy) else { continue }
+            let ids = (0..<compiled.statementCount).map { compiled.provenance(of: $0)?.id }
+            let unfiled = policy.statements.filter { $0.effect == .audit(.decision) }
+            let evaluator = ReferenceEvaluator(policy)
+            for test in file.tests {
+                for number in compiled.statements(matching: test.request) {
+                    if let id = ids[number] { met.insert(id) }
+                }
+                for (operation, facts) in evaluator.cases(of: test.request) {
+                    // The engine has no use for them.
+                    for statement in unfiled
+                    where statement.isMet(statement.match.truth(for: operation, facts)) {
+                        met.insert(statement.id)
+                    }
+                }
+            }
+        }
+        return met
+    }
+}
+
 /// A rule or a closed scope.
 struct PolicyStatement {
     let id: PolicyText
     let origin: PolicyOrigin
     let match: PolicyMatch
-    /// Only what matches for certain grants.
-    let grants: Bool
+    /// nil for a scope.
+    let effect: PolicyEffect?
 
-    func isMet(_ truth: Truth) -> Bool { grants ? truth == .yes : truth != .no }
+    /// Only what matches for certain grants.
+    func isMet(_ truth: Truth) -> Bool {
+        effect?.grants == true ? truth == .yes : truth != .no
+    }
 }
 
 extension PolicySet {
     var statements: [PolicyStatement] {
-        closed.map { PolicyStatement(id: $0.id, origin: $0.origin, match: $0.match, grants: false) }
+        closed.map { PolicyStatement(id: $0.id, origin: $0.origin, match: $0.match, effect: nil) }
             + rules.map {
-                PolicyStatement(
-                    id: $0.id, origin: $0.origin, match: $0.match, grants: $0.effect.grants)
+                PolicyStatement(id: $0.id, origin: $0.origin, match: $0.match, effect: $0.effect)
             }
     }
 }
@@ -112,15 +143,20 @@ extension PolicyMatch {
 
 extension PolicyCoverage.Rule {
     fileprivate mutating func note(
-        _ statement: PolicyStatement, _ operation: PolicyOperation, _ facts: PolicyFacts
+        _ statement: PolicyStatement, _ parts: [MatchPart], _ operation: PolicyOperation,
+        _ facts: PolicyFacts
     ) {
-        let failing = statement.match.parts.indices.filter { place in
-            let part = statement.match.parts[place].part
-            return !statement.isMet(statement.match.truth(part, operation, facts))
+        var failing: Int?
+        for (place, part) in parts.enumerated()
+        where !statement.isMet(statement.match.truth(part, operation, facts)) {
+            // Where two fail, neither decides.
+            guard failing == nil else { return }
+            failing = place
         }
-        if failing.isEmpty { isCovered = true }
-        if failing.count == 1, let only = failing.first, conditions.indices.contains(only) {
-            conditions[only].isDecisive = true
+        guard let failing else {
+            isCovered = true
+            return
         }
+        if conditions.indices.contains(failing) { conditions[failing].isDecisive = true }
     }
 }
