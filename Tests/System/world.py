@@ -125,7 +125,7 @@ def wait_for(condition, what, seconds=10):
         found = condition()
         if found:
             return found
-        time.sleep(0.05)
+        time.sleep(0.01)
     raise AssertionError(f"waited {seconds} s in vain for {what}")
 
 
