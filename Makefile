@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # make demo   the story of one login, told with real parts
 # make test   all tests; those that need root run when you are root
-# make crash  keychainctl killed, or its disk failing, at CRASH_POINTS=10000 points of CRASH_SEED=1
+# make crash  keychainctl killed, cut off or its disk failing, at CRASH_POINTS=10000 points of CRASH_SEED=1
 # make lint   formatting and warnings
 # make fuzz   the PAM module's fuzzers, FUZZ_SECONDS=30 each
 # make bench  measurements, as ratios

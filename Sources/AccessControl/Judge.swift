@@ -80,7 +80,7 @@ public struct Judge: Sendable {
     }
 
     /// Where a rule stands, for people.
-    private func place(_ statement: Int) -> String? {
+    func place(_ statement: Int) -> String? {
         policy.provenance(of: statement).map { "\($0.origin.file):\($0.origin.line)" }
     }
 }

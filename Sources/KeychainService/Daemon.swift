@@ -117,12 +117,13 @@ public final class Daemon: Sendable {
                 program: plan.authenticationProgram, prompters: prompters, accounts: accounts),
             policy: plan.policy, evidence: evidence, guesses: guesses, memory: memory,
             audit: audit, mode: .daemon)
+        let directory = CallerFacts.Directory(
+            accounts: accounts, groups: plan.accountGroups, group: plan.groupName,
+            policy: plan.policy)
         requests = RequestServer(
             plan.requests, service: service,
             resolver: CallerResolver(sessions: sessions, screens: screens),
-            directory: CallerFacts.Directory(
-                accounts: accounts, groups: plan.accountGroups, group: plan.groupName,
-                policy: plan.policy),
+            directory: directory,
             memory: memory, prompters: prompters,
             prompterProgram: plan.prompterProgram)
         let handler = Logins(
@@ -131,7 +132,7 @@ public final class Daemon: Sendable {
             outOfStep: OutOfStep(keyring: keyring),
             unasked: UnaskedUnlock(
                 folder: folder, protectors: protectors, vault: vault, pending: pending,
-                audit: audit, log: plan.log),
+                directory: directory, screens: screens, audit: audit, log: plan.log),
             accounts: accounts, audit: audit,
             log: plan.log)
         logins = LoginServer(plan.logins, .login, logins: handler, accounts: accounts)

@@ -59,8 +59,8 @@ import Testing
 
     @Test func `is refused when another version wrote it`() throws {
         var snapshot = try sample(rules: 3).snapshot
-        snapshot[8] = 2
-        #expect(throws: PolicySnapshotError.otherVersion(2)) {
+        snapshot[8] = 99
+        #expect(throws: PolicySnapshotError.otherVersion(99)) {
             try CompiledPolicy(snapshot: snapshot)
         }
         #expect(throws: PolicySnapshotError.notASnapshot) {

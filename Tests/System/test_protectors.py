@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What opens a keychain beside its password: paper, and the machine's TPM."""
 
+import json
+import pathlib
 import re
 import signal
+import subprocess
 import time
 
 import pytest
@@ -248,4 +251,63 @@ def test_a_session_that_others_open_opens_nothing(service, shell, machine, by_ke
     # Answered when all that a login began has ended.
     world.as_user(ALICE[0], world.CONTROL, "status")
     assert not any(n.startswith("unlock:") for n in world.names_of_keys())
-    assert "unlockAtLogin" not in (world.STATE / "audit.jsonl").read_text()
+    (refused,) = unlocks_at_login(daemon)
+    assert refused["outcome"] == "forbidden"
+    assert refused["because"] == ["base.unlock-own-logins"]
+    assert json.loads(refused["request"])["subject"]["pam-service"] == service
+
+
+# What the administrator says of it.
+
+
+def unlocks_at_login(daemon):
+    daemon.stop()
+    lines = (world.STATE / "audit.jsonl").read_text().splitlines()
+    return [record for record in map(json.loads, lines) if record["operation"] == "unlockAtLogin"]
+
+
+@pytest.fixture
+def rule(daemon):
+    """Puts a rule about unlocking in force."""
+    file = pathlib.Path("/etc/keychain/policies.d/50-unlock.yaml")
+
+    def write(text):
+        before = daemon.log().count("rules in force")
+        file.write_text(f"policy: v1\nname: unlock\nrules:\n  - {{id: site.unlock, {text}}}\n")
+        world.wait_for(lambda: daemon.log().count("rules in force") > before, "the policy")
+
+    yield write
+    file.unlink()
+
+
+def enter(service):
+    """A session that PAM let in without a password."""
+    world.write_service(f"keychain-test-{service}", world.SESSION_STACK)
+    host = subprocess.Popen(
+        ["/usr/bin/python3", pathlib.Path(__file__).with_name("pam_host.py"), service, ALICE[0]],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    host.stdin.write("\n")
+    host.stdin.flush()
+    assert host.stdout.readline().strip() == "open"
+    # Answered when all that a login began has ended.
+    world.as_user(ALICE[0], world.CONTROL, "status")
+    host.stdin.close()
+    host.wait(10)
+
+
+FORBIDDEN = "forbid: Not here, operations: unlock, "
+
+
+def test_the_policy_says_which_logins_open_it_and_with_what(shell, machine, rule, daemon):
+    assert shell.run(ADD_TPM + " --at-login", PASSWORDS).status == 0
+    rule(FORBIDDEN + "subject: {pam-service: keychain-test-kiosk}")
+    enter("kiosk")
+    rule(FORBIDDEN + "resource: {protector: tpm2}, subject: {user: kc-alice}")
+    enter("door")
+    rule("require: presence, operations: unlock")
+    enter("door")
+    rule(FORBIDDEN + "when: {remote: true}")
+    enter("door")
+    found = [(record["outcome"], record["because"]) for record in unlocks_at_login(daemon)]
+    assert found == [("forbidden", ["site.unlock"]), ("forbidden", ["site.unlock"]),
+                     ("interactionNotAllowed", []), ("allowed", [])]

@@ -128,7 +128,7 @@ def wait_for(condition, what, seconds=PATIENCE):
         found = condition()
         if found:
             return found
-        time.sleep(0.05)
+        time.sleep(0.01)
     raise AssertionError(f"waited {seconds} s in vain for {what}")
 
 

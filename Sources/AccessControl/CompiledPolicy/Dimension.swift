@@ -4,13 +4,13 @@
 /// place there. What no rule mentions has no number, so matching is comparing integers.
 enum Dimension {
     // Written out, since a decision reads them: text fields come first, from 0.
-    static let uid = 18
-    static let time = 19
-    static let operation = 20
-    static let firstChoice = 21
-    static let firstBoolean = 24
-    static let firstAge = 34
-    static let count = 36
+    static let uid = 19
+    static let time = 20
+    static let operation = 21
+    static let firstChoice = 22
+    static let firstBoolean = 26
+    static let firstAge = 36
+    static let count = 38
 
     /// Bits of a fact's number below its dimension.
     static let shift: UInt32 = 26

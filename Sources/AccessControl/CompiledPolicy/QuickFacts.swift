@@ -11,12 +11,12 @@ struct QuickFacts: Equatable {
     var choices: UInt32 = 0
     var needs: UInt32 = 0
 
-    private static let classShift: UInt32 = 11
-    private static let sessionShift: UInt32 = 18
-    static let anyClass: UInt32 = 1 << 16
-    static let anySession: UInt32 = 1 << 24
-    private static let carry: UInt32 = 0x3FF | 0x3F << classShift | 0x7F << sessionShift
-    private static let carried: UInt32 = 1 << 10 | 1 << 17 | 1 << 25
+    private static let classShift: UInt32 = 12
+    private static let sessionShift: UInt32 = 19
+    static let anyClass: UInt32 = 1 << 17
+    static let anySession: UInt32 = 1 << 25
+    private static let carry: UInt32 = 0x7FF | 0x3F << classShift | 0x7F << sessionShift
+    private static let carried: UInt32 = 1 << 11 | 1 << 18 | 1 << 26
     private static let booleans: [BooleanField] = [
         .trustedExe, .tty, .member, .remote, .active, .screenLocked, .unlocked, .passcodeSet,
     ]
@@ -40,7 +40,7 @@ struct QuickFacts: Equatable {
         switch field {
         case .itemClass: (classShift, anyClass)
         case .session: (sessionShift, anySession)
-        case .accessible: nil
+        case .accessible, .protector: nil
         }
     }
 

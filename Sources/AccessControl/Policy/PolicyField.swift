@@ -30,6 +30,8 @@ public enum TextField: UInt8, PolicyField, CaseIterable {
     case user, group, exe, digest, unit, slice, userUnit, app, label
     case keychain, service, account, server, networkProtocol, accessGroup, itemLabel, creator
     case host
+    /// Of an `unlock`: the PAM service that the user logged in through, in lower case.
+    case pamService
 
     public var name: String {
         switch self {
@@ -50,12 +52,15 @@ public enum TextField: UInt8, PolicyField, CaseIterable {
         case .accessGroup: "access-group"
         case .creator: "creator"
         case .host: "host"
+        case .pamService: "pam-service"
         }
     }
 
     public var block: PolicyBlock {
         switch self {
-        case .user, .group, .exe, .digest, .unit, .slice, .userUnit, .app, .label: .subject
+        case .user, .group, .exe, .digest, .unit, .slice, .userUnit, .app, .label,
+            .pamService:
+            .subject
         case .keychain, .service, .account, .server, .networkProtocol, .accessGroup, .itemLabel,
             .creator:
             .resource
@@ -98,12 +103,15 @@ public enum BooleanField: UInt8, PolicyField, CaseIterable {
 /// Fields with a closed vocabulary; a value is the place of its word.
 public enum ChoiceField: UInt8, PolicyField, CaseIterable {
     case session, itemClass, accessible
+    /// Of an `unlock`: what is to open the keychain.
+    case protector
 
     public var name: String {
         switch self {
         case .session: "session"
         case .itemClass: "class"
         case .accessible: "accessible"
+        case .protector: "protector"
         }
     }
 
@@ -120,6 +128,7 @@ public enum ChoiceField: UInt8, PolicyField, CaseIterable {
                 "when-unlocked-this-device-only", "after-first-unlock-this-device-only",
                 "always-this-device-only", "when-passcode-set-this-device-only",
             ]
+        case .protector: ["tpm2", "credential", "fido2"]
         }
     }
 
@@ -129,6 +138,7 @@ public enum ChoiceField: UInt8, PolicyField, CaseIterable {
         case .session: 6
         case .itemClass: 5
         case .accessible: 7
+        case .protector: 3
         }
     }
 

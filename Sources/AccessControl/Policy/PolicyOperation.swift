@@ -12,8 +12,10 @@ public enum PolicyOperation: String, Sendable, Hashable, CaseIterable {
     case derive
     case export
     case changeACL = "change-acl"
+    /// A login that carries no password opens the keychain with what its owner enrolled for it.
+    case unlock
 
-    /// Place in tables: 0..<10.
+    /// Place in tables: 0..<11.
     public var index: Int {
         switch self {
         case .readSecret: 0
@@ -26,6 +28,7 @@ public enum PolicyOperation: String, Sendable, Hashable, CaseIterable {
         case .derive: 7
         case .export: 8
         case .changeACL: 9
+        case .unlock: 10
         }
     }
 }
@@ -38,7 +41,7 @@ public struct PolicyOperations: OptionSet, Sendable, Hashable {
 
     public static let useKey: Self = [Self(.sign), Self(.decrypt), Self(.derive)]
     public static let write: Self = [Self(.add), Self(.update), Self(.delete)]
-    public static let all = Self(rawValue: (1 << 10) - 1)
+    public static let all = Self(rawValue: (1 << 11) - 1)
     /// What a member of a group with `mode: read` is a member for.
     public static let read: Self = [Self(.readSecret), Self(.readAttributes), .useKey]
 

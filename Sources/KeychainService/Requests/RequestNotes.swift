@@ -20,10 +20,13 @@ public final class RequestNotes: Sendable {
     }
     /// The first of what was judged, or the first that was refused.
     private struct Judged {
-        let request: AccessRequest
-        let evidence: Evidence
+        let subject: Subject
         let isDenied: Bool
         let judge: Judge
+    }
+    private enum Subject {
+        case item(AccessRequest, Evidence)
+        case login(LoginUnlock)
     }
     let began = ContinuousClock.now
     private let noted = Mutex(Noted())
@@ -65,10 +68,17 @@ public final class RequestNotes: Sendable {
     func note(
         _ request: AccessRequest, _ evidence: Evidence, _ isDenied: Bool, _ judge: Judge
     ) {
+        note(Judged(subject: .item(request, evidence), isDenied: isDenied, judge: judge))
+    }
+
+    func note(_ login: LoginUnlock, isDenied: Bool, _ judge: Judge) {
+        note(Judged(subject: .login(login), isDenied: isDenied, judge: judge))
+    }
+
+    private func note(_ judged: Judged) {
         noted.withLock { noted in
-            guard noted.judged.map({ isDenied && !$0.isDenied }) ?? true else { return }
-            noted.judged = Judged(
-                request: request, evidence: evidence, isDenied: isDenied, judge: judge)
+            guard noted.judged.map({ judged.isDenied && !$0.isDenied }) ?? true else { return }
+            noted.judged = judged
         }
     }
 
@@ -80,9 +90,13 @@ public final class RequestNotes: Sendable {
         completedBy facts: () -> PolicyFacts = { PolicyFacts() }
     ) -> (request: PolicyRequest, decision: PolicyDecision)? {
         let (judged, isFull) = noted.withLock { ($0.judged, $0.wantsFullAudit) }
-        guard let judged,
-            let account = judged.judge.account(of: judged.request, judged.evidence)
-        else { return nil }
+        guard let judged else { return nil }
+        let known =
+            switch judged.subject {
+            case .item(let request, let evidence): judged.judge.account(of: request, evidence)
+            case .login(let login): judged.judge.account(of: login)
+            }
+        guard let account = known else { return nil }
         var request = account.request
         request.facts = request.facts.completed(by: facts())
         let isTold = isFull || account.decision.audit == .full

@@ -6,7 +6,8 @@ extension PolicyCondition {
     var isStrongSubject: Bool {
         switch self {
         case .uid: true
-        case .text(let field, _): [.user, .group, .unit, .slice, .app, .label].contains(field)
+        case .text(let field, _):
+            [.user, .group, .unit, .slice, .app, .label, .pamService].contains(field)
         case .choice(let field, _): field == .session
         default: false
         }
