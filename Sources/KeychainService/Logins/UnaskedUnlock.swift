@@ -84,7 +84,7 @@ final class UnaskedUnlock: Sendable {
 
     private func facts(_ session: LoginSession, _ keychain: OpenKeychain) -> PolicyFacts {
         var facts = PolicyFacts()
-        Surroundings(session, nil, screens).add(to: &facts)
+        Surroundings(session, nil, screens).add(.told, to: &facts)
         facts.uid = .known(session.user)
         facts[.user] = .known([PolicyText(session.account)])
         facts[.group] =
