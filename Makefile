@@ -29,6 +29,7 @@ build: dependencies
 	$(BUILD) --product keychaind
 	$(BUILD) --product keychain-auth
 	$(BUILD) --product keychain-tpm
+	$(BUILD) --product keychain-fido
 	$(BUILD) --product keychain-prompter
 	$(BUILD) --product keychainctl
 	$(MAKE) -C pam-module
@@ -56,6 +57,7 @@ crash: build
 
 test-system: build
 	$(BUILD) --product keychain-calls
+	$(BUILD) --product keychain-fido-soft
 	scripts/test-system
 
 lint: dependencies

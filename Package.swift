@@ -53,6 +53,7 @@ let package = Package(
         .executable(name: "keychaind", targets: ["keychaind"]),
         .executable(name: "keychain-auth", targets: ["keychain-auth"]),
         .executable(name: "keychain-tpm", targets: ["keychain-tpm"]),
+        .executable(name: "keychain-fido", targets: ["keychain-fido"]),
         .executable(name: "keychain-prompter", targets: ["keychain-prompter"]),
         .executable(name: "keychainctl", targets: ["keychainctl"]),
         // For Benchmarks alone.
@@ -78,6 +79,7 @@ let package = Package(
             name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
         .systemLibrary(
             name: "CTSS2", pkgConfig: "tss2-esys", providers: [.apt(["libtss2-dev"])]),
+        .systemLibrary(name: "CFIDO2", providers: [.apt(["libfido2-dev"])]),
         .target(name: "CLinux"),
         .target(name: "CLoginFrame", path: "pam-module/frame"),
 
@@ -89,6 +91,7 @@ let package = Package(
         floor("LocalSocket", ["CLinux", "Secrets"]),
         floor("LoginManager", ["CSystemd"]),
         floor("TrustedPlatform", ["CTSS2", "Secrets"]),
+        floor("SecurityKeys", ["CFIDO2", "KeychainModel", "LocalSocket", "Secrets"]),
         floor("Terminal", ["Secrets"]),
         floor("PAMSetup", ["LocalSocket"]),
         floor("Pinentry", ["LocalSocket", "Secrets", "Terminal"]),
@@ -142,6 +145,7 @@ let package = Package(
             ]),
         roof("keychain-auth", ["LocalSocket", "PAMSession", "Secrets"]),
         roof("keychain-tpm", ["KeychainModel", "LocalSocket", "Secrets", "TrustedPlatform"]),
+        roof("keychain-fido", ["SecurityKeys"]),
         roof(
             "keychain-prompter",
             [
@@ -168,6 +172,15 @@ let package = Package(
         tests("PAMSetupTests", ["PAMSetup"]),
         tests("PinentryTests", ["Pinentry", "LocalSocket", "Secrets"]),
         tests("TrustedPlatformTests", ["TrustedPlatform", "Secrets"]),
+        // A security key without hardware, for the tests and in the private world.
+        .target(
+            name: "SoftwareSecurityKey",
+            dependencies: ["CFIDO2", "SecurityKeys"] + cryptography,
+            path: "Tests/SoftwareSecurityKey", swiftSettings: [.swiftLanguageMode(.v6)]),
+        .executableTarget(
+            name: "keychain-fido-soft", dependencies: ["SecurityKeys", "SoftwareSecurityKey"],
+            path: "Tests/KeychainFIDOSoft", swiftSettings: [.swiftLanguageMode(.v6)]),
+        guests("SecurityKeysTests", .v6, ["SecurityKeys", "SoftwareSecurityKey", "Secrets"]),
         tests("LocalSocketTests", ["LocalSocket", "CLinux", "Secrets"]),
         tests("LoginHandoffTests", ["LoginHandoff", "Secrets"]),
         // Random policies and requests, for the tests and the benchmarks of the policy engine.

@@ -24,6 +24,10 @@ extension ProtectorRequest {
                 wire.add.kind = UInt32(Protector.Kind.credential.rawValue)
                 wire.add.credential = name
                 wire.add.atLogin = atLogin
+            case .securityKey(let pin, let atLogin):
+                wire.add.kind = UInt32(Protector.Kind.securityKey.rawValue)
+                wire.add.atLogin = atLogin
+                parcel.add(pin)
             }
         case .remove(let identifier): wire.remove = identifier
         case .test(let identifier, let secret):
@@ -78,6 +82,8 @@ extension NewProtector {
             self = .tpm(
                 registers: Set(wire.registers).sorted().map { UInt8($0) }, atLogin: wire.atLogin)
         case .credential: self = .credential(name: wire.credential, atLogin: wire.atLogin)
+        case .securityKey:
+            self = .securityKey(pin: try secrets.takeFirst(), atLogin: wire.atLogin)
         case .password, .device, nil: throw .malformed
         }
     }
@@ -88,6 +94,7 @@ extension KeychainOpener {
         switch self {
         case .password: UInt32(Protector.Kind.password.rawValue)
         case .recoveryKey: UInt32(Protector.Kind.recoveryKey.rawValue)
+        case .securityKey: UInt32(Protector.Kind.securityKey.rawValue)
         }
     }
 
@@ -97,6 +104,7 @@ extension KeychainOpener {
         switch UInt8(exactly: kind).flatMap(Protector.Kind.init) {
         case .password: self = .password(try secrets.takeFirst())
         case .recoveryKey: self = .recoveryKey(try secrets.takeFirst())
+        case .securityKey: self = .securityKey(try secrets.takeFirst())
         default: throw .malformed
         }
     }
@@ -111,6 +119,7 @@ extension Protector {
         wire.made = made
         wire.registers = registers.map(UInt32.init)
         if let credential { wire.credential = credential }
+        wire.usesPin = usesPIN
         return wire
     }
 
@@ -120,5 +129,6 @@ extension Protector {
             identifier: wire.identifier, kind: kind, opensAtLogin: wire.opensAtLogin,
             made: wire.made, registers: wire.registers.map { UInt8(truncatingIfNeeded: $0) },
             credential: wire.hasCredential ? wire.credential : nil)
+        usesPIN = wire.usesPin
     }
 }

@@ -30,6 +30,8 @@ public enum NewProtector: Sendable {
     /// Opens only while these platform registers are as they are now.
     case tpm(registers: [UInt8], atLogin: Bool)
     case credential(name: String, atLogin: Bool)
+    /// Its PIN; empty where a touch is to be enough.
+    case securityKey(pin: HeldSecret, atLogin: Bool)
 }
 
 /// What a person opens a keychain with.
@@ -37,11 +39,13 @@ public enum KeychainOpener: Sendable {
     case password(HeldSecret)
     /// Its text.
     case recoveryKey(HeldSecret)
+    /// Its PIN; empty where a touch is enough.
+    case securityKey(HeldSecret)
 
     /// What was typed.
     public var secret: HeldSecret {
         switch self {
-        case .password(let secret), .recoveryKey(let secret): secret
+        case .password(let secret), .recoveryKey(let secret), .securityKey(let secret): secret
         }
     }
 }

@@ -11,6 +11,8 @@ public struct Protector: Sendable, Equatable {
         case tpm = 4
         /// A secret that systemd gave the service when it was started.
         case credential = 5
+        /// A FIDO2 key that is touched.
+        case securityKey = 6
     }
 
     /// What it is called when it is removed or tested: eight hexadecimal digits.
@@ -24,6 +26,8 @@ public struct Protector: Sendable, Equatable {
     public var registers: [UInt8]
     /// The name of a credential.
     public var credential: String?
+    /// A security key that wants its PIN, too.
+    public var usesPIN = false
 
     public init(
         identifier: String, kind: Kind, opensAtLogin: Bool = false, made: Int64 = 0,

@@ -53,8 +53,10 @@ public enum Refusal: UInt32, Error, Sendable, CaseIterable {
     case measurementsDiffer = 54
     /// The TPM was cleared or is another one; the credential is another one.
     case protectorChanged = 55
-    /// The TPM did not answer in time, or not as it should.
+    /// The TPM or security key did not answer in time, or not as it should.
     case protectorFailed = 56
+    /// The security key wants a PIN, or got another.
+    case wrongPIN = 57
     // The service.
     case notAvailable = 60
     case outOfMemory = 61

@@ -19,6 +19,7 @@ public struct DaemonPlan: Sendable {
     public var prompterProgram: String
     /// nil where the machine does without.
     public var tpmProgram: String?
+    public var securityKeyProgram: String?
     /// Secrets that the service was given when it was started, by their names.
     public var credentials: [String: HeldSecret]
     public var accountName: @Sendable (UInt32) -> String?
@@ -33,7 +34,7 @@ public struct DaemonPlan: Sendable {
     public init(
         stateFolder: String, runtimeFolder: String, vaultKey: Descriptor?, requests: Listener,
         logins: Listener, offers: Listener, authenticationProgram: String, prompterProgram: String,
-        tpmProgram: String?, credentials: [String: HeldSecret],
+        tpmProgram: String?, securityKeyProgram: String?, credentials: [String: HeldSecret],
         accountName: @escaping @Sendable (UInt32) -> String?,
         accountGroups: @escaping @Sendable (String) -> [String]?,
         groupName: @escaping @Sendable (UInt32) -> String?, policy: PolicyInForce,
@@ -49,6 +50,7 @@ public struct DaemonPlan: Sendable {
         self.authenticationProgram = authenticationProgram
         self.prompterProgram = prompterProgram
         self.tpmProgram = tpmProgram
+        self.securityKeyProgram = securityKeyProgram
         self.credentials = credentials
         self.accountName = accountName
         self.accountGroups = accountGroups
@@ -106,7 +108,9 @@ public final class Daemon: Sendable {
             folder: folder, deviceKey: try Protectors.deviceKey(at: state + "/device.key"),
             allowsDeviceProtector: false,
             keys: ProtectorKeys(
-                tpm: plan.tpmProgram.map(TPMProgram.init), credentials: plan.credentials))
+                tpm: plan.tpmProgram.map(TPMProgram.init),
+                securityKeys: plan.securityKeyProgram.map(SecurityKeyProgram.init),
+                credentials: plan.credentials))
         let prompters = PrompterRegistry()
         let audit = AuditLog(folder: state)
         let guesses = Guesses()

@@ -981,7 +981,7 @@ package nonisolated struct WireClientMessage: @unchecked Sendable {
     // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
     // methods supported on all messages.
 
-    /// 3 recovery key, 4 TPM, 5 credential.
+    /// 3 recovery key, 4 TPM, 5 credential, 6 security key: its PIN is a secret, maybe empty.
     package var kind: UInt32 = 0
 
     /// What opens the keychain now, first of the secrets: 1 password, 3 recovery key.
@@ -1017,6 +1017,7 @@ package nonisolated struct WireClientMessage: @unchecked Sendable {
     // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
     // methods supported on all messages.
 
+    /// 3 recovery key, 6 security key with its PIN, maybe empty.
     package var opener: UInt32 = 0
 
     package var hasNewPassword_p: Bool = false
@@ -1329,7 +1330,7 @@ package nonisolated struct WireServerMessage: Sendable {
 
     package var identifier: String = String()
 
-    /// 1 password, 2 device, 3 recovery key, 4 TPM, 5 credential.
+    /// 1 password, 2 device, 3 recovery key, 4 TPM, 5 credential, 6 security key.
     package var kind: UInt32 = 0
 
     package var opensAtLogin: Bool = false
@@ -1346,6 +1347,8 @@ package nonisolated struct WireServerMessage: Sendable {
     package var hasCredential: Bool {self._credential != nil}
     /// Clears the value of `credential`. Subsequent reads from it will return its default value.
     package mutating func clearCredential() {self._credential = nil}
+
+    package var usesPin: Bool = false
 
     package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -3857,7 +3860,7 @@ nonisolated extension WireServerMessage.Answer: SwiftProtobuf.Message, SwiftProt
 
 nonisolated extension WireServerMessage.Protector: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = WireServerMessage.protoMessageName + ".Protector"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}identifier\0\u{1}kind\0\u{3}opens_at_login\0\u{1}made\0\u{1}registers\0\u{1}credential\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}identifier\0\u{1}kind\0\u{3}opens_at_login\0\u{1}made\0\u{1}registers\0\u{1}credential\0\u{4}z\u{e}uses_pin\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3871,6 +3874,7 @@ nonisolated extension WireServerMessage.Protector: SwiftProtobuf.Message, SwiftP
       case 4: try { try decoder.decodeSingularSInt64Field(value: &self.made) }()
       case 5: try { try decoder.decodeRepeatedUInt32Field(value: &self.registers) }()
       case 6: try { try decoder.decodeSingularStringField(value: &self._credential) }()
+      case 960: try { try decoder.decodeSingularBoolField(value: &self.usesPin) }()
       default: break
       }
     }
@@ -3899,6 +3903,9 @@ nonisolated extension WireServerMessage.Protector: SwiftProtobuf.Message, SwiftP
     try { if let v = self._credential {
       try visitor.visitSingularStringField(value: v, fieldNumber: 6)
     } }()
+    if self.usesPin != false {
+      try visitor.visitSingularBoolField(value: self.usesPin, fieldNumber: 960)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -3909,6 +3916,7 @@ nonisolated extension WireServerMessage.Protector: SwiftProtobuf.Message, SwiftP
     if lhs.made != rhs.made {return false}
     if lhs.registers != rhs.registers {return false}
     if lhs._credential != rhs._credential {return false}
+    if lhs.usesPin != rhs.usesPin {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

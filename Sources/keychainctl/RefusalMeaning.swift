@@ -128,8 +128,9 @@ struct RefusalMeaning {
                 Self(
                     .failure, "this machine or its keychain service has no such thing",
                     """
-                    A TPM is looked for at /dev/tpmrm0, or where /etc/keychain/tpm.conf says; a \
-                    credential is given to the service by systemd when it starts.
+                    A TPM is looked for at /dev/tpmrm0, or where /etc/keychain/tpm.conf says; one \
+                    FIDO2 key is to be plugged in; a credential is given to the service by systemd \
+                    when it starts.
                     """)
             case .measurementsDiffer:
                 Self(
@@ -141,8 +142,15 @@ struct RefusalMeaning {
                     "Open it another way; then remove this protector and add it anew.")
             case .protectorFailed:
                 Self(
-                    .failure, "the TPM does not answer, or refused",
-                    "Is /etc/keychain/tpm.conf right? Nothing was changed.")
+                    .failure, "the TPM or security key does not answer, or refused",
+                    """
+                    Is /etc/keychain/tpm.conf right? A security key may be blocked by wrong PINs. \
+                    Nothing was changed.
+                    """)
+            case .wrongPIN:
+                Self(
+                    .notAuthenticated, "the security key wants its PIN, or that is not its PIN",
+                    "After eight wrong ones in a row it blocks itself.")
             case .readOnly: Self(.failure, "the file of the keychain “\(name)” can't be written")
             case .diskFull:
                 Self(

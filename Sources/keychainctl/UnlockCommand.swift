@@ -9,7 +9,9 @@ struct UnlockCommand: ParsableCommand {
         discussion: """
             With --recovery-key it is opened with its recovery key, and asked for the password that \
             it is to have from now on. With --password-stdin the first line is then the recovery \
-            key and the second, if there is one, the new password.
+            key and the second, if there is one, the new password. With --security-key it is opened \
+            with a FIDO2 key that was added to it, which is touched, and with its PIN where it wants \
+            one.
             """)
 
     @Argument(help: "The keychain's name; the login keychain when left out.")
@@ -18,17 +20,31 @@ struct UnlockCommand: ParsableCommand {
     @Flag(help: "Open it with its recovery key instead.")
     var recoveryKey = false
 
+    @Flag(help: "Open it with a security key instead.")
+    var securityKey = false
+
     @OptionGroup var password: PasswordOptions
     @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        guard !recoveryKey || !securityKey else {
+            throw ValidationError("It is opened with one of them.")
+        }
+    }
 
     func run() throws {
         let keychain = Keychain(name: name, asJSON: output.json)
         let shown = name ?? KeychainName.login.description
         let question = "Password of the keychain “\(shown)”: "
         do throws(CommandFailure) {
-            if recoveryKey {
-                try RecoveryUnlock(keychain: keychain, shown: shown)
-                    .run(fromInput: password.passwordStdin)
+            if recoveryKey || securityKey {
+                let fromInput = password.passwordStdin
+                if recoveryKey {
+                    try RecoveryUnlock(keychain: keychain, shown: shown).run(fromInput: fromInput)
+                } else {
+                    try SecurityKeyUnlock(keychain: keychain, shown: shown).run(
+                        fromInput: fromInput)
+                }
                 if output.json { JSONOutput.write(DoneRecord()) }
                 return
             }

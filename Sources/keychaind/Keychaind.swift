@@ -75,6 +75,7 @@ struct Keychaind: ParsableCommand {
                 requests: sockets.requests, logins: sockets.logins, offers: sockets.offers,
                 authenticationProgram: programs.authentication,
                 prompterProgram: programs.prompter, tpmProgram: programs.tpm,
+                securityKeyProgram: programs.securityKeys,
                 credentials: Credentials.given(), accountName: { Account.name(of: $0) },
                 accountGroups: { Account.groups(of: $0) },
                 groupName: { Account.groupName(of: $0) }, policy: policy,

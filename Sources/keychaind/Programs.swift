@@ -8,6 +8,8 @@ struct Programs {
     let control: String
     /// nil where it is not installed: a machine without a TPM can do without its library.
     let tpm: String?
+    /// The same of libfido2.
+    let securityKeys: String?
     /// The folder of the policies that come with the package.
     let policies: String
 
@@ -15,6 +17,7 @@ struct Programs {
         authentication = try Self.installed("../libexec/keychain/keychain-auth")
         prompter = try Self.installed("../libexec/keychain/keychain-prompter")
         tpm = try? Self.installed("../libexec/keychain/keychain-tpm")
+        securityKeys = try? Self.installed("../libexec/keychain/keychain-fido")
         control = try Self.installed("../bin/keychainctl")
         policies =
             InstalledProgram.sibling("../share/keychain/policies.d")

@@ -56,6 +56,7 @@ private let table = [
     Row(.measurementsDiffer, .authenticationFailed, errSecNotAvailable),
     Row(.protectorChanged, .authenticationFailed, errSecNotAvailable),
     Row(.protectorFailed, .authenticationFailed, errSecNotAvailable),
+    Row(.wrongPIN, .authenticationFailed, errSecAuthFailed),
     Row(.readOnly, .authenticationFailed, errSecReadOnly),
     Row(.diskFull, .authenticationFailed, errSecDiskFull),
     Row(.inputOutput, .authenticationFailed, errSecIO),

@@ -289,17 +289,17 @@ def perform(keeper, cut, step, number, how):
     # What a login leads to comes after its answer.
     keeper.control("status")
     count = cut.count()
-    cut.lift()
     keeper.stop()
+    cut.lift()
     return done, count
 
 
 def points(count):
-    """The first, the last, and some between."""
+    """The first, the last, some between, and a power cut when all was acknowledged."""
     if os.environ.get("KEYCHAIN_CRASH_POINTS") == "all":
-        return [(number, how) for number in range(1, count + 1) for how in WAYS]
+        return [(number, how) for number in range(1, count + 2) for how in WAYS]
     chosen = sorted({1 + (count - 1) * index // (SAMPLE - 1) for index in range(SAMPLE)})
-    return [(number, WAYS[number % len(WAYS)]) for number in chosen]
+    return [(number, WAYS[number % len(WAYS)]) for number in chosen] + [(count + 1, "lost")]
 
 
 @pytest.mark.parametrize("name", STEPS)

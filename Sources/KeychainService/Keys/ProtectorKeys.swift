@@ -4,7 +4,7 @@ internal import KeychainModel
 internal import KeychainStore
 internal import Secrets
 
-/// Where the keys of protectors come from: paper, the TPM, systemd.
+/// Where the keys of protectors come from: paper, the TPM, a security key, systemd.
 struct ProtectorKeys: Sendable {
     private static let registerBytes = 3
     /// Bytes of a credential's name.
@@ -14,10 +14,11 @@ struct ProtectorKeys: Sendable {
 
     /// nil where no daemon is: programs can't use the machine's TPM.
     let tpm: TPMProgram?
+    let securityKeys: SecurityKeyProgram?
     /// By name, as they were when the service started.
     let credentials: [String: HeldSecret]
 
-    static let none = ProtectorKeys(tpm: nil, credentials: [:])
+    static let none = ProtectorKeys(tpm: nil, securityKeys: nil, credentials: [:])
 
     /// A new protector and the key for it.
     func make(
@@ -36,6 +37,12 @@ struct ProtectorKeys: Sendable {
         case .credential(let name, let atLogin):
             let key = HeldSecret(try credentialKey(name).bytes.copy())
             return (try record(.credential, [atLogin ? 1 : 0] + Array(name.utf8)), key)
+        case .securityKey(let pin, let atLogin):
+            // Nobody could type it there.
+            guard pin.bytes.count == 0 || !atLogin else { throw .badRequest }
+            guard let securityKeys else { throw .protectorNotAvailable }
+            let (credential, key) = try securityKeys.make(pin: pin)
+            return (try record(.securityKey, [atLogin ? 1 : 0] + credential), key)
         }
     }
 
@@ -45,8 +52,11 @@ struct ProtectorKeys: Sendable {
         do { return try .new(kind, parameters: parameters) } catch { throw Refusal(error) }
     }
 
-    /// The key of a protector that is there; for a recovery key, of what was typed.
-    func key(of protector: ProtectorRecord, typed: HeldSecret?) throws(Refusal) -> SealingKey {
+    /// The key of a protector that is there; for a recovery key, of what was typed; of a security key
+    /// that may be its PIN.
+    func key(
+        of protector: ProtectorRecord, typed: HeldSecret?, atLogin: Bool = false
+    ) throws(Refusal) -> SealingKey {
         switch protector.kind {
         case .recoveryKey:
             guard let typed else { throw .badRequest }
@@ -57,6 +67,11 @@ struct ProtectorKeys: Sendable {
             guard key.bytes.count == SealingKey.byteCount else { throw .damaged }
             return SealingKey(key.bytes.copy())
         case .credential: return try credentialKey(protector.credentialName)
+        case .securityKey:
+            guard let securityKeys else { throw .protectorNotAvailable }
+            let credential = Array(protector.parameters.dropFirst())
+            let key = try securityKeys.open(credential, pin: typed, atLogin: atLogin)
+            return SealingKey(key.bytes.copy())
         case .password, .device: throw .badRequest
         }
     }
@@ -74,6 +89,9 @@ struct ProtectorKeys: Sendable {
             }
         }
         if protector.kind == .credential { shown.credential = protector.credentialName }
+        if protector.kind == .securityKey {
+            shown.usesPIN = protector.parameters.dropFirst().first == 1
+        }
         return shown
     }
 
@@ -96,9 +114,9 @@ struct ProtectorKeys: Sendable {
 }
 
 extension ProtectorRecord {
-    /// The first of the parameters of those kinds that nobody has to be there for.
+    /// The first of the parameters of those kinds that nobody has to type anything for.
     var opensAtLogin: Bool {
-        (kind == .tpm || kind == .credential) && parameters.first == 1
+        (kind == .tpm || kind == .credential || kind == .securityKey) && parameters.first == 1
     }
 
     fileprivate var credentialName: String {
@@ -114,6 +132,7 @@ extension ProtectorRecord.Kind {
         case .recoveryKey: .recoveryKey
         case .tpm: .tpm
         case .credential: .credential
+        case .securityKey: .securityKey
         }
     }
 }

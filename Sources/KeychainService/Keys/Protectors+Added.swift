@@ -53,14 +53,16 @@ extension Protectors {
             guard let typed else { throw .badRequest }
             _ = try unlock(keychain, typed)
         case .device: _ = try unlockWithDevice(keychain)
-        case .recoveryKey, .tpm, .credential: _ = try unlock(keychain, with: protector, typed)
+        case .recoveryKey, .tpm, .credential, .securityKey:
+            _ = try unlock(keychain, with: protector, typed)
         }
     }
 
     func unlock(
-        _ keychain: OpenKeychain, with protector: ProtectorRecord, _ typed: HeldSecret? = nil
+        _ keychain: OpenKeychain, with protector: ProtectorRecord, _ typed: HeldSecret? = nil,
+        atLogin: Bool = false
     ) throws(Refusal) -> UnlockedKeys {
-        let key = try keys.key(of: protector, typed: typed)
+        let key = try keys.key(of: protector, typed: typed, atLogin: atLogin)
         do { return try keychain.file.unlock(with: protector, key: key) } catch {
             guard error == .wrongProtectorKey, protector.kind == .recoveryKey else {
                 throw Refusal(error)
@@ -73,6 +75,19 @@ extension Protectors {
     func unlock(_ keychain: OpenKeychain, recoveryKey: HeldSecret) throws(Refusal) -> UnlockedKeys {
         let protector = try record(of: recoveryKey, keychain)
         return try unlock(keychain, with: protector, recoveryKey)
+    }
+
+    /// With whichever of the keychain's security keys is plugged in.
+    func unlock(_ keychain: OpenKeychain, pin: HeldSecret) throws(Refusal) -> UnlockedKeys {
+        var refusal = Refusal.noSuchProtector
+        for record in try records(keychain) where record.kind == .securityKey {
+            do throws(Refusal) { return try unlock(keychain, with: record, pin) } catch {
+                // Of another key: that was found out without a touch.
+                guard error == .protectorChanged else { throw error }
+                refusal = error
+            }
+        }
+        throw refusal
     }
 
     /// Gives the keychain the password that it is to have from now on.
@@ -132,6 +147,7 @@ extension Protectors {
         case .recoveryKey(let text):
             let record = try record(of: text, keychain)
             return .protector(record, try keys.key(of: record, typed: text))
+        case .securityKey: throw .badRequest
         }
     }
 }

@@ -16,8 +16,10 @@ final class UnaskedUnlock: Sendable {
     private let screens: ScreenLocks
     private let audit: AuditLog
     private let log: @Sendable (String) -> Void
-    /// Not the queue of passwords: a TPM that does not answer must not hold those up.
-    private let work = DispatchQueue(label: "unlock without a password")
+    /// Not the queue of passwords, and nobody in it waits for another: for a TPM that does not answer,
+    /// or a touch. Each user has few there (`PendingUnlocks`).
+    private let work = DispatchQueue(
+        label: "unlock without a password", attributes: .concurrent)
 
     init(
         folder: KeychainFolder, protectors: Protectors, vault: KernelVault,
@@ -59,7 +61,7 @@ final class UnaskedUnlock: Sendable {
         for protector in enrolled {
             do throws(Refusal) {
                 try judge(protector, session, facts, notes)
-                let keys = try protectors.unlock(keychain, with: protector)
+                let keys = try protectors.unlock(keychain, with: protector, atLogin: true)
                 try vault.keep(keys, of: keychain, in: session, since: begun)
                 return nil
             } catch { refusal = error }
@@ -101,6 +103,7 @@ extension ProtectorRecord {
         switch kind {
         case .tpm: .tpm
         case .credential: .credential
+        case .securityKey: .securityKey
         case .password, .device, .recoveryKey: nil
         }
     }

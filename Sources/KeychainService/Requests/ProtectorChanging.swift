@@ -44,18 +44,21 @@ extension KeychainService {
         _ keychain: OpenKeychain, _ opener: KeychainOpener, newPassword: HeldSecret?,
         for asker: any Asker
     ) throws(Refusal) {
-        guard case .recoveryKey(let text) = opener else { throw .badRequest }
-        try checkLength(text)
+        try checkLength(opener.secret)
         try checkLength(newPassword)
         guard newPassword?.bytes.count != 0 else { throw .badRequest }
         let begun = vault.locks.now(keychain.place)
         let keys = try attempt(keychain.place) { () throws(Refusal) in
-            guard let newPassword else {
+            switch (opener, newPassword) {
+            case (.recoveryKey(let text), nil):
                 return try protectors.unlock(keychain, recoveryKey: text)
+            case (.recoveryKey(let text), let newPassword?):
+                try protectors.setPassword(keychain, recoveryKey: text, new: newPassword)
+                vault.endRenewal(of: keychain)
+                return try protectors.unlock(keychain, newPassword)
+            case (.securityKey(let pin), nil): return try protectors.unlock(keychain, pin: pin)
+            case (.securityKey, _), (.password, _): throw .badRequest
             }
-            try protectors.setPassword(keychain, recoveryKey: text, new: newPassword)
-            vault.endRenewal(of: keychain)
-            return try protectors.unlock(keychain, newPassword)
         }
         try vault.keep(keys, of: keychain, for: asker.caller, since: begun)
         if newPassword != nil {

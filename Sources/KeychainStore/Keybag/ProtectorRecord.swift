@@ -17,6 +17,8 @@ public struct ProtectorRecord: Sendable, Equatable {
         case tpm = "tpm2"
         /// A secret that systemd gave the service.
         case credential
+        /// A security key's `hmac-secret`.
+        case securityKey = "fido2"
     }
 
     public enum State: UInt8, Sendable {

@@ -8,7 +8,7 @@ enum Suggestion {
     /// `did you mean "exe"?`, or the words there are where none is near and they are few.
     static func advice(for word: String, among known: [String]) -> String? {
         if let near = nearest(to: word, among: known) { return "did you mean \"\(near)\"?" }
-        guard known.count <= 10, !known.isEmpty else { return nil }
+        guard known.count <= 12, !known.isEmpty else { return nil }
         return "one of: " + known.joined(separator: ", ")
     }
 

@@ -10,16 +10,19 @@ struct ProtectorAddCommand: ParsableCommand {
         commandName: "add", abstract: "Add something that opens a keychain.",
         discussion: """
             Asks for the keychain's password (or, with --recovery-key, for the recovery key), and \
-            that you are there. A recovery key is shown once and confirmed by typing a part of it.
+            that you are there. A recovery key is shown once and confirmed by typing a part of it; \
+            a FIDO2 key is touched twice. With --password-stdin the first line is the password and, \
+            with --pin, the second the PIN.
             """)
 
     enum Kind: String, ExpressibleByArgument, CaseIterable {
         case recoveryKey = "recovery-key"
         case tpm2
+        case fido2
         case credential
     }
 
-    @Argument(help: "recovery-key, tpm2 or credential.")
+    @Argument(help: "recovery-key, tpm2, fido2 or credential.")
     var kind: Kind
 
     @Option(help: "tpm2: opens only while these PCRs are as they are now, such as 7 or 7,14.")
@@ -27,6 +30,9 @@ struct ProtectorAddCommand: ParsableCommand {
 
     @Option(help: "credential: its name; systemd gives it to keychaind as keychain.NAME.")
     var name: String?
+
+    @Flag(help: "fido2: the key wants its PIN each time, too.")
+    var pin = false
 
     @Flag(help: "Opens the keychain at a login that carries no password.")
     var atLogin = false
@@ -47,6 +53,9 @@ struct ProtectorAddCommand: ParsableCommand {
         guard !atLogin || kind != .recoveryKey else {
             throw ValidationError("A recovery key is typed: it can't open anything at a login.")
         }
+        guard !pin || (kind == .fido2 && !atLogin) else {
+            throw ValidationError("--pin is for fido2, and nobody can type it at a login.")
+        }
         guard registers != nil else {
             throw ValidationError("--pcrs takes numbers from 0 to 23 with commas between them.")
         }
@@ -55,10 +64,12 @@ struct ProtectorAddCommand: ParsableCommand {
     func run() throws {
         let keychain = options.asked
         do throws(CommandFailure) {
-            let opener = try opener()
+            let (opener, pin) = try typed()
+            let new = try chosen(pin)
+            if kind == .fido2 { SecurityKeyUnlock.sayTouch(twice: true) }
             let added = try keychain.ask(
                 .protectors(
-                    ProtectorRequest(options.keychain, .add(try chosen(), opening: opener))),
+                    ProtectorRequest(options.keychain, .add(new, opening: opener))),
                 to: "add the protector"
             ).protectors
             if options.output.json {
@@ -78,23 +89,30 @@ struct ProtectorAddCommand: ParsableCommand {
         return numbers.count == words.count ? numbers : nil
     }
 
-    private func opener() throws(CommandFailure) -> KeychainOpener {
+    /// What opens the keychain now, and the PIN; empty where none is wanted.
+    private func typed() throws(CommandFailure) -> (KeychainOpener, pin: HeldSecret) {
+        let none = HeldSecret(SecretBytes(copying: []))
         guard !recoveryKey else {
-            let piped =
-                password.passwordStdin
-                ? try SecretReading.passwords([""], fromInput: true)[0] : nil
-            return .recoveryKey(try RecoveryKeyPaper.typed(for: shown, fromInput: piped))
+            let piped = password.passwordStdin ? try SecretReading.pipedLines(atMost: 2) : []
+            let key = try RecoveryKeyPaper.typed(for: shown, fromInput: piped.first)
+            if let second = piped.dropFirst().first { return (.recoveryKey(key), second) }
+            return (
+                .recoveryKey(key), try SecurityKeyUnlock.pin(isWanted: pin, fromInput: false)
+            )
         }
         let question = "Password of the keychain “\(shown)”: "
-        return .password(
-            try SecretReading.passwords([question], fromInput: password.passwordStdin)[0])
+        let answers = try SecretReading.passwords(
+            [question] + (pin ? ["PIN of the security key: "] : []),
+            fromInput: password.passwordStdin)
+        return (.password(answers[0]), pin ? answers[1] : none)
     }
 
-    private func chosen() throws(CommandFailure) -> NewProtector {
+    private func chosen(_ pin: HeldSecret) throws(CommandFailure) -> NewProtector {
         switch kind {
         case .recoveryKey: .recoveryKey(try RecoveryKeyPaper.new(for: shown))
         case .tpm2: .tpm(registers: registers ?? [], atLogin: atLogin)
         case .credential: .credential(name: name ?? "", atLogin: atLogin)
+        case .fido2: .securityKey(pin: pin, atLogin: atLogin)
         }
     }
 }

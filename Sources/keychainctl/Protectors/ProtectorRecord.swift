@@ -12,6 +12,7 @@ extension Protector.Kind {
         case .recoveryKey: "recovery-key"
         case .tpm: "tpm2"
         case .credential: "credential"
+        case .securityKey: "fido2"
         }
     }
 }
@@ -25,6 +26,8 @@ struct ProtectorRecord: Encodable {
     let added: String?
     let pcrs: [UInt8]?
     let credential: String?
+    /// Only of a security key.
+    let pin: Bool?
 
     init(_ protector: Protector) {
         id = protector.identifier
@@ -33,6 +36,7 @@ struct ProtectorRecord: Encodable {
         added = protector.made == 0 ? nil : Self.time(protector.made)
         pcrs = protector.kind == .tpm ? protector.registers : nil
         credential = protector.credential
+        pin = protector.kind == .securityKey ? protector.usesPIN : nil
     }
 
     private static func time(_ seconds: Int64) -> String {
@@ -59,6 +63,7 @@ enum ProtectorText {
             let numbers = protector.registers.map { String($0) }.joined(separator: ", ")
             remarks.append("while PCRs are as they were: \(numbers)")
         }
+        if protector.usesPIN { remarks.append("with its PIN") }
         if protector.opensAtLogin { remarks.append("opens at a login without a password") }
         if let added = ProtectorRecord(protector).added { remarks.append("added \(added)") }
         return remarks

@@ -35,7 +35,8 @@ struct ProtectorTestCommand: ParsableCommand {
             .protectors(ProtectorRequest(options.keychain, .list)), to: "list the protectors"
         ).protectors
         let name = options.keychain ?? KeychainName.login.description
-        switch listed.first(where: { $0.identifier == identifier })?.kind {
+        let protector = listed.first { $0.identifier == identifier }
+        switch protector?.kind {
         case .password:
             return try SecretReading.passwords(
                 ["Password of the keychain “\(name)”: "], fromInput: password.passwordStdin)[0]
@@ -44,6 +45,11 @@ struct ProtectorTestCommand: ParsableCommand {
                 password.passwordStdin
                 ? try SecretReading.passwords([""], fromInput: true)[0] : nil
             return try RecoveryKeyPaper.typed(for: name, fromInput: piped)
+        case .securityKey:
+            let pin = try SecurityKeyUnlock.pin(
+                isWanted: protector?.usesPIN ?? false, fromInput: password.passwordStdin)
+            SecurityKeyUnlock.sayTouch()
+            return pin
         default: return nil
         }
     }

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainModel
+internal import LocalSocket
+internal import Secrets
+
+/// A program that is asked for the key of a protector: one process for each exchange, so that a
+/// device that does not answer, or that nobody touches, holds nobody up, and no library of its own is
+/// among the class keys.
+struct ProtectorProgram: Sendable {
+    let path: String
+
+    /// It ends with a refusal's number where it has no answer.
+    func ask(
+        _ arguments: [String], _ question: HeldSecret, deadlineSeconds: Double
+    ) throws(Refusal) -> HeldSecret {
+        let exchange: ChildExchange
+        do {
+            exchange = try ChildExchange(
+                with: path, arguments, question: question, deadlineSeconds: deadlineSeconds)
+        } catch { throw error == .tooLarge ? .damaged : .protectorNotAvailable }
+        if exchange.code == 0, let answer = exchange.answer { return answer }
+        throw exchange.code.flatMap { Refusal(rawValue: UInt32($0)) } ?? .protectorFailed
+    }
+}
