@@ -34,13 +34,16 @@ public enum NewProtector: Sendable {
 
 /// What a person opens a keychain with.
 public enum KeychainOpener: Sendable {
+    /// Nothing: the machine's keychain opens by itself.
+    case unasked
     case password(HeldSecret)
     /// Its text.
     case recoveryKey(HeldSecret)
 
     /// What was typed.
-    public var secret: HeldSecret {
+    public var secret: HeldSecret? {
         switch self {
+        case .unasked: nil
         case .password(let secret), .recoveryKey(let secret): secret
         }
     }
