@@ -79,6 +79,7 @@ struct ProtectorAddCommand: ParsableCommand {
     }
 
     private func opener() throws(CommandFailure) -> KeychainOpener {
+        if shown == KeychainName.system.description, !recoveryKey { return .unasked }
         guard !recoveryKey else {
             let piped =
                 password.passwordStdin
