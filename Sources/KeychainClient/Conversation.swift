@@ -44,6 +44,7 @@ struct Conversation {
                 if let report = part.report { answer.report = report }
                 answer.protectors += part.protectors
                 if let kept = part.safekept { answer.safekept = kept }
+                if let preferences = part.preferences { answer.preferences = preferences }
                 if !continues { return answer }
             case .needsPrompter(let challenge, let program):
                 // One for each question, where the answer to the first was not enough; the program

@@ -113,6 +113,7 @@ extension Request {
         case .safekeeping(let keychain, let step):
             message.safekeeping = step.wire
             if let keychain { message.safekeeping.keychain = keychain }
+        case .preferences(let change): message.preferences = .init(change)
         }
     }
 
@@ -159,6 +160,7 @@ extension Request {
         case .safekeeping(let wire):
             self = .safekeeping(
                 keychain: wire.hasKeychain ? wire.keychain : nil, try Safekeeping(wire))
+        case .preferences(let wire): self = .preferences(wire.preferencesChange)
         case .registerPrompter, .attachPrompter, .promptReply: throw .malformed
         }
     }

@@ -47,6 +47,9 @@ public enum DaemonWords: Sendable {
             if let report = answer.report { message.answer.report = report }
             message.answer.protectors = answer.protectors.map(\.wire)
             if let kept = answer.safekept { message.answer.safekept = kept.wire }
+            if let preferences = answer.preferences {
+                message.answer.preferences = preferences.wire
+            }
         case .needsPrompter(let challenge, let program):
             message.needsPrompter.challenge = .init(challenge)
             message.needsPrompter.program = program
@@ -79,6 +82,7 @@ extension AnsweredItem {
         wire.attributes = AttributesCoding.wire(item.attributes)
         wire.accessControl = item.accessControl.wire
         if let trusted = item.trusted { wire.trusted = trusted.wire }
+        if let keychain = item.keychain { wire.keychain = keychain }
         if let secret {
             wire.hasSecret_p = true
             wire.secretLength = UInt32(secret.bytes.count)
@@ -99,6 +103,7 @@ extension Answer {
         report = wire.hasReport ? wire.report : nil
         for protector in wire.protectors { protectors.append(try Protector(protector)) }
         safekept = wire.hasSafekept ? try Safekept(wire.safekept) : nil
+        preferences = wire.hasPreferences ? try KeychainPreferences(wire.preferences) : nil
         let lengths = wire.items.filter(\.hasSecret_p).map(\.secretLength)
         var secrets = try SecretParcel.split(joined, lengths: lengths)[...]
         items.reserveCapacity(wire.items.count)
@@ -106,14 +111,14 @@ extension Answer {
             guard let reference = ItemReference(bytes: .init(item.reference)) else {
                 throw .malformed
             }
+            var found = FoundItem(
+                reference: reference,
+                attributes: try AttributesCoding.attributes(item.attributes),
+                accessControl: try ItemAccessControl(item.accessControl),
+                trusted: item.hasTrusted ? try TrustList(item.trusted) : nil)
+            if item.hasKeychain { found.keychain = item.keychain }
             items.append(
-                AnsweredItem(
-                    item: FoundItem(
-                        reference: reference,
-                        attributes: try AttributesCoding.attributes(item.attributes),
-                        accessControl: try ItemAccessControl(item.accessControl),
-                        trusted: item.hasTrusted ? try TrustList(item.trusted) : nil),
-                    secret: item.hasSecret_p ? secrets.popFirst() : nil))
+                AnsweredItem(item: found, secret: item.hasSecret_p ? secrets.popFirst() : nil))
         }
     }
 }

@@ -11,7 +11,7 @@ extension ProtectorRequest {
         case .list: wire.list = .init()
         case .add(let new, let opener):
             wire.add.opener = opener.kind
-            parcel.add(opener.secret)
+            if let secret = opener.secret { parcel.add(secret) }
             switch new {
             case .recoveryKey(let text):
                 wire.add.kind = UInt32(Protector.Kind.recoveryKey.rawValue)
@@ -37,7 +37,7 @@ extension ProtectorRequest {
         case .open(let opener, let password):
             wire.open.opener = opener.kind
             wire.open.hasNewPassword_p = password != nil
-            parcel.add(opener.secret)
+            if let secret = opener.secret { parcel.add(secret) }
             if let password { parcel.add(password) }
         }
     }
@@ -92,6 +92,7 @@ extension NewProtector {
 extension KeychainOpener {
     fileprivate var kind: UInt32 {
         switch self {
+        case .unasked: UInt32(Protector.Kind.device.rawValue)
         case .password: UInt32(Protector.Kind.password.rawValue)
         case .recoveryKey: UInt32(Protector.Kind.recoveryKey.rawValue)
         case .securityKey: UInt32(Protector.Kind.securityKey.rawValue)
@@ -102,6 +103,7 @@ extension KeychainOpener {
         _ kind: UInt32, _ secrets: inout ArraySlice<HeldSecret>
     ) throws(MessageError) {
         switch UInt8(exactly: kind).flatMap(Protector.Kind.init) {
+        case .device: self = .unasked
         case .password: self = .password(try secrets.takeFirst())
         case .recoveryKey: self = .recoveryKey(try secrets.takeFirst())
         case .securityKey: self = .securityKey(try secrets.takeFirst())

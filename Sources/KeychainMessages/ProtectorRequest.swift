@@ -36,6 +36,8 @@ public enum NewProtector: Sendable {
 
 /// What a person opens a keychain with.
 public enum KeychainOpener: Sendable {
+    /// Nothing: the machine's keychain opens by itself.
+    case unasked
     case password(HeldSecret)
     /// Its text.
     case recoveryKey(HeldSecret)
@@ -43,8 +45,9 @@ public enum KeychainOpener: Sendable {
     case securityKey(HeldSecret)
 
     /// What was typed.
-    public var secret: HeldSecret {
+    public var secret: HeldSecret? {
         switch self {
+        case .unasked: nil
         case .password(let secret), .recoveryKey(let secret), .securityKey(let secret): secret
         }
     }

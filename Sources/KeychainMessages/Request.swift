@@ -25,6 +25,8 @@ public enum Request: Sendable {
     case policies(reload: Bool)
     case protectors(ProtectorRequest)
     case safekeeping(keychain: String?, Safekeeping)
+    /// Which keychains are meant where none is named; nil asks, and changes nothing.
+    case preferences(KeychainPreferencesChange?)
 
     /// Bytes of one item's secret.
     public static let largestSecret = 32 * 1024 * 1024
@@ -41,6 +43,7 @@ public struct Answer: Sendable {
     public var report: String?
     public var protectors: [Protector] = []
     public var safekept: Safekept?
+    public var preferences: KeychainPreferences?
     /// How many items were changed or deleted.
     public var count = 0
 

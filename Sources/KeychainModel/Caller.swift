@@ -52,6 +52,16 @@ public struct Caller: Sendable, Equatable {
         self.display = display
     }
 
+    /// Whether it is the machine's own: root's, or named by the kernel whoever its user is. A path
+    /// does not do, nor a snap: every user starts those with what he likes.
+    public var isOfMachine: Bool {
+        switch identity {
+        case .unit: true
+        case .label(let label): user == 0 || label.hasPrefix("selinux:")
+        case .sandbox, .trustedExecutable, .executable, .unknown: user == 0
+        }
+    }
+
     /// The same program, as one of another session.
     public func inSession(_ session: SessionID?, display: String?) -> Caller {
         Caller(

@@ -25,7 +25,7 @@ public struct ItemQuery: Sendable, Equatable {
         public static let widthInsensitive = Folding(rawValue: 4)
     }
 
-    /// The keychain's name; nil is the caller's login keychain.
+    /// The keychain's name; nil: those of the user's search list.
     public var keychain: String?
     public var itemClass: ItemClass
     /// Exact values, all of which must hold. Neither access group nor synchronizable is among them.
@@ -51,6 +51,7 @@ public struct ItemQuery: Sendable, Equatable {
 
 /// An item as SecItemAdd is given it; the secret travels beside it.
 public struct NewItem: Sendable, Equatable {
+    /// nil is the user's default keychain.
     public var keychain: String?
     public var itemClass: ItemClass
     /// All attributes but group, synchronizable, accessibility and access control.
@@ -90,6 +91,8 @@ public struct FoundItem: Sendable, Equatable {
     /// The programs it lets in beside its groups; nil where it has no list, or the asker is one of
     /// them himself.
     public let trusted: TrustList?
+    /// The keychain that it lies in, where the query named none; nil is the login keychain.
+    public var keychain: String?
 
     public init(
         reference: ItemReference, attributes: Attributes, accessControl: ItemAccessControl,

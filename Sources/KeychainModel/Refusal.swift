@@ -42,6 +42,8 @@ public enum Refusal: UInt32, Error, Sendable, CaseIterable {
     case diskFull = 46
     case inputOutput = 47
     case belongsToAnother = 48
+    /// The user has said that new items go nowhere.
+    case noDefaultKeychain = 49
     // What opens it.
     case noSuchProtector = 50
     /// Without it nothing would open the keychain any more.

@@ -85,6 +85,8 @@ public final class Daemon: Sendable {
     private let audit: AuditLog
     private let generations: GenerationKeeper
     private let transfers: BackupTransfers
+    private let folder: KeychainFolder
+    private let protectors: Protectors
     private let watches = Mutex<[@Sendable () -> Void]>([])
 
     public init(_ plan: DaemonPlan) throws {
@@ -98,12 +100,6 @@ public final class Daemon: Sendable {
         let sessions = SessionRegistry(keyring: keyring) { evidence.forget($0, of: $1) }
         let screens = ScreenLocks()
         let pending = PendingUnlocks()
-        let vault = KernelVault(
-            keyring: keyring, sessions: sessions,
-            vaultKey: try VaultKey.load(
-                kept: plan.vaultKey, folder: plan.runtimeFolder + "/private"),
-            deviceKey: try Protectors.deviceKey(at: state + "/device.key"), pending: pending,
-            bounds: plan.bounds)
         let protectors = Protectors(
             folder: folder, deviceKey: try Protectors.deviceKey(at: state + "/device.key"),
             allowsDeviceProtector: false,
@@ -111,6 +107,12 @@ public final class Daemon: Sendable {
                 tpm: plan.tpmProgram.map(TPMProgram.init),
                 securityKeys: plan.securityKeyProgram.map(SecurityKeyProgram.init),
                 credentials: plan.credentials))
+        let vault = KernelVault(
+            keyring: keyring, sessions: sessions,
+            vaultKey: try VaultKey.load(
+                kept: plan.vaultKey, folder: plan.runtimeFolder + "/private"),
+            deviceKey: try Protectors.deviceKey(at: state + "/device.key"), pending: pending,
+            systemOpening: SystemKeychainOpening(protectors), bounds: plan.bounds)
         let prompters = PrompterRegistry()
         let audit = AuditLog(folder: state)
         let guesses = Guesses()
@@ -146,10 +148,20 @@ public final class Daemon: Sendable {
             log: plan.log)
         // Whoever was copying or restoring when the last daemon ended begins again.
         for place in folder.places() { Leftovers(of: place, in: folder, olderThan: -1).remove() }
+        self.folder = folder
+        self.protectors = protectors
         generations = GenerationKeeper(folder, log: plan.log)
         transfers = service.transfers
         self.sessions = sessions
         self.audit = audit
+    }
+
+    /// There from the start, like the login keychain for whoever logs in.
+    private func makeSystemKeychain() {
+        guard !folder.exists(.system, of: 0) else { return }
+        do throws(Refusal) { try protectors.create(.system, of: 0, password: nil) } catch {
+            plan.log("the system keychain could not be made: \(error)")
+        }
     }
 
     /// What else is to be done every few seconds while it runs.
@@ -159,6 +171,7 @@ public final class Daemon: Sendable {
 
     /// Serves until `stop` is called.
     public func run() {
+        makeSystemKeychain()
         let sweep = DispatchSource.makeTimerSource(queue: .global())
         sweep.schedule(
             deadline: .now(), repeating: .seconds(Self.sweepSeconds), leeway: .milliseconds(200))

@@ -657,6 +657,15 @@ package nonisolated struct WireClientMessage: @unchecked Sendable {
     set {_uniqueStorage()._verb = .safekeeping(newValue)}
   }
 
+  /// Which keychains are meant where none is named; without a change, what is set.
+  package var preferences: WireClientMessage.Preferences {
+    get {
+      if case .preferences(let v)? = _storage._verb {return v}
+      return WireClientMessage.Preferences()
+    }
+    set {_uniqueStorage()._verb = .preferences(newValue)}
+  }
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package nonisolated enum OneOf_Verb: Equatable, Sendable {
@@ -682,6 +691,8 @@ package nonisolated struct WireClientMessage: @unchecked Sendable {
     /// What opens a keychain.
     case protectors(WireClientMessage.Protectors)
     case safekeeping(WireClientMessage.Safekeeping)
+    /// Which keychains are meant where none is named; without a change, what is set.
+    case preferences(WireClientMessage.Preferences)
 
   }
 
@@ -689,6 +700,74 @@ package nonisolated struct WireClientMessage: @unchecked Sendable {
     // SwiftProtobuf.Message conformance is added in an extension below. See the
     // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
     // methods supported on all messages.
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
+  }
+
+  package nonisolated struct Preferences: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    package var change: WireClientMessage.Preferences.OneOf_Change? = nil
+
+    package var defaultKeychain: WireClientMessage.DefaultKeychain {
+      get {
+        if case .defaultKeychain(let v)? = change {return v}
+        return WireClientMessage.DefaultKeychain()
+      }
+      set {change = .defaultKeychain(newValue)}
+    }
+
+    package var searchList: WireClientMessage.SearchList {
+      get {
+        if case .searchList(let v)? = change {return v}
+        return WireClientMessage.SearchList()
+      }
+      set {change = .searchList(newValue)}
+    }
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package nonisolated enum OneOf_Change: Equatable, Sendable {
+      case defaultKeychain(WireClientMessage.DefaultKeychain)
+      case searchList(WireClientMessage.SearchList)
+
+    }
+
+    package init() {}
+  }
+
+  package nonisolated struct DefaultKeychain: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    /// Absent: there is none.
+    package var name: String {
+      get {_name ?? String()}
+      set {_name = newValue}
+    }
+    /// Returns true if `name` has been explicitly set.
+    package var hasName: Bool {self._name != nil}
+    /// Clears the value of `name`. Subsequent reads from it will return its default value.
+    package mutating func clearName() {self._name = nil}
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
+
+    fileprivate var _name: String? = nil
+  }
+
+  package nonisolated struct SearchList: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    package var names: [String] = []
 
     package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -984,7 +1063,8 @@ package nonisolated struct WireClientMessage: @unchecked Sendable {
     /// 3 recovery key, 4 TPM, 5 credential, 6 security key: its PIN is a secret, maybe empty.
     package var kind: UInt32 = 0
 
-    /// What opens the keychain now, first of the secrets: 1 password, 3 recovery key.
+    /// What opens the keychain now, first of the secrets: 1 password, 3 recovery key;
+    /// 2 nothing, for the machine's keychain.
     package var opener: UInt32 = 0
 
     package var registers: [UInt32] = []
@@ -1316,11 +1396,43 @@ package nonisolated struct WireServerMessage: Sendable {
     /// Clears the value of `safekept`. Subsequent reads from it will return its default value.
     package mutating func clearSafekept() {_uniqueStorage()._safekept = nil}
 
+    package var preferences: WireServerMessage.Preferences {
+      get {_storage._preferences ?? WireServerMessage.Preferences()}
+      set {_uniqueStorage()._preferences = newValue}
+    }
+    /// Returns true if `preferences` has been explicitly set.
+    package var hasPreferences: Bool {_storage._preferences != nil}
+    /// Clears the value of `preferences`. Subsequent reads from it will return its default value.
+    package mutating func clearPreferences() {_uniqueStorage()._preferences = nil}
+
     package var unknownFields = SwiftProtobuf.UnknownStorage()
 
     package init() {}
 
     fileprivate var _storage = _StorageClass.defaultInstance
+  }
+
+  package nonisolated struct Preferences: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    package var defaultKeychain: String {
+      get {_defaultKeychain ?? String()}
+      set {_defaultKeychain = newValue}
+    }
+    /// Returns true if `defaultKeychain` has been explicitly set.
+    package var hasDefaultKeychain: Bool {self._defaultKeychain != nil}
+    /// Clears the value of `defaultKeychain`. Subsequent reads from it will return its default value.
+    package mutating func clearDefaultKeychain() {self._defaultKeychain = nil}
+
+    package var searchList: [String] = []
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
+
+    fileprivate var _defaultKeychain: String? = nil
   }
 
   package nonisolated struct Protector: Sendable {
@@ -1497,12 +1609,23 @@ package nonisolated struct WireServerMessage: Sendable {
     /// Clears the value of `trusted`. Subsequent reads from it will return its default value.
     package mutating func clearTrusted() {self._trusted = nil}
 
+    /// Where the query named none; absent for the login keychain.
+    package var keychain: String {
+      get {_keychain ?? String()}
+      set {_keychain = newValue}
+    }
+    /// Returns true if `keychain` has been explicitly set.
+    package var hasKeychain: Bool {self._keychain != nil}
+    /// Clears the value of `keychain`. Subsequent reads from it will return its default value.
+    package mutating func clearKeychain() {self._keychain = nil}
+
     package var unknownFields = SwiftProtobuf.UnknownStorage()
 
     package init() {}
 
     fileprivate var _accessControl: WireAccessControl? = nil
     fileprivate var _trusted: WireTrustList? = nil
+    fileprivate var _keychain: String? = nil
   }
 
   package nonisolated struct NeedsPrompter: Sendable {
@@ -2297,7 +2420,7 @@ nonisolated extension WireChange: SwiftProtobuf.Message, SwiftProtobuf._MessageI
 
 nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ClientMessage"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}offers_terminal\0\u{3}secret_lengths\0\u{1}context\0\u{2}\u{7}add\0\u{3}copy_matching\0\u{1}update\0\u{1}delete\0\u{1}status\0\u{3}create_keychain\0\u{1}unlock\0\u{1}lock\0\u{3}set_password\0\u{1}authenticate\0\u{1}capabilities\0\u{3}end_context\0\u{1}policies\0\u{4}\u{8}register_prompter\0\u{3}attach_prompter\0\u{3}prompt_reply\0\u{2}\u{12}protectors\0\u{4}\u{a}change_settings\0\u{2}\u{a}safekeeping\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}offers_terminal\0\u{3}secret_lengths\0\u{1}context\0\u{2}\u{7}add\0\u{3}copy_matching\0\u{1}update\0\u{1}delete\0\u{1}status\0\u{3}create_keychain\0\u{1}unlock\0\u{1}lock\0\u{3}set_password\0\u{1}authenticate\0\u{1}capabilities\0\u{3}end_context\0\u{1}policies\0\u{4}\u{8}register_prompter\0\u{3}attach_prompter\0\u{3}prompt_reply\0\u{2}\u{12}protectors\0\u{4}\u{a}change_settings\0\u{2}\u{a}safekeeping\0\u{2}f\u{d}preferences\0")
 
   fileprivate class _StorageClass {
     var _offersTerminal: Bool = false
@@ -2581,6 +2704,19 @@ nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._M
             _storage._verb = .safekeeping(v)
           }
         }()
+        case 940: try {
+          var v: WireClientMessage.Preferences?
+          var hadOneofValue = false
+          if let current = _storage._verb {
+            hadOneofValue = true
+            if case .preferences(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._verb = .preferences(v)
+          }
+        }()
         default: break
         }
       }
@@ -2679,6 +2815,10 @@ nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._M
         guard case .safekeeping(let v)? = _storage._verb else { preconditionFailure() }
         try visitor.visitSingularMessageField(value: v, fieldNumber: 70)
       }()
+      case .preferences?: try {
+        guard case .preferences(let v)? = _storage._verb else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 940)
+      }()
       case nil: break
       }
     }
@@ -2717,6 +2857,137 @@ nonisolated extension WireClientMessage.Empty: SwiftProtobuf.Message, SwiftProto
   }
 
   package static func ==(lhs: WireClientMessage.Empty, rhs: WireClientMessage.Empty) -> Bool {
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireClientMessage.Preferences: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = WireClientMessage.protoMessageName + ".Preferences"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{4}m\u{e}default_keychain\0\u{3}search_list\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 941: try {
+        var v: WireClientMessage.DefaultKeychain?
+        var hadOneofValue = false
+        if let current = self.change {
+          hadOneofValue = true
+          if case .defaultKeychain(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.change = .defaultKeychain(v)
+        }
+      }()
+      case 942: try {
+        var v: WireClientMessage.SearchList?
+        var hadOneofValue = false
+        if let current = self.change {
+          hadOneofValue = true
+          if case .searchList(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.change = .searchList(v)
+        }
+      }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    switch self.change {
+    case .defaultKeychain?: try {
+      guard case .defaultKeychain(let v)? = self.change else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 941)
+    }()
+    case .searchList?: try {
+      guard case .searchList(let v)? = self.change else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 942)
+    }()
+    case nil: break
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: WireClientMessage.Preferences, rhs: WireClientMessage.Preferences) -> Bool {
+    if lhs.change != rhs.change {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireClientMessage.DefaultKeychain: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = WireClientMessage.protoMessageName + ".DefaultKeychain"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}o\u{e}name\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 943: try { try decoder.decodeSingularStringField(value: &self._name) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._name {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 943)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: WireClientMessage.DefaultKeychain, rhs: WireClientMessage.DefaultKeychain) -> Bool {
+    if lhs._name != rhs._name {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireClientMessage.SearchList: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = WireClientMessage.protoMessageName + ".SearchList"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}p\u{e}names\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 944: try { try decoder.decodeRepeatedStringField(value: &self.names) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.names.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.names, fieldNumber: 944)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: WireClientMessage.SearchList, rhs: WireClientMessage.SearchList) -> Bool {
+    if lhs.names != rhs.names {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -3741,7 +4012,7 @@ nonisolated extension WireServerMessage: SwiftProtobuf.Message, SwiftProtobuf._M
 
 nonisolated extension WireServerMessage.Answer: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = WireServerMessage.protoMessageName + ".Answer"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}items\0\u{1}continues\0\u{1}status\0\u{1}count\0\u{1}capabilities\0\u{1}report\0\u{2},protectors\0\u{2}\u{14}safekept\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}items\0\u{1}continues\0\u{1}status\0\u{1}count\0\u{1}capabilities\0\u{1}report\0\u{2},protectors\0\u{2}\u{14}safekept\0\u{2}k\u{d}preferences\0")
 
   fileprivate class _StorageClass {
     var _items: [WireServerMessage.FoundItem] = []
@@ -3752,6 +4023,7 @@ nonisolated extension WireServerMessage.Answer: SwiftProtobuf.Message, SwiftProt
     var _report: String? = nil
     var _protectors: [WireServerMessage.Protector] = []
     var _safekept: WireServerMessage.Safekept? = nil
+    var _preferences: WireServerMessage.Preferences? = nil
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -3770,6 +4042,7 @@ nonisolated extension WireServerMessage.Answer: SwiftProtobuf.Message, SwiftProt
       _report = source._report
       _protectors = source._protectors
       _safekept = source._safekept
+      _preferences = source._preferences
     }
   }
 
@@ -3796,6 +4069,7 @@ nonisolated extension WireServerMessage.Answer: SwiftProtobuf.Message, SwiftProt
         case 6: try { try decoder.decodeSingularStringField(value: &_storage._report) }()
         case 50: try { try decoder.decodeRepeatedMessageField(value: &_storage._protectors) }()
         case 70: try { try decoder.decodeSingularMessageField(value: &_storage._safekept) }()
+        case 945: try { try decoder.decodeSingularMessageField(value: &_storage._preferences) }()
         default: break
         }
       }
@@ -3832,6 +4106,9 @@ nonisolated extension WireServerMessage.Answer: SwiftProtobuf.Message, SwiftProt
       try { if let v = _storage._safekept {
         try visitor.visitSingularMessageField(value: v, fieldNumber: 70)
       } }()
+      try { if let v = _storage._preferences {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 945)
+      } }()
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -3849,10 +4126,50 @@ nonisolated extension WireServerMessage.Answer: SwiftProtobuf.Message, SwiftProt
         if _storage._report != rhs_storage._report {return false}
         if _storage._protectors != rhs_storage._protectors {return false}
         if _storage._safekept != rhs_storage._safekept {return false}
+        if _storage._preferences != rhs_storage._preferences {return false}
         return true
       }
       if !storagesAreEqual {return false}
     }
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireServerMessage.Preferences: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = WireServerMessage.protoMessageName + ".Preferences"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{4}r\u{e}default_keychain\0\u{3}search_list\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 946: try { try decoder.decodeSingularStringField(value: &self._defaultKeychain) }()
+      case 947: try { try decoder.decodeRepeatedStringField(value: &self.searchList) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._defaultKeychain {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 946)
+    } }()
+    if !self.searchList.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.searchList, fieldNumber: 947)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: WireServerMessage.Preferences, rhs: WireServerMessage.Preferences) -> Bool {
+    if lhs._defaultKeychain != rhs._defaultKeychain {return false}
+    if lhs.searchList != rhs.searchList {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -4148,7 +4465,7 @@ nonisolated extension WireServerMessage.Capabilities: SwiftProtobuf.Message, Swi
 
 nonisolated extension WireServerMessage.FoundItem: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = WireServerMessage.protoMessageName + ".FoundItem"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}reference\0\u{1}attributes\0\u{3}access_control\0\u{3}has_secret\0\u{3}secret_length\0\u{2}K\u{1}trusted\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}reference\0\u{1}attributes\0\u{3}access_control\0\u{3}has_secret\0\u{3}secret_length\0\u{2}K\u{1}trusted\0\u{2}d\u{d}keychain\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -4162,6 +4479,7 @@ nonisolated extension WireServerMessage.FoundItem: SwiftProtobuf.Message, SwiftP
       case 4: try { try decoder.decodeSingularBoolField(value: &self.hasSecret_p) }()
       case 5: try { try decoder.decodeSingularUInt32Field(value: &self.secretLength) }()
       case 80: try { try decoder.decodeSingularMessageField(value: &self._trusted) }()
+      case 948: try { try decoder.decodeSingularStringField(value: &self._keychain) }()
       default: break
       }
     }
@@ -4190,6 +4508,9 @@ nonisolated extension WireServerMessage.FoundItem: SwiftProtobuf.Message, SwiftP
     try { if let v = self._trusted {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 80)
     } }()
+    try { if let v = self._keychain {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 948)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -4200,6 +4521,7 @@ nonisolated extension WireServerMessage.FoundItem: SwiftProtobuf.Message, SwiftP
     if lhs.hasSecret_p != rhs.hasSecret_p {return false}
     if lhs.secretLength != rhs.secretLength {return false}
     if lhs._trusted != rhs._trusted {return false}
+    if lhs._keychain != rhs._keychain {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -22,7 +22,7 @@ struct AddCommand: ParsableCommand {
     var accessible = AccessibilityWord(.whenUnlocked)
     @Option(help: "What must be proven before it opens, with commas between: user-presence,….")
     var flags: FlagWords?
-    @Option(help: "The keychain; the login keychain when left out.")
+    @Option(help: "The keychain; the default keychain when left out.")
     var keychain: String?
     @Flag(help: "Never ask the user.")
     var noPrompt = false

@@ -11,6 +11,7 @@ extension ItemRecord {
         where value.value != .string("") {
             lines.append("    \(name): \(Self.shown(value))")
         }
+        if let keychain { lines.append("    keychain: \(PlainText.line(keychain))") }
         if let group { lines.append("    group: \(PlainText.line(group))") }
         lines.append("    accessible: \(accessible)")
         switch flags {

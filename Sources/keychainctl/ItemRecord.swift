@@ -8,6 +8,8 @@ struct ItemRecord: Encodable {
     let `class`: String
     /// Names the item for as long as it lives: 40 hexadecimal digits.
     let reference: String
+    /// Where none was named and it is not the login keychain.
+    let keychain: String?
     let group: String?
     let accessible: String
     /// The words of --flags; nil where the rights are such that no words make them.
@@ -22,6 +24,7 @@ struct ItemRecord: Encodable {
     init(_ item: FoundItem, secret: HeldSecret? = nil) {
         self.class = ItemKind(item.reference.itemClass).rawValue
         reference = item.reference.bytes.map(Self.hex).joined()
+        keychain = item.keychain
         accessible = AccessibilityWord.name(item.accessControl.protection)
         flags = FlagWords.names(of: item.accessControl)
         var rest = item.attributes

@@ -12,7 +12,8 @@ struct KeychainCommand: ParsableCommand {
             """,
         subcommands: [
             StatusCommand.self, CreateCommand.self, UnlockCommand.self, LockCommand.self,
-            SettingsCommand.self, SetPasswordCommand.self, AddCommand.self, GetCommand.self,
+            SettingsCommand.self, DefaultKeychainCommand.self, ListKeychainsCommand.self,
+            SetPasswordCommand.self, AddCommand.self, GetCommand.self,
             ListCommand.self, UpdateCommand.self, DeleteCommand.self, AccessCommand.self,
             PrompterCommand.self, AuditCommand.self, PolicyCommand.self, BackupCommand.self,
             RestoreCommand.self, DoctorCommand.self, ProtectorCommand.self,

@@ -13,7 +13,7 @@ struct QueryOptions: ParsableArguments {
     var group: String?
     @Option(help: "When the item can be opened.")
     var accessible: AccessibilityWord?
-    @Option(help: "The keychain; the login keychain when left out.")
+    @Option(help: "The keychain; those of the search list when left out.")
     var keychain: String?
     @Flag(help: "Never ask the user.")
     var noPrompt = false

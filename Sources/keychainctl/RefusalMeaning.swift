@@ -14,6 +14,10 @@ struct RefusalMeaning {
     }
 
     init(_ refusal: Refusal, keychain name: String) {
+        if name == KeychainName.system.description, let known = Self(ofSystem: refusal, name) {
+            self = known
+            return
+        }
         self =
             switch refusal {
             // The request.
@@ -88,6 +92,26 @@ struct RefusalMeaning {
             }
     }
 
+    /// What is different of the machine's keychain.
+    private init?(ofSystem refusal: Refusal, _ name: String) {
+        switch refusal {
+        case .readOnly, .notEntitled:
+            self = Self(
+                .refused,
+                "the keychain “\(name)” is the machine's, and not this program's to change",
+                "root's keychainctl add keeps items there for services.")
+        case .passcodeNotSet, .notImplemented:
+            self = Self(
+                .failure, "“\(name)” is the name of the machine's keychain, which has no password",
+                "It opens by itself where the keychain service runs.")
+        case .noSuchKeychain:
+            self = Self(
+                .notFound, "there is no keychain “\(name)” here",
+                "It is the keychain service's; keychainctl status says whether one runs here.")
+        default: return nil
+        }
+    }
+
     /// What concerns the file or the service as a whole.
     private init(ofKeychain refusal: Refusal, _ name: String) {
         self =
@@ -96,6 +120,10 @@ struct RefusalMeaning {
                 Self(
                     .notFound, "there is no keychain “\(name)”",
                     "keychainctl create \(name) makes it.")
+            case .noDefaultKeychain:
+                Self(
+                    .notFound, "you have said that there is no default keychain",
+                    "keychainctl default-keychain --set names one; --keychain does it for once.")
             case .duplicateKeychain: Self(.exists, "there is a keychain “\(name)” already")
             case .badKeychainName:
                 Self(

@@ -79,6 +79,11 @@ struct StatusText {
             return ["Keychain “\(name)”: \(meaning.sentence).", path] + advice
         }
         let facts = ["Keychain “\(name)”: \(state(keychain)).", path]
+        if keychain.name == KeychainName.system.description {
+            return facts + ["    It is the machine's, for services; root keeps it."]
+                + (keychain.itemCount > 0 ? ["    items: \(keychain.itemCount)"] : [])
+                + damage(keychain)
+        }
         return facts + ["    items: \(keychain.itemCount)"]
             + damage(keychain) + locking(keychain) + opening(keychain) + protection(keychain)
             + passwords(keychain)

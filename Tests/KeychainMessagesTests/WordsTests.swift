@@ -123,6 +123,41 @@ private func fullQuery() throws -> ItemQuery {
         }
     }
 
+    @Test(
+        arguments: [
+            nil, .defaultKeychain("work"), .defaultKeychain(nil), .searchList([]),
+            .searchList(["login", "work"]),
+        ] as [KeychainPreferencesChange?])
+    func `what is said of keychains that calls don't name arrives as it was said`(
+        _ change: KeychainPreferencesChange?
+    ) throws {
+        guard case .preferences(let arrived) = try sent(.preferences(change)) else {
+            Issue.record("another request arrived")
+            return
+        }
+        #expect(arrived == change)
+    }
+
+    @Test func `where items lie, and what is searched, comes back as it was`() throws {
+        var answer = Answer()
+        answer.preferences = KeychainPreferences(defaultKeychain: nil, searchList: [.system])
+        for keychain in [nil, "work"] {
+            let reference = try #require(
+                ItemReference(itemClass: .key, identifier: [UInt8](repeating: 1, count: 16)))
+            var item = FoundItem(
+                reference: reference, attributes: [:], accessControl: .plain(.always))
+            item.keychain = keychain
+            answer.items.append(AnsweredItem(item: item, secret: nil))
+        }
+        let (message, secrets) = DaemonWords.answer(answer, continues: false).encoded()
+        guard case .answer(let arrived, false) = try DaemonWords(message, secrets: secrets) else {
+            Issue.record("other words arrived")
+            return
+        }
+        #expect(arrived.preferences == answer.preferences)
+        #expect(arrived.items.map(\.item.keychain) == [nil, "work"])
+    }
+
     @Test func `a piece, an identifier or a digest of another length is refused`() {
         let identifier = [UInt8](repeating: 3, count: BackupTransfer.identifierBytes)
         let digest = [UInt8](repeating: 4, count: BackupDigest.byteCount)

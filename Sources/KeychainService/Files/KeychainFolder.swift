@@ -25,6 +25,7 @@ final class KeychainFolder: Sendable {
     }
 
     let path: String
+    let preferences: KeychainPreferenceFiles
     private let layout: Layout
     private let accounts: AccountNames
     private let open = Mutex(OpenFiles())
@@ -35,12 +36,23 @@ final class KeychainFolder: Sendable {
         self.path = path
         self.layout = layout
         self.accounts = accounts
+        preferences = KeychainPreferenceFiles(isShared: layout == .ownUser)
+    }
+
+    /// Root's keychain for services is where one service keeps all users' keychains.
+    var hasSystemKeychain: Bool { layout == .folderPerUser }
+
+    /// Where the keychain lies that a user calls so: the machine's is root's, whoever names it.
+    func place(_ name: KeychainName, of user: UInt32) throws(Refusal) -> KeychainPlace {
+        guard name == .system else { return KeychainPlace(user: user, name: name) }
+        guard hasSystemKeychain else { throw .noSuchKeychain }
+        return KeychainPlace(user: 0, name: name)
     }
 
     /// The user's keychain of that name; the login keychain without one.
     func keychain(_ name: String?, of user: UInt32) throws(Refusal) -> OpenKeychain {
-        let name = try Self.verified(name)
-        let key = KeychainPlace(user: user, name: name)
+        let key = try place(Self.verified(name), of: user)
+        let (user, name) = (key.user, key.name)
         let path = filePath(name, user)
         let identity = FilePlace(path)
         let owner = try owner(user)
@@ -92,7 +104,9 @@ final class KeychainFolder: Sendable {
         let names = files.filter { $0.hasSuffix(ending) }.compactMap {
             KeychainName(String($0.dropLast(ending.count)))
         }
-        return names.sorted { a, b in
+        // What lies there under the name of the machine's is nobody's.
+        let own = user == 0 && hasSystemKeychain ? names : names.filter { $0 != .system }
+        return own.sorted { a, b in
             (a == .login ? 0 : 1, a.description) < (b == .login ? 0 : 1, b.description)
         }
     }
@@ -120,7 +134,7 @@ final class KeychainFolder: Sendable {
 
     private var patience: Patience { layout == .ownUser ? .amongEquals : .ofOwner }
 
-    private func folder(_ user: UInt32) -> String {
+    func folder(_ user: UInt32) -> String {
         layout == .ownUser ? path : path + "/\(user)"
     }
 

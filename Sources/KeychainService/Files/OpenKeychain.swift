@@ -18,4 +18,8 @@ struct KeychainPlace: Hashable, Sendable {
 
 extension OpenKeychain {
     var place: KeychainPlace { KeychainPlace(user: user, name: name) }
+    /// The machine's, which no login opens.
+    var isSystem: Bool { name == .system }
+    /// In answers to who named none: most items are in the login keychain, and don't say so.
+    var nameToTell: String? { name == .login ? nil : name.description }
 }

@@ -34,7 +34,7 @@ extension KernelVault {
         return UnlockTerms(kept: kept)?.tightened(by: bounds()).settings
     }
 
-    private static let classKeys = ["unlock:", "first-unlock:", "device:", "renewal:"]
+    private static let classKeys = ["unlock:", "first-unlock:", "device:", "renewal:", "machine:"]
 
     /// Takes every class key out of the kernel's memory. False where one is left.
     func forgetAll() -> Bool {

@@ -9,9 +9,10 @@ internal import Secrets
 final class KernelVault: KeyVault {
     let keyring: DaemonKeyring
     let sessions: SessionRegistry
-    private let vaultKey: SealingKey
+    let vaultKey: SealingKey
     private let deviceKey: SealingKey
     private let pending: PendingUnlocks
+    let systemOpening: SystemKeychainOpening
     let uses = UnlockUses()
     /// What the administrator wants at least.
     let bounds: @Sendable () -> KeychainSettings
@@ -22,6 +23,7 @@ final class KernelVault: KeyVault {
     init(
         keyring: DaemonKeyring, sessions: SessionRegistry, vaultKey: consuming SealingKey,
         deviceKey: consuming SealingKey, pending: PendingUnlocks,
+        systemOpening: SystemKeychainOpening,
         bounds: @escaping @Sendable () -> KeychainSettings
     ) {
         self.keyring = keyring
@@ -29,12 +31,14 @@ final class KernelVault: KeyVault {
         self.vaultKey = vaultKey
         self.deviceKey = deviceKey
         self.pending = pending
+        self.systemOpening = systemOpening
         self.bounds = bounds
     }
 
     func settle(_ user: UInt32) { pending.wait(for: user) }
 
     func keys(of keychain: OpenKeychain) throws(Refusal) -> ClassKeys {
+        if keychain.isSystem { return try systemKeys(keychain) }
         return ClassKeys(
             always: try alwaysKeys(keychain),
             afterFirstUnlock: bundle(
@@ -46,6 +50,7 @@ final class KernelVault: KeyVault {
         _ unlocked: borrowing UnlockedKeys, of keychain: OpenKeychain, for caller: Caller,
         since begun: LockCounts.Moment
     ) throws(Refusal) {
+        if keychain.isSystem { return try keepSystem(unlocked, keychain) }
         try keep(unlocked, of: keychain, in: try session(for: caller), since: begun)
     }
 
@@ -123,8 +128,9 @@ final class KernelVault: KeyVault {
     }
 
     func forget(_ keychain: OpenKeychain) throws(Refusal) {
-        try lock(keychain)
-        for name in [firstUnlockName(keychain), deviceName(keychain)] {
+        // Root's logins have nothing to do with the machine's.
+        if !keychain.isSystem { try lock(keychain) }
+        for name in [firstUnlockName(keychain), deviceName(keychain), systemName(keychain)] {
             keyring.remove(name, of: keychain.user)
         }
     }
@@ -183,6 +189,7 @@ final class KernelVault: KeyVault {
     }
 
     func lockState(of keychain: OpenKeychain) -> KeychainStatus.LockState {
+        if keychain.isSystem { return (try? systemKeys(keychain)) != nil ? .unlocked : .locked }
         if whileUnlockedKeys(keychain, isUse: false) != nil { return .unlocked }
         let first = bundle(.afterFirstUnlock, firstUnlockName(keychain), keychain, vaultKey)
         return first != nil ? .lockedAfterFirstUnlock : .locked
@@ -201,7 +208,7 @@ final class KernelVault: KeyVault {
 
     // MARK: Sealed bundles
 
-    private func alwaysKeys(_ keychain: OpenKeychain) throws(Refusal) -> KeyBundle {
+    func alwaysKeys(_ keychain: OpenKeychain) throws(Refusal) -> KeyBundle {
         let name = deviceName(keychain)
         if let kept = bundle(.always, name, keychain, vaultKey) { return kept }
         let keys: KeyBundle
@@ -249,7 +256,7 @@ final class KernelVault: KeyVault {
 
     private func deviceName(_ keychain: OpenKeychain) -> String { "device:\(keychain.name)" }
 
-    private func firstUnlockName(_ keychain: OpenKeychain) -> String {
+    func firstUnlockName(_ keychain: OpenKeychain) -> String {
         "first-unlock:\(keychain.name)"
     }
 
@@ -264,7 +271,7 @@ final class KernelVault: KeyVault {
             KeyedHash.secret(key: vaultKey.bytes, Array("session".utf8), mixedWith: ticket))
     }
 
-    private func bundle(
+    func bundle(
         _ kind: KeyBundle.Kind, _ name: String, _ keychain: OpenKeychain,
         _ sealing: borrowing SealingKey
     ) -> KeyBundle? {
@@ -286,7 +293,7 @@ final class KernelVault: KeyVault {
     }
 
     /// The terms lie before what is sealed, readable, and can't be changed.
-    private func sealed(
+    func sealed(
         _ keys: borrowing KeyBundle, _ name: String, _ keychain: OpenKeychain,
         _ sealing: borrowing SealingKey, _ terms: UnlockTerms? = nil
     ) -> SecretBytes {

@@ -34,9 +34,12 @@ extension Protectors {
     ) throws(Refusal) {
         let protector = try record(identifier, keychain)
         // With it would go what it alone opens; keychainctl set-password changes it.
-        guard protector.kind != .password, protector.kind != .device else { throw .notImplemented }
+        guard protector.kind != .password, protector.kind != .device || keychain.isSystem else {
+            throw .notImplemented
+        }
         let others = try records(keychain).filter { $0 != protector }
-        var rest = others.filter { $0.isPersons }
+        // Services have neither a password nor paper.
+        var rest = keychain.isSystem ? [] : others.filter { $0.isPersons }
         if rest.isEmpty { rest = others.filter { works($0, keychain) } }
         do { try keychain.file.remove(protector, grant, leaving: rest) } catch {
             throw Refusal(error)
@@ -69,6 +72,21 @@ extension Protectors {
             }
             throw .wrongRecoveryKey
         }
+    }
+
+    /// With what needs nobody, the device's key before a TPM; else why the last did not.
+    func unlockUnasked(_ keychain: OpenKeychain) throws(Refusal) -> UnlockedKeys {
+        let records = try records(keychain)
+        if records.contains(where: { $0.kind == .device }) {
+            return try unlockWithDevice(keychain)
+        }
+        var refusal = Refusal.noSuchProtector
+        for record in records where record.kind == .tpm || record.kind == .credential {
+            do throws(Refusal) { return try unlock(keychain, with: record) } catch {
+                refusal = error
+            }
+        }
+        throw refusal
     }
 
     /// With whichever of the keychain's recovery keys it is.
@@ -142,6 +160,9 @@ extension Protectors {
         _ keychain: OpenKeychain, _ opener: KeychainOpener
     ) throws(Refusal) -> MasterKeySource {
         switch opener {
+        case .unasked:
+            guard keychain.isSystem else { throw .badRequest }
+            return try unaskedSource(keychain)
         case .password(let password):
             return .password(password.bytes.copy(), deviceSecret(keychain))
         case .recoveryKey(let text):
@@ -149,6 +170,19 @@ extension Protectors {
             return .protector(record, try keys.key(of: record, typed: text))
         case .securityKey: throw .badRequest
         }
+    }
+
+    private func unaskedSource(
+        _ keychain: OpenKeychain
+    ) throws(Refusal) -> MasterKeySource {
+        let records = try records(keychain)
+        if let device = records.first(where: { $0.kind == .device }) {
+            return .protector(device, SealingKey(deviceKey.bytes.copy()))
+        }
+        guard let working = records.first(where: { works($0, keychain) }) else {
+            throw .noSuchProtector
+        }
+        return .protector(working, try keys.key(of: working, typed: nil))
     }
 }
 

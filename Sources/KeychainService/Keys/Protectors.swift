@@ -11,7 +11,7 @@ internal import Synchronization
 /// Derivations run one at a time in the whole service: each takes 64 MiB and a quarter of a second.
 final class Protectors: Sendable {
     private let folder: KeychainFolder
-    private let deviceKey: SealingKey
+    let deviceKey: SealingKey
     let keys: ProtectorKeys
     /// A keychain that is made without a password can be opened by this device.
     private let allowsDeviceProtector: Bool
@@ -117,7 +117,9 @@ final class Protectors: Sendable {
         _ name: KeychainName, of user: UInt32, password: HeldSecret?,
         recoveryKey: HeldSecret? = nil, provisional: Bool = false
     ) throws(Refusal) {
-        guard password != nil || allowsDeviceProtector else { throw .passcodeNotSet }
+        guard password != nil || allowsDeviceProtector || name == .system else {
+            throw .passcodeNotSet
+        }
         let recovery = try recoveryKey.map { text throws(Refusal) in
             try keys.make(.recoveryKey(text))
         }

@@ -12,7 +12,8 @@ extension KeychainService {
     ) throws(Refusal) -> Answer {
         let caller = asker.caller
         guard secret?.bytes.count ?? 0 <= Request.largestSecret else { throw .dataTooLarge }
-        let keychain = try keychain(item.keychain, for: caller)
+        let place = try placeOfNew(item.keychain, for: caller)
+        let keychain = try folder.keychain(place.name.description, of: place.user)
         var keys = try vault.keys(of: keychain)
         let group = try group(for: item, keychain, keys, asker)
         let own = caller.accessGroups
@@ -21,6 +22,9 @@ extension KeychainService {
             .encrypt, as: .add, keychain, keys, groups: own, ui: item.authenticationUI,
             given: given, for: asker)
         let accessControl = bound(item.accessControl ?? .plain(item.accessible), to: judging)
+        // Root can prove that it is there, but no password has a part in that class's key.
+        guard !keychain.isSystem || accessControl.protection != .whenPasscodeSetThisDeviceOnly
+        else { throw .passcodeNotSet }
         let trusted: TrustList?
         if let named = item.trusted {
             trusted = try trustList(named, listedBy: caller)
@@ -48,10 +52,11 @@ extension KeychainService {
         }
         asker.notes.note(grant)
         guard asker.isUnchanged() else { throw .notEntitled }
-        let added: FoundItem
+        var added: FoundItem
         do { added = try keychain.file.add(new, secret, grant, keys: keys) } catch {
             throw Refusal(error)
         }
+        if item.keychain == nil { added.keychain = keychain.nameToTell }
         audit?.record(.add, asker, evidence ?? Evidence(), nil)
         var answer = Answer()
         answer.items = [

@@ -9,9 +9,53 @@ extension KeychainService {
     func copyMatching(
         _ query: ItemQuery, for asker: any Asker, emit: (Answer) throws(Refusal) -> Void
     ) throws(Refusal) -> Answer {
+        let places = try places(query, toChange: false, for: asker.caller)
+        // Nobody is asked for another program's item before all keychains were looked into.
+        if places.count > 1, query.namesOneItem {
+            do throws(Refusal) {
+                return try copyMatching(query, places, lettingIn: false, asker, emit)
+            } catch { guard error == .notFound else { throw error } }
+        }
+        return try copyMatching(query, places, lettingIn: true, asker, emit)
+    }
+
+    /// In one keychain after the other, as if they were one.
+    private func copyMatching(
+        _ query: ItemQuery, _ places: [KeychainPlace], lettingIn: Bool, _ asker: any Asker,
+        _ emit: (Answer) throws(Refusal) -> Void
+    ) throws(Refusal) -> Answer {
+        var rest = query
+        // What waits leaves when more comes after it.
+        var last: Answer?
+        try each(of: places) { keychain throws(Refusal) in
+            var count = 0
+            func told(_ part: Answer) -> Answer {
+                count += part.items.count
+                return query.keychain == nil ? part.ofItems(in: keychain) : part
+            }
+            func flush() throws(Refusal) {
+                if let waiting = last { try emit(waiting) }
+                last = nil
+            }
+            let found = try copyMatching(rest, in: keychain, lettingIn: lettingIn, for: asker) {
+                part throws(Refusal) in
+                try flush()
+                try emit(told(part))
+            }
+            try flush()
+            last = told(found)
+            rest.limit = rest.limit.map { $0 - count }
+            return rest.limit == 0
+        }
+        return last ?? Answer()
+    }
+
+    private func copyMatching(
+        _ query: ItemQuery, in keychain: OpenKeychain, lettingIn: Bool, for asker: any Asker,
+        emit: (Answer) throws(Refusal) -> Void
+    ) throws(Refusal) -> Answer {
         let operation: PolicyOperation =
             query.parts.contains(.data) ? .readSecret : .readAttributes
-        let keychain = try keychain(query.keychain, for: asker.caller)
         var begun = vault.locks.now(keychain.place)
         var keys = try vault.keys(of: keychain)
         let groups = try groups(query.accessGroup, operation, keychain, keys, for: asker)
@@ -19,7 +63,8 @@ extension KeychainService {
             query, groups: groups, asker.caller,
             allowed: authentication.trust.items(for: asker.caller))
         try findFew(&reading, keychain, keys)
-        let letIn = try letIn(&reading, operation, keychain, keys, for: asker)
+        let letIn =
+            lettingIn ? try letIn(&reading, operation, keychain, keys, for: asker) : nil
         if letIn != nil {
             begun = vault.locks.now(keychain.place)
             keys = try vault.keys(of: keychain)
@@ -205,6 +250,20 @@ extension KeychainService {
         _ item: SealedItem, _ keychain: OpenKeychain
     ) throws(Refusal) -> Int {
         do { return try keychain.file.sealedSize(item) } catch { throw Refusal(error) }
+    }
+}
+
+extension Answer {
+    /// With the keychain's name, for who named none.
+    fileprivate func ofItems(in keychain: OpenKeychain) -> Answer {
+        guard let name = keychain.nameToTell else { return self }
+        var told = self
+        told.items = items.map { answered in
+            var item = answered.item
+            item.keychain = name
+            return AnsweredItem(item: item, secret: answered.secret)
+        }
+        return told
     }
 }
 

@@ -5,10 +5,21 @@ internal import KeychainModel
 internal import KeychainStore
 
 extension KeychainService {
-    /// Deletes every item found, or none. What can't be read for want of a key can be deleted.
+    /// In each of the keychains meant.
     func delete(_ query: ItemQuery, for asker: any Asker) throws(Refusal) -> Answer {
-        let caller = asker.caller
-        let keychain = try keychain(query.keychain, for: caller)
+        var answer = Answer()
+        let places = try places(query, toChange: true, for: asker.caller)
+        try each(of: places) { keychain throws(Refusal) in
+            answer.count += try delete(query, in: keychain, for: asker).count
+            return false
+        }
+        return answer
+    }
+
+    /// Deletes every item found, or none. What can't be read for want of a key can be deleted.
+    private func delete(
+        _ query: ItemQuery, in keychain: OpenKeychain, for asker: any Asker
+    ) throws(Refusal) -> Answer {
         let keys = try vault.keys(of: keychain)
         let groups = try groups(query.accessGroup, .delete, keychain, keys, for: asker)
         let evidence = authentication.evidence(for: asker)

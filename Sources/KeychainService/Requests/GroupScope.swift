@@ -19,7 +19,7 @@ extension KeychainService {
         _ named: String?, _ operation: PolicyOperation, _ keychain: OpenKeychain,
         _ keys: borrowing ClassKeys, for asker: any Asker
     ) throws(Refusal) -> GroupScope {
-        let reach = asker.reach(policy.now.reach, for: operation)
+        let reach = reach(into: keychain, for: operation, asker)
         let own = asker.caller.accessGroups
         guard !own.isEmpty || !reach.isEmpty else { throw .notEntitled }
         var others = reach.groups.map(\.string)
@@ -32,6 +32,18 @@ extension KeychainService {
         if let mine = Self.first(named, of: own) { return GroupScope(own: [mine], others: []) }
         guard reach.anyGroup || Self.first(named, of: others) != nil else { throw .notEntitled }
         return GroupScope(own: [], others: [named])
+    }
+
+    /// A share of everything is meant for the keychains of those who share. So in the machine's, for
+    /// others than root, a share names the group, and the kernel names the service.
+    private func reach(
+        into keychain: OpenKeychain, for operation: PolicyOperation, _ asker: any Asker
+    ) -> PolicyReach {
+        var reach = asker.reach(policy.now.reach, for: operation)
+        guard keychain.isSystem, asker.caller.user != 0 else { return reach }
+        guard case .unit = asker.caller.identity else { return PolicyReach() }
+        reach.anyGroup = false
+        return reach
     }
 
     /// The caller's own groups alone, or the one that is named: new items are nobody else's.

@@ -94,9 +94,7 @@ extension KeychainService {
         var biometry: [UInt8] = []
         let restsOnPasscode = few?.contains { $0.restsOnPasscode(for: operation) } ?? true
         if restsOnPasscode || (evidence != nil && !judge.policy.isEmpty) {
-            do { isPasscodeSet = try keychain.file.isPasswordProtected() } catch {
-                throw Refusal(error)
-            }
+            isPasscodeSet = try hasProvableOwner(keychain, for: asker.caller)
             if evidence != nil { provable = authentication.provable(for: asker) }
         }
         if few?.contains(where: { $0.accessControl.isBoundToBiometry }) ?? true {

@@ -78,11 +78,15 @@ public final class KeychainService: Sendable {
         case .policies(let reload): try policies(reload: reload, for: asker.caller)
         case .protectors(let request): try protectors(request, for: asker)
         case .safekeeping(let name, let step): try safekeep(name, step, for: asker)
+        case .preferences(let change): try preferences(change, for: asker)
         }
     }
 
+    /// For what is done with a keychain as a whole: the machine's is root's.
     func keychain(_ name: String?, for caller: Caller) throws(Refusal) -> OpenKeychain {
-        try folder.keychain(name, of: caller.user)
+        let keychain = try folder.keychain(name, of: caller.user)
+        guard !keychain.isSystem || caller.user == 0 else { throw .notEntitled }
+        return keychain
     }
 
     /// What protects the policy itself is not expressible in it: only root has it read again.
@@ -101,6 +105,7 @@ public final class KeychainService: Sendable {
         var answer = Answer()
         var names = folder.names(of: caller.user)
         if !names.contains(.login) { names.insert(.login, at: 0) }
+        if folder.hasSystemKeychain, !names.contains(.system) { names.append(.system) }
         answer.status = ServiceStatus(
             mode: mode, keychains: names.map { status(of: $0, for: caller) },
             callerIdentifier: caller.identity.identifier,
@@ -112,11 +117,20 @@ public final class KeychainService: Sendable {
 
     private func status(of name: KeychainName, for caller: Caller) -> KeychainStatus {
         var status = KeychainStatus(
-            name: name.description, path: folder.filePath(name, caller.user), lockState: .locked,
+            name: name.description,
+            path: folder.filePath(name, name == .system ? 0 : caller.user), lockState: .locked,
             isPasswordProtected: false, lockReason: .none, itemCount: 0, problem: nil)
         do throws(Refusal) {
             let keychain = try folder.keychain(name.description, of: caller.user)
-            status.lockState = vault.lockState(of: keychain)
+            if keychain.isSystem {
+                // It opens by itself, or can't be opened.
+                _ = try vault.keys(of: keychain)
+                status.lockState = .unlocked
+                // What is in it is not everybody's to know.
+                guard caller.user == 0 else { return status }
+            } else {
+                status.lockState = vault.lockState(of: keychain)
+            }
             if status.lockState != .unlocked {
                 status.lockReason = vault.lockReason(of: keychain, for: caller)
             }
@@ -128,7 +142,9 @@ public final class KeychainService: Sendable {
                 status.itemCount = try keychain.file.itemCount()
                 status.damagedItems = keychain.file.corruptItemCount
                 status.quarantinedItems = try keychain.file.quarantinedCount()
-                status.settings = vault.inForce(try keychain.file.unverifiedSettings())
+                if !keychain.isSystem {
+                    status.settings = vault.inForce(try keychain.file.unverifiedSettings())
+                }
             } catch { throw Refusal(error) }
         } catch { status.problem = error }
         return status
@@ -153,6 +169,7 @@ extension Request {
         case .policies(let reload): reload ? .reloadPolicies : .status
         case .protectors(let request): request.auditedOperation
         case .safekeeping(_, let step): step.operation
+        case .preferences(let change): change == nil ? .status : .changePreferences
         }
     }
 }

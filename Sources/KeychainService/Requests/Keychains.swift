@@ -11,6 +11,9 @@ extension KeychainService {
         _ name: String, _ password: HeldSecret?, _ recoveryKey: HeldSecret?, for asker: any Asker
     ) throws(Refusal) -> Answer {
         let name = try KeychainFolder.verified(name)
+        guard name != .system else {
+            throw folder.hasSystemKeychain ? .duplicateKeychain : .notImplemented
+        }
         try checkLength(password)
         try protectors.create(
             name, of: asker.caller.user, password: password, recoveryKey: recoveryKey)
@@ -61,6 +64,8 @@ extension KeychainService {
         try checkLength(new)
         guard new.bytes.count > 0 else { throw .badRequest }
         let keychain = try keychain(name, for: asker.caller)
+        // Services could not open it any more.
+        guard !keychain.isSystem else { throw .notImplemented }
         let begun = vault.locks.now(keychain.place)
         let keys = try attempt(keychain.place) { () throws(Refusal) in
             try protectors.setPassword(keychain, old: old, new: new)
@@ -75,6 +80,15 @@ extension KeychainService {
 
     func isProtected(_ keychain: OpenKeychain) throws(Refusal) -> Bool {
         do { return try keychain.file.isPasswordProtected() } catch { throw Refusal(error) }
+    }
+
+    /// Whether a person can prove that the keychain is his: who has its password; of the machine's,
+    /// root.
+    func hasProvableOwner(
+        _ keychain: OpenKeychain, for caller: Caller
+    ) throws(Refusal) -> Bool {
+        if keychain.isSystem { return caller.user == 0 }
+        return try isProtected(keychain)
     }
 
     func checkLength(_ password: HeldSecret?) throws(Refusal) {

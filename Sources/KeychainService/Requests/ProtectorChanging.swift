@@ -47,6 +47,8 @@ extension KeychainService {
         try checkLength(opener.secret)
         try checkLength(newPassword)
         guard newPassword?.bytes.count != 0 else { throw .badRequest }
+        // Services could not open it any more.
+        guard newPassword == nil || !keychain.isSystem else { throw .notImplemented }
         let begun = vault.locks.now(keychain.place)
         let keys = try attempt(keychain.place) { () throws(Refusal) in
             switch (opener, newPassword) {
@@ -75,7 +77,7 @@ extension KeychainService {
     ) throws(Refusal) -> ProtectorGrant {
         let change = ProtectorChange(
             operation, keychain: keychain.file.identifier,
-            isPasscodeSet: try isProtected(keychain),
+            isPasscodeSet: try hasProvableOwner(keychain, for: asker.caller),
             mayAsk: authentication.mayAsk(.allow, for: asker),
             provable: authentication.provable(for: asker))
         let judge = policy.now.judge

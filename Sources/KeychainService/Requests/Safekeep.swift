@@ -13,7 +13,8 @@ extension KeychainService {
         _ name: String?, _ step: Safekeeping, for asker: any Asker
     ) throws(Refusal) -> Answer {
         let name = try KeychainFolder.verified(name)
-        let place = KeychainPlace(user: asker.caller.user, name: name)
+        let place = try folder.place(name, of: asker.caller.user)
+        guard place.name != .system || asker.caller.user == 0 else { throw .notEntitled }
         var kept = Safekept()
         switch step {
         case .check(let repair): kept.findings = try check(place, repair: repair, for: asker)

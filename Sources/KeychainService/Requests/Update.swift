@@ -9,17 +9,30 @@ extension KeychainService {
     /// Items that one call may change.
     private static let mostItems = 100_000
 
-    /// Changes every item found, or none. The old secrets are opened on the way, so that reading
-    /// them must be allowed.
+    /// In each of the keychains meant.
     func update(
         _ query: ItemQuery, _ change: ItemChange, _ secret: HeldSecret?, for asker: any Asker
+    ) throws(Refusal) -> Answer {
+        var answer = Answer()
+        let places = try places(query, toChange: true, for: asker.caller)
+        try each(of: places) { keychain throws(Refusal) in
+            answer.count += try update(query, change, secret, in: keychain, for: asker).count
+            return false
+        }
+        return answer
+    }
+
+    /// Changes every item found, or none. The old secrets are opened on the way, so that reading
+    /// them must be allowed.
+    private func update(
+        _ query: ItemQuery, _ change: ItemChange, _ secret: HeldSecret?,
+        in keychain: OpenKeychain, for asker: any Asker
     ) throws(Refusal) -> Answer {
         let caller = asker.caller
         if let group = change.accessGroup { _ = try ownGroups(group, of: caller) }
         guard secret?.bytes.count ?? 0 <= Request.largestSecret else { throw .dataTooLarge }
         var trust: ((TrustList?) -> TrustList?)?
         if let change = change.trust { trust = try trustUpdate(change, by: caller) }
-        let keychain = try keychain(query.keychain, for: caller)
         var keys = try vault.keys(of: keychain)
         let groups = try groups(query.accessGroup, .update, keychain, keys, for: asker)
         var search = query

@@ -3,6 +3,8 @@
 // Keys that say how a call goes about its work, and their values.
 
 nonisolated(unsafe) public let kSecUseItemList: CFString = "u_ItemList"
+/// The one keychain that a call means; Apple has it for SecItemAdd alone.
+nonisolated(unsafe) public let kSecUseKeychain: CFString = "u_Keychain"
 nonisolated(unsafe) public let kSecUseOperationPrompt: CFString = "u_OpPrompt"
 nonisolated(unsafe) public let kSecUseNoAuthenticationUI: CFString = "u_NoAuthUI"
 nonisolated(unsafe) public let kSecUseAuthenticationUI: CFString = "u_AuthUI"

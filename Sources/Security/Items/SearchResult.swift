@@ -82,7 +82,10 @@ enum SearchResult {
 extension AnsweredItem {
     fileprivate func object(in keychain: String?) -> NSObject? {
         switch item.reference.itemClass {
-        case .genericPassword, .internetPassword: SecKeychainItem(item.reference, in: keychain)
+        case .genericPassword, .internetPassword:
+            SecKeychainItem(
+                item.reference,
+                in: item.keychain ?? keychain ?? KeychainName.login.description)
         case .certificate: secret.flatMap { SecCertificate($0.bytes.releasedFromLockedMemory()) }
         case .key: secret.flatMap { SecKey($0, itemAttributes: item.attributes) }
         }

@@ -20,16 +20,21 @@ func addItem(_ addition: Addition) throws(Refusal) -> CFTypeRef? {
     switch addition.target {
     case .item(let part):
         let object = shape.object(
-            for: .item(try add(part, addition.parts, in: addition.context), keychain: nil))
+            for: .item(
+                try add(part, addition.parts, in: addition.context),
+                keychain: addition.keychain))
         // The data of an item that was added without any is empty, where reading it finds none.
         return addition.parts == .data ? object ?? NSData() : object
     case .identity(let identity, let certificate, let key):
         try add(certificate: certificate, key: key, in: addition.context)
         guard !addition.parts.isEmpty else { return nil }
-        let query: [String: Any] = [
+        var query: [String: Any] = [
             QueryWords.ValueKey.reference.rawValue: identity,
             AttributeName.synchronizable.rawValue: key.item.isSynchronizable,
         ]
+        if let name = addition.keychain.flatMap(KeychainName.init) {
+            query[QueryWords.UseKey.keychain.rawValue] = SecKeychain(name)
+        }
         let selection = try Selection(query as CFDictionary, for: .copyMatching)
         let found = try Search(selection, parts: addition.parts).results()
         return found.first.flatMap(shape.object)

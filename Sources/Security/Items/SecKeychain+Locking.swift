@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-public import Foundation
 internal import KeychainEndpoints
 internal import KeychainMessages
 internal import KeychainModel
@@ -27,8 +26,8 @@ public func SecKeychainCreate(
     let opened = unsafe SecKeychainOpen(pathName, &made)
     guard opened == errSecSuccess, let made else { return opened }
     guard let secret = unsafe held(password, passwordLength) else { return errSecParam }
-    let status = ask(
-        .createKeychain(name: made.name ?? KeychainName.login.description, password: secret))
+    let status = UserKeychains.ask(
+        .createKeychain(name: made.name, password: secret))
     // Safe: the caller's own place for the answer.
     if status == errSecSuccess { unsafe keychain.pointee = made }
     return status
@@ -43,27 +42,34 @@ public func SecKeychainUnlock(
 ) -> OSStatus {
     guard usePassword else {
         do throws(Refusal) {
-            let isOpen = try state(of: keychain).lockState == .unlocked
+            let isOpen = try UserKeychains.state(of: keychain).lockState == .unlocked
             return isOpen ? errSecSuccess : errSecInteractionNotAllowed
         } catch { return error.status }
     }
     guard let secret = unsafe held(password, passwordLength) else { return errSecParam }
-    return ask(.unlock(keychain: keychain?.name, password: secret))
+    do throws(Refusal) {
+        return UserKeychains.ask(
+            .unlock(keychain: try UserKeychains.name(keychain), password: secret))
+    } catch { return error.status }
 }
 
 /// Closes what is accessible when unlocked.
 @discardableResult
 public func SecKeychainLock(_ keychain: SecKeychain?) -> OSStatus {
-    ask(.lock(keychain: keychain?.name))
+    do throws(Refusal) {
+        return UserKeychains.ask(.lock(keychain: try UserKeychains.name(keychain)))
+    } catch {
+        return error.status
+    }
 }
 
 /// The same for all of the user's keychains that a password protects.
 @discardableResult
 public func SecKeychainLockAll() -> OSStatus {
     let keychains: [KeychainStatus]
-    do throws(Refusal) { keychains = try states() } catch { return error.status }
+    do throws(Refusal) { keychains = try UserKeychains.all() } catch { return error.status }
     let refused = keychains.filter { $0.problem == nil && $0.isPasswordProtected }
-        .map { ask(.lock(keychain: $0.name)) }
+        .map { UserKeychains.ask(.lock(keychain: $0.name)) }
         .first { $0 != errSecSuccess }
     return refused ?? errSecSuccess
 }
@@ -74,46 +80,12 @@ public func SecKeychainGetStatus(
     _ keychain: SecKeychain?, _ keychainStatus: UnsafeMutablePointer<SecKeychainStatus>
 ) -> OSStatus {
     do throws(Refusal) {
-        let isOpen = try state(of: keychain).lockState == .unlocked
+        let isOpen = try UserKeychains.state(of: keychain).lockState == .unlocked
         let usable = kSecReadPermStatus | kSecWritePermStatus
         // Safe: the caller's own place for the answer.
         unsafe keychainStatus.pointee = isOpen ? usable | kSecUnlockStateStatus : usable
         return errSecSuccess
     } catch { return error.status }
-}
-
-/// The keychains that calls search which name none: the default one alone. A query names others with
-/// `kSecMatchSearchList`.
-@discardableResult
-public func SecKeychainCopySearchList(
-    _ searchList: UnsafeMutablePointer<CFArray?>
-) -> OSStatus {
-    // Safe: the caller's own place for the answer.
-    unsafe searchList.pointee = [SecKeychain(.login)] as NSArray
-    return errSecSuccess
-}
-
-private func ask(_ request: Request) -> OSStatus {
-    do throws(Refusal) {
-        _ = try KeychainEndpointChoice.current().answer(request)
-        return errSecSuccess
-    } catch { return error.status }
-}
-
-private func states() throws(Refusal) -> [KeychainStatus] {
-    guard let status = try KeychainEndpointChoice.current().answer(.status).status else {
-        throw .internalError
-    }
-    return status.keychains
-}
-
-private func state(of keychain: SecKeychain?) throws(Refusal) -> KeychainStatus {
-    let name = keychain?.name ?? KeychainName.login.description
-    guard let state = try states().first(where: { $0.name == name }) else {
-        throw .noSuchKeychain
-    }
-    if let problem = state.problem { throw problem }
-    return state
 }
 
 /// From the caller's memory into locked memory; nil where there is none.

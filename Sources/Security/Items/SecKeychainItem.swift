@@ -6,10 +6,10 @@ internal import KeychainModel
 /// nothing of the item but which one it is.
 public final class SecKeychainItem: NSObject, @unchecked Sendable {
     let reference: ItemReference
-    /// The keychain that it lies in; nil is the default one.
-    let keychain: String?
+    /// The name of the keychain that it lies in.
+    let keychain: String
 
-    init(_ reference: ItemReference, in keychain: String?) {
+    init(_ reference: ItemReference, in keychain: String) {
         self.reference = reference
         self.keychain = keychain
     }

@@ -19,6 +19,8 @@ struct Addition {
     let target: Target
     let parts: ItemQuery.Parts
     let context: AuthenticationContext?
+    /// nil is the default one.
+    let keychain: String?
 
     init(_ dictionary: CFDictionary) throws(Refusal) {
         let words = try QueryWords(dictionary)
@@ -33,11 +35,13 @@ struct Addition {
         guard !attributes.wantsTombstones else { throw .badRequest }
         parts = try ItemQuery.Parts(words.returns)
         context = use.context
+        keychain = use.keychain
         let given = try values.secret()
         let rights = try attributes.rights()
         let trusted = try attributes.trusted()
         func part(_ itemClass: ItemClass) -> Part {
             var item = NewItem(itemClass)
+            item.keychain = use.keychain
             let rules = itemClass.attributeRules
             let own = values.reference?.attributesOfNewItem(for: itemClass) ?? [:]
             item.attributes = own.merging(attributes.attributes.withoutComputed) { $1 }

@@ -13,7 +13,7 @@ struct MatchWords {
     private(set) var listed: [ValueReference] = []
     private(set) var certificateFilter = CertificateFilter()
     private var itemKeychains: [String?] = []
-    private var searchList: [String?]?
+    private(set) var searchList: [String?]?
 
     static let limitAll = "m_LimitAll"
 
@@ -26,8 +26,13 @@ struct MatchWords {
         if !queryClass.hasCertificates { certificateFilter = CertificateFilter() }
     }
 
-    /// The keychains to search, where the dictionary says so; nil among them is the default one.
-    var keychains: [String?]? { searchList ?? (items == nil ? nil : itemKeychains) }
+    /// The keychains to search, where the dictionary says so; nil is wherever the user's search list
+    /// leads, to which nothing need be added.
+    var keychains: [String?]? {
+        if let searchList { return searchList }
+        guard items != nil else { return nil }
+        return itemKeychains.contains(nil) ? [nil] : itemKeychains
+    }
 
     private mutating func add(
         _ key: QueryWords.MatchKey, _ value: QueryValue, _ queryClass: QueryClass
@@ -115,7 +120,7 @@ struct MatchWords {
         var names: [String?] = []
         for keychain in keychains {
             guard case .keychain(let keychain) = QueryValue(keychain) else { throw .badRequest }
-            names.append(keychain.name)
+            if !names.contains(keychain.name) { names.append(keychain.name) }
         }
         return names
     }

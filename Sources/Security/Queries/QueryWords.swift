@@ -45,6 +45,7 @@ struct QueryWords {
 
     enum UseKey: String {
         case itemList = "u_ItemList"
+        case keychain = "u_Keychain"
         case operationPrompt = "u_OpPrompt"
         case noAuthenticationUI = "u_NoAuthUI"
         case authenticationUI = "u_AuthUI"

@@ -14,7 +14,7 @@ struct Selection {
 
     let queryClass: QueryClass
     let target: Target
-    /// The keychains to search; nil is the default one.
+    /// The keychains meant; nil are those of the user's search list.
     let keychains: [String?]
     let parts: ItemQuery.Parts
     let context: AuthenticationContext?
@@ -39,7 +39,10 @@ struct Selection {
         context = use.context
         let match = try MatchWords(words.match, of: queryClass)
         try Self.refuse(words, use, parts, match, queryClass, for: call)
-        keychains = match.keychains ?? [values.reference?.keychain]
+        // One that is used is named like the only one of a list.
+        guard use.keychain == nil || match.searchList == nil else { throw .badRequest }
+        keychains =
+            use.keychain.map { [$0] } ?? match.keychains ?? [values.reference?.keychain]
         limit = call == .copyMatching ? match.limit : nil
         certificateFilter = match.certificateFilter
         listed = match.listed
@@ -127,7 +130,7 @@ extension Selection.Call {
 }
 
 extension ValueReference {
-    /// The keychain that it lies in, where it knows; nil is the default one.
+    /// The keychain that it lies in, where it knows.
     fileprivate var keychain: String? {
         guard case .password(let item) = self else { return nil }
         return item.keychain

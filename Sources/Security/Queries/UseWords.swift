@@ -9,6 +9,8 @@ struct UseWords {
     /// The asking program's own words for the user.
     private(set) var reason: String?
     private(set) var hasItemList = false
+    /// The name of the one keychain that the call means.
+    private(set) var keychain: String?
     /// What was proven already, and proofs that may be needed once more.
     private(set) var context: AuthenticationContext?
 
@@ -20,6 +22,10 @@ struct UseWords {
             // In a context that has ended nothing can be proven, nor was anything.
             guard let authentication = carrier.authentication else { throw .authenticationFailed }
             context = authentication
+        }
+        if let value = words[.keychain] {
+            guard case .keychain(let named) = value else { throw .badRequest }
+            keychain = named.name
         }
         hasItemList = words[.itemList] != nil
         if case .string(let text)? = words[.operationPrompt] { reason = text }

@@ -26,7 +26,9 @@ extension Refusal {
             errSecNotAvailable
         case .noSuchKeychain: errSecNoSuchKeychain
         case .duplicateKeychain: errSecDuplicateKeychain
-        case .damaged, .newerVersion, .belongsToAnother, .notAvailable, .damagedPolicy:
+        case .noDefaultKeychain: errSecNoDefaultKeychain
+        case .damaged: errSecInvalidKeychain
+        case .newerVersion, .belongsToAnother, .notAvailable, .damagedPolicy:
             errSecNotAvailable
         case .readOnly: errSecReadOnly
         case .diskFull: errSecDiskFull

@@ -92,6 +92,12 @@ struct ProtectorAddCommand: ParsableCommand {
     /// What opens the keychain now, and the PIN; empty where none is wanted.
     private func typed() throws(CommandFailure) -> (KeychainOpener, pin: HeldSecret) {
         let none = HeldSecret(SecretBytes(copying: []))
+        if shown == KeychainName.system.description, !recoveryKey {
+            return (
+                .unasked,
+                try SecurityKeyUnlock.pin(isWanted: pin, fromInput: password.passwordStdin)
+            )
+        }
         guard !recoveryKey else {
             let piped = password.passwordStdin ? try SecretReading.pipedLines(atMost: 2) : []
             let key = try RecoveryKeyPaper.typed(for: shown, fromInput: piped.first)

@@ -50,7 +50,7 @@ private let reference = Data("genp".utf8) + Data(repeating: 7, count: 16)
 private let certificate = SecCertificateCreateWithData(nil, Fixture.leaf as NSData)!
 private let key = Fixture.key(Fixture.leafKey, kSecAttrKeyTypeEC)!
 private let identity = SecIdentityCreate(nil, certificate, key)!
-private let item = SecKeychainItem(ItemReference(bytes: Array(reference))!, in: nil)
+private let item = SecKeychainItem(ItemReference(bytes: Array(reference))!, in: "login")
 
 @Suite struct QueryRefusals {
     @Test(
