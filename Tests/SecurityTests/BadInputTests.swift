@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import KeychainModel
 import KeychainWorlds
 import Testing
 
@@ -15,6 +16,9 @@ import Testing
         "u_OpPrompt", "u_ItemList", "v_Data", "v_Ref", "v_PersistentRef", "", "m", "é", "é",
         "ctyp", "issr", "subj", "slnr", "pkhh", "kcls", "klbl", "atag", "type", "bsiz", "sdat",
         "priv", "m_Issuers", "m_SubjectContains", "m_EmailAddressIfPresent", "m_TrustedOnly",
+        "m_SubjectStartsWith", "m_SubjectEndsWith", "m_SubjectWholeString",
+        "m_DiacriticInsensitive", "m_WidthInsensitive", "acls", "u_AuthCtx", "u_CredRef", "binn",
+        "labl", "UUID", "edat", "persistref", "f_Callback",
         "\0\0\0\0", "ke\0y", "😀😀", "xxxxxxxxx",
     ]
 
@@ -31,11 +35,30 @@ import Testing
             ["x": ["y": [NSNull()]]] as [String: Any], NSObject(), NSSet(), Int?.none as Any,
             { (number: Int) in number }, kCFBooleanTrue as Any, Int.self, loneSurrogate,
             certificate as Any, key as Any, [certificate as Any],
+            Date(timeIntervalSinceReferenceDate: -.greatestFiniteMagnitude),
+            SecAccessControl(stored: .plain(.always)), presence, item, [item, deleted],
+            deleted, noKeychain, [noKeychain], identity as Any, SecPolicyCreateBasicX509(),
+            SecPolicyCreateSSL(true, "example.org" as NSString), NSURL(string: "x:") as Any,
+            NSDecimalNumber(string: "1e99"), NSMutableString("syna"), NSMutableData(length: 20)!,
         ]
     }
 
     private static let certificate = Fixture.certificate(Fixture.expired)
     private static let key = Fixture.key(Fixture.rsaKey, kSecAttrKeyTypeRSA)
+
+    private static let identity = SecIdentityCreate(
+        nil, Fixture.certificate(Fixture.leaf)!, Fixture.key(Fixture.leafKey, kSecAttrKeyTypeEC)!)
+    private static let presence = SecAccessControlCreateWithFlags(
+        nil, kSecAttrAccessibleWhenUnlocked, .userPresence, nil)!
+    private static let noKeychain = SecKeychain(KeychainName("nobodys")!)
+    /// Of items that never were, or are no more.
+    private static let item = reference("genp")
+    private static let deleted = Data("inet".utf8) + Data(repeating: 9, count: 16)
+
+    private static func reference(_ itemClass: String) -> SecKeychainItem {
+        let bytes = Array(itemClass.utf8) + [UInt8](repeating: 7, count: 16)
+        return SecKeychainItem(ItemReference(bytes: bytes)!, in: nil)
+    }
 
     /// Text that is not Unicode.
     private static var loneSurrogate: NSString {
@@ -47,7 +70,9 @@ import Testing
     func `no dictionary is too strange to be answered`(_ seed: UInt64) {
         precondition(TestKeychain.isReady)
         var random = SeededGenerator(seed: seed)
-        let statuses: Set<OSStatus> = [0, -4, -50, -25291, -25299, -25300, -25303, -25306, -34018]
+        let statuses: Set<OSStatus> = [
+            0, -4, -50, -25291, -25293, -25294, -25299, -25300, -25303, -25306, -26276, -34018,
+        ]
         for _ in 0..<50 {
             let query = Self.dictionary(&random)
             let changes = Self.dictionary(&random)
