@@ -14,7 +14,7 @@ extension KeychainService {
         let keychain = try keychain(query.keychain, for: asker.caller)
         var begun = vault.locks.now(keychain.place)
         var keys = try vault.keys(of: keychain)
-        let groups = try groups(query.accessGroup, operation, keychain, keys, for: asker)
+        let groups = try groups(query, operation, keychain, keys, for: asker)
         var reading = Reading(
             query, groups: groups, asker.caller,
             allowed: authentication.trust.items(for: asker.caller))

@@ -10,7 +10,7 @@ extension KeychainService {
         let caller = asker.caller
         let keychain = try keychain(query.keychain, for: caller)
         let keys = try vault.keys(of: keychain)
-        let groups = try groups(query.accessGroup, .delete, keychain, keys, for: asker)
+        let groups = try groups(query, .delete, keychain, keys, for: asker)
         let evidence = authentication.evidence(for: asker)
         let judging = try judging(
             .delete, as: .delete, keychain, keys, groups: groups.own, ui: query.authenticationUI,

@@ -16,21 +16,30 @@ struct GroupScope: Sendable {
 extension KeychainService {
     /// All groups the caller may see something of, or the one that is named if it is among them.
     func groups(
-        _ named: String?, _ operation: PolicyOperation, _ keychain: OpenKeychain,
+        _ query: ItemQuery, _ operation: PolicyOperation, _ keychain: OpenKeychain,
         _ keys: borrowing ClassKeys, for asker: any Asker
     ) throws(Refusal) -> GroupScope {
-        let reach = asker.reach(policy.now.reach, for: operation)
+        let policy = policy.now
+        let named = query.accessGroup
+        let reach = asker.reach(policy.reach, for: operation)
         let own = asker.caller.accessGroups
         guard !own.isEmpty || !reach.isEmpty else { throw .notEntitled }
         var others = reach.groups.map(\.string)
         if reach.anyGroup, named == nil {
-            do { others += try keychain.file.groups(keys) } catch { throw Refusal(error) }
+            do {
+                others += try keychain.file.groups(keys, isOnlyWriter: isDaemon)
+            } catch { throw Refusal(error) }
         }
         guard let named else {
             return GroupScope(own: own, others: Self.distinct(others, besides: own))
         }
         if let mine = Self.first(named, of: own) { return GroupScope(own: [mine], others: []) }
-        guard reach.anyGroup || Self.first(named, of: others) != nil else { throw .notEntitled }
+        guard reach.anyGroup || Self.first(named, of: others) != nil else {
+            asker.notes.note(
+                stranger: ItemFacts.of(query, group: named, keychain: keychain.name.description),
+                operation, policy.judge)
+            throw .notEntitled
+        }
         return GroupScope(own: [], others: [named])
     }
 

@@ -21,7 +21,7 @@ extension KeychainService {
         if let change = change.trust { trust = try trustUpdate(change, by: caller) }
         let keychain = try keychain(query.keychain, for: caller)
         var keys = try vault.keys(of: keychain)
-        let groups = try groups(query.accessGroup, .update, keychain, keys, for: asker)
+        let groups = try groups(query, .update, keychain, keys, for: asker)
         var search = query
         search.limit = Self.mostItems
         var found: [SealedItem]
