@@ -207,6 +207,18 @@ rules:
     assert "Nothing overrules test.trial." in suggested
 
 
+def test_who_asks_for_another_program_s_group_is_suggested_a_share(shell, admin):
+    admin("rules:\n  - id: test.x\n    forbid: no\n    operations: export\n")
+    # The baseline lets the tools read and change what is there, and add nothing.
+    assert shell.run(ADD.format("plan") + " --group unit:backup.service").status != 0
+    suggested = world.run(world.CONTROL, "policy", "suggest", "--since", "boot", "--state",
+                          world.STATE, "--policies", ADMIN).stdout
+    assert "share: It was asked for and refused." in suggested, suggested
+    assert f'exe: "{world.CONTROL}", trusted-exe: true' in suggested
+    assert 'access-group: "unit:backup.service"' in suggested and "# wide: " in suggested
+    assert "operations: [add]" in suggested
+
+
 def test_a_redacted_attribute_is_in_no_answer(shell, admin):
     assert shell.run("keychainctl list generic-password --json").text.count('"me"') >= 2
     admin("""rules:
@@ -333,11 +345,13 @@ def test_the_tool_reaches_its_user_s_items_for_a_user_who_is_there(login, tools)
 
 def test_status_tells_what_is_in_force_and_only_root_reloads(shell, admin, daemon):
     admin("rules:\n  - id: test.x\n    forbid: no\n    operations: export\n")
-    assert "50-test.yaml: 1 rule" in shell.run("keychainctl policy status").text
+    told = shell.run("keychainctl policy status")
+    assert "50-test.yaml: 1 rule" in told.text and told.status == 0
     assert shell.run("keychainctl policy reload").status != 0
     assert "50-test.yaml" in world.run(world.CONTROL, "policy", "reload").stdout
     admin("nonsense", name="60-broken.yaml", takes=False)
-    assert "60-broken.yaml" in shell.run("keychainctl policy status").text
+    told = shell.run("keychainctl policy status")
+    assert "60-broken.yaml" in told.text and told.status == 3
     assert world.run(world.CONTROL, "policy", "reload", check=False).returncode != 0
 
 

@@ -75,7 +75,11 @@ extension KeychainService {
             guard let first = asker.caller.accessGroups.first else { throw .notEntitled }
             return first
         }
-        _ = try groups(named, .add, keychain, keys, for: asker)
+        var place = ItemQuery(item.itemClass)
+        place.accessGroup = named
+        place.attributes = item.attributes
+        place.accessible = item.accessible
+        _ = try groups(place, .add, keychain, keys, for: asker)
         return named
     }
 

@@ -58,7 +58,7 @@ extension KeychainService {
             query.parts.contains(.data) ? .readSecret : .readAttributes
         var begun = vault.locks.now(keychain.place)
         var keys = try vault.keys(of: keychain)
-        let groups = try groups(query.accessGroup, operation, keychain, keys, for: asker)
+        let groups = try groups(query, operation, keychain, keys, for: asker)
         var reading = Reading(
             query, groups: groups, asker.caller,
             allowed: authentication.trust.items(for: asker.caller))

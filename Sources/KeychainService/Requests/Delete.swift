@@ -21,7 +21,7 @@ extension KeychainService {
         _ query: ItemQuery, in keychain: OpenKeychain, for asker: any Asker
     ) throws(Refusal) -> Answer {
         let keys = try vault.keys(of: keychain)
-        let groups = try groups(query.accessGroup, .delete, keychain, keys, for: asker)
+        let groups = try groups(query, .delete, keychain, keys, for: asker)
         let evidence = authentication.evidence(for: asker)
         let judging = try judging(
             .delete, as: .delete, keychain, keys, groups: groups.own, ui: query.authenticationUI,

@@ -16,30 +16,40 @@ struct GroupScope: Sendable {
 extension KeychainService {
     /// All groups the caller may see something of, or the one that is named if it is among them.
     func groups(
-        _ named: String?, _ operation: PolicyOperation, _ keychain: OpenKeychain,
+        _ query: ItemQuery, _ operation: PolicyOperation, _ keychain: OpenKeychain,
         _ keys: borrowing ClassKeys, for asker: any Asker
     ) throws(Refusal) -> GroupScope {
-        let reach = reach(into: keychain, for: operation, asker)
+        let policy = policy.now
+        let named = query.accessGroup
+        let reach = reach(policy.reach, into: keychain, for: operation, asker)
         let own = asker.caller.accessGroups
         guard !own.isEmpty || !reach.isEmpty else { throw .notEntitled }
         var others = reach.groups.map(\.string)
         if reach.anyGroup, named == nil {
-            do { others += try keychain.file.groups(keys) } catch { throw Refusal(error) }
+            do {
+                others += try keychain.file.groups(keys, isOnlyWriter: isDaemon)
+            } catch { throw Refusal(error) }
         }
         guard let named else {
             return GroupScope(own: own, others: Self.distinct(others, besides: own))
         }
         if let mine = Self.first(named, of: own) { return GroupScope(own: [mine], others: []) }
-        guard reach.anyGroup || Self.first(named, of: others) != nil else { throw .notEntitled }
+        guard reach.anyGroup || Self.first(named, of: others) != nil else {
+            asker.notes.note(
+                stranger: ItemFacts.of(query, group: named, keychain: keychain.name.description),
+                operation, policy.judge)
+            throw .notEntitled
+        }
         return GroupScope(own: [], others: [named])
     }
 
     /// A share of everything is meant for the keychains of those who share. So in the machine's, for
     /// others than root, a share names the group, and the kernel names the service.
     private func reach(
-        into keychain: OpenKeychain, for operation: PolicyOperation, _ asker: any Asker
+        _ policy: CompiledPolicy, into keychain: OpenKeychain, for operation: PolicyOperation,
+        _ asker: any Asker
     ) -> PolicyReach {
-        var reach = asker.reach(policy.now.reach, for: operation)
+        var reach = asker.reach(policy, for: operation)
         guard keychain.isSystem, asker.caller.user != 0 else { return reach }
         guard case .unit = asker.caller.identity else { return PolicyReach() }
         reach.anyGroup = false

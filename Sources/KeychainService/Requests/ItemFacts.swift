@@ -31,6 +31,17 @@ enum ItemFacts {
         return facts
     }
 
+    /// Of an item that is asked for and was not looked for: what the query doesn't tell is unknown.
+    static func of(_ query: ItemQuery, group: String, keychain: String) -> PolicyFacts {
+        var facts = of(
+            query.itemClass, query.attributes, group: group, .plain(query.accessible ?? .always),
+            keychain: keychain)
+        if query.accessible == nil { facts[.accessible] = .unknown }
+        facts.flags = .unknown
+        for field in TextField.itemNames where facts[field] == .absent { facts[field] = .unknown }
+        return facts
+    }
+
     private static let texts: [(TextField, AttributeName)] = [
         (.service, .service), (.account, .account), (.itemLabel, .label), (.creator, .creator),
     ]

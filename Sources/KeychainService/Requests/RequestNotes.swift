@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import AccessControl
 internal import KeychainModel
+internal import LocalSocket
 internal import Secrets
 internal import Synchronization
 
@@ -17,6 +18,7 @@ public final class RequestNotes: Sendable {
         var wantsFullAudit = false
         var trust: String?
         var judged: Judged?
+        var stranger: (request: PolicyRequest, judge: Judge)?
     }
     /// The first of what was judged, or the first that was refused.
     private struct Judged {
@@ -82,6 +84,15 @@ public final class RequestNotes: Sendable {
         }
     }
 
+    /// The caller asked for items of a group that he is not let into, so that none was judged.
+    func note(stranger item: PolicyFacts, _ operation: PolicyOperation, _ judge: Judge) {
+        guard !judge.policy.isEmpty else { return }
+        var facts = item
+        facts[.member] = .known(false)
+        let request = PolicyRequest(operation, facts: facts, day: LocalTime.now.day)
+        noted.withLock { $0.stranger = (request, judge) }
+    }
+
     /// What the policy made of it, with the facts that it rests on. Names of items are in it only
     /// where a rule wants all to be told.
     ///
@@ -89,7 +100,13 @@ public final class RequestNotes: Sendable {
     func account(
         completedBy facts: () -> PolicyFacts = { PolicyFacts() }
     ) -> (request: PolicyRequest, decision: PolicyDecision)? {
-        let (judged, isFull) = noted.withLock { ($0.judged, $0.wantsFullAudit) }
+        let (judged, stranger, isFull) = noted.withLock {
+            ($0.judged, $0.stranger, $0.wantsFullAudit)
+        }
+        if judged == nil, case (var request, let judge)? = stranger {
+            request.facts = request.facts.completed(by: facts())
+            return (request.withoutNames, judge.policy.decision(on: request))
+        }
         guard let judged else { return nil }
         let known =
             switch judged.subject {

@@ -34,7 +34,7 @@ extension KeychainService {
         var trust: ((TrustList?) -> TrustList?)?
         if let change = change.trust { trust = try trustUpdate(change, by: caller) }
         var keys = try vault.keys(of: keychain)
-        let groups = try groups(query.accessGroup, .update, keychain, keys, for: asker)
+        let groups = try groups(query, .update, keychain, keys, for: asker)
         var search = query
         search.limit = Self.mostItems
         var found: [SealedItem]

@@ -13,6 +13,7 @@ public final class KeychainFile: Sendable {
     /// 16 random bytes that everything sealed in this file is bound to.
     public let identifier: [UInt8]
     private let pool: DatabasePool
+    let groupNames = GroupNames()
     private let corruptRows = Mutex<Set<Int64>>([])
     private static let mostCorruptRowsKept = 10_000
 

@@ -23,6 +23,7 @@ extension KeychainFile {
             try makeRoom(for: written, inPlaceOf: nil, keys, database)
             try written.insert(database)
         }
+        groupNames.note(record.group)
         return written.found.found
     }
 }

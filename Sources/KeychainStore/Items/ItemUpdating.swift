@@ -16,7 +16,8 @@ extension KeychainFile {
         keys: borrowing ClassKeys, trust: ((TrustList?) -> TrustList?)? = nil,
         grant: (SealedItem) -> Grant?
     ) throws(KeychainStoreError) -> Int {
-        try writing { database in
+        var groups: Set<[UInt8]> = []
+        let changed = try writing { database in
             var changed = 0
             for item in items {
                 guard let (row, current) = try current(item, keys, database) else { continue }
@@ -26,11 +27,16 @@ extension KeychainFile {
                 try record.apply(change, current.reference.itemClass)
                 if let trust { record.trusted = trust(record.trusted) }
                 let isWritten = try write(record, secret, to: current, row, keys, database)
-                if isWritten { changed += 1 }
+                if isWritten {
+                    changed += 1
+                    groups.insert(Array(record.group.utf8))
+                }
             }
             guard changed > 0 else { throw KeychainStoreError.notFound }
             return changed
         }
+        for group in groups { groupNames.note(String(decoding: group, as: UTF8.self)) }
+        return changed
     }
 
     /// The item as it lies in the file now, if it still is one that was meant.

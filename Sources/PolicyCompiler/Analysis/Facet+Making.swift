@@ -15,7 +15,7 @@ struct FacetMaker {
         _ sets: [[Meaning]], near: [Area], _ budget: inout Budget
     ) throws(Budget.Spent) {
         self.near = near
-        try budget.spend(sets.reduce(0) { $0 + $1.count } * near.count / 16)
+        try budget.spend(sets.reduce(0) { $0 + $1.count } * near.count / 8)
         let sets = sets.map { set in set.filter { $0.mayMatter(near) } }
         let texts = NearTexts(near)
         self.texts = texts

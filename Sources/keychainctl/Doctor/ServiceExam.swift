@@ -61,17 +61,16 @@ struct ServiceExam {
     }
 
     private var policies: Finding {
-        let report: String
+        let report: PolicyReport
         do {
-            report =
-                try keychain.ask(.policies(reload: false), to: "learn the policies").report ?? ""
+            let answer = try keychain.ask(.policies(reload: false), to: "learn the policies")
+            report = PolicyReport(text: answer.report ?? "")
         } catch { return Finding(.policies, .trouble, error.message, remedy: error.advice) }
-        let first = String(report.prefix { $0 != "\n" })
-        guard first.hasSuffix("in force"), !first.contains("last that could") else {
+        guard report.isAsWritten else {
             return Finding(
-                .policies, .trouble, first,
+                .policies, .trouble, report.first,
                 remedy: "keychainctl policy check says what is wrong, and where.")
         }
-        return Finding(.policies, .fine, first)
+        return Finding(.policies, .fine, report.first)
     }
 }

@@ -22,10 +22,14 @@ struct PolicyDiffCommand: ParsableCommand {
     @Flag(help: "Write JSON.")
     var json = false
 
+    /// Who compares whole sets waits some seconds for the answer.
+    private static let mostCells = 60 * PolicyAnalysis.mostCells
+
     func run() throws {
         let today = LocalTime.now.day
         let (before, after) = (try load(old, today), try load(new, today))
-        let found = PolicyAnalysis(before.policy, day: today).difference(to: after.policy)
+        let analysis = PolicyAnalysis(before.policy, day: today, mostCells: Self.mostCells)
+        let found = analysis.difference(to: after.policy)
         let widening = found.changes.count { $0.isNewAccess }
         if json {
             StandardStream.output.write(found.json + "\n")

@@ -8,7 +8,8 @@ internal import Terminal
 
 struct PolicyStatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "status", abstract: "Show which files are in force, and what they weaken.")
+        commandName: "status", abstract: "Show which files are in force, and what they weaken.",
+        discussion: "Ends with 3 where the service could not use the files and others count.")
 
     @OptionGroup var policies: PolicyOptions
 
@@ -16,7 +17,9 @@ struct PolicyStatusCommand: ParsableCommand {
         if policies.folders.isEmpty, KeychainEndpointChoice.daemonSocket != nil {
             let keychain = Keychain(name: nil, asJSON: false)
             let answer = try keychain.ask(.policies(reload: false), to: "learn the policies")
-            StandardStream.output.write(PlainText.escaped(answer.report ?? "") + "\n")
+            let report = PolicyReport(text: answer.report ?? "")
+            StandardStream.output.write(PlainText.escaped(report.text) + "\n")
+            if !report.isAsWritten { throw ExitCode(3) }
             return
         }
         let loaded = try policies.loadUsable()
