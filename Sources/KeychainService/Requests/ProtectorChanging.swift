@@ -59,7 +59,7 @@ extension KeychainService {
                 vault.endRenewal(of: keychain)
                 return try protectors.unlock(keychain, newPassword)
             case (.securityKey(let pin), nil): return try protectors.unlock(keychain, pin: pin)
-            case (.securityKey, _), (.password, _): throw .badRequest
+            case (.securityKey, _), (.password, _), (.unasked, _): throw .badRequest
             }
         }
         try vault.keep(keys, of: keychain, for: asker.caller, since: begun)
