@@ -104,6 +104,12 @@ public enum KernelKeyring {
         }
     }
 
+    /// Whether the key is there still, and neither revoked nor run out.
+    public static func isReadable(_ key: KeySerial) -> Bool {
+        // Without a buffer the kernel tells the length and writes nothing.
+        keyctl_read(key.rawValue, nil, 0) >= 0
+    }
+
     public static func describe(_ key: KeySerial) throws(KeyringError) -> KeyDescription {
         var text = [UInt8](repeating: 0, count: 512)
         // Safe: the kernel writes at most the array's length, with a zero at the end.

@@ -67,20 +67,25 @@ public final class EmbeddedKeychain: KeychainEndpoint {
 private struct OwnProcess: Asker {
     let caller: Caller
     let offersTerminal: Bool
-    let places: EvidencePlaces
+    let process: EvidencePlaces.Process?
     var context: AuthenticationContext?
     var cancellation: Cancellation?
 
     init(user: UInt32, groups: [String]) {
-        let process = PinnedProcess(pid: getpid(), pidfd: nil)
-        places = process.map { EvidencePlaces($0, nil) } ?? EvidencePlaces()
-        let path = process?.executable()?.path ?? CommandLine.arguments.first ?? "unknown"
-        let own = "exe:" + path
+        let own = PinnedProcess(pid: getpid(), pidfd: nil)
+        let executable = own?.executable()
+        process = own.flatMap { EvidencePlaces.Process($0, running: executable) }
+        let path = executable?.path ?? CommandLine.arguments.first ?? "unknown"
+        let group = "exe:" + path
         caller = Caller(
             user: user, process: getpid(), identity: .executable(path), session: nil,
-            terminal: process?.status()?.ttyNumber,
-            accessGroups: groups.contains(own) ? groups : groups + [own])
+            terminal: own?.status()?.ttyNumber,
+            accessGroups: groups.contains(group) ? groups : groups + [group])
         offersTerminal = ControllingTerminal.exists
+    }
+
+    func terminal() -> EvidencePlaces.Terminal? {
+        PinnedProcess(pid: getpid(), pidfd: nil).flatMap(EvidencePlaces.Terminal.init)
     }
 
     let notes = RequestNotes()

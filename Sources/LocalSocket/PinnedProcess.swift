@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CLinux
 internal import Glibc
+internal import Synchronization
 
 /// The file a process runs.
 public struct ExecutableFacts: Sendable, Equatable {
@@ -22,6 +23,8 @@ public final class PinnedProcess: Sendable {
     private let pidfd: Descriptor
     /// Its folder under /proc, which stops answering when it ends.
     private let folder: Descriptor
+    /// Its start time never changes.
+    private let start = Mutex<UInt64?>(nil)
 
     /// nil when the process is gone. Without a pidfd one is made.
     public init?(pid: Int32, pidfd: Descriptor?) {
@@ -84,6 +87,14 @@ public final class PinnedProcess: Sendable {
 
     /// The lines of its control groups, at most 4 KiB.
     public func cgroup() -> [UInt8]? { read("cgroup", limit: 4096) }
+
+    /// Clock ticks since boot; nil where it could not be read.
+    public var startTime: UInt64? {
+        start.withLock { start in
+            if start == nil { start = status()?.startTime }
+            return start
+        }
+    }
 
     public func status() -> ProcessStatus? {
         read("stat", limit: 1024).flatMap(ProcessStatus.init)

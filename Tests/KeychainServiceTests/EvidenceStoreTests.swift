@@ -10,7 +10,7 @@ import Testing
 private struct TestAsker: Asker {
     var caller: Caller
     var context: AuthenticationContext?
-    var places = EvidencePlaces()
+    var process: EvidencePlaces.Process?
     let offersTerminal = false
     let notes = RequestNotes()
     func policyFacts(_ asked: AskedFacts) -> PolicyFacts { PolicyFacts() }
@@ -24,13 +24,15 @@ private struct TestAsker: Asker {
         program: Caller.Identity = .unknown
     ) {
         caller = Caller(
-            user: user, process: process ?? 0, identity: program, session: nil, terminal: tty,
-            accessGroups: [])
-        places.session = session
-        places.process = process.map {
+            user: user, process: process ?? 0, identity: program,
+            session: session.map(SessionID.init), terminal: tty, accessGroups: [])
+        self.process = process.map {
             .init(id: $0, startTime: 99, executableDevice: 1, executableInode: 2)
         }
-        places.terminal = tty.map { .init(device: $0, leader: 5, leaderStart: 6) }
+    }
+
+    func terminal() -> EvidencePlaces.Terminal? {
+        caller.terminal.map { .init(device: $0, leader: 5, leaderStart: 6) }
     }
 
     func with(_ context: AuthenticationContext) -> TestAsker {
@@ -76,10 +78,10 @@ private struct TestAsker: Asker {
     @Test func `a process that became another program is another`() {
         store.add([.factor(.passcode)], for: TestAsker().with(context))
         var other = TestAsker(session: nil, tty: nil).with(context)
-        other.places.process = .init(
+        other.process = .init(
             id: 42, startTime: 99, executableDevice: 1, executableInode: 3)
         #expect(scopes(other) == [])
-        other.places.process = .init(
+        other.process = .init(
             id: 42, startTime: 100, executableDevice: 1, executableInode: 2)
         #expect(scopes(other) == [])
     }

@@ -85,7 +85,7 @@ class Fingerprints:
         for line in process.stdout:
             if "Enrolling" in line or "stage-passed" in line:
                 self.touch(finger)
-        assert process.wait(10) == 0
+        assert process.wait(world.PATIENCE) == 0
 
     @staticmethod
     def forget(user, place):

@@ -100,7 +100,7 @@ def test_nobody_traces_the_daemon(victim, daemon):
 
 
 def test_nobody_traces_the_prompter(victim):
-    victim.run("(script -qc 'keychainctl prompter' /dev/null >/dev/null 2>&1 < /dev/zero &)")
+    victim.run("(sleep 60 | script -qc 'keychainctl prompter' /dev/null >/dev/null 2>&1 &)")
     pid = world.wait_for(lambda: world.run("pgrep", "keychain-prompt", check=False).stdout.split(),
                          "the prompter to start")[0]
     assert attack("trace", pid) == "Operation not permitted"

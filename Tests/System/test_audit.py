@@ -19,7 +19,7 @@ def audit(*options):
 def test_a_refusal_and_a_proof_are_on_record_and_no_secret_is(login):
     shell = login()
     assert shell.run(ADD).status == 0
-    assert shell.run(GET, ["wrong", "wrong too", "wrong again"], seconds=40).status == 6
+    assert shell.run(GET, ["wrong", "wrong too", "wrong again"]).status == 6
     world.wait_for(lambda: audit("--denied"), "the refusal to be recorded")
     refused, = audit("--denied")
     assert refused["outcome"] == "authenticationFailed"

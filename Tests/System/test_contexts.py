@@ -146,7 +146,6 @@ def test_a_wrong_answer_is_kept_by_nobody(windows):
     heard(shell)
     for wrong in ("one", "two", "three"):
         answer(window, wrong)
-    shell.terminal.timeout = 30
     assert heard(shell, 2) == [FAILED, NOT_ALLOWED_TO_ASK]
 
 

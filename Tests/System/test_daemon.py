@@ -18,7 +18,7 @@ SOCKETS = ("keychain.sock", "login.sock", "offer.sock")
 
 def start_and_fail(*arguments, **options):
     """What a daemon says that does not start, and its exit status."""
-    done = subprocess.run([PROGRAM, "--foreground", *map(str, arguments)], text=True, timeout=20,
+    done = subprocess.run([PROGRAM, "--foreground", *map(str, arguments)], text=True, timeout=world.PATIENCE,
                           capture_output=True, **options)
     return done.returncode, done.stdout + done.stderr
 
@@ -101,12 +101,12 @@ def test_it_takes_over_systemd_s_sockets_and_leaves_them(login, daemon):
         assert shell.run(ADD).status == 0
         assert shell.run(GET).text.strip() == "s3cret"
         process.terminate()
-        assert process.wait(10) == 0
+        assert process.wait(world.PATIENCE) == 0
         # Its successor finds them, and all that was unlocked.
         process = start_with(listening, "keychain:login:offer")
         assert shell.run(GET).text.strip() == "s3cret"
         process.terminate()
-        assert process.wait(10) == 0
+        assert process.wait(world.PATIENCE) == 0
         assert all((world.RUN / name).exists() for name in SOCKETS)
     finally:
         if process.poll() is None:
@@ -144,7 +144,7 @@ def test_it_tells_systemd_when_it_is_ready_and_when_it_stops(daemon, tmp_path):
     path = tmp_path / "notify"
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as heard:
         heard.bind(str(path))
-        heard.settimeout(10)
+        heard.settimeout(world.PATIENCE)
         process = subprocess.Popen([PROGRAM, "--foreground"], stderr=subprocess.DEVNULL,
                                    env={"NOTIFY_SOCKET": str(path)})
         try:
@@ -156,7 +156,7 @@ def test_it_tells_systemd_when_it_is_ready_and_when_it_stops(daemon, tmp_path):
             assert all(world.accepts(world.RUN / name) for name in SOCKETS)
             process.terminate()
             assert heard.recv(100) == b"STOPPING=1"
-            assert process.wait(10) == 0
+            assert process.wait(world.PATIENCE) == 0
         finally:
             if process.poll() is None:
                 process.kill()

@@ -51,7 +51,7 @@ class Desktop:
 
     def close(self):
         self.process.terminate()
-        self.process.wait(10)
+        self.process.wait(world.PATIENCE)
 
 
 def processes(*names):

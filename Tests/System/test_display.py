@@ -46,7 +46,7 @@ class ServiceManager:
 
     def run(self, command):
         process = self.start(command)
-        said, _ = process.communicate(timeout=20)
+        said, _ = process.communicate(timeout=world.PATIENCE)
         return world.Result(process.returncode, said)
 
     def close(self):
@@ -117,7 +117,7 @@ def test_the_desktop_s_unit_asks_for_the_programs_beside_it(alice, logind, deskt
     desktop.dialog()
     desktop.types(ALICE[1])
     desktop.presses("Return")
-    said, _ = asking.communicate(timeout=10)
+    said, _ = asking.communicate(timeout=world.PATIENCE)
     assert asking.returncode == 0 and "bank-s3cret" in said
 
 

@@ -44,7 +44,7 @@ def test_presence_is_proven_by_the_user_s_own_password(shell):
     assert added.status == 0, added
     right = shell.run(f"keychainctl get {bank}", [ALICE[1]])
     assert right.status == 0 and "b4nk" in right.text
-    wrong = shell.run(f"keychainctl get {bank}", ["no"] * 3, seconds=40)
+    wrong = shell.run(f"keychainctl get {bank}", ["no"] * 3)
     assert wrong.status == 6 and "b4nk" not in wrong.text
     shell.run("keychainctl lock")
 

@@ -45,7 +45,7 @@ def read(shell, reader, service, *fingers):
     for finger in fingers:
         shell.terminal.expect("(?i)(place|swipe|touch)[^\n]*finger[^\n]*\n")
         reader.touch(finger)
-    shell.terminal.expect(r"<status (\d+)>", timeout=15)
+    shell.terminal.expect(r"<status (\d+)>")
     said, status = shell.terminal.before, int(shell.terminal.match.group(1))
     shell.terminal.expect_exact(shell.PROMPT)
     return status, said
@@ -75,7 +75,7 @@ def test_where_the_finger_is_not_read_the_password_may_do(shell, reader):
     for _ in range(3):
         shell.terminal.expect("(?i)(place|swipe|touch)[^\n]*finger[^\n]*\n")
         reader.touch("bob-right")
-    shell.terminal.expect("(?m)assword: ?$", timeout=15)
+    shell.terminal.expect("(?m)assword: ?$")
     shell.terminal.sendline(ALICE[1])
     shell.terminal.expect(r"bank-s3cret[^<]*<status 0>")
 

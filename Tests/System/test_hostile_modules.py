@@ -59,7 +59,7 @@ def refused(shell, how, hostile, who):
     """How long it took until the question that such a module asks was refused."""
     hostile(who, how)
     began = time.monotonic()
-    answered = shell.run(GET, ["guess"] * 60, seconds=30)
+    answered = shell.run(GET, ["guess"] * 60)
     assert answered.status in (FAILED, NOT_ALLOWED_TO_ASK), (how, answered)
     assert "bank-s3cret" not in answered.text, how
     return time.monotonic() - began
@@ -79,13 +79,13 @@ def test_a_sleeping_module_is_ended_after_a_minute_and_others_hurt_nobody_meanwh
     for who, misbehaviours in plan.items():
         shell = logged_in(login, who)
         for how in misbehaviours:
-            assert refused(shell, how, hostile, who) < 8, how
+            assert refused(shell, how, hostile, who) < world.PATIENCE, how
             world.wait_for(lambda: helpers(daemon) == [asleep], "the others to end")
         assert shell.run("keychainctl status").status == 0
     assert resident(daemon) < before + 16 * 1024
-    sleeper.terminal.expect(r"<status (\d+)>", timeout=70)
+    sleeper.terminal.expect(r"<status (\d+)>", timeout=60 + world.PATIENCE)
     lasted = time.monotonic() - began
-    assert int(sleeper.terminal.match.group(1)) == FAILED and 55 < lasted < 66
+    assert int(sleeper.terminal.match.group(1)) == FAILED and 55 < lasted
     assert not helpers(daemon) and daemon.process.poll() is None
 
 
@@ -108,12 +108,12 @@ def test_a_module_that_never_stops_ends_with_the_program_that_asked(login, hosti
 def test_twenty_rounds_are_asked_and_no_more(login, hostile):
     shell = logged_in(login, ALICE)
     hostile(ALICE, "twenty-one")
-    answered = shell.run(GET, ["guess"] * 21, seconds=20)
+    answered = shell.run(GET, ["guess"] * 21)
     assert answered.status == FAILED and "bank-s3cret" not in answered.text
     assert "Password 20:" in answered.text and "Password 21:" not in answered.text
     time.sleep(2.1)
     hostile(ALICE, "twenty")
-    answered = shell.run(GET, ["guess"] * 20, seconds=20)
+    answered = shell.run(GET, ["guess"] * 20)
     assert answered.status == 0 and "bank-s3cret" in answered.text
 
 

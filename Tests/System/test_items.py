@@ -22,11 +22,11 @@ def shell(login):
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_random_calls_do_what_they_do_on_a_plain_model(shell, seed):
-    done = shell.run(f"{PROGRAM} random {seed} 300", seconds=60)
+    done = shell.run(f"{PROGRAM} random {seed} 300")
     assert done.status == 0, done
 
 
 @pytest.mark.parametrize("crowd", ["threads", "processes"])
 def test_eight_at_once_lose_nothing_and_never_see_half_of_a_write(shell, crowd):
-    done = shell.run(f"{PROGRAM} {crowd}", seconds=60)
+    done = shell.run(f"{PROGRAM} {crowd}")
     assert done.status == 0, done

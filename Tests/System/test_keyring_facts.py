@@ -24,7 +24,7 @@ def in_session_of(who, command, before=TICKET):
              f" export ticket; exec setpriv --reuid {uid(who)} --regid {uid(who)} --clear-groups" \
              f" sh -c '{command}'"
     return subprocess.run(["keyctl", "session", "-", "sh", "-c", script], text=True,
-                          capture_output=True, env={**os.environ}, cwd="/", timeout=30)
+                          capture_output=True, env={**os.environ}, cwd="/", timeout=world.PATIENCE)
 
 
 def test_a_key_that_can_be_searched_can_be_read_without_the_right_to_read():
@@ -60,7 +60,7 @@ def test_another_session_of_the_same_user_cannot_read_the_ticket_but_root_can():
     assert world.as_user(BOB[0], "keyctl", "print", serial).returncode != 0
     assert world.run("keyctl", "print", serial).stdout.strip() == "ticket-payload"
     held.stdin.close()
-    held.wait(5)
+    held.wait(world.PATIENCE)
     world.wait_for(lambda: world.run("keyctl", "print", serial, check=False).returncode != 0,
                    "the ticket to go with the last process of its session")
 

@@ -128,7 +128,7 @@ class Person:
         assert not any("keeps its old password" in result.text for result in results), results
 
     def seen(self):
-        status = self.shell.run("keychainctl status", seconds=30)
+        status = self.shell.run("keychainctl status")
         if "does not answer" in status.text:
             return "no service"
         line = next(line for line in status.text.splitlines() if "Keychain “login”" in line)

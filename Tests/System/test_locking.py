@@ -286,14 +286,14 @@ def test_a_bus_that_hangs_keeps_nobody_waiting(session, logind, daemon, login):
     began = time.monotonic()
     assert reads(session) == ["mail", "sync", "wifi"]
     login(BOB).close()
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < world.PATIENCE / 3  # of the bus, 25 s
     began = time.monotonic()
     daemon.stop()
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < world.PATIENCE / 3
     daemon.start()
     assert reads(session) == ["mail", "sync", "wifi"]
     logind.processes[0].send_signal(signal.SIGCONT)
-    world.wait_for(lambda: daemon.log().count("listening to logind") == 2, "logind", 20)
+    world.wait_for(lambda: daemon.log().count("listening to logind") == 2, "logind")
 
 
 FORGERY = """

@@ -55,7 +55,7 @@ def session(way, *names, password=""):
     assert host.stdout.readline() == "open\n"
     yield
     host.stdin.close()
-    assert host.wait(10) == 0
+    assert host.wait(world.PATIENCE) == 0
     host.stdout.close()
 
 

@@ -328,7 +328,7 @@ def test_reloading_drops_no_request(shell, admin, daemon):
     for number in range(5):
         os.kill(daemon.pid, 1)
         time.sleep(0.3)
-    shell.terminal.expect("<done>", timeout=60)
+    shell.terminal.expect("<done>")
     assert "60 read" in shell.terminal.before
 
 

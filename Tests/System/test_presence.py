@@ -29,7 +29,7 @@ def test_the_question_says_who_asks_for_what(shell):
 
 
 def test_three_wrong_answers_end_the_question(shell):
-    answered = shell.run(GET, ["wrong", "wrong too", "wrong again"], seconds=40)
+    answered = shell.run(GET, ["wrong", "wrong too", "wrong again"])
     assert answered.status == 6 and "bank-s3cret" not in answered.text
 
 
@@ -73,7 +73,7 @@ def test_the_item_is_deleted_without_a_question(shell):
 
 
 def test_an_empty_password_is_not_an_answer(shell):
-    answered = shell.run(GET, ["", "", ""], seconds=40)
+    answered = shell.run(GET, ["", "", ""])
     assert answered.status in (6, 7) and "bank-s3cret" not in answered.text
 
 

@@ -26,7 +26,7 @@ class Terminal:
     def __init__(self, user):
         self.user = pwd.getpwnam(user)
         self.shell = pexpect.spawn("/bin/bash", ["--norc", "--noprofile"], encoding="utf-8",
-                                   timeout=8, echo=False, env={"PATH": "/usr/bin:/bin"})
+                                   timeout=world.PATIENCE, echo=False, env={"PATH": "/usr/bin:/bin"})
         self.shell.sendline(f"PS1='{self.PROMPT[:4]}''{self.PROMPT[4:]}'; set +m")
         self.shell.expect_exact(self.PROMPT)
 
@@ -109,7 +109,6 @@ def test_a_yes_is_no_password(terminal):
     terminal.asks("read:bank:A", "quiet:bank:A")
     for _ in range(3):
         terminal.hears("<asked>")
-    terminal.shell.timeout = 20
     terminal.hears(FAILED)
     terminal.hears(NOT_ALLOWED_TO_ASK)
 
@@ -148,7 +147,6 @@ def test_three_questions_wait_behind_the_one_that_is_shown_and_a_fifth_is_refuse
     terminal.prompter("slow", ALICE[1])
     for name in "ABCDE":
         terminal.asks(f"read:bank:{name}", after="&")
-    terminal.shell.timeout = 20
     heard = [word for word in (terminal.heard() for _ in range(9)) if word != "<asked>"]
     assert sorted(heard) == [TOO_MANY] + ["<s3cret>"] * 4 and heard[0] == TOO_MANY
 
@@ -156,7 +154,6 @@ def test_three_questions_wait_behind_the_one_that_is_shown_and_a_fifth_is_refuse
 def test_wrong_answers_slow_down_all_that_follow_and_a_right_one_does_not(terminal, patient):
     terminal.prompter("yes")
     terminal.asks("read:bank:A", "read:bank:B")
-    terminal.shell.timeout = 20
     heard = [word for word in (terminal.heard() for _ in range(5)) if word != "<asked>"]
     assert heard == [FAILED, TOO_MANY]
 

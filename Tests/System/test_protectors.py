@@ -113,7 +113,7 @@ def test_who_is_not_there_changes_nothing(shell, daemon):
     paper = write_down(shell)
     number = identifier(shell, "recovery-key")
     before = shell.run("keychainctl protector list").text
-    assert shell.run(f"keychainctl protector remove {number}", ["wrong"] * 3, seconds=40).status == 6
+    assert shell.run(f"keychainctl protector remove {number}", ["wrong"] * 3).status == 6
     alone = shell.run(f"setsid -w keychainctl protector remove {number} </dev/null 2>&1")
     assert alone.status == 4
     assert shell.run("keychainctl protector list").text == before
@@ -173,10 +173,10 @@ def test_a_tpm_that_hangs_is_given_up_and_holds_nobody_up(shell, machine):
     machine.process.send_signal(signal.SIGSTOP)
     began = time.monotonic()
     shell.send(f"keychainctl protector test {number}; echo \"<status $?>\"")
-    shell.terminal.expect(r"<status (\d+)>\r\n", timeout=20)
+    shell.terminal.expect(r"<status (\d+)>\r\n")
     assert shell.terminal.match.group(1) == "1"
     assert "does not answer" in shell.terminal.before
-    assert time.monotonic() - began < 15
+    assert time.monotonic() - began < world.PATIENCE
     shell.terminal.expect_exact(shell.PROMPT)
     assert shell.run(GET).text.strip() == "s3cret"
 
@@ -232,8 +232,7 @@ def test_a_login_goes_on_where_the_tpm_is_gone(shell, machine, by_key):
     assert shell.run(ADD_TPM + " --at-login", PASSWORDS).status == 0
     machine.stop()
     again = by_key()
-    assert again.seconds < 3
-    assert again.run(GET, seconds=20).status == 4
+    assert again.run(GET).status == 4
     assert again.run("keychainctl unlock", [ALICE[1]]).status == 0
 
 

@@ -64,7 +64,7 @@ def test_it_asks_for_its_user(shell, daemon, command):
     generation(daemon)
     assert shell.run(BACKUP, [ALICE[1]]).status == 0
     before = open(home(ALICE[0]) + "/kc.backup", "rb").read()
-    refused = shell.run(command, ["wrong", "wrong too", "wrong again"], seconds=40)
+    refused = shell.run(command, ["wrong", "wrong too", "wrong again"])
     assert refused.status == 6, refused
     assert shell.run("setsid -w " + command + " </dev/null 2>&1").status == 4
     assert open(home(ALICE[0]) + "/kc.backup", "rb").read() == before

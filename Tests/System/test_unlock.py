@@ -47,7 +47,7 @@ def test_locking_one_login_closes_the_keychain_in_all(login):
 def test_a_long_answer_ends_where_the_keychain_is_locked_meanwhile(login, tools):
     shell, other = login(), login()
     client = f"/usr/bin/python3 -B {world.TOOLS}/client.py"
-    assert "<filled>" in shell.run(f"{client} fill:long:16", seconds=60).text
+    assert "<filled>" in shell.run(f"{client} fill:long:16").text
     for is_locked, end in ((False, "<all in "), (True, "<24>")):
         shell.send(f"{client} slow:long")
         shell.terminal.expect("<begun>")

@@ -25,7 +25,7 @@ class ServiceManager:
         self.path = str(path)
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.socket.bind(self.path)
-        self.socket.settimeout(5)
+        self.socket.settimeout(world.PATIENCE)
         self.kept = {}
 
     def hear(self):

@@ -40,7 +40,7 @@ class SoftwareTPM:
         if self.process:
             self.process.send_signal(signal.SIGCONT)
             self.process.terminate()
-            self.process.wait(10)
+            self.process.wait(world.PATIENCE)
             self.process = None
 
     def configure(self):

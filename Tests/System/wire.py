@@ -27,7 +27,7 @@ def frame(message, hello, sequence=1, secrets=b""):
 
 def connect(path=SOCKET):
     connection = socket.socket(socket.AF_UNIX)
-    connection.settimeout(8)
+    connection.settimeout(60)
     connection.connect(path)
     return connection
 

@@ -25,6 +25,9 @@ RUN = pathlib.Path("/run/keychain")
 TOOLS = pathlib.Path("/run/keychain-tools")
 MODULE = PREFIX / "lib/security/pam_keychain.so"
 CONTROL = PREFIX / "bin/keychainctl"
+# Seconds in which what should come at once has come on the busiest machine. Only a failure takes
+# that long.
+PATIENCE = 45
 SSHD = TOP / ".deps/openssh/usr/sbin/sshd"
 
 SESSION_STACK = f"""
@@ -99,7 +102,7 @@ class Daemon:
         if self.process and self.process.poll() is None:
             self.process.send_signal(signal.SIGCONT)
             self.process.send_signal(number)
-            self.process.wait(10)
+            self.process.wait(PATIENCE)
         return self.process.returncode if self.process else None
 
     def restart(self):
@@ -119,7 +122,7 @@ def accepts(path):
             return False
 
 
-def wait_for(condition, what, seconds=10):
+def wait_for(condition, what, seconds=PATIENCE):
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         found = condition()
@@ -177,7 +180,7 @@ class SSHServer:
     def stop(self):
         if self.process:
             self.process.terminate()
-            self.process.wait(10)
+            self.process.wait(PATIENCE)
 
     def command(self, user, *options):
         # Of options that say different things, ssh believes the first.
@@ -228,7 +231,7 @@ class LoginManager:
         for process in reversed(self.processes):
             process.send_signal(signal.SIGCONT)
             process.terminate()
-            process.wait(10)
+            process.wait(PATIENCE)
         self.processes = []
         pathlib.Path("/run/dbus/system_bus_socket").unlink(missing_ok=True)
 
@@ -268,7 +271,7 @@ class Terminal:
 
     def __init__(self, command, passwords=(), log=None):
         self.began = time.monotonic()
-        self.terminal = pexpect.spawn(command[0], command[1:], encoding="utf-8", timeout=8,
+        self.terminal = pexpect.spawn(command[0], command[1:], encoding="utf-8", timeout=PATIENCE,
                                       echo=False, dimensions=(50, 200))
         self.terminal.logfile_read = log
         for password in passwords:
@@ -288,7 +291,7 @@ class Terminal:
         """Types a line and does not wait for what comes of it."""
         self.terminal.sendline(line)
 
-    def run(self, line, answers=(), seconds=10):
+    def run(self, line, answers=(), seconds=PATIENCE):
         """Runs a command, answers what it asks for, and gives its exit status and what it said."""
         self.terminal.sendline(f"{line}; echo \"<status $?>\"")
         answers = list(answers)

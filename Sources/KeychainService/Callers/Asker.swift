@@ -8,8 +8,10 @@ public protocol Asker: Sendable {
     var caller: Caller { get }
     /// What the request was made in; without one, proofs serve this request alone.
     var context: AuthenticationContext? { get }
-    /// Where a proof that is given now belongs, and which ones may be taken.
-    var places: EvidencePlaces { get }
+    /// Where a proof that is given now belongs, and which ones may be taken: in this process, on its
+    /// terminal, in the caller's session.
+    var process: EvidencePlaces.Process? { get }
+    func terminal() -> EvidencePlaces.Terminal?
     /// What policies ask about the program and its session, as far as it is asked for.
     func policyFacts(_ asked: AskedFacts) -> PolicyFacts
     /// What a policy lets the asker know of besides his own items.
@@ -24,4 +26,11 @@ public protocol Asker: Sendable {
     func hasGone() -> Bool
     /// Asks the program to start a prompter on its own terminal; false when it can't.
     func startPrompter(challenge: [UInt8]) -> Bool
+}
+
+extension Asker {
+    var places: EvidencePlaces {
+        EvidencePlaces(
+            process: process, terminal: terminal(), session: caller.session?.rawValue)
+    }
 }

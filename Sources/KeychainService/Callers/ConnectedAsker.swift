@@ -32,8 +32,13 @@ final class ConnectedAsker: Asker {
         self.prompterProgram = prompterProgram
     }
 
-    var places: EvidencePlaces {
-        connection.process.map { EvidencePlaces($0, caller.session) } ?? EvidencePlaces()
+    /// What it runs was looked at when it connected, and is again before the answer.
+    var process: EvidencePlaces.Process? {
+        connection.process.flatMap { EvidencePlaces.Process($0, running: facts?.executable) }
+    }
+
+    func terminal() -> EvidencePlaces.Terminal? {
+        connection.process.flatMap(EvidencePlaces.Terminal.init)
     }
 
     func policyFacts(_ asked: AskedFacts) -> PolicyFacts {

@@ -68,6 +68,15 @@ final class DaemonKeyring: Sendable {
         return try? KernelKeyring.read(key)
     }
 
+    /// Whether there is such a key now.
+    func holds(_ name: String, of user: UInt32) -> Bool {
+        let place = Name(user: user, key: name)
+        if let serial = known.withLock({ $0[place] }), KernelKeyring.isReadable(serial) {
+            return true
+        }
+        return read(name, of: user) != nil
+    }
+
     func write(
         _ name: String, _ payload: borrowing SecretBytes, of user: UInt32,
         timeoutSeconds: UInt32? = nil

@@ -84,7 +84,9 @@ final class EvidenceStore: Sendable {
         let user = asker.caller.user
         let kept = proofs.withLock { $0[user] ?? [] }
         guard !kept.isEmpty else { return Evidence() }
-        let places = asker.places
+        let process = asker.process
+        let context = asker.context?.identifier
+        lazy var terminal = asker.terminal()
         let now = ContinuousClock.now
         var proofs: [PolicyProof] = []
         var ofItems: [ItemReference: [PolicyProof]] = [:]
@@ -92,7 +94,7 @@ final class EvidenceStore: Sendable {
             let age = proof.given.duration(to: now)
             // From the future, where somebody's clock is wrong: good for nothing.
             guard age >= .zero, age < Self.longest,
-                let scope = proof.scope(shared: places, asker.context?.identifier),
+                let scope = proof.scope(process, context, terminal, asker.caller.session),
                 isAlive(proof, user)
             else { continue }
             let known = PolicyProof(
@@ -139,9 +141,9 @@ final class EvidenceStore: Sendable {
     /// Those given in the asker's context.
     func forgetContext(of asker: any Asker) {
         guard let context = asker.context?.identifier else { return }
-        let places = asker.places
+        let process = asker.process
         forget(of: asker.caller.user) {
-            $0.context == context && $0.places.process == places.process
+            $0.context == context && $0.places.process == process
         }
     }
 
@@ -166,7 +168,7 @@ final class EvidenceStore: Sendable {
     }
 
     private func isAlive(_ proof: Proof, _ user: UInt32) -> Bool {
-        keyring == nil || keyring?.read(proof.name, of: user) != nil
+        keyring?.holds(proof.name, of: user) ?? true
     }
 }
 

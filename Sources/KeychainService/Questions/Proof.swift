@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import AccessControl
 internal import Foundation
+internal import KeychainModel
 
 /// One success of a method: what, when and where.
 struct Proof: Codable, Sendable {
@@ -52,13 +53,17 @@ struct Proof: Codable, Sendable {
             : .factor(PolicyFactor(rawValue: methodName) ?? .appPassword)
     }
 
-    /// nil where it shares nothing with them.
-    func scope(shared other: EvidencePlaces, _ context: [UInt8]?) -> Freshness? {
-        let isOwnProcess = places.process != nil && places.process == other.process
-        if isOwnProcess, let context, self.context == context { return .context }
-        if isOwnProcess { return .process }
-        if let terminal = places.terminal, terminal == other.terminal { return .tty }
-        if let session = places.session, session == other.session { return .session }
+    /// The narrowest place that it shares with an asker; nil where there is none. The terminal is
+    /// looked for only where that decides.
+    func scope(
+        _ process: EvidencePlaces.Process?, _ context: [UInt8]?,
+        _ terminal: @autoclosure () -> EvidencePlaces.Terminal?, _ session: SessionID?
+    ) -> Freshness? {
+        if let own = places.process, own == process {
+            return context != nil && self.context == context ? .context : .process
+        }
+        if let own = places.terminal, own == terminal() { return .tty }
+        if let own = places.session, own == session?.rawValue { return .session }
         return nil
     }
 }
