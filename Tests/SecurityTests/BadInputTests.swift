@@ -57,7 +57,7 @@ import Testing
 
     private static func reference(_ itemClass: String) -> SecKeychainItem {
         let bytes = Array(itemClass.utf8) + [UInt8](repeating: 7, count: 16)
-        return SecKeychainItem(ItemReference(bytes: bytes)!, in: nil)
+        return SecKeychainItem(ItemReference(bytes: bytes)!, in: "login")
     }
 
     /// Text that is not Unicode.
