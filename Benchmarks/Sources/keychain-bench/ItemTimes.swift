@@ -90,7 +90,7 @@ struct ItemTimes {
         try check(SecItemAdd(item as CFDictionary, nil))
     }
 
-    private static func read(_ account: String) throws {
+    static func read(_ account: String) throws {
         var search = query(account)
         search[kSecReturnData as String] = true
         var result: CFTypeRef?
