@@ -51,6 +51,9 @@ class FakeDaemon:
         self.hangs_up = hangs_up
         self.requests, self.peers, self.connections = [], [], 0
 
+    def __repr__(self):
+        return f"FakeDaemon(requests={self.requests}, peers={self.peers})"
+
     def __enter__(self):
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.socket.bind(self.path)

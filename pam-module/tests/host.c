@@ -4,6 +4,8 @@
 // what came of each. Answers to questions come from standard input, a line each.
 
 #include "faults.h"
+#include "observe.h"
+#include "say.h"
 #include "threads.h"
 
 #include <keyutils.h>
@@ -25,14 +27,12 @@
 static const char *service;
 static const char *user;
 static pam_handle_t *handle;
-static key_serial_t last_ticket;
 // What the host does when PAM has something to tell the user.
 static const char *interlude;
 // Standard output's place, out of the way of hosts that close 0-2.
 static int out = 1;
 
-static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static void say(const char *format, ...) {
+void say(const char *format, ...) {
     char line[1024];
     va_list rest;
     va_start(rest, format);
@@ -72,7 +72,7 @@ static char *answer(void) {
 }
 
 static bool prepare(const char *step);
-static bool look(const char *step);
+static bool act(const char *step);
 
 static int converse(int count, const struct pam_message **messages, struct pam_response **responses,
                     void *data) {
@@ -89,7 +89,8 @@ static int converse(int count, const struct pam_message **messages, struct pam_r
             }
         } else {
             say("message %s", messages[index]->msg);
-            if (interlude != NULL && !prepare(interlude)) (void)look(interlude);
+            if (interlude != NULL && !prepare(interlude))
+                (void)(act(interlude) || observe(interlude));
         }
     }
     *responses = list;
@@ -156,72 +157,6 @@ static void in_child(const char *step) {
     if (waitpid(child, &status, 0) != child || status != 0) say("child %d", status);
 }
 
-static void describe(const char *what, key_serial_t key) {
-    char text[256] = "";
-    if (keyctl_describe(key, text, sizeof text) < 0) {
-        say("%s %d gone", what, key);
-    } else {
-        say("%s %d %s", what, key, text);
-    }
-}
-
-static void show_keys(void) {
-    describe("keyring", keyctl_get_keyring_ID(KEY_SPEC_SESSION_KEYRING, 0));
-    long found = keyctl_search(KEY_SPEC_SESSION_KEYRING, "user", "keychain:ticket", 0);
-    if (found < 0) {
-        say("ticket none");
-        return;
-    }
-    last_ticket = (key_serial_t)found;
-    describe("ticket", last_ticket);
-    uint8_t payload[64];
-    long count = keyctl_read(last_ticket, (char *)payload, sizeof payload);
-    unsigned sum = 0;
-    for (long index = 0; index < count && index < (long)sizeof payload; index++) {
-        sum = sum * 31 + payload[index];
-    }
-    say("payload %ld %u", count, sum);
-}
-
-// What the process holds in its own memory of a secret, which comes bytewise complemented, so that
-// looking for it does not put it there.
-static void scan(const char *hex) {
-    uint8_t wanted[64];
-    size_t count = 0;
-    unsigned byte;
-    unsigned hits = 0;
-    for (; count < sizeof wanted && sscanf(hex + 2 * count, "%2x", &byte) == 1; count++) {
-        wanted[count] = (uint8_t)byte;
-    }
-    FILE *maps = fopen("/proc/self/maps", "r");
-    char line[512];
-    if (maps == NULL || count == 0) abort();
-    while (fgets(line, sizeof line, maps) != NULL) {
-        uintptr_t from;
-        uintptr_t to;
-        char access[8];
-        if (sscanf(line, "%lx-%lx %7s", &from, &to, access) != 3) continue;
-        if (access[0] != 'r' || access[1] != 'w' || strstr(line, "[v") != NULL) continue;
-        const volatile uint8_t *memory = (const volatile uint8_t *)from;
-        for (size_t at = 0; at + count <= to - from; at++) {
-            size_t same = 0;
-            while (same < count && (memory[at + same] ^ wanted[same]) == 0xff)
-                same++;
-            if (same == count) hits++;
-        }
-    }
-    fclose(maps);
-    say("found %u", hits);
-}
-
-static void count_descriptors(void) {
-    int count = 0;
-    for (int file = 0; file < 256; file++) {
-        if (syscall(SYS_fcntl, file, 1 /* F_GETFD */) >= 0) count++;
-    }
-    say("descriptors %d", count);
-}
-
 static void join_keyring_of(unsigned uid) {
     key_serial_t keyring = keyctl_join_session_keyring(NULL);
     if (keyring < 0 || keyctl_chown(keyring, uid, uid) != 0) say("join failed");
@@ -259,25 +194,6 @@ static void fill_quota(unsigned uid, bool fill) {
     if (waitpid(child, &status, 0) != child || status != 0) say("quota %d", status);
 }
 
-// Kilobytes that are locked, and mappings that core dumps leave out.
-static void show_memory(void) {
-    unsigned long locked = 0;
-    unsigned left_out = 0;
-    char line[512];
-    FILE *status = fopen("/proc/self/status", "r");
-    FILE *maps = fopen("/proc/self/smaps", "r");
-    if (status == NULL || maps == NULL) abort();
-    while (fgets(line, sizeof line, status) != NULL)
-        (void)sscanf(line, "VmLck: %lu", &locked);
-    while (fgets(line, sizeof line, maps) != NULL) {
-        // The kernel's own mappings are marked so too, and are there all the time.
-        if (strncmp(line, "VmFlags:", 8) == 0 && strstr(line, " dd") != NULL) left_out++;
-    }
-    fclose(status);
-    fclose(maps);
-    say("memory %lu %u", locked, left_out);
-}
-
 // A set-user-id program: its caller is a user, it is root.
 static void come_from(unsigned uid) {
     if (setresuid(uid, 0, 0) != 0) say("real user failed");
@@ -298,25 +214,6 @@ static void limit(int resource, const char *text) {
     if (getrlimit(resource, &most) != 0) abort();
     most.rlim_cur = strtoul(text, NULL, 10);
     if (setrlimit(resource, &most) != 0) say("limit failed");
-}
-
-// What of the process a module must leave as it is: signals, folder, ids, file mode mask.
-static void show_process(void) {
-    char line[512];
-    char folder[256] = "";
-    FILE *status = fopen("/proc/self/status", "r");
-    if (status == NULL) abort();
-    while (fgets(line, sizeof line, status) != NULL) {
-        line[strcspn(line, "\n")] = '\0';
-        if (strncmp(line, "Sig", 3) == 0 || strncmp(line, "Umask", 5) == 0 ||
-            strncmp(line, "Uid", 3) == 0 || strncmp(line, "Gid", 3) == 0 ||
-            strncmp(line, "Groups", 6) == 0) {
-            say("process %s", line);
-        }
-    }
-    fclose(status);
-    if (getcwd(folder, sizeof folder) == NULL) abort();
-    say("process folder %s", folder);
 }
 
 static void ignore_children(void) {
@@ -360,8 +257,6 @@ static bool prepare(const char *step) {
         fill_quota((unsigned)strtoul(text, NULL, 10), true);
     } else if ((text = value(step, "empty-quota-of=")) != NULL) {
         fill_quota((unsigned)strtoul(text, NULL, 10), false);
-    } else if ((text = value(step, "scan=")) != NULL) {
-        scan(text);
     } else if ((text = value(step, "fail=")) != NULL) {
         faults_arm(atoi(text));
     } else if ((text = value(step, "child=")) != NULL) {
@@ -380,28 +275,14 @@ static bool prepare(const char *step) {
     return true;
 }
 
-static bool look(const char *step) {
-    if (strcmp(step, "keys") == 0) {
-        show_keys();
-    } else if (strcmp(step, "last-ticket") == 0) {
-        describe("ticket", last_ticket);
-    } else if (strcmp(step, "descriptors") == 0) {
-        count_descriptors();
-    } else if (strcmp(step, "pid") == 0) {
+static bool act(const char *step) {
+    if (strcmp(step, "pid") == 0) {
         say("pid %d", (int)getpid());
     } else if (strcmp(step, "calls") == 0) {
         say("calls %d", faults_count());
-    } else if (strcmp(step, "thread-keys") == 0) {
-        // Asking for the keyring makes it, which shows nothing of what was in it.
-        key_serial_t keyring = keyctl_get_keyring_ID(KEY_SPEC_THREAD_KEYRING, 1);
-        say("thread-keys %ld", keyctl_read(keyring, NULL, 0) / (long)sizeof(key_serial_t));
-    } else if (strcmp(step, "memory") == 0) {
-        show_memory();
     } else if (strcmp(step, "close-standard") == 0) {
         for (int file = 0; file < 3; file++)
             (void)close(file);
-    } else if (strcmp(step, "process") == 0) {
-        show_process();
     } else if (strcmp(step, "ignore-children") == 0) {
         ignore_children();
     } else if (strcmp(step, "await-child") == 0) {
@@ -425,7 +306,8 @@ int main(int argc, char **argv) {
     user = argv[2];
     out = (int)syscall(SYS_fcntl, 1, 1030 /* F_DUPFD_CLOEXEC */, 100);
     for (int index = 3; index < argc; index++) {
-        if (!call(argv[index]) && !prepare(argv[index]) && !look(argv[index])) {
+        if (!call(argv[index]) && !prepare(argv[index]) && !act(argv[index]) &&
+            !observe(argv[index])) {
             say("no such step %s", argv[index]);
             return 2;
         }
