@@ -87,8 +87,8 @@ let package = Package(
         floor("Secrets", ["CSodium"]),
         floor("KernelKeyring", ["CKeyutils", "Secrets"]),
         floor("PAMSession", ["CPAM", "Secrets"]),
-        floor("LoginHandoff", ["CLoginFrame", "CLinux", "Secrets"]),
         floor("LocalSocket", ["CLinux", "Secrets"]),
+        floor("LoginHandoff", ["CLoginFrame", "LocalSocket", "Secrets"]),
         floor("LoginManager", ["CSystemd"]),
         floor("TrustedPlatform", ["CTSS2", "Secrets"]),
         floor("SecurityKeys", ["CFIDO2", "KeychainModel", "LocalSocket", "Secrets"]),
@@ -182,7 +182,7 @@ let package = Package(
             path: "Tests/KeychainFIDOSoft", swiftSettings: [.swiftLanguageMode(.v6)]),
         guests("SecurityKeysTests", .v6, ["SecurityKeys", "SoftwareSecurityKey", "Secrets"]),
         tests("LocalSocketTests", ["LocalSocket", "CLinux", "Secrets"]),
-        tests("LoginHandoffTests", ["LoginHandoff", "Secrets"]),
+        tests("LoginHandoffTests", ["LoginHandoff", "LocalSocket", "Secrets"]),
         // Random policies and requests, for the tests and the benchmarks of the policy engine.
         .target(
             name: "PolicyWorlds", dependencies: ["AccessControl"], path: "Tests/PolicyWorlds",

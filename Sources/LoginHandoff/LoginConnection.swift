@@ -1,28 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import CLinux
 internal import Glibc
+public import LocalSocket
 internal import Secrets
 
 /// The daemon's end of a conversation with PAM's module: one request, one reply.
 ///
-/// The descriptor stays its owner's, who keeps it open for as long as this is used and decides by
-/// `peerUser` whether to listen at all.
+/// Its owner decides by `peerUser` whether to listen at all.
 public final class LoginConnection: Sendable {
     /// How long a peer may take to say all of it, and to take the answer.
     static let patience = Duration.seconds(2)
 
-    private let descriptor: Int32
+    private let descriptor: Descriptor
     /// From the kernel, at the moment of the connection.
     public let peerUser: UInt32
     /// As above. A session's leader must be this process.
     public let peerProcess: Int32
 
-    public init(_ descriptor: Int32) throws(LoginHandoffError) {
-        var peer = kc_sender()
-        // Safe: writes the structure it is given.
-        guard unsafe kc_peer_credentials(descriptor, &peer) == 0 else { throw .system(errno) }
+    public init(_ descriptor: Descriptor) throws(LoginHandoffError) {
+        let peer: PeerCredentials
+        do { peer = try PeerCredentials(of: descriptor) } catch { throw LoginHandoffError(error) }
         self.descriptor = descriptor
-        peerUser = peer.uid
+        peerUser = peer.user
         peerProcess = peer.pid
     }
 
@@ -45,7 +43,7 @@ public final class LoginConnection: Sendable {
             // Safe: sends from within the array.
             let count = unsafe bytes.withUnsafeBytes { bytes in
                 unsafe send(
-                    descriptor, bytes.baseAddress! + sent, bytes.count - sent,
+                    descriptor.number, bytes.baseAddress! + sent, bytes.count - sent,
                     Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
             }
             if count > 0 {
@@ -66,7 +64,7 @@ public final class LoginConnection: Sendable {
                 // Safe: the rest of the span, and not a byte more.
                 let got = unsafe span.withUnsafeMutableBytes { bytes in
                     unsafe recv(
-                        descriptor, bytes.baseAddress! + filled, count - filled,
+                        descriptor.number, bytes.baseAddress! + filled, count - filled,
                         Int32(MSG_DONTWAIT))
                 }
                 guard got != 0 else { throw .closed }
@@ -84,10 +82,16 @@ public final class LoginConnection: Sendable {
         for events: Int32, _ deadline: Deadline
     ) throws(LoginHandoffError) {
         switch errno {
-        case EAGAIN: try deadline.wait(for: events, on: descriptor)
+        case EAGAIN: try deadline.wait(for: events, on: descriptor.number)
         case EINTR: return
         case ECONNRESET, EPIPE: throw .closed
         default: throw .system(errno)
         }
+    }
+}
+
+extension LoginHandoffError {
+    fileprivate init(_ error: SocketError) {
+        self = if case .system(let code) = error { .system(code) } else { .closed }
     }
 }

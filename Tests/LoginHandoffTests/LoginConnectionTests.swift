@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import LocalSocket
 import Secrets
 import Testing
 
@@ -7,14 +8,14 @@ import Testing
 
 /// Both ends of a connection; closes what is still open.
 private final class Ends {
-    let ours: Int32
+    let ours: Descriptor
     private(set) var theirs: Int32
 
     init() {
         var pair: [Int32] = [-1, -1]
         let made = unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &pair)
         precondition(made == 0)
-        ours = pair[0]
+        ours = Descriptor(owning: pair[0])
         theirs = pair[1]
     }
 
@@ -38,7 +39,6 @@ private final class Ends {
     }
 
     deinit {
-        close(ours)
         if theirs >= 0 { close(theirs) }
     }
 }
@@ -57,7 +57,8 @@ private final class Ends {
     }
 
     @Test func `what is no socket has no peer`() {
-        #expect(throws: LoginHandoffError.self) { _ = try LoginConnection(-1) }
+        let file = Descriptor(owning: unsafe open("/dev/null", O_RDONLY))
+        #expect(throws: LoginHandoffError.system(ENOTSOCK)) { _ = try LoginConnection(file) }
     }
 
     @Test func `a request is answered`() throws {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Foundation
 internal import KeychainModel
 internal import KeychainStore
 internal import LocalSocket
@@ -29,27 +28,16 @@ public final class LoginServer: Sendable {
         self.accounts = accounts
     }
 
-    public func run() {
-        while true {
-            let descriptor: Descriptor
-            do { descriptor = try listener.accept() } catch {
-                if error == .closed { return }
-                continue
-            }
-            let thread = Thread { [self] in welcome(descriptor) }
-            thread.stackSize = 512 * 1024
-            thread.start()
-        }
-    }
+    public func run() { listener.serve { [self] in welcome($0) } }
 
     private func welcome(_ descriptor: Descriptor) {
-        guard let connection = try? LoginConnection(descriptor.number), isAllowed(connection)
+        guard let connection = try? LoginConnection(descriptor), isAllowed(connection)
         else { return }
         let part = ConnectionLimits.Part(connection.peerUser, accounts)
         guard limits.begin(part) else { return }
         defer { limits.end(part) }
         guard let request = try? connection.receive() else { return }
-        withExtendedLifetime(descriptor) { handle(request, connection) }
+        handle(request, connection)
     }
 
     private func isAllowed(_ connection: LoginConnection) -> Bool {

@@ -36,18 +36,7 @@ public final class RequestServer: Sendable {
     }
 
     /// Returns when the listener is shut down.
-    public func run() {
-        while true {
-            let descriptor: Descriptor
-            do { descriptor = try listener.accept() } catch {
-                if error == .closed { return }
-                continue
-            }
-            let thread = Thread { [self] in welcome(descriptor) }
-            thread.stackSize = 512 * 1024
-            thread.start()
-        }
-    }
+    public func run() { listener.serve { [self] in welcome($0) } }
 
     private func welcome(_ descriptor: Descriptor) {
         guard let user = ServerConnection.user(of: descriptor) else { return }
