@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import Glibc
 public import Secrets
 
 /// A child that is given one secret, gives one back, and ends.
@@ -39,5 +40,50 @@ public struct ChildExchange: Sendable {
             passing: [(source: theirs.descriptor.number, target: descriptor)], newSession: true)
         withExtendedLifetime(theirs) {}
         return (ours, child)
+    }
+}
+
+// MARK: The child's part
+
+/// Why a child gives nothing back: the code that it ends with.
+public struct ChildFailure: Error {
+    /// Where it could not even begin; no word of any program's.
+    static let notBegun = ChildFailure(code: 125)
+
+    public let code: Int32
+
+    public init(code: Int32) { self.code = code }
+}
+
+extension ChildExchange {
+    /// Whoever started it has asked already.
+    private static let questionSeconds = 5.0
+
+    /// Hardened, without an environment, and ended after so many seconds at the latest: one question,
+    /// its answer, and the end.
+    public static func answer(
+        within longestLife: UInt32, _ answer: (HeldSecret) throws(ChildFailure) -> HeldSecret
+    ) -> Never {
+        clearenv()
+        alarm(longestLife)
+        do throws(ChildFailure) {
+            let channel = try beginning { () throws(SocketError) in
+                try ProcessHardening.apply()
+                return ConversationChannel(Descriptor(owning: descriptor))
+            }
+            let message = try beginning { () throws(SocketError) in
+                try channel.receive(deadlineSeconds: questionSeconds)
+            }
+            guard case .answer(let question) = message else { throw .notBegun }
+            let reply = try answer(question)
+            try beginning { () throws(SocketError) in try channel.send(.answer(reply)) }
+            exit(0)
+        } catch { exit(error.code) }
+    }
+
+    private static func beginning<R>(
+        _ body: () throws(SocketError) -> R
+    ) throws(ChildFailure) -> R {
+        do { return try body() } catch { throw .notBegun }
     }
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Glibc
 internal import KeychainModel
 internal import LocalSocket
 internal import Secrets
@@ -14,15 +13,13 @@ struct KeychainTPM {
     private static let longestLife: UInt32 = 60
 
     static func main() {
-        clearenv()
-        guard (try? ProcessHardening.apply()) != nil, let task = Task(CommandLine.arguments) else {
-            exit(2)
+        let task = Task(CommandLine.arguments)
+        ChildExchange.answer(within: longestLife) { given throws(ChildFailure) in
+            do throws(Refusal) {
+                guard let task else { throw .badRequest }
+                return try task.run(given)
+            } catch { throw ChildFailure(code: Int32(error.rawValue)) }
         }
-        alarm(longestLife)
-        do throws(Refusal) {
-            try task.run(ConversationChannel(Descriptor(owning: ChildExchange.descriptor)))
-            exit(0)
-        } catch { exit(Int32(error.rawValue)) }
     }
 }
 
@@ -42,19 +39,11 @@ private enum Task {
         }
     }
 
-    func run(_ channel: ConversationChannel) throws(Refusal) {
+    func run(_ given: HeldSecret) throws(Refusal) -> HeldSecret {
         let address = try TPMAddress.ofThisMachine()
-        do {
-            guard case .answer(let given) = try channel.receive(deadlineSeconds: 5) else {
-                throw Refusal.badRequest
-            }
-            let tpm = try TPM(at: address)
-            try channel.send(.answer(answer(to: given, tpm)))
-        } catch let error as TPMError {
+        do throws(TPMError) { return try answer(to: given, TPM(at: address)) } catch {
             throw Refusal(error)
-        } catch let error as Refusal {
-            throw error
-        } catch { throw .internalError }
+        }
     }
 
     private func answer(to given: HeldSecret, _ tpm: TPM) throws(TPMError) -> HeldSecret {

@@ -14,4 +14,4 @@ let keys = text.split(separator: "\n").map { line in
     key.isTouched = words[1] == "touched"
     return key
 }
-SecurityKeyProgram.run(CommandLine.arguments) { keys.compactMap { $0.plugged() } }
+SecurityKeyExchange.run(CommandLine.arguments) { keys.compactMap { $0.plugged() } }

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainModel
+internal import LocalSocket
+internal import Secrets
+
+extension SecurityKeyExchange {
+    /// A backstop: whoever started this ends it sooner.
+    private static let longestLife: UInt32 = 90
+
+    /// `keychain-fido make`, `keychain-fido open`: one exchange with the security keys that are
+    /// plugged in, the PIN and the key on descriptor 3. A process of its own, which may be ended when
+    /// nobody touches anything, and whose memory never holds anybody's keychain. Its exit code is a
+    /// refusal's.
+    public static func run(
+        _ arguments: [String], with keys: () -> [SecurityKey]
+    ) -> Never {
+        let exchange: SecurityKeyExchange? =
+            switch Array(arguments.dropFirst()) {
+            case ["make"]: .make
+            case ["open"]: .open
+            default: nil
+            }
+        ChildExchange.answer(within: longestLife) { question throws(ChildFailure) in
+            guard let exchange else { throw ChildFailure(.badRequest) }
+            do throws(SecurityKeyError) {
+                return HeldSecret(try exchange.answer(to: question.bytes, by: keys()))
+            } catch { throw ChildFailure(Refusal(error)) }
+        }
+    }
+}
+
+extension ChildFailure {
+    fileprivate init(_ refusal: Refusal) { self.init(code: Int32(refusal.rawValue)) }
+}
+
+extension Refusal {
+    init(_ error: SecurityKeyError) {
+        self =
+            switch error {
+            case .notThere, .unsuitable: .protectorNotAvailable
+            case .otherKey: .protectorChanged
+            case .wrongPIN: .wrongPIN
+            case .notTouched: .authenticationFailed
+            case .pinBlocked, .refused: .protectorFailed
+            }
+    }
+}
