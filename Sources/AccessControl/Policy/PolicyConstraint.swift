@@ -75,19 +75,7 @@ public indirect enum PolicyConstraint: Sendable, Hashable {
         "[" + children.map(\.json).joined(separator: ",") + "]"
     }
 
-    private static func quoted(_ text: String) -> String {
-        var out = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"", "\\": out += "\\" + String(scalar)
-            case _ where scalar.value < 0x20:
-                let hex = String(scalar.value, radix: 16)
-                out += "\\u" + String(repeating: "0", count: 4 - hex.utf8.count) + hex
-            default: out.unicodeScalars.append(scalar)
-            }
-        }
-        return out + "\""
-    }
+    private static func quoted(_ text: String) -> String { JSONText(text).description }
 }
 
 /// What an item's own access control asks for, as a request states it.

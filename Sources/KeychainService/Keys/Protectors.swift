@@ -55,11 +55,9 @@ final class Protectors: Sendable {
         _ keychain: OpenKeychain, _ password: HeldSecret
     ) throws(Refusal) -> UnlockedKeys {
         let secret = deviceSecret(keychain)
-        return try oneAtATime.withLock { _ throws(Refusal) in
-            do throws(KeychainStoreError) {
-                return try keychain.file.unlock(
-                    password: password.bytes, deviceSecret: secret, deviceKey: deviceKey)
-            } catch { throw Refusal(error) }
+        return try oneDerivation { () throws(KeychainStoreError) in
+            try keychain.file.unlock(
+                password: password.bytes, deviceSecret: secret, deviceKey: deviceKey)
         }
     }
 
@@ -68,11 +66,9 @@ final class Protectors: Sendable {
         _ keychain: OpenKeychain, _ password: HeldSecret
     ) throws(Refusal) -> LoginOutcome {
         let secret = deviceSecret(keychain)
-        return try oneAtATime.withLock { _ throws(Refusal) in
-            do throws(KeychainStoreError) {
-                return try keychain.file.login(
-                    password: password.bytes, deviceSecret: secret, deviceKey: deviceKey)
-            } catch { throw Refusal(error) }
+        return try oneDerivation { () throws(KeychainStoreError) in
+            try keychain.file.login(
+                password: password.bytes, deviceSecret: secret, deviceKey: deviceKey)
         }
     }
 
@@ -169,13 +165,19 @@ final class Protectors: Sendable {
     private func withDeviceSecret<R: ~Copyable>(
         _ keychain: OpenKeychain, _ body: (HeldSecret) throws(KeychainStoreError) -> R
     ) throws(Refusal) -> R {
-        try oneAtATime.withLock { _ throws(Refusal) in
-            do throws(KeychainStoreError) {
-                if let secret = deviceSecret(keychain) { return try body(secret) }
-                let secret = HeldSecret(SecretBytes(random: 32))
-                try keep(secret, keychain.name, keychain.user)
-                return try body(secret)
-            } catch { throw Refusal(error) }
+        try derive { () throws(Refusal) in
+            let secret = try deviceSecretOrNew(keychain)
+            do throws(KeychainStoreError) { return try body(secret) } catch {
+                throw Refusal(error)
+            }
+        }
+    }
+
+    private func oneDerivation<R: ~Copyable>(
+        _ body: () throws(KeychainStoreError) -> R
+    ) throws(Refusal) -> R {
+        try derive { () throws(Refusal) in
+            do throws(KeychainStoreError) { return try body() } catch { throw Refusal(error) }
         }
     }
 

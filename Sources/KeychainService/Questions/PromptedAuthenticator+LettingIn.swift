@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import AccessControl
-internal import Foundation
 internal import KeychainMessages
 internal import KeychainModel
 internal import LocalSocket
@@ -77,13 +76,8 @@ extension PromptedAuthenticator {
     private func choice(
         _ question: Question, _ offer: TrustOffer, _ prompter: Prompter, _ asker: any Asker
     ) throws(Refusal) -> TrustChoice? {
-        let watch = QuestionWatch(
-            until: Date(timeIntervalSinceNow: Self.deadline), unless: { asker.hasGone() },
-            end: { prompter.hangUp() })
-        watch.start()
-        defer { watch.stop() }
-        try prompter.show(.title(question.text(for: asker.caller)))
-        guard let reply = try prompter.ask(.choose(offer.choices)) else { return nil }
+        let reply = try self.reply(to: .choose(offer.choices), question, prompter, asker)
+        guard let reply else { return nil }
         let word = String(decoding: reply.bytes.releasedFromLockedMemory(), as: UTF8.self)
         return TrustChoice(rawValue: word)
     }

@@ -111,15 +111,23 @@ final class PromptedAuthenticator: Authenticator {
         _ words: DaemonWords.Prompt, _ question: Question, _ prompter: Prompter,
         _ asker: any Asker
     ) throws(Refusal) -> HeldSecret? {
+        let answer = try reply(to: words, question, prompter, asker)
+        try? prompter.show(.finished(succeeded: answer != nil))
+        return answer
+    }
+
+    /// The answer, while more may be asked; nil where there was none in time, or nobody waits for it.
+    func reply(
+        to words: DaemonWords.Prompt, _ question: Question, _ prompter: Prompter,
+        _ asker: any Asker
+    ) throws(Refusal) -> HeldSecret? {
         let watch = QuestionWatch(
             until: Date(timeIntervalSinceNow: Self.deadline), unless: { asker.hasGone() },
             end: { prompter.hangUp() })
         watch.start()
         defer { watch.stop() }
         try prompter.show(.title(question.text(for: asker.caller)))
-        let answer = try prompter.ask(words)
-        try? prompter.show(.finished(succeeded: answer != nil))
-        return answer
+        return try prompter.ask(words)
     }
 
     /// One question at a time, and not too many of them. A prompter that something went wrong with
