@@ -22,7 +22,7 @@ struct CommandFailure: Error {
     /// `task` completes "could not …".
     /// `because`: the rules of the policy that it comes from.
     init(_ refusal: Refusal, _ task: String, keychain: String?, because rules: [String] = []) {
-        let meaning = RefusalMeaning(refusal, keychain: keychain ?? KeychainName.login.description)
+        let meaning = RefusalMeaning(refusal, keychain: keychain)
         let named = rules.isEmpty ? "" : ": " + rules.joined(separator: ", ")
         self.init(
             meaning.code, name: "\(refusal)",

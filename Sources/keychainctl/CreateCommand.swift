@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import ArgumentParser
 internal import KeychainMessages
+internal import KeychainModel
 internal import Secrets
 
 struct CreateCommand: ParsableCommand {
@@ -27,6 +28,12 @@ struct CreateCommand: ParsableCommand {
 
     func run() throws {
         let keychain = Keychain(name: name, asJSON: output.json)
+        // Nobody thinks up a password for nothing.
+        guard name != KeychainName.system.description else {
+            throw keychain.failure(
+                CommandFailure(
+                    .notImplemented, "create the keychain “\(name)”", keychain: name))
+        }
         let password = try chosenPassword(keychain)
         let recoveryKey = password == nil ? nil : try newRecoveryKey(keychain)
         try keychain.ask(

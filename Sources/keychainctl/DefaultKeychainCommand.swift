@@ -24,15 +24,28 @@ struct DefaultKeychainCommand: ParsableCommand {
 
     func run() throws {
         let keychain = Keychain(name: name, asJSON: output.json)
-        let now = try keychain.preferences(
+        let preferences = try keychain.preferences(
             set ? .defaultKeychain(name) : nil,
-            to: set ? "set the default keychain" : "learn the default keychain"
-        ).defaultKeychain?.description
+            to: set ? "set the default keychain" : "learn the default keychain")
+        let now = preferences.defaultKeychain?.description
         if output.json {
             JSONOutput.write(DefaultKeychainRecord(keychain: now))
         } else if !set {
             StandardStream.output.write(now.map { $0 + "\n" } ?? "")
+        } else if let now, !preferences.searchList.contains(where: { $0.description == now }) {
+            tellUnsearched(now, preferences.searchList.map(\.description))
         }
+    }
+
+    /// What is added without a name would not be found without one.
+    private func tellUnsearched(_ name: String, _ searched: [String]) {
+        let list = (searched + [name]).joined(separator: " ")
+        StandardStream.error.write(
+            """
+            keychainctl: The keychain “\(name)” is added to, and not searched; keychainctl \
+            list-keychains -s \(list) changes that.
+
+            """)
     }
 }
 

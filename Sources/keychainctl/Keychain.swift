@@ -15,9 +15,22 @@ struct Keychain {
         do throws(Refusal) {
             return try KeychainEndpointChoice.current().answer(request)
         } catch {
+            let isOfItems = request.goesByPreferences && name == nil
+            let meant = error == .locked && isOfItems ? lockedOne() : name
             throw failure(
-                CommandFailure(error, task, keychain: name, because: rulesOfLastRefusal))
+                CommandFailure(error, task, keychain: meant, because: rulesOfLastRefusal))
         }
+    }
+
+    /// Of those that a call without a name may mean, the first that is locked.
+    private func lockedOne() -> String? {
+        guard let endpoint = try? KeychainEndpointChoice.current(),
+            let preferences = try? endpoint.answer(.preferences(nil)).preferences,
+            let status = try? endpoint.answer(.status).status
+        else { return nil }
+        let locked = status.keychains.filter { $0.lockState != .unlocked }.map(\.name)
+        let meant = [preferences.defaultKeychain].compactMap { $0 } + preferences.searchList
+        return meant.map(\.description).first(where: locked.contains)
     }
 
     private var rulesOfLastRefusal: [String] {
@@ -37,5 +50,15 @@ struct Keychain {
         var failure = failure
         failure.asJSON = asJSON
         return failure
+    }
+}
+
+extension Request {
+    /// Whether the user's default keychain and search list say what is meant where nothing is named.
+    fileprivate var goesByPreferences: Bool {
+        switch self {
+        case .add, .copyMatching, .update, .delete: true
+        default: false
+        }
     }
 }

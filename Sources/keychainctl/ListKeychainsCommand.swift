@@ -35,6 +35,17 @@ struct ListKeychainsCommand: ParsableCommand {
             JSONOutput.write(["keychains": now])
         } else if !set {
             StandardStream.output.write(now.map { $0 + "\n" }.joined())
+        } else {
+            try tellMissing(now)
+        }
+    }
+
+    /// A list may come before what it names; or a name is mistyped.
+    private func tellMissing(_ names: [String]) throws(CommandFailure) {
+        let known = try Keychain(name: nil, asJSON: false).status().keychains.map(\.name)
+        for name in names where !known.contains(name) {
+            StandardStream.error.write(
+                "keychainctl: There is no keychain “\(name)” yet; it is searched once there is.\n")
         }
     }
 }

@@ -13,7 +13,10 @@ struct RefusalMeaning {
         self.advice = advice
     }
 
-    init(_ refusal: Refusal, keychain name: String) {
+    /// Without a name the user's preferences said which keychain is meant: the login keychain, where
+    /// they say nothing else.
+    init(_ refusal: Refusal, keychain named: String?) {
+        let name = named ?? KeychainName.login.description
         if name == KeychainName.system.description, let known = Self(ofSystem: refusal, name) {
             self = known
             return
@@ -34,11 +37,14 @@ struct RefusalMeaning {
             // The item.
             case .notFound:
                 Self(
-                    .notFound, "there is no such item in the keychain “\(name)”",
+                    .notFound,
+                    "there is no such item" + (named.map { " in the keychain “\($0)”" } ?? ""),
                     "keychainctl list shows the items that you may see.")
             case .duplicate:
                 Self(
-                    .exists, "the keychain “\(name)” has such an item already",
+                    .exists,
+                    named.map { "the keychain “\($0)” has such an item already" }
+                        ?? "there is such an item already",
                     "keychainctl update changes it.")
             // The caller.
             case .notEntitled:

@@ -14,7 +14,7 @@ struct SecurityKeyUnlock {
             .protectors(ProtectorRequest(keychain.name, .list)), to: "list the protectors"
         ).protectors.filter { $0.kind == .securityKey }
         let pin = try Self.pin(isWanted: keys.contains(where: \.usesPIN), fromInput: fromInput)
-        Self.sayTouch()
+        if !keys.isEmpty { Self.sayTouch() }
         try keychain.ask(
             .protectors(
                 ProtectorRequest(keychain.name, .open(.securityKey(pin), newPassword: nil))),
