@@ -123,7 +123,7 @@ import Testing
 
     @Test(arguments: [
         ("an unknown verb", Frames(verb: 9)),
-        ("an unknown flag", Frames(verb: 2, flags: 16)),
+        ("an unknown flag", Frames(verb: 1, flags: 32)),
         ("a password without its flag", Frames(verb: 1, passwords: [[65], []])),
         ("a password where none belongs", Frames(verb: 2, flags: 2, passwords: [[65], []])),
         ("an offer without a password", Frames(verb: 3)),
