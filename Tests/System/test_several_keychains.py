@@ -322,3 +322,12 @@ def test_a_service_finds_its_item_although_its_user_s_own_keychain_is_locked(uni
     shell.run("printf x | keychainctl add generic-password --service mine")
     assert shell.run("keychainctl lock").status == 0
     assert shop.get().stdout == "db-s3cret"
+
+
+def test_status_tells_users_whose_it_is_and_no_more(login):
+    line, *more = [part for part in login().run("keychainctl status").text.split("\n\n")
+                   if "“system”" in part]
+    assert line.strip() == \
+        "Keychain “system”: the machine's own, which root keeps for its services." and not more
+    told = control("status").stdout
+    assert "Keychain “system”: unlocked." in told and "0/system.keychain" in told

@@ -18,7 +18,7 @@ final class AuditLog: Sendable {
             repair
         case addProtector, removeProtector, testProtector, unlockAtLogin
         /// What PAM's module or a screen locker asked for.
-        case login, logout, offerPassword, changePassword, resetPassword
+        case login, logout, offerPassword, changePassword, resetPassword, endPasscode
     }
 
     /// Who it was.

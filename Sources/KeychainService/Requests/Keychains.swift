@@ -36,12 +36,7 @@ extension KeychainService {
         guard try isProtected(keychain) else { throw .passcodeNotSet }
         let begun = vault.locks.now(keychain.place)
         let keys = try attempt(keychain.place) { () throws(Refusal) in
-            guard let renewal = vault.renewal(of: keychain) else {
-                return try protectors.unlock(keychain, password)
-            }
-            let keys = try protectors.unlock(keychain, password, goingOnWith: renewal)
-            vault.endRenewal(of: keychain)
-            return keys
+            try unlock(keychain, ownPassword: password)
         }
         try vault.keep(keys, of: keychain, for: asker.caller, since: begun)
         audit?.record(.unlock, asker, Evidence(), nil)
@@ -50,7 +45,9 @@ extension KeychainService {
 
     func lock(_ name: String?, for asker: any Asker) throws(Refusal) -> Answer {
         let keychain = try keychain(name, for: asker.caller)
-        guard try isProtected(keychain) else { throw .passcodeNotSet }
+        // What opens by itself can't be kept locked.
+        let isProtected = try isProtected(keychain)
+        guard isProtected || (isDaemon && !keychain.isSystem) else { throw .passcodeNotSet }
         try vault.lock(keychain)
         authentication.forget(asker.caller.user)
         audit?.record(.lock, asker, Evidence(), nil)
