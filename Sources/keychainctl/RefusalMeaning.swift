@@ -85,10 +85,7 @@ struct RefusalMeaning {
             case .passcodeNotSet:
                 Self(
                     .failure, "the keychain “\(name)” is not protected by a password",
-                    """
-                    keychainctl set-password \(name) protects it; one whose password was removed \
-                    gets another with keychainctl unlock \(name) --recovery-key.
-                    """)
+                    "keychainctl set-password \(name) protects it.")
             case .wrongPassword:
                 Self(
                     .notAuthenticated, "that is not the password of the keychain “\(name)”",

@@ -123,6 +123,15 @@ def test_the_desktop_s_unit_asks_for_the_programs_beside_it(alice, logind, deskt
     assert asking.returncode == 0 and "bank-s3cret" in said
 
 
+def test_what_the_service_manager_started_reads_what_a_login_has_opened(alice, login):
+    assert login(ALICE).run(ADD_MAIL).status == 0
+    read = alice.run(MAIL)
+    assert read.status == 0 and read.text == "s3cret"
+    end_logins()
+    refused = alice.run(MAIL)
+    assert refused.status == 4 and "s3cret" not in refused.text
+
+
 def test_nobody_is_asked_while_another_has_the_screen(alice, logind, desktop):
     logind(alice.user.pw_uid)
     assert prompter_waits(alice, desktop) == ""

@@ -83,7 +83,8 @@ def test_who_can_t_be_asked_or_does_not_want_to_hears_that_it_is_locked(later, t
 
 
 def test_the_recovery_key_does_as_well(login, first_password_again):  # noqa: F811
-    prove(login)
+    login().run(ADD)
+    end_logins()
     paper = write_down(login())
     end_logins()
     world.make_account(*NOW)
@@ -135,7 +136,8 @@ def test_where_the_login_s_keys_are_gone_it_opens_and_stays_out_of_step(later, l
 
 def test_an_item_s_own_question_comes_after_it(login, first_password_again, tools):  # noqa: F811
     login().run(ADD.replace("mail", "bank") + " --flags user-presence")
-    prove(login)
+    end_logins()
+    login().close()
     world.make_account(*NOW)
     get = GET.replace("mail", "bank")
     opened = login(NOW).run(get, [ALICE[1], NEW])

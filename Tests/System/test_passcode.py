@@ -39,7 +39,9 @@ def test_a_password_that_is_removed_takes_along_what_it_alone_opens(shell):
     assert device_secret() is None
     assert shell.run(GET).status == LOCKED
     assert "It has no password." in shell.run("keychainctl status").text
-    assert shell.run("keychainctl unlock", [ALICE[1]]).status == 1
+    left = shell.run("keychainctl protector list").text.split("\n")
+    assert [line.split(",")[0].split()[-1] for line in left if line] == ["recovery-key"]
+    assert shell.run("keychainctl unlock", [ALICE[1]]).status == NOT_FOUND
     opened = typed(shell, "keychainctl unlock --recovery-key", paper, OTHER, OTHER)
     assert opened.status == 0, opened
     assert shell.run(GET).text.strip() == "s3cret"

@@ -187,6 +187,28 @@ def test_nobody_but_root_fills_changes_or_empties_it(words, units):
     assert shop.get().stdout == "db-s3cret"
 
 
+def test_a_unit_of_root_s_changes_what_a_service_reads_and_no_other_unit_does(units, admin):
+    shop, rotation = units(), units()
+    keep("databases")
+    admin(f"""groups:
+  - id: test.readers
+    group: databases
+    members:
+      - {{unit: {shop.name}}}
+  - id: test.rotation
+    group: databases
+    members:
+      - {{unit: {rotation.name}, user: root}}
+    mode: write
+""")
+    change = (world.CONTROL, "update", *ITEM, *IN_SYSTEM, "--group", "databases", "--secret-stdin")
+    for unit, user in ((shop, ALICE[0]), (shop, "root"), (rotation, ALICE[0])):
+        assert unit.run(*change, user=user, input="x").returncode != 0
+    changed = rotation.run(*change, user="root", input="n3w")
+    assert changed.returncode == 0, changed.stderr
+    assert shop.get().stdout == "n3w"
+
+
 def size_of_system():
     with contextlib.closing(sqlite3.connect(world.STATE / "0/system.keychain")) as database:
         return database.execute("SELECT count(*) FROM item").fetchone()

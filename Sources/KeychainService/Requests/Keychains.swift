@@ -33,7 +33,7 @@ extension KeychainService {
     ) throws(Refusal) -> Answer {
         try checkLength(password)
         let keychain = try keychain(name, for: asker.caller)
-        guard try isProtected(keychain) else { throw .passcodeNotSet }
+        guard try isProtected(keychain) else { throw withoutPassword(keychain) }
         let begun = vault.locks.now(keychain.place)
         let keys = try attempt(keychain.place) { () throws(Refusal) in
             try unlock(keychain, ownPassword: password)
@@ -63,6 +63,8 @@ extension KeychainService {
         let keychain = try keychain(name, for: asker.caller)
         // Services could not open it any more.
         guard !keychain.isSystem else { throw .notImplemented }
+        // Nor does the device's key open such a one.
+        guard try isProtected(keychain) || !isDaemon else { throw withoutPassword(keychain) }
         let begun = vault.locks.now(keychain.place)
         let keys = try attempt(keychain.place) { () throws(Refusal) in
             try protectors.setPassword(keychain, old: old, new: new)
@@ -73,6 +75,11 @@ extension KeychainService {
         authentication.forget(asker.caller.user)
         audit?.record(.setPassword, asker, Evidence(), nil)
         return Answer()
+    }
+
+    /// Elsewhere than in embedded mode it had one, and something else opens it.
+    private func withoutPassword(_ keychain: OpenKeychain) -> Refusal {
+        isDaemon && !keychain.isSystem ? .noSuchProtector : .passcodeNotSet
     }
 
     func isProtected(_ keychain: OpenKeychain) throws(Refusal) -> Bool {

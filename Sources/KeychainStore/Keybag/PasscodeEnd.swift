@@ -15,8 +15,9 @@ extension KeychainFile {
             throw .grantMismatch
         }
         let present = try protectors()
-        let others = present.filter { $0.kind != .password }
-        guard others != present else { throw .notProtected }
+        guard present.contains(where: { $0.kind == .password }) else { throw .notProtected }
+        // This device's part in a first login's keychain is for that password's sake.
+        let others = present.filter { $0.kind != .password && $0.state != .provisional }
         guard rest.contains(where: others.contains) else { throw .lastProtector }
         try endPasscodeClass(present, leaving: others)
     }
