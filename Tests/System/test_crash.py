@@ -213,6 +213,11 @@ def set_by_hand(keeper):
     return done.returncode == 0
 
 
+def mend(keeper):
+    done = keeper.control("unlock", "--password-stdin", input=OLD + "\n")
+    return done.returncode == 0
+
+
 def restore(keeper):
     return answered("restore", "kc-crash.backup")
 
@@ -274,6 +279,8 @@ STEPS = {
     "change": Step("proven", change, both_once_changed),
     "confirmation of a change": Step("changed", log_in_with(NEW), the_new_one),
     "a password set by hand": Step("proven", set_by_hand, the_one_it_was_set_to),
+    "the mending of one that differs": Step(
+        "proven", mend, both_once_changed, before=log_in_with(NEW)),
     "restoring a backup": Step("since", restore, whole_or_nothing, before=log_in_with(OLD)),
     "migration": Step("older", log_in_with(OLD), the_old_one, from_start=True),
 }

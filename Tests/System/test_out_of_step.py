@@ -47,9 +47,12 @@ def test_the_first_program_that_needs_it_has_its_user_asked_and_all_is_in_step_a
     assert shell.run("keychainctl unlock", [ALICE[1]]).status == 6
 
 
-def test_an_item_can_be_added_changed_and_deleted_as_well(later, daemon):
-    add = "printf other | keychainctl add generic-password --service other"
-    assert later.run(add, [ALICE[1]]).status == 0
+@pytest.mark.parametrize("verb", ["add generic-password --service other",
+                                  "update generic-password --service mail --secret-stdin",
+                                  "delete generic-password --service mail"])
+def test_an_item_can_be_added_changed_or_deleted_as_well(verb, later, daemon):
+    done = later.run(f"printf other | keychainctl {verb}", [ALICE[1]])
+    assert done.status == 0 and ASKED in done.text, done
     assert operations(daemon, "unlock")[-1] == "allowed"
 
 
