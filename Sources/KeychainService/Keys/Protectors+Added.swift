@@ -18,7 +18,7 @@ extension Protectors {
         _ grant: borrowing ProtectorGrant
     ) throws(Refusal) -> Protector {
         let new = try keys.make(new)
-        try derive { () throws(Refusal) in
+        try derive(for: keychain.user) { () throws(Refusal) in
             let opening = try source(keychain, opener)
             do throws(KeychainStoreError) {
                 try keychain.file.add(
@@ -113,7 +113,7 @@ extension Protectors {
         _ keychain: OpenKeychain, recoveryKey: HeldSecret, new: HeldSecret
     ) throws(Refusal) {
         let secret = try deviceSecretOrNew(keychain)
-        try derive { () throws(Refusal) in
+        try derive(for: keychain.user) { () throws(Refusal) in
             let opening = try source(keychain, .recoveryKey(recoveryKey))
             do throws(KeychainStoreError) {
                 try keychain.file.setPassword(
