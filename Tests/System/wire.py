@@ -143,6 +143,7 @@ def continues(message):
 
 END_CONTEXT = field(21, b"")
 CAPABILITIES = field(20, b"")
+BEGIN_BACKUP = field(70, field(4, b""))
 
 
 def authenticate(constraint):

@@ -99,14 +99,17 @@ extension KeychainService {
         guard password?.bytes.count ?? 0 <= Request.longestPassword else { throw .dataTooLarge }
     }
 
-    /// One guess at a time, and slower after each wrong one.
+    /// One guess at a time, and slower after each wrong one. What opens without anybody knowing
+    /// anything, such as a TPM, `shows` nothing and forgives no guess: else whoever guesses would
+    /// have it open in between.
     func attempt<R: ~Copyable>(
-        _ keychain: KeychainPlace, _ body: () throws(Refusal) -> R
+        _ keychain: KeychainPlace, shows outcome: Guesses.Outcome = .right,
+        _ body: () throws(Refusal) -> R
     ) throws(Refusal) -> R {
         try guesses.begin(keychain)
         do throws(Refusal) {
             let result = try body()
-            guesses.end(keychain, .right)
+            guesses.end(keychain, outcome)
             return result
         } catch {
             guesses.end(keychain, Guesses.Outcome(error))

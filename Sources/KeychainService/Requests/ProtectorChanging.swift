@@ -34,7 +34,9 @@ extension KeychainService {
             audit?.record(.removeProtector, asker, evidence, nil)
         case .test(let identifier, let typed):
             try checkLength(typed)
-            try attempt(keychain.place) { () throws(Refusal) in
+            let kind = try protectors.list(keychain).first { $0.identifier == identifier }?.kind
+            let shows: Guesses.Outcome = kind == .password ? .right : .undecided
+            try attempt(keychain.place, shows: shows) { () throws(Refusal) in
                 try protectors.test(identifier, typed, of: keychain)
             }
             audit?.record(.testProtector, asker, Evidence(), nil)
@@ -70,7 +72,8 @@ extension KeychainService {
         // Services could not open it any more.
         guard newPassword == nil || !keychain.isSystem else { throw .notImplemented }
         let begun = vault.locks.now(keychain.place)
-        let keys = try attempt(keychain.place) { () throws(Refusal) in
+        let shows: Guesses.Outcome = if case .recoveryKey = opener { .right } else { .undecided }
+        let keys = try attempt(keychain.place, shows: shows) { () throws(Refusal) in
             switch (opener, newPassword) {
             case (.recoveryKey(let text), nil):
                 return try unlock(keychain, recoveryKey: text)
