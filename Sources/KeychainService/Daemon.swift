@@ -115,6 +115,7 @@ public final class Daemon: Sendable {
             systemOpening: SystemKeychainOpening(protectors), bounds: plan.bounds)
         let prompters = PrompterRegistry()
         let audit = AuditLog(folder: state)
+        PolicyAnnouncement.begin(plan.policy, audit)
         let guesses = Guesses()
         let memory = MemoryBudget()
         let service = KeychainService(

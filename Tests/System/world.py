@@ -189,9 +189,36 @@ class SSHServer:
                 "-o", "LogLevel=ERROR", "-o", "NumberOfPasswordPrompts=1", f"{user}@127.0.0.1"]
 
 
-class LoginManager:
-    """logind as python-dbusmock plays it, on a bus of the world's own where the system's is, and
-    what logind writes below /run besides."""
+class Bus:
+    """A bus of the world's own where the system's is."""
+
+    ADDRESS = "unix:path=/run/dbus/system_bus_socket"
+
+    def __init__(self):
+        self.processes = []
+
+    def start(self):
+        pathlib.Path("/run/dbus").mkdir(exist_ok=True)
+        self._run("dbus-daemon", "--system", "--nofork", "--nopidfile", "--nosyslog")
+        wait_for(lambda: accepts("/run/dbus/system_bus_socket"), "the bus")
+        return self
+
+    def _run(self, *command):
+        self.processes.append(subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL))
+
+    def stop(self):
+        for process in reversed(self.processes):
+            process.send_signal(signal.SIGCONT)
+            process.terminate()
+            process.wait(PATIENCE)
+        self.processes = []
+        pathlib.Path("/run/dbus/system_bus_socket").unlink(missing_ok=True)
+
+
+class LoginManager(Bus):
+    """logind as python-dbusmock plays it, and what logind writes below /run besides."""
 
     NAME = "org.freedesktop.login1"
     PATH = "/org/freedesktop/login1"
@@ -201,8 +228,8 @@ class LoginManager:
 </policy></busconfig>"""
 
     def __init__(self, can_hibernate="na"):
+        super().__init__()
         self.can_hibernate = can_hibernate
-        self.processes = []
         self.folder = pathlib.Path("/run/systemd")
         for name in ("seats", "sessions"):
             (self.folder / name).mkdir(parents=True, exist_ok=True)
@@ -210,30 +237,18 @@ class LoginManager:
         self.environment = pathlib.Path("/run/keychain-logind-environment")
 
     def start(self):
-        pathlib.Path("/run/dbus").mkdir(exist_ok=True)
         pathlib.Path("/etc/dbus-1/system.d/keychain-test.conf").write_text(self.POLICY)
-        self._run("dbus-daemon", "--system", "--nofork", "--nopidfile", "--nosyslog")
-        wait_for(lambda: accepts("/run/dbus/system_bus_socket"), "the bus")
+        super().start()
         self._run("/usr/bin/python3", "-m", "dbusmock", "--system", "--template", "logind",
                   "--parameters", json.dumps({"CanHibernate": self.can_hibernate}))
-        self.bus = dbus.bus.BusConnection("unix:path=/run/dbus/system_bus_socket")
+        self.bus = dbus.bus.BusConnection(self.ADDRESS)
         wait_for(lambda: self.bus.name_has_owner(self.NAME), "logind")
         return self
-
-    def _run(self, *command):
-        self.processes.append(subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL))
 
     def stop(self):
         if self.processes:
             self.bus.close()
-        for process in reversed(self.processes):
-            process.send_signal(signal.SIGCONT)
-            process.terminate()
-            process.wait(PATIENCE)
-        self.processes = []
-        pathlib.Path("/run/dbus/system_bus_socket").unlink(missing_ok=True)
+        super().stop()
 
     def forget(self):
         self.stop()
