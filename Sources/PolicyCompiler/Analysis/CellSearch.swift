@@ -52,11 +52,13 @@ struct CellSearch {
     }
 
     /// Calls the body with cells of requests that not all sets refuse and that can be, until it says
-    /// that it has enough. Of two sets, `known` is the part of the cell, in which nothing but what
-    /// they have in common is left to be known, that is of no more interest: nil for none.
+    /// that it has enough. Of two sets, `known` is the part of a cell that is of no more interest,
+    /// nil for none: of one in which nothing but what they have in common is left to be known, and
+    /// of one that these facets, which only one set has, meet.
     func search(
         _ cells: [Cell], _ budget: inout Budget,
         without known: (Cell, [SetState]) -> Cell? = { _, _ in nil },
+        near: (Cell, [Facet]) -> Cell? = { _, _ in nil },
         _ body: (Cell, [SetState]) -> Bool
     ) throws(Budget.Spent) {
         var open: [Cell] = []
@@ -65,6 +67,13 @@ struct CellSearch {
         let facets = deciding.values.reduce(0) { $0 + $1.count }
         while let cell = open.popLast() {
             try budget.spend(algebra.cost * (1 + facets / 16))
+            let met = distinguishing.filter { own in
+                own.facet.isOneSided && own.cells.contains { algebra.meets($0, cell) }
+            }
+            if let taken = near(cell, met.map(\.facet)), algebra.meets(taken, cell) {
+                open += algebra.subtract(taken, from: cell).reversed()
+                continue
+            }
             let point = algebra.point(of: cell)
             let like = likeness(of: point, in: cell, distinguishing)
             var taken = sides.count > 1 ? known(like.cell, like.sets) : nil

@@ -55,7 +55,7 @@ extension PolicyAnalysis {
         for place in near.indices {
             var own = ChangeCollector(evaluators.0, evaluators.1, day: day, tellsNeeds: false)
             do throws(Budget.Spent) {
-                try budget.lend(mostCells / 20) { part throws(Budget.Spent) in
+                try budget.lend(mostCells / 6) { part throws(Budget.Spent) in
                     try collect([near[place]], apartFrom: near[..<place], sets, &own, &part)
                 }
             } catch {
@@ -85,7 +85,10 @@ extension PolicyAnalysis {
         }
         let search = try CellSearch(
             universe, maker, sides: [0, 1], everythingCounts: true, &budget)
-        try search.search(cells, &budget, without: { collector.known($0, $1) }) { cell, sets in
+        try search.search(
+            cells, &budget, without: { collector.known($0, $1) },
+            near: { collector.known($0, near: $1) }
+        ) { cell, sets in
             collector.take(cell, sets)
             return false
         }
@@ -174,6 +177,16 @@ private struct ChangeCollector {
         return hulls.reduce(cell) { $0.intersection($1) }
     }
 
+    /// The same of a cell that these facets of one set alone meet; nil where changes are told apart
+    /// by more than their kind.
+    func known(_ cell: Cell, near facets: [Facet]) -> Cell? {
+        guard !tellsNeeds else { return nil }
+        let kinds = Set(facets.map { PolicyChange.Kind(of: $0) })
+        let hulls = kinds.compactMap { cells[Key(kind: $0, lost: [], gained: [])]?.hull }
+        guard hulls.count == kinds.count else { return nil }
+        return hulls.reduce(cell) { $0.intersection($1) }
+    }
+
     /// The changes that there may be.
     private func keys(_ was: SetState, _ now: SetState) -> [Key] {
         [(false, false), (true, false), (false, true)].compactMap { wasDenied, isDenied in
@@ -213,6 +226,17 @@ private struct ChangeCollector {
 }
 
 extension PolicyChange.Kind {
+    /// What one set's facet can make of requests.
+    fileprivate init(of facet: Facet) {
+        let isNew = facet.sides == 2
+        switch facet.kind {
+        case .forbid, .closed: self = isNew ? .newlyDenied : .newlyAllowed
+        case .member, .share, .permit: self = isNew ? .newlyAllowed : .newlyDenied
+        case .require: self = isNew ? .nowNeeds : .noLongerNeeds
+        case .redact, .audit, .releases: self = .toldDifferently
+        }
+    }
+
     fileprivate init?(_ was: SetState, _ now: SetState) {
         switch (was.isDenied, now.isDenied) {
         case (true, true): return nil

@@ -32,5 +32,5 @@ struct TellingFacets {
 
 extension Facet {
     /// Of two sets only one has it.
-    fileprivate var isOneSided: Bool { sides != 3 }
+    var isOneSided: Bool { sides != 3 }
 }
