@@ -119,6 +119,7 @@ public final class Daemon: Sendable {
             systemOpening: SystemKeychainOpening(protectors), bounds: plan.bounds)
         let prompters = PrompterRegistry()
         let audit = AuditLog(folder: state, journal: AuditJournal())
+        PolicyAnnouncement.begin(plan.policy, audit)
         let guesses = Guesses()
         let memory = MemoryBudget()
         let service = KeychainService(
