@@ -114,7 +114,7 @@ public final class Daemon: Sendable {
             deviceKey: try Protectors.deviceKey(at: state + "/device.key"), pending: pending,
             systemOpening: SystemKeychainOpening(protectors), bounds: plan.bounds)
         let prompters = PrompterRegistry()
-        let audit = AuditLog(folder: state)
+        let audit = AuditLog(folder: state, journal: AuditJournal())
         let guesses = Guesses()
         let memory = MemoryBudget()
         let service = KeychainService(
@@ -197,7 +197,7 @@ public final class Daemon: Sendable {
             thread.start()
         }
         servers.wait()
-        audit.flush()
+        audit.finish()
     }
 
     public func stop() {

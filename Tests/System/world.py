@@ -189,6 +189,36 @@ class SSHServer:
                 "-o", "LogLevel=ERROR", "-o", "NumberOfPasswordPrompts=1", f"{user}@127.0.0.1"]
 
 
+class SystemJournal:
+    """The real systemd-journald, below the world's own /run, without the kernel's messages."""
+
+    PROGRAM = "/lib/systemd/systemd-journald"
+    CONFIGURATION = "[Journal]\nStorage=volatile\nReadKMsg=no\nAudit=no\n"
+
+    def start(self):
+        pathlib.Path("/etc/systemd/journald.conf.d").mkdir(parents=True, exist_ok=True)
+        pathlib.Path("/etc/systemd/journald.conf.d/keychain-test.conf").write_text(
+            self.CONFIGURATION)
+        pathlib.Path("/run/systemd/journal").mkdir(parents=True, exist_ok=True)
+        self.process = subprocess.Popen(
+            [self.PROGRAM], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL)
+        wait_for(lambda: accepts("/run/systemd/journal/stdout"), "the journal")
+        return self
+
+    def stop(self):
+        self.process.send_signal(signal.SIGCONT)
+        self.process.terminate()
+        self.process.wait(PATIENCE)
+        shutil.rmtree("/run/systemd/journal")
+        shutil.rmtree("/run/log/journal")
+
+    def entries(self, *matches):
+        """A field that an entry has several times is a list."""
+        told = run("journalctl", "--quiet", "--output=json", *matches).stdout
+        return [json.loads(line) for line in told.splitlines()]
+
+
 class LoginManager:
     """logind as python-dbusmock plays it, on a bus of the world's own where the system's is, and
     what logind writes below /run besides."""
