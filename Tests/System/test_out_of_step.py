@@ -10,6 +10,7 @@ import pytest
 import world
 from conftest import ALICE, forget_keys
 from test_login import ADD, ALONE, GET, NEW, end_logins, first_password_again, prove  # noqa: F401
+from test_policies import admin  # noqa: F401
 from test_protectors import typed, write_down
 
 NOW = (ALICE[0], NEW)
@@ -88,6 +89,18 @@ def test_guesses_are_counted_and_slow_down_all_that_follow(later, daemon):
     assert any(later.run(GET, ["a", "b", "c"]).status == 4 for _ in tries)
     assert any("too many tries" in later.run("keychainctl unlock", ["a"]).text for _ in tries)
     assert "authenticationFailed" in operations(daemon, "unlock")
+
+
+def test_the_policy_s_limits_on_questions_count_it(admin, later):  # noqa: F811
+    admin("""rules:
+  - id: test.once
+    replaces: base.prompt-flood
+    limit: {rate: 1/1h, by: [user, exe], then: deny}
+    when: {prompted: true}
+""")
+    assert later.run(GET, ["a", "b", "c"]).status == 6
+    refused = later.run(GET)
+    assert refused.status == 4 and "test.once" in refused.text
 
 
 def test_a_no_is_an_answer(later):

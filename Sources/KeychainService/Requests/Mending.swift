@@ -3,6 +3,7 @@ internal import AccessControl
 internal import KeychainMessages
 internal import KeychainModel
 internal import KeychainStore
+internal import LocalSocket
 internal import Secrets
 
 /// What puts a keychain in step again with a login whose password it did not know.
@@ -27,6 +28,7 @@ extension KeychainService {
     }
 
     private func mend(_ keychain: OpenKeychain, for asker: any Asker) throws(Refusal) {
+        guard isWithinLimits(asker) else { throw .locked }
         // A lock while he is asked counts.
         let begun = vault.locks.now(keychain.place)
         let question = Question(
@@ -47,6 +49,16 @@ extension KeychainService {
                 audit?.record(.unlock, asker, Evidence(), nil)
                 return true
             })
+    }
+
+    /// Whether the policy's limits leave room for another question. Counts it.
+    private func isWithinLimits(_ asker: any Asker) -> Bool {
+        let policy = policy.now.judge.policy
+        guard !policy.isEmpty else { return true }
+        var facts = asker.policyFacts(policy.asked)
+        facts[.prompted] = .known(true)
+        let request = PolicyRequest(.unlock, facts: facts, day: LocalTime.now.day)
+        return (try? limits.count(request, policy, asker.notes))?.isEmpty ?? false
     }
 
     private func unlock(
