@@ -230,8 +230,11 @@ class LoginManager:
 <allow own="{NAME}"/><allow send_destination="{NAME}"/>
 </policy></busconfig>"""
 
-    def __init__(self, can_hibernate="na"):
-        self.can_hibernate = can_hibernate
+    WAYS_TO_THE_DISK = ("Hibernate", "HybridSleep", "SuspendThenHibernate")
+
+    def __init__(self, **can):
+        """What it says of the ways to write memory to the disk; of the others, that there are none."""
+        self.can = {f"Can{way}": can.get(way, "na") for way in self.WAYS_TO_THE_DISK}
         self.processes = []
         self.folder = pathlib.Path("/run/systemd")
         for name in ("seats", "sessions"):
@@ -245,7 +248,7 @@ class LoginManager:
         self._run("dbus-daemon", "--system", "--nofork", "--nopidfile", "--nosyslog")
         wait_for(lambda: accepts("/run/dbus/system_bus_socket"), "the bus")
         self._run("/usr/bin/python3", "-m", "dbusmock", "--system", "--template", "logind",
-                  "--parameters", json.dumps({"CanHibernate": self.can_hibernate}))
+                  "--parameters", json.dumps(self.can))
         self.bus = dbus.bus.BusConnection("unix:path=/run/dbus/system_bus_socket")
         wait_for(lambda: self.bus.name_has_owner(self.NAME), "logind")
         return self

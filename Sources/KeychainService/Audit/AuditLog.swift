@@ -18,7 +18,7 @@ final class AuditLog: Sendable {
             repair
         case addProtector, removeProtector, testProtector, unlockAtLogin
         /// What PAM's module or a screen locker asked for.
-        case login, logout, offerPassword, changePassword, resetPassword
+        case login, logout, offerPassword, changePassword, resetPassword, endPasscode
     }
 
     /// Who it was.
@@ -33,14 +33,16 @@ final class AuditLog: Sendable {
     static let burst = 60
     fileprivate static let secondsPerLine = 6.0
     fileprivate static let mostPrograms = 16
-    fileprivate static let mostCounted = 512
+    /// Of one user's that are counted apart; what he does besides is counted by operation alone.
+    static let mostKinds = 32
+    fileprivate static let mostCounted = 4096
     fileprivate static let countFor: Duration = .seconds(10)
 
     fileprivate struct Tally: Hashable {
         let operation: Operation
         let user: UInt32
         var program: String
-        let outcome: String
+        var outcome: String
     }
     fileprivate struct Allowance {
         var lines = Double(AuditLog.burst)
@@ -52,6 +54,7 @@ final class AuditLog: Sendable {
         /// How many there were, and what is known of the first.
         var tallies: [Tally: (count: Int, first: Account?)] = [:]
         var programs: [UInt32: Set<String>] = [:]
+        var kinds: [UInt32: Int] = [:]
         var allowances: [UInt32: Allowance] = [:]
         var countedSince = ContinuousClock.now
     }
@@ -179,6 +182,9 @@ extension AuditLog.State {
                 tally.program = "others"
             }
         }
+        if tallies[tally] == nil, kinds[tally.user, default: 0] >= AuditLog.mostKinds {
+            (tally.program, tally.outcome) = ("others", "several")
+        }
         return tally
     }
 
@@ -192,6 +198,7 @@ extension AuditLog.State {
             tallies[tally] = (known.count + 1, known.first ?? account)
         } else {
             tallies[tally] = (1, account)
+            kinds[tally.user, default: 0] += 1
         }
         if tallies.count > AuditLog.mostCounted || countedSince + AuditLog.countFor < .now {
             flush()
@@ -208,6 +215,7 @@ extension AuditLog.State {
         }
         tallies = [:]
         programs = [:]
+        kinds = [:]
         countedSince = .now
     }
 }
