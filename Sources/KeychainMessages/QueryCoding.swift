@@ -38,6 +38,7 @@ extension ItemQuery {
         references = wire.restrictsReferences ? try Self.references(wire.references) : nil
         hostOrSubdomain = wire.hasHostOrSubdomain ? wire.hostOrSubdomain : nil
         folding = Folding(rawValue: try byte(wire.folding))
+        guard !wire.hasLimit || wire.limit >= 0 else { throw .malformed }
         limit = wire.hasLimit ? Int(wire.limit) : nil
         parts = Parts(rawValue: try byte(wire.parts))
         self.authenticationUI = authenticationUI

@@ -12,7 +12,7 @@ public struct Frame: Sendable {
     }
 }
 
-/// Bytes that one frame may have.
+/// Bytes that one frame may have, or has.
 public struct FrameLimits: Sendable {
     public var message: Int
     public var secrets: Int

@@ -68,7 +68,7 @@ final class FrameStream {
     /// what follows it.
     func receive(
         _ limits: FrameLimits, deadline: ContinuousClock.Instant?,
-        admit: (Int) throws(SocketError) -> Void = { _ in }
+        admit: (FrameLimits) throws(SocketError) -> Void = { _ in }
     ) throws(SocketError) -> Frame {
         try fill(1, deadline)
         var frameDeadline = ContinuousClock.now + patience
@@ -81,7 +81,7 @@ final class FrameStream {
         guard header.nonce == nonce, header.sequence == received else { throw .malformed }
         guard header.messageLength <= limits.message, header.secretsLength <= limits.secrets
         else { throw .tooLarge }
-        try admit(header.messageLength + header.secretsLength)
+        try admit(FrameLimits(message: header.messageLength, secrets: header.secretsLength))
         frameDeadline = ContinuousClock.now + patience
         let message = try message(header.messageLength, frameDeadline)
         guard header.secretsLength > 0 else { return Frame(message: message, secrets: nil) }

@@ -59,7 +59,9 @@ public final class ServerConnection: @unchecked Sendable {
 
     /// The label that a Linux security module gives the peer; nil without one.
     public func peerLabel() -> String? {
-        var length: socklen_t = 256
+        // As long as the kernel lets one be: a program that chose a longer label than we read would
+        // go without, and by another name.
+        var length: socklen_t = 4096
         var label = [UInt8](repeating: 0, count: Int(length))
         // Safe: the kernel writes at most `length` bytes.
         guard
@@ -73,7 +75,7 @@ public final class ServerConnection: @unchecked Sendable {
     /// many bytes it has before they are given memory.
     public func receive(
         _ limits: FrameLimits, within patience: Duration? = nil,
-        admit: (Int) throws(SocketError) -> Void = { _ in }
+        admit: (FrameLimits) throws(SocketError) -> Void = { _ in }
     ) throws(SocketError) -> Frame {
         try stream.receive(limits, deadline: patience.map { .now + $0 }, admit: admit)
     }

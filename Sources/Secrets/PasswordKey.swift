@@ -6,9 +6,10 @@ public struct PasswordParameters: Sendable, Equatable {
     public static let saltBytes = 16
     /// Limits on what a file may ask of the machine that opens it.
     public static let passes: ClosedRange<UInt32> = 1...64
-    public static let memoryKiB: ClosedRange<UInt32> = 8...(1024 * 1024)
-    /// Passes × KiB: about ten seconds on a slow machine.
-    public static let largestWork: UInt64 = 16 * 1024 * 1024
+    public static let memoryKiB: ClosedRange<UInt32> = 8...(256 * 1024)
+    /// Passes × KiB: about five seconds on a slow machine, in which nobody else derives. The most
+    /// that `PasswordCost` chooses.
+    public static let largestWork: UInt64 = 4 * 1024 * 1024
 
     public let passes: UInt32
     public let memoryKiB: UInt32

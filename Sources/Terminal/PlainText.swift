@@ -11,6 +11,24 @@ public enum PlainText {
     /// The same on one line.
     public static func line(_ text: String) -> String { escaped(text, keepingLines: false) }
 
+    /// JSON that means the same: its texts, where alone these can be, have such characters as
+    /// `\uXXXX`.
+    public static func json(_ text: String) -> String {
+        var shown = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            if isHarmless(scalar) || scalar == "\n" {
+                shown.append(scalar)
+                continue
+            }
+            for unit in String(scalar).utf16 {
+                let digits = String(unit, radix: 16)
+                let zeros = String(repeating: "0", count: 4 - digits.utf8.count)
+                shown.append(contentsOf: "\\u\(zeros)\(digits)".unicodeScalars)
+            }
+        }
+        return String(shown)
+    }
+
     private static func escaped(_ text: String, keepingLines: Bool) -> String {
         var shown = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {

@@ -56,7 +56,8 @@ struct AuditCommand: ParsableCommand {
     /// False once nobody reads the output any more.
     private func write(_ record: AuditRecord, _ line: Data) -> Bool {
         let text =
-            output.json ? String(decoding: line, as: UTF8.self) + "\n" : AuditTable.row(record)
+            output.json
+            ? PlainText.json(String(decoding: line, as: UTF8.self)) + "\n" : AuditTable.row(record)
         return StandardStream.output.write(text)
     }
 

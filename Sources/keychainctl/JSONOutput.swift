@@ -9,6 +9,6 @@ enum JSONOutput {
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes, .prettyPrinted]
         // Strings, numbers, lists and records have nothing that could fail to encode.
         guard let data = try? encoder.encode(value) else { return }
-        stream.write(String(decoding: data, as: UTF8.self) + "\n")
+        stream.write(PlainText.json(String(decoding: data, as: UTF8.self)) + "\n")
     }
 }

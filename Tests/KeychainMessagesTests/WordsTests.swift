@@ -46,6 +46,15 @@ private func fullQuery() throws -> ItemQuery {
 }
 
 @Suite struct WordsTests {
+    @Test(arguments: [Int.min, -1]) func `a limit below nothing is no limit`(_ limit: Int) {
+        var query = ItemQuery(.genericPassword)
+        query.limit = limit
+        let (message, _) = ClientWords.request(
+            .copyMatching(query), context: nil, offersTerminal: false
+        ).encoded()
+        #expect(throws: MessageError.malformed) { try ClientWords(message, secrets: nil) }
+    }
+
     @Test func `a query arrives as it was sent`() throws {
         let query = try fullQuery()
         guard case .copyMatching(let arrived) = try sent(.copyMatching(query)) else {

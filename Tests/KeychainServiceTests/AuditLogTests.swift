@@ -55,6 +55,24 @@ import Testing
         #expect(written.compactMap { $0["count"] as? Int }.reduce(0, +) == 5000)
     }
 
+    @Test func `whoever is refused in many ways does not push the history out either`() throws {
+        let operations: [AuditLog.Operation] = [
+            .add, .update, .delete, .unlock, .lock, .setPassword, .createKeychain, .backup,
+            .changeSettings, .changePreferences, .restore, .repair, .addProtector, .testProtector,
+        ]
+        let refusals: [Refusal] = [.noSuchKeychain, .badKeychainName, .badRequest, .notEntitled]
+        for number in 0..<9000 {
+            log.record(
+                operations[number % operations.count],
+                by: Self.subject(2, "exe:/tmp/\(number / 56 % 40)"),
+                refusals[number / 14 % refusals.count])
+        }
+        log.flush()
+        let written = try lines()
+        #expect(written.count <= AuditLog.burst + 1 + AuditLog.mostKinds + operations.count)
+        #expect(written.compactMap { $0["count"] as? Int }.reduce(0, +) == 9000)
+    }
+
     @Test func `what a person has answered always has a line of its own`() throws {
         for _ in 0..<100 {
             log.record(

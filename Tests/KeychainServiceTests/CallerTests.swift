@@ -26,9 +26,42 @@ import Testing
         "0::/system.slice/system-getty.slice/getty@tty1.service\n",
         "1:name=systemd:/system.slice/nginx.service\n", "0::/system.slice\n",
         "0::/machine.slice/x.service\n",
+        "0::/system.slice/dropbear.service\n", "0::/system.slice/xrdp-sesman.service/x\n",
+        // What a container was given, and a user.
+        "0::/system.slice/docker-1.scope/system.slice/nginx.service\n",
+        "0::/system.slice/run-1.scope/nginx.service\n", "0::/system.slice/x/nginx.service\n",
     ])
     func `everything that starts other people's programs is no unit`(_ cgroup: String) {
         #expect(SystemUnit.name(Array(cgroup.utf8)) == nil)
+    }
+}
+
+/// Below his service manager a user makes control groups of whatever name he likes.
+@Suite struct ForgedControlGroupTests {
+    private static let users = "0::/user.slice/user-1000.slice/user@1000.service/"
+
+    @Test(arguments: ["", "backup.slice/x.service", "app.slice/system.slice/x.service"])
+    func `a slice is the system's`(_ rest: String) throws {
+        let group = try #require(ControlGroup(Array((Self.users + rest + "\n").utf8)))
+        #expect(group.slice == "user-1000.slice")
+        #expect(group.unit == nil)
+        let service = try #require(
+            ControlGroup(Array("0::/system.slice/system-backup.slice/backup@1.service\n".utf8)))
+        #expect(service.slice == "system-backup.slice")
+    }
+
+    @Test(arguments: ["cron.service", "app.slice/crond.service", "app.slice/atd.service/x"])
+    func `a user's unit with a scheduler's name is not the scheduler`(_ rest: String) {
+        #expect(Surroundings.kind(outsideLogins: Array((Self.users + rest + "\n").utf8)) == nil)
+    }
+
+    @Test func `what runs in no login is a service's, a scheduler's or nobody's`() {
+        for (group, kind) in [
+            ("system.slice/cron.service", "cron"), ("system.slice/nginx.service", "service"),
+            ("", "other"), ("system.slice/docker-1.scope/cron.service", "other"),
+        ] {
+            #expect(Surroundings.kind(outsideLogins: Array("0::/\(group)\n".utf8)) == kind)
+        }
     }
 }
 
@@ -162,6 +195,12 @@ import Testing
             guesses.end(Self.login, outcome)
         }
         #expect(throws: Refusal.tooManyRequests) { try guesses.begin(Self.login) }
+    }
+
+    @Test func `a wrong PIN is a wrong guess`() {
+        #expect(Guesses.Outcome(.wrongPIN) == .wrong)
+        #expect(Guesses.Outcome(.wrongPassword) == .wrong)
+        #expect(Guesses.Outcome(.protectorNotAvailable) == .undecided)
     }
 
     @Test func `one user's connections leave room for another's`() {

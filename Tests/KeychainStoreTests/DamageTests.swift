@@ -173,8 +173,8 @@ import Testing
 
     @Test(
         arguments: [
-            (UInt32.max, UInt32.max), (0, 64), (1, 0), (65, 64), (1, 1024 * 1024 + 1),
-            (64, 1024 * 1024),
+            (UInt32.max, UInt32.max), (0, 64), (1, 0), (65, 64), (1, 256 * 1024 + 1),
+            (17, 256 * 1024),
         ] as [(UInt32, UInt32)])
     func `absurd derivation parameters are damage and cost nothing`(
         _ passes: UInt32, _ memoryKiB: UInt32
@@ -281,6 +281,21 @@ import Testing
         #expect(try keychain.file.protectors().count == Keybag.mostProtectors)
         try add(Keybag.mostProtectors)
         #expect(throws: KeychainStoreError.damaged) { _ = try keychain.file.protectors() }
+    }
+
+    @Test func `passwords by the dozen, each at the price of a derivation, are damage`() throws {
+        let keychain = try TestKeychain()
+        let real = try #require(keychain.file.keybag().protectors(.password).first)
+        let queue = try DatabaseQueue(path: keychain.path)
+        for number in 1...Keybag.mostPasswords {
+            let found = Result { try keychain.file.protectors().count }
+            #expect((try? found.get()) == number)
+            let copy = try ProtectorRecord(
+                name: "protector:password:1000000\(number)", bytes: real.bytes)
+            try queue.write { try Keybag.write(copy, $0) }
+        }
+        #expect(throws: KeychainStoreError.damaged) { _ = try keychain.file.protectors() }
+        try queue.close()
     }
 
     @Test func `a keybag's wraps do not open in another keychain`() throws {

@@ -85,7 +85,7 @@ struct ConnectionTests {
         var announced = 0
         #expect(throws: SocketError.noRoom) {
             try server.receive(.request) { bytes throws(SocketError) in
-                announced = bytes
+                announced = bytes.message + bytes.secrets
                 throw .noRoom
             }
         }

@@ -5,6 +5,7 @@ add:SERVICE:KIND       an item that asks for a constraint of that kind to be rea
 read:SERVICE:NAME      read it in the context of that name; quiet:… where nobody may be asked
 child:SERVICE:NAME     the same in a child, which knows the context's identifier
 prove:KIND:NAME        ask for a constraint of that kind in the context of that name
+backup:NAME            ask for a copy of the keychain, in the context of that name
 able                   what could be proven: passcode, presence, biometry, companion, interaction
 end:NAME               the context ends
 pause                  until a line comes in
@@ -35,6 +36,9 @@ def main(steps):
             os.waitpid(child, 0)
         elif verb == "prove":
             told(client.ask(wire.context(identifier(words[1])) + wire.authenticate(int(words[0]))))
+        elif verb == "backup":
+            quiet = wire.context(identifier(words[0]), quiet=True)
+            told(client.ask(quiet + wire.BEGIN_BACKUP))
         elif verb == "able":
             client.say(wire.CAPABILITIES)
             known = wire.fields(wire.fields(wire.fields(client.hear()[0])[2])[5])

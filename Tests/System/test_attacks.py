@@ -265,6 +265,55 @@ print("sent")
     assert victim.run("keychainctl " + " ".join(GET)).text.strip() == "s3cret"
 
 
+def test_numbers_without_an_account_leave_nothing_in_the_audit(daemon):
+    # A user with a range of numbers has thousands of them (/etc/subuid).
+    for number in range(3_000_000, 3_000_003):
+        said = speak_as(number, f"""
+print(wire.login_reply('{world.RUN}/offer.sock', wire.login_frame(
+    3, {number}, account='{ALICE[0]}', password='x')) == 'accepted')
+""")
+        assert said == ["False"]
+    daemon.stop()
+    log = world.STATE / "audit.jsonl"
+    assert not log.exists() or '"user":30000' not in log.read_text()
+
+
+def test_no_limit_of_a_search_ends_the_daemon(daemon, login):
+    login()
+    uid = world.pwd.getpwnam(ALICE[0]).pw_uid
+    said = speak_as(uid, """
+client = wire.Client()
+client.ask(wire.add_item('mail', 0), b's3cret')
+for limit in (1 << 63, (1 << 64) - 1, (1 << 63) - 1, 0):
+    # Leave out what needs a question: such a search is not cut short.
+    query = wire.field(2, 1) + wire.field(11, limit) + wire.field(12, 1) + wire.field(13, 2)
+    wire.Client().ask(wire.field(11, query))
+print(client.ask(wire.read_item('mail')).decode())
+""")
+    assert said == ["s3cret"]
+
+
+def test_small_things_by_the_hundred_thousand_take_no_memory_from_others(daemon):
+    uid = world.pwd.getpwnam(BOB[0]).pw_uid
+    said = speak_as(uid, r"""
+clients = [wire.Client() for _ in range(12)]
+for client in clients:
+    try:
+        client.say(wire.field(11, wire.field(2, 1) + b"\x1a\x00" * 500_000))
+    except OSError:
+        pass
+for client in clients:
+    try:
+        assert wire.refusal(client.hear()[0]) is not None
+    except (EOFError, OSError):
+        pass
+print("sent")
+""")
+    assert said == ["sent"]
+    most = next(line for line in open(f"/proc/{daemon.pid}/status") if line.startswith("VmHWM"))
+    assert int(most.split()[1]) < 200 * 1024, most
+
+
 def test_what_a_flood_of_refusals_leaves_in_the_audit_is_short(victim, daemon):
     uid = world.pwd.getpwnam(BOB[0]).pw_uid
     speak_as(uid, """

@@ -3,8 +3,11 @@
 
 import json
 import pwd
+import signal
 import subprocess
 import time
+
+import pytest
 
 import world
 from conftest import ALICE, BOB
@@ -55,3 +58,49 @@ def test_it_is_followed_while_the_daemon_writes(login):
 def test_a_user_is_told_that_only_root_may_read_it(login):
     told = login().run("keychainctl audit")
     assert told.status == 5 and "only root" in told.text and "sudo" in told.text
+
+
+# As keychaind(8) says it.
+RECORDS = "MESSAGE_ID=ad6a9009a3284defab5968290d73a1c2"
+
+
+@pytest.fixture
+def journal():
+    running = world.SystemJournal().start()
+    yield running
+    running.stop()
+
+
+def test_the_journal_has_each_record_in_fields(journal, login):
+    shell = login()
+    assert shell.run(ADD).status == 0
+    assert shell.run(GET, [ALICE[1]]).status == 0
+    assert shell.run(ADD).status == 9
+    uid = pwd.getpwnam(ALICE[0]).pw_uid
+    refusals = (RECORDS, "KEYCHAIN_OUTCOME=duplicate", f"KEYCHAIN_UID={uid}")
+    world.wait_for(lambda: journal.entries(*refusals), "the refusal")
+    refused, = journal.entries(*refusals)
+    assert refused["KEYCHAIN_OPERATION"] == "add" and refused["PRIORITY"] == "5"
+    assert refused["KEYCHAIN_PROGRAM"] == f"exe:{world.CONTROL}"
+    assert refused["MESSAGE"] == f"add by user {uid}'s exe:{world.CONTROL}: duplicate"
+    proven, = journal.entries(RECORDS, "KEYCHAIN_EVIDENCE=passcode")
+    assert proven["KEYCHAIN_OUTCOME"] == "allowed" and proven["PRIORITY"] == "6"
+    known, = [record for record in audit() if record["evidence"]]
+    assert [proven["KEYCHAIN_ITEM"]] == known["items"]
+    assert "bank" not in json.dumps(journal.entries(RECORDS))
+
+
+def test_a_journal_that_hangs_keeps_nobody_waiting(journal, daemon, login):
+    """Its socket is full after some ten entries."""
+    shell = login()
+    assert shell.run(ADD).status == 0
+    journal.process.send_signal(signal.SIGSTOP)
+    missing = "for n in $(seq 15); do keychainctl delete generic-password --service none; done"
+    assert shell.run(missing).status == 3
+    assert len([record for record in audit() if record["outcome"] == "notFound"]) == 15
+    journal.process.send_signal(signal.SIGCONT)
+    world.wait_for(lambda: len(journal.entries("KEYCHAIN_OUTCOME=notFound")) == 15, "the rest")
+    # Nor does it the daemon that ends.
+    journal.process.send_signal(signal.SIGSTOP)
+    assert shell.run(missing).status == 3
+    daemon.stop()

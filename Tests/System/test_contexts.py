@@ -75,6 +75,13 @@ def test_what_is_proven_beforehand_serves_the_context(windows):
     assert heard(shell, 4) == ["<done>", "<s3cret>", NOT_ALLOWED_TO_ASK, "<done>"]
 
 
+def test_what_was_proven_for_something_else_copies_no_keychain(windows):
+    shell, window = windows
+    start(shell, f"prove:{PASSCODE}:A", "backup:A")
+    answer(window)
+    assert heard(shell, 2) == ["<done>", NOT_ALLOWED_TO_ASK]
+
+
 def test_a_refused_proof_is_a_cancel_and_what_nothing_proves_fails(windows):
     shell, window = windows
     start(shell, f"prove:{PRESENCE}:A", f"prove:{BIOMETRY}:A", "prove:6:A", "prove:1:A", "prove:0:A")

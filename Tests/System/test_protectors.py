@@ -126,6 +126,17 @@ def test_who_is_not_there_changes_nothing(shell, daemon):
     assert paper not in lines + daemon.log()
 
 
+def test_whoever_guesses_gains_nothing_by_what_opens_by_itself(shell, machine):
+    assert shell.run(ADD_TPM, PASSWORDS).status == 0
+    number = identifier(shell, "tpm2")
+    for _ in range(8):
+        said = shell.run("keychainctl unlock", ["a guess"]).text
+        said += shell.run(f"keychainctl protector test {number}").text
+        if "too many tries" in said:
+            return
+    pytest.fail("one guess after the other was heard")
+
+
 def test_presence_without_the_password_adds_nothing(shell, machine):
     before = shell.run("keychainctl protector list").text
     assert shell.run(ADD_TPM, ["not the password", ALICE[1]]).status == 6

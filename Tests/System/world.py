@@ -189,6 +189,36 @@ class SSHServer:
                 "-o", "LogLevel=ERROR", "-o", "NumberOfPasswordPrompts=1", f"{user}@127.0.0.1"]
 
 
+class SystemJournal:
+    """The real systemd-journald, below the world's own /run, without the kernel's messages."""
+
+    PROGRAM = "/lib/systemd/systemd-journald"
+    CONFIGURATION = "[Journal]\nStorage=volatile\nReadKMsg=no\nAudit=no\n"
+
+    def start(self):
+        pathlib.Path("/etc/systemd/journald.conf.d").mkdir(parents=True, exist_ok=True)
+        pathlib.Path("/etc/systemd/journald.conf.d/keychain-test.conf").write_text(
+            self.CONFIGURATION)
+        pathlib.Path("/run/systemd/journal").mkdir(parents=True, exist_ok=True)
+        self.process = subprocess.Popen(
+            [self.PROGRAM], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL)
+        wait_for(lambda: accepts("/run/systemd/journal/stdout"), "the journal")
+        return self
+
+    def stop(self):
+        self.process.send_signal(signal.SIGCONT)
+        self.process.terminate()
+        self.process.wait(PATIENCE)
+        shutil.rmtree("/run/systemd/journal")
+        shutil.rmtree("/run/log/journal")
+
+    def entries(self, *matches):
+        """A field that an entry has several times is a list."""
+        told = run("journalctl", "--quiet", "--output=json", *matches).stdout
+        return [json.loads(line) for line in told.splitlines()]
+
+
 class Bus:
     """A bus of the world's own where the system's is."""
 
@@ -227,9 +257,12 @@ class LoginManager(Bus):
 <allow own="{NAME}"/><allow send_destination="{NAME}"/>
 </policy></busconfig>"""
 
-    def __init__(self, can_hibernate="na"):
+    WAYS_TO_THE_DISK = ("Hibernate", "HybridSleep", "SuspendThenHibernate")
+
+    def __init__(self, **can):
+        """What it says of the ways to write memory to the disk; of the others, that there are none."""
+        self.can = {f"Can{way}": can.get(way, "na") for way in self.WAYS_TO_THE_DISK}
         super().__init__()
-        self.can_hibernate = can_hibernate
         self.folder = pathlib.Path("/run/systemd")
         for name in ("seats", "sessions"):
             (self.folder / name).mkdir(parents=True, exist_ok=True)
@@ -240,7 +273,7 @@ class LoginManager(Bus):
         pathlib.Path("/etc/dbus-1/system.d/keychain-test.conf").write_text(self.POLICY)
         super().start()
         self._run("/usr/bin/python3", "-m", "dbusmock", "--system", "--template", "logind",
-                  "--parameters", json.dumps({"CanHibernate": self.can_hibernate}))
+                  "--parameters", json.dumps(self.can))
         self.bus = dbus.bus.BusConnection(self.ADDRESS)
         wait_for(lambda: self.bus.name_has_owner(self.NAME), "logind")
         return self

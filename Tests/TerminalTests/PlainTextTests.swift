@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FoundationEssentials
 import Terminal
 import Testing
 
@@ -20,6 +21,15 @@ import Testing
     func `what could deceive a reader is shown escaped`(text: String, shown: String) {
         #expect(PlainText.line(text) == shown)
         #expect(PlainText.escaped(text) == shown)
+    }
+
+    @Test func `JSON for a terminal means the same and shows no such character`() throws {
+        let texts = ["\u{9b}31m", "\u{202e}evil", "\u{7f}", "\u{e0001}", "Grüße 🔑", "a\nb"]
+        let json = String(decoding: try JSONEncoder().encode(texts), as: UTF8.self)
+        let shown = PlainText.json(json + "\n")
+        #expect(shown.contains(#""\u009b31m""#) && shown.contains("Grüße 🔑"))
+        #expect(PlainText.escaped(shown) == shown)
+        #expect(try JSONDecoder().decode([String].self, from: Data(shown.utf8)) == texts)
     }
 
     @Test func `a line end stays only where lines are wanted`() {

@@ -4,8 +4,8 @@ internal import Foundation
 internal import KeychainModel
 internal import Synchronization
 
-/// One JSON line for each decision, in a file of the state folder: who, what, with which evidence,
-/// and how it ended. Neither secrets nor names of items.
+/// One JSON line for each decision, in a file of the state folder, and an entry of the journal where
+/// there is one: who, what, with which evidence, and how it ended. Neither secrets nor names of items.
 ///
 /// Reads that needed no question, and those that found nothing, are counted and written together, so
 /// that a program that reads much does not fill the disk. So is everything beyond a user's allowance
@@ -18,7 +18,7 @@ final class AuditLog: Sendable {
             restore, repair
         case addProtector, removeProtector, testProtector, unlockAtLogin
         /// What PAM's module or a screen locker asked for.
-        case login, logout, offerPassword, changePassword, resetPassword
+        case login, logout, offerPassword, changePassword, resetPassword, endPasscode
     }
 
     /// Who it was.
@@ -33,14 +33,16 @@ final class AuditLog: Sendable {
     static let burst = 60
     fileprivate static let secondsPerLine = 6.0
     fileprivate static let mostPrograms = 16
-    fileprivate static let mostCounted = 512
+    /// Of one user's that are counted apart; what he does besides is counted by operation alone.
+    static let mostKinds = 32
+    fileprivate static let mostCounted = 4096
     fileprivate static let countFor: Duration = .seconds(10)
 
     fileprivate struct Tally: Hashable {
         let operation: Operation
         let user: UInt32
         var program: String
-        let outcome: String
+        var outcome: String
     }
     fileprivate struct Allowance {
         var lines = Double(AuditLog.burst)
@@ -48,16 +50,20 @@ final class AuditLog: Sendable {
     }
     fileprivate struct State {
         var file: AuditFile
+        let journal: AuditJournal?
         /// How many there were, and what is known of the first.
         var tallies: [Tally: (count: Int, first: Account?)] = [:]
         var programs: [UInt32: Set<String>] = [:]
+        var kinds: [UInt32: Int] = [:]
         var allowances: [UInt32: Allowance] = [:]
         var countedSince = ContinuousClock.now
     }
 
     private let state: Mutex<State>
 
-    init(folder: String) { state = Mutex(State(file: AuditFile(folder + "/audit.jsonl"))) }
+    init(folder: String, journal: AuditJournal? = nil) {
+        state = Mutex(State(file: AuditFile(folder + "/audit.jsonl"), journal: journal))
+    }
 
     func record(
         _ operation: Operation, _ asker: any Asker, _ evidence: Evidence, _ refusal: Refusal?
@@ -91,7 +97,7 @@ final class AuditLog: Sendable {
         let account = isToldOf ? nil : Account(notes, completedBy: facts)
         state.withLock { state in
             if hasLine {
-                state.file.append(Self.line(operation, subject, evidence, outcome, notes, account))
+                state.append(Self.record(operation, subject, evidence, outcome, notes, account))
             } else {
                 state.count(place, account)
             }
@@ -106,27 +112,10 @@ final class AuditLog: Sendable {
     /// Writes what has been counted.
     func flush() { state.withLock { $0.flush() } }
 
-    private struct Record: Encodable {
-        let time: Date
-        let operation: String
-        let user: UInt32
-        let process: Int32?
-        let program: String
-        let session: Int32?
-        let evidence: [String]
-        let outcome: String
-        /// Ids of the rules that made it so.
-        let because: [String]
-        /// Fingerprints of the items that were concerned.
-        let items: [String]
-        let count: Int
-        let milliseconds: Double?
-        /// What an item's list of programs had to do with it.
-        let trust: String?
-        let request: String?
-        let decision: String?
-        let requires: String?
-        let would: String?
+    /// The last that is written.
+    func finish() {
+        flush()
+        state.withLock { $0.journal }?.finish()
     }
 
     /// What the policy made of a request, in words that `keychainctl policy` reads.
@@ -141,14 +130,11 @@ final class AuditLog: Sendable {
         }
     }
 
-    fileprivate static func line(
+    fileprivate static func record(
         _ operation: Operation, _ subject: Subject, _ evidence: Evidence, _ outcome: String,
         _ notes: RequestNotes? = nil, _ account: Account?, count: Int = 1
-    ) -> Data {
-        let encoder = JSONEncoder()
-        encoder.dateEncodingStrategy = .iso8601
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        let record = Record(
+    ) -> AuditRecord {
+        AuditRecord(
             time: Date(), operation: operation.rawValue, user: subject.user,
             process: subject.process, program: subject.program, session: subject.session,
             evidence: evidence.proofs.map(\.method.words), outcome: outcome,
@@ -158,9 +144,6 @@ final class AuditLog: Sendable {
             request: account?.request, decision: account?.decision.outcome.rawValue,
             requires: account?.decision.requires?.json,
             would: account?.decision.would?.rawValue)
-        var line = (try? encoder.encode(record)) ?? Data()
-        line.append(UInt8(ascii: "\n"))
-        return line
     }
 }
 
@@ -199,7 +182,15 @@ extension AuditLog.State {
                 tally.program = "others"
             }
         }
+        if tallies[tally] == nil, kinds[tally.user, default: 0] >= AuditLog.mostKinds {
+            (tally.program, tally.outcome) = ("others", "several")
+        }
         return tally
+    }
+
+    fileprivate mutating func append(_ record: AuditRecord) {
+        file.append(record.line)
+        journal?.append(record)
     }
 
     fileprivate mutating func count(_ tally: AuditLog.Tally, _ account: AuditLog.Account?) {
@@ -207,6 +198,7 @@ extension AuditLog.State {
             tallies[tally] = (known.count + 1, known.first ?? account)
         } else {
             tallies[tally] = (1, account)
+            kinds[tally.user, default: 0] += 1
         }
         if tallies.count > AuditLog.mostCounted || countedSince + AuditLog.countFor < .now {
             flush()
@@ -217,12 +209,13 @@ extension AuditLog.State {
         for (tally, (count, first)) in tallies {
             let subject = AuditLog.Subject(
                 user: tally.user, process: nil, program: tally.program, session: nil)
-            file.append(
-                AuditLog.line(
+            append(
+                AuditLog.record(
                     tally.operation, subject, Evidence(), tally.outcome, nil, first, count: count))
         }
         tallies = [:]
         programs = [:]
+        kinds = [:]
         countedSince = .now
     }
 }

@@ -131,10 +131,16 @@ final class CallerFacts: Sendable {
 /// The systemd units and the slice in the path of a control group.
 struct ControlGroup {
     /// Of the system's own manager; nil for what starts other people's programs.
-    let unit: String?
-    let slice: String?
+    var unit: String? { SystemUnit.name(lines) }
+    /// The system's own: below the first unit anybody can make a name.
+    var slice: String? { slices.last }
     /// Of a user's manager, where anybody can make a name.
     let userUnit: String?
+
+    /// From the top.
+    let slices: [String]
+    let unitBelowSlices: String?
+    private let lines: [UInt8]
 
     /// nil where the lines name no unified hierarchy.
     init?(_ lines: [UInt8]) {
@@ -142,8 +148,9 @@ struct ControlGroup {
         guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix("0::/") })
         else { return nil }
         let parts = line.dropFirst("0::/".count).split(separator: "/").map(String.init)
-        unit = SystemUnit.name(lines)
-        slice = parts.last { $0.hasSuffix(".slice") }
+        self.lines = lines
+        slices = Array(parts.prefix { $0.hasSuffix(".slice") })
+        unitBelowSlices = parts.dropFirst(slices.count).first
         let manager = parts.firstIndex { $0.hasPrefix("user@") && $0.hasSuffix(".service") }
         userUnit = manager.flatMap { place in
             parts[(place + 1)...].last { $0.hasSuffix(".service") || $0.hasSuffix(".scope") }

@@ -143,21 +143,34 @@ enum SystemUnit {
         "cron.service", "crond.service", "anacron.service", "atd.service", "ssh.service",
         "sshd.service", "systemd-logind.service", "gdm.service", "gdm3.service", "sddm.service",
         "lightdm.service", "display-manager.service", "docker.service", "containerd.service",
+        // Those that log people in without a session of PAM's, or before there is one.
+        "dropbear.service", "greetd.service", "xrdp.service", "xrdp-sesman.service",
+        "console-getty.service", "debug-shell.service",
     ]
-    private static let launcherTemplates = ["getty@", "serial-getty@", "user@", "sshd@", "ssh@"]
+    private static let launcherTemplates = [
+        "getty@", "serial-getty@", "container-getty@", "user@", "sshd@", "ssh@", "dropbear@",
+    ]
+    /// They run users' commands, in no login where PAM makes none.
+    private static let schedulers = ["cron.service", "crond.service", "atd.service"]
 
-    /// `name.service` directly below `system.slice` or a slice of it; nil for everything else, users'
-    /// own units above all.
+    /// The service, unless what it runs are other people's programs.
     static func name(_ cgroup: [UInt8]) -> String? {
-        let text = String(decoding: cgroup, as: UTF8.self)
-        guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix("0::/") })
-        else { return nil }
-        let parts = line.dropFirst("0::/".count).split(separator: "/")
-        guard parts.first == "system.slice",
-            let unit = parts.dropFirst().first(where: { $0.hasSuffix(".service") }),
-            !launchers.contains(String(unit)),
+        guard let unit = service(cgroup), !launchers.contains(unit),
             !launcherTemplates.contains(where: unit.hasPrefix)
         else { return nil }
-        return String(unit)
+        return unit
+    }
+
+    static func isScheduler(_ cgroup: [UInt8]) -> Bool {
+        service(cgroup).map(schedulers.contains) ?? false
+    }
+
+    /// `name.service` directly below `system.slice` or a slice of it; nil for everything else: what
+    /// lies below a service or a scope is named by whoever it was given to.
+    private static func service(_ cgroup: [UInt8]) -> String? {
+        guard let group = ControlGroup(cgroup), group.slices.first == "system.slice",
+            let unit = group.unitBelowSlices, unit.hasSuffix(".service")
+        else { return nil }
+        return unit
     }
 }

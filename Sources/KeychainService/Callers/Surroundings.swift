@@ -88,13 +88,17 @@ struct Surroundings: Sendable {
                 ? "remote-desktop" : "other"
         }
         guard let controlGroup = process?.cgroup() else { return nil }
+        return Self.kind(outsideLogins: controlGroup)
+    }
+
+    /// The same of what belongs to no login.
+    static func kind(outsideLogins controlGroup: [UInt8]) -> String? {
+        // Before all else: below it users make control groups of any name.
         let text = String(decoding: controlGroup, as: UTF8.self)
-        if ["/cron.service", "/crond.service", "/atd.service"].contains(where: text.contains) {
-            return "cron"
-        }
-        if SystemUnit.name(controlGroup) != nil { return "service" }
         // Under a user's own manager anything may have started it.
-        return text.contains("/user@") || text.contains("/user.slice") ? nil : "other"
+        if text.contains("/user@") || text.contains("/user.slice") { return nil }
+        if SystemUnit.isScheduler(controlGroup) { return "cron" }
+        return SystemUnit.name(controlGroup) != nil ? "service" : "other"
     }
 
     /// Milliseconds, with those asleep.

@@ -60,6 +60,9 @@ final class Guesses: Sendable {
 }
 
 extension Guesses.Outcome {
-    /// What a try that ended with this error tells.
-    init(_ refusal: Refusal) { self = refusal == .wrongPassword ? .wrong : .undecided }
+    /// What a try that ended with this error tells. A security key that heard eight wrong PINs is
+    /// of no use any more.
+    init(_ refusal: Refusal) {
+        self = refusal == .wrongPassword || refusal == .wrongPIN ? .wrong : .undecided
+    }
 }

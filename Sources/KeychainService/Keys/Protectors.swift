@@ -9,13 +9,15 @@ internal import Synchronization
 /// Opens, makes and re-wraps keychains with what protects their keys: a password, this device.
 ///
 /// Derivations run one at a time in the whole service: each takes 64 MiB and a quarter of a second.
+/// Of one user's only one stands in the queue, so that who starts many waits for himself.
 final class Protectors: Sendable {
     private let folder: KeychainFolder
     let deviceKey: SealingKey
     let keys: ProtectorKeys
     /// A keychain that is made without a password can be opened by this device.
-    private let allowsDeviceProtector: Bool
+    let allowsDeviceProtector: Bool
     private let oneAtATime = Mutex(())
+    private let turns = Mutex<[UInt32: Turn]>([:])
     /// Application passwords cost less, and don't wait for logins, nor these for them.
     private let oneApplicationAtATime = Mutex(())
 
@@ -55,7 +57,7 @@ final class Protectors: Sendable {
         _ keychain: OpenKeychain, _ password: HeldSecret
     ) throws(Refusal) -> UnlockedKeys {
         let secret = deviceSecret(keychain)
-        return try oneDerivation { () throws(KeychainStoreError) in
+        return try oneDerivation(keychain) { () throws(KeychainStoreError) in
             try keychain.file.unlock(
                 password: password.bytes, deviceSecret: secret, deviceKey: deviceKey)
         }
@@ -66,7 +68,7 @@ final class Protectors: Sendable {
         _ keychain: OpenKeychain, _ password: HeldSecret
     ) throws(Refusal) -> LoginOutcome {
         let secret = deviceSecret(keychain)
-        return try oneDerivation { () throws(KeychainStoreError) in
+        return try oneDerivation(keychain) { () throws(KeychainStoreError) in
             try keychain.file.login(
                 password: password.bytes, deviceSecret: secret, deviceKey: deviceKey)
         }
@@ -119,7 +121,7 @@ final class Protectors: Sendable {
         let recovery = try recoveryKey.map { text throws(Refusal) in
             try keys.make(.recoveryKey(text))
         }
-        try oneAtATime.withLock { _ throws(Refusal) in
+        try derive(for: user) { () throws(Refusal) in
             let secret = password == nil ? nil : HeldSecret(SecretBytes(random: 32))
             try folder.create(name, of: user) { path, owner throws(KeychainStoreError) in
                 // One of a creation that did not come to its end, or of a keychain that is gone.
@@ -137,7 +139,7 @@ final class Protectors: Sendable {
         _ path: String, _ owner: KeychainOwner
     ) throws(Refusal) -> ReturningKeychain {
         do { return try ReturningKeychain(path, owner: owner, deviceKey: deviceKey) } catch {
-            throw Refusal(error)
+            throw error == .wrongDeviceKey ? .notOpenedHere : Refusal(error)
         }
     }
 
@@ -165,7 +167,7 @@ final class Protectors: Sendable {
     private func withDeviceSecret<R: ~Copyable>(
         _ keychain: OpenKeychain, _ body: (HeldSecret) throws(KeychainStoreError) -> R
     ) throws(Refusal) -> R {
-        try derive { () throws(Refusal) in
+        try derive(for: keychain.user) { () throws(Refusal) in
             let secret = try deviceSecretOrNew(keychain)
             do throws(KeychainStoreError) { return try body(secret) } catch {
                 throw Refusal(error)
@@ -174,18 +176,29 @@ final class Protectors: Sendable {
     }
 
     private func oneDerivation<R: ~Copyable>(
-        _ body: () throws(KeychainStoreError) -> R
+        _ keychain: OpenKeychain, _ body: () throws(KeychainStoreError) -> R
     ) throws(Refusal) -> R {
-        try derive { () throws(Refusal) in
+        try derive(for: keychain.user) { () throws(Refusal) in
             do throws(KeychainStoreError) { return try body() } catch { throw Refusal(error) }
         }
     }
 
     /// One derivation at a time.
     func derive<R: ~Copyable>(
-        _ body: () throws(Refusal) -> R
+        for user: UInt32, _ body: () throws(Refusal) -> R
     ) throws(Refusal) -> R {
-        try oneAtATime.withLock { _ throws(Refusal) in try body() }
+        let turn = turns.withLock { turns in
+            let turn = turns[user] ?? Turn()
+            turns[user] = turn
+            return turn
+        }
+        return try turn.lock.withLock { _ throws(Refusal) in
+            try oneAtATime.withLock { _ throws(Refusal) in try body() }
+        }
+    }
+
+    private final class Turn: Sendable {
+        let lock = Mutex(())
     }
 
     // MARK: The device secret of passcode-set items
@@ -203,6 +216,11 @@ final class Protectors: Sendable {
             return nil
         }
         return HeldSecret(kept)
+    }
+
+    /// Another is made where one is needed again.
+    func destroyDeviceSecret(_ keychain: OpenKeychain) {
+        PrivateFile.remove(folder.deviceSecretPath(keychain.name, keychain.user))
     }
 
     private func keep(

@@ -36,6 +36,9 @@ public final class LoginServer: Sendable {
         let part = ConnectionLimits.Part(connection.peerUser, accounts)
         guard limits.begin(part) else { return }
         defer { limits.end(part) }
+        // Nobody's: a user who makes namespaces has thousands of numbers, and would have as many
+        // shares of the audit.
+        guard part != .withoutAccount else { return reply(.notEntitled, connection) }
         guard let request = try? connection.receive() else { return }
         handle(request, connection)
     }

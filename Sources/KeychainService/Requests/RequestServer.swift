@@ -12,6 +12,10 @@ public final class RequestServer: Sendable {
     /// A client keeps its connection, but not for ever.
     private static let nextRequestWithin: Duration = .seconds(900)
 
+    /// Bytes in memory that a byte of a message can become: an empty attribute has two bytes, and is
+    /// a value of 64 in a list that grows by doubling.
+    private static let unfolding = 32
+
     private let listener: Listener
     private let service: KeychainService
     private let resolver: CallerResolver
@@ -70,7 +74,7 @@ public final class RequestServer: Sendable {
             do {
                 let frame = try connection.receive(.request, within: patience) {
                     bytes throws(SocketError) in
-                    do { share = try memory.take(bytes, for: caller.user) } catch {
+                    do { share = try memory.take(Self.room(for: bytes), for: caller.user) } catch {
                         throw .noRoom
                     }
                 }
@@ -115,6 +119,10 @@ public final class RequestServer: Sendable {
             case .promptReply: return
             }
         }
+    }
+
+    private static func room(for frame: FrameLimits) -> Int {
+        frame.secrets + (frame.message > MemoryBudget.free ? frame.message * unfolding : 0)
     }
 
     private func answer(

@@ -23,6 +23,9 @@ struct Keybag {
 
     static let identifierBytes = 16
     static let mostProtectors = 24
+    /// The keychain's, and one that a change or a login left beside it. Each costs whoever tries a
+    /// wrong one a derivation.
+    static let mostPasswords = 2
     /// Protectors, and a value for each entry.
     private static let mostRows = 32
     private static let fingerprintBytes = 16
@@ -48,7 +51,8 @@ struct Keybag {
             }
         }
         guard protectors.count <= Self.mostProtectors,
-            protectors.count + entries.count <= Self.mostRows
+            protectors.count + entries.count <= Self.mostRows,
+            protectors.filter({ $0.kind == .password }).count <= Self.mostPasswords
         else { throw KeychainStoreError.damaged }
         self.entries = entries
         self.protectors = protectors.sorted { ($0.made, $0.name) < ($1.made, $1.name) }

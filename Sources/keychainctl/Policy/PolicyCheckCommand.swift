@@ -34,7 +34,7 @@ struct PolicyCheckCommand: ParsableCommand {
         }
         let report = DiagnosticReport(diagnostics.sorted())
         if json {
-            StandardStream.output.write(report.json + "\n")
+            StandardStream.output.write(PlainText.json(report.json) + "\n")
         } else if sarif {
             StandardStream.output.write(report.sarif + "\n")
         } else {

@@ -32,7 +32,7 @@ struct PolicyDiffCommand: ParsableCommand {
         let found = analysis.difference(to: after.policy)
         let widening = found.changes.count { $0.isNewAccess }
         if json {
-            StandardStream.output.write(found.json + "\n")
+            StandardStream.output.write(PlainText.json(found.json) + "\n")
         } else {
             tell(found, widening)
         }

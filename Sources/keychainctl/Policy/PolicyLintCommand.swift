@@ -23,7 +23,7 @@ struct PolicyLintCommand: ParsableCommand {
         let report = DiagnosticReport(
             (loaded.diagnostics.filter { $0.code.rawValue >= 1_016 } + found.diagnostics).sorted())
         if json {
-            StandardStream.output.write(report.json + "\n")
+            StandardStream.output.write(PlainText.json(report.json) + "\n")
         } else {
             PolicyOutput.tell(report.diagnostics, to: .output)
             StandardStream.output.write(

@@ -65,7 +65,7 @@ enum AccessText {
 
     static func write(_ list: PolicyAccessList, asJSON: Bool) {
         if asJSON {
-            StandardStream.output.write(list.json + "\n")
+            StandardStream.output.write(PlainText.json(list.json) + "\n")
             return
         }
         var lines = list.accesses.flatMap { access in
