@@ -45,6 +45,8 @@ struct FolderTests {
                 "/etc/50-own.yaml"))
         #expect(loaded.diagnostics.isEmpty)
         #expect(ids(loaded) == ["own.a"])
+        #expect(loaded.replacements.map(\.old) == ["base.a"])
+        #expect(loaded.replacements.map(\.new) == ["own.a"])
         #expect(loaded.weakened.map(\.what) == ["base.a"])
         #expect(loaded.weakened.map(\.by) == ["own.a"])
         #expect(loaded.weakened.map(\.forbids) == [["base.a"]])

@@ -27,6 +27,31 @@ struct MistakeTests {
         #expect(diagnostics.contains { $0.code == mistake.code })
     }
 
+    @Test(arguments: [
+        ("allow: ok", "permit"), ("deny: no", "forbid"), ("require: password", "passcode"),
+        ("forbid: no, operations: read", "read-secret"), ("forbid: no, except: []", "unless"),
+        ("forbid: no, subject: {program: /bin/a}", "exe"),
+        ("require: passcode, scope: login", "session"),
+    ])
+    func `words of other systems lead to ours`(_ rule: String, _ word: String) {
+        let told = load(rules("  - {id: a.b, \(rule)}\n")).diagnostics.map(\.text).joined()
+        #expect(told.contains("did you mean \"\(word)\"?"))
+    }
+
+    @Test(arguments: [
+        ("  - id: a.b\n   forbid: no\n", "indent what belongs together alike"),
+        (
+            "  - id: a.b\n    forbid: no\n     operations: sign\n",
+            "indent keys that belong together"
+        ),
+        ("  - id: a.b\n    forbid: not here: elsewhere\n", "quote a text that has \": \" in it"),
+    ])
+    func `what is no YAML is told with what is mostly the matter`(_ text: String, _ advice: String)
+    {
+        let told = load(rules(text)).diagnostics.map(\.text).joined()
+        #expect(told.contains("error[KC1014]") && told.contains(advice))
+    }
+
     @Test func `every code has a test that shows its text`() {
         let shown = Set(
             (formMistakes + fieldMistakes + ruleMistakes + meaningMistakes + testMistakes)
@@ -35,6 +60,7 @@ struct MistakeTests {
         let elsewhere: Set<DiagnosticCode> = [
             .notUTF8, .fileTooLarge, .tooManyValues, .tooManyRules, .tooMuchRedacted, .unreadable,
             .wrongOwner, .wrongMode, .linkedElsewhere, .notARegularFile, .notATest, .unknownName,
+            .impossibleName,
             .duplicateRule, .permitOutsideClosed, .unconfiguredService, .untested, .dead, .shadowed,
             .slow, .undecided, .refutedAssertion, .undecidedAssertion,
         ]

@@ -355,6 +355,13 @@ def test_status_tells_what_is_in_force_and_only_root_reloads(shell, admin, daemo
     assert world.run(world.CONTROL, "policy", "reload", check=False).returncode != 0
 
 
+def test_status_tells_which_rule_stands_for_one_of_the_vendor_s(admin, daemon):
+    admin("rules:\n  - id: test.acl\n    replaces: base.change-acl\n    require: companion\n"
+          "    operations: change-acl\n")
+    told = world.run(world.CONTROL, "policy", "status").stdout
+    assert "replaced: base.change-acl by test.acl" in told
+
+
 def test_what_was_proven_in_one_login_serves_no_other(shell, admin, login):
     # Not the password: that was typed at both logins.
     second = pathlib.Path("/etc/pam.d/keychain-second")

@@ -55,7 +55,7 @@ extension PolicyAnalysis {
         for place in near.indices {
             var own = ChangeCollector(evaluators.0, evaluators.1, day: day, tellsNeeds: false)
             do throws(Budget.Spent) {
-                try budget.lend(mostCells / 6) { part throws(Budget.Spent) in
+                try budget.lend(mostCells / 20) { part throws(Budget.Spent) in
                     try collect([near[place]], apartFrom: near[..<place], sets, &own, &part)
                 }
             } catch {

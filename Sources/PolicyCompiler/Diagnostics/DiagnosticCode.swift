@@ -67,6 +67,7 @@ public enum DiagnosticCode: Int, Sendable, Hashable, CaseIterable {
     case chosenByCreator = 3013
     case interpreter = 3014
     case userWritablePath = 3015
+    case impossibleName = 3016
     case weakShare = 3021
     case broadShare = 3022
     case complainTooLong = 3030

@@ -7,9 +7,33 @@ enum Suggestion {
 
     /// `did you mean "exe"?`, or the words there are where none is near and they are few.
     static func advice(for word: String, among known: [String]) -> String? {
-        if let near = nearest(to: word, among: known) { return "did you mean \"\(near)\"?" }
+        let near = meant(by: word, among: known) ?? nearest(to: word, among: known)
+        if let near { return "did you mean \"\(near)\"?" }
         guard known.count <= 12, !known.isEmpty else { return nil }
         return "one of: " + known.joined(separator: ", ")
+    }
+
+    /// The words of other systems' policies, and of everyday speech, for ours.
+    private static let others: [String: [String]] = [
+        "allow": ["permit"], "accept": ["permit"], "grant": ["permit"],
+        "deny": ["forbid", "deny"], "refuse": ["forbid"], "reject": ["forbid"],
+        "except": ["unless"], "condition": ["when"], "conditions": ["when"], "who": ["subject"],
+        "action": ["operations"], "actions": ["operations"], "item": ["resource"],
+        "object": ["resource"], "read": ["read-secret"], "get": ["read-secret"],
+        "list": ["read-attributes"], "search": ["read-attributes"], "create": ["add"],
+        "modify": ["update"], "change": ["update"], "edit": ["update"], "remove": ["delete"],
+        "path": ["exe"], "program": ["exe", "process"], "command": ["exe"], "binary": ["exe"],
+        "executable": ["exe"], "process": ["exe"], "systemd-unit": ["unit"], "flatpak": ["app"],
+        "snap": ["app"], "selinux": ["label"], "apparmor": ["label"], "username": ["user"],
+        "hostname": ["host"], "password": ["passcode"], "pin": ["passcode"],
+        "fingerprint": ["biometry"], "touch": ["presence"], "user-presence": ["presence"],
+        "consent": ["confirm"], "yubikey": ["companion"], "security-key": ["companion"],
+        "fido2": ["companion"], "login": ["session"], "terminal": ["tty"], "url": ["server"],
+        "domain": ["server"], "locked": ["screen-locked"], "ssh": ["remote"],
+    ]
+
+    private static func meant(by word: String, among known: [String]) -> String? {
+        others[word.lowercased()]?.first(where: known.contains)
     }
 
     static func nearest(to word: String, among known: [String]) -> String? {

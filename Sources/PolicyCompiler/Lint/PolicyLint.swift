@@ -6,6 +6,7 @@ public struct PolicyLint: Sendable {
     /// Something a policy names and a machine may lack.
     public enum Name: Sendable, Hashable {
         case unit(String)
+        case group(String)
         case service(String)
     }
 
@@ -23,6 +24,7 @@ public struct PolicyLint: Sendable {
         files = Dictionary(
             loaded.files.map { (PolicyText($0.source.path), $0) }, uniquingKeysWith: { $1 })
         checkRules(loaded.policy, today)
+        checkShapes(loaded.policy)
         checkTests(loaded)
         checkSpeed(loaded)
         if let machine { checkNames(loaded.policy, machine) }
@@ -59,6 +61,26 @@ public struct PolicyLint: Sendable {
                 finding.kind.code, finding.id, finding.origin, finding.message,
                 notes: [foreign, places.isEmpty ? nil : finding.kind.reason + places]
                     .compactMap(\.self))
+        }
+    }
+
+    /// Names as nothing has them: a rule on one never matches for certain.
+    private mutating func checkShapes(_ policy: PolicySet) {
+        let shapes: [(TextField, String, (String) -> Bool)] = [
+            (.exe, "a path as /usr/bin/git", { $0.hasPrefix("/") }),
+            (.unit, "a unit as nginx.service", { $0.contains(".") }),
+            (.userUnit, "a unit as syncthing.service", { $0.contains(".") }),
+            (.slice, "a slice as system.slice", { $0.hasSuffix(".slice") }),
+        ]
+        for rule in policy.rules {
+            for (field, shape, isMet) in shapes {
+                for name in rule.match.literals(of: field) where !isMet(name.string) {
+                    note(
+                        .impossibleName, rule.id, rule.origin,
+                        "\(rule.id) names the \(field.name) \"\(name)\", as there is none",
+                        advice: "write \(shape)")
+                }
+            }
         }
     }
 
@@ -101,11 +123,14 @@ public struct PolicyLint: Sendable {
 
     private mutating func checkNames(_ policy: PolicySet, _ machine: (Name) -> Bool) {
         for rule in policy.rules {
-            for unit in rule.match.box.conditions.literals(of: .unit)
-            where !machine(.unit(unit.string)) {
-                note(
-                    .unknownName, rule.id, rule.origin,
-                    "\(rule.id) names the unit \(unit), which this machine lacks")
+            for (field, what) in [(TextField.unit, "unit"), (.group, "group")] {
+                for name in rule.match.literals(of: field) {
+                    let named = field == .unit ? Name.unit(name.string) : .group(name.string)
+                    guard !machine(named) else { continue }
+                    note(
+                        .unknownName, rule.id, rule.origin,
+                        "\(rule.id) names the \(what) \(name), which this machine lacks")
+                }
             }
             for service in rule.effect.services where !machine(.service(service.string)) {
                 note(
@@ -149,10 +174,12 @@ extension PolicyConstraint {
     }
 }
 
-extension [PolicyCondition] {
+extension PolicyMatch {
+    /// In the rule and its exceptions.
     fileprivate func literals(of field: TextField) -> [PolicyText] {
-        filter { $0.isText(field) }.flatMap(\.patterns).compactMap {
-            if case .literal(let text) = $0 { text } else { nil }
-        }
+        ([box] + exceptions).flatMap(\.conditions).filter { $0.isText(field) }
+            .flatMap(\.patterns).compactMap {
+                if case .literal(let text) = $0 { text } else { nil }
+            }
     }
 }

@@ -12,6 +12,11 @@ public struct LoadedPolicies: Sendable {
     /// Files and rules of an earlier folder that forbade something and no longer count.
     public internal(set) var weakened: [Weakening] = []
 
+    /// Rules in force that stand for one of an earlier folder.
+    public var replacements: [(old: PolicyText, new: PolicyText)] {
+        policy.rules.compactMap { rule in rule.replaces.map { ($0, rule.id) } }
+    }
+
     public struct Weakening: Sendable, Hashable {
         /// The file, or the id of the rule.
         public let what: String

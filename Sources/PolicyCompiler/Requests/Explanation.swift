@@ -59,7 +59,12 @@ extension PolicySet {
     fileprivate var explained: [Explanation.Rule] {
         closed.map {
             Explanation.Rule(id: $0.id, origin: $0.origin, words: "closed: nothing permits it")
-        } + rules.map { Explanation.Rule(id: $0.id, origin: $0.origin, words: $0.effect.words) }
+        }
+            + rules.map { rule in
+                let replaced = rule.replaces.map { " (replaces \($0))" } ?? ""
+                return Explanation.Rule(
+                    id: rule.id, origin: rule.origin, words: rule.effect.words + replaced)
+            }
     }
 }
 

@@ -41,13 +41,25 @@ enum YAMLDocument {
             let begun = context.flatMap { source.line($0.mark.line) == nil ? nil : $0 }
             let notes = begun.map { ["\($0.text) that begins at \($0.mark)"] } ?? []
             return Diagnostic(
-                .syntax, in: source, at: place, "this is not YAML: \(problem)", notes: notes)
+                .syntax, in: source, at: place, "this is not YAML: \(problem)",
+                advice: advice(on: problem), notes: notes)
         case .duplicatedKeysInMapping(let names, let context):
             let place = SourcePlace(line: context.mark.line, column: context.mark.column)
             return YAMLProfile.duplicate(names.first ?? "", source, place)
         default:
             return Diagnostic(.syntax, path: source.path, "the file can't be read as YAML")
         }
+    }
+
+    /// What is mostly the matter when the parser says so.
+    private static func advice(on problem: String) -> String? {
+        if problem.contains("mapping values are not allowed") {
+            return "indent keys that belong together alike; quote a text that has \": \" in it"
+        }
+        if problem.contains("did not find expected '-'") || problem.contains("expected key") {
+            return "indent what belongs together alike"
+        }
+        return nil
     }
 
     /// Makes values of the parser's nodes.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import FoundationEssentials
+internal import LocalSocket
 internal import PolicyCompiler
 
 /// What policies may name and this machine has.
@@ -15,6 +16,7 @@ struct Machine {
         case .unit(let unit):
             Self.exists(Self.template(of: unit), in: Self.unitFolders)
                 || Self.exists(unit, in: Self.unitFolders)
+        case .group(let group): UserGroup.exists(group)
         case .service(let service): Self.exists(service, in: Self.pamFolders)
         }
     }

@@ -41,7 +41,8 @@ struct PolicyCompileCommand: ParsableCommand {
         let files = loaded.files.filter { !$0.isMask }.map { file in
             "\(file.source.path): \(PolicyOutput.count(file.ruleCount, "rule"))"
         }
+        let replaced = loaded.replacements.map { "replaced: \($0.old) by \($0.new)" }
         let weakened = loaded.weakened.map { "weakened: \($0.what) by \($0.by)" }
-        return (files + weakened).joined(separator: "\n")
+        return (files + replaced + weakened).joined(separator: "\n")
     }
 }

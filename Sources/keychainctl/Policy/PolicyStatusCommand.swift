@@ -28,6 +28,7 @@ struct PolicyStatusCommand: ParsableCommand {
                 ? "\(file.source.path): empty, masks files of its name"
                 : "\(file.source.path): \(file.name), \(PolicyOutput.count(file.ruleCount, "rule"))"
         }
+        lines += loaded.replacements.map { "replaced: \($0.old) by \($0.new)" }
         for weakening in loaded.weakened {
             let forbids = weakening.forbids.map(\.string).joined(separator: ", ")
             lines.append(

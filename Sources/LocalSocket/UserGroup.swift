@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Glibc
+
+/// The groups that this machine knows, in whichever database.
+public enum UserGroup {
+    /// False also where nobody could say.
+    public static func exists(_ name: String) -> Bool {
+        // Safe: everything the library writes to lives until it has been looked at.
+        unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64 * 1024) { buffer in
+            var entry = unsafe group()
+            var found: UnsafeMutablePointer<group>?
+            let result = unsafe getgrnam_r(
+                name, &entry, buffer.baseAddress!, buffer.count, &found)
+            // It exists and has many members.
+            return unsafe result == ERANGE || (result == 0 && found != nil)
+        }
+    }
+}
