@@ -13,6 +13,7 @@ extension ProtectorRequest {
             wire.add.opener = opener.kind
             if let secret = opener.secret { parcel.add(secret) }
             switch new {
+            case .device: wire.add.kind = UInt32(Protector.Kind.device.rawValue)
             case .recoveryKey(let text):
                 wire.add.kind = UInt32(Protector.Kind.recoveryKey.rawValue)
                 parcel.add(text)
@@ -84,7 +85,8 @@ extension NewProtector {
         case .credential: self = .credential(name: wire.credential, atLogin: wire.atLogin)
         case .securityKey:
             self = .securityKey(pin: try secrets.takeFirst(), atLogin: wire.atLogin)
-        case .password, .device, nil: throw .malformed
+        case .device: self = .device
+        case .password, nil: throw .malformed
         }
     }
 }

@@ -25,6 +25,8 @@ public struct ProtectorRequest: Sendable {
 }
 
 public enum NewProtector: Sendable {
+    /// This machine's own key, for the machine's keychain.
+    case device
     /// Its text.
     case recoveryKey(HeldSecret)
     /// Opens only while these platform registers are as they are now.

@@ -59,6 +59,8 @@ public enum Refusal: UInt32, Error, Sendable, CaseIterable {
     case protectorFailed = 56
     /// The security key wants a PIN, or got another.
     case wrongPIN = 57
+    /// Nothing that this machine has opens it: a copy from another one.
+    case notOpenedHere = 58
     // The service.
     case notAvailable = 60
     case outOfMemory = 61

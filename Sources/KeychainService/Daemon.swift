@@ -26,6 +26,8 @@ public struct DaemonPlan: Sendable {
     /// Names of all groups of an account; nil where nobody can say.
     public var accountGroups: @Sendable (String) -> [String]?
     public var groupName: @Sendable (UInt32) -> String?
+    /// Whether an account takes no password.
+    public var hasEmptyPassword: @Sendable (String) -> Bool
     public var policy: PolicyInForce
     /// What closes every keychain at least.
     public var bounds: @Sendable () -> KeychainSettings
@@ -37,7 +39,8 @@ public struct DaemonPlan: Sendable {
         tpmProgram: String?, securityKeyProgram: String?, credentials: [String: HeldSecret],
         accountName: @escaping @Sendable (UInt32) -> String?,
         accountGroups: @escaping @Sendable (String) -> [String]?,
-        groupName: @escaping @Sendable (UInt32) -> String?, policy: PolicyInForce,
+        groupName: @escaping @Sendable (UInt32) -> String?,
+        hasEmptyPassword: @escaping @Sendable (String) -> Bool, policy: PolicyInForce,
         bounds: @escaping @Sendable () -> KeychainSettings,
         log: @escaping @Sendable (String) -> Void
     ) {
@@ -55,6 +58,7 @@ public struct DaemonPlan: Sendable {
         self.accountName = accountName
         self.accountGroups = accountGroups
         self.groupName = groupName
+        self.hasEmptyPassword = hasEmptyPassword
         self.policy = policy
         self.bounds = bounds
         self.log = log
@@ -115,6 +119,7 @@ public final class Daemon: Sendable {
             systemOpening: SystemKeychainOpening(protectors), bounds: plan.bounds)
         let prompters = PrompterRegistry()
         let audit = AuditLog(folder: state, journal: AuditJournal())
+        PolicyAnnouncement.begin(plan.policy, audit)
         let guesses = Guesses()
         let memory = MemoryBudget()
         let service = KeychainService(
@@ -139,7 +144,7 @@ public final class Daemon: Sendable {
             unasked: UnaskedUnlock(
                 folder: folder, protectors: protectors, vault: vault, pending: pending,
                 directory: directory, screens: screens, audit: audit, log: plan.log),
-            accounts: accounts, audit: audit,
+            accounts: accounts, hasEmptyPassword: plan.hasEmptyPassword, audit: audit,
             log: plan.log)
         logins = LoginServer(plan.logins, .login, logins: handler, accounts: accounts)
         offers = LoginServer(plan.offers, .offer, logins: handler, accounts: accounts)

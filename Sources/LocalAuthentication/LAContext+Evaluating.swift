@@ -3,33 +3,10 @@ internal import Foundation
 internal import KeychainEndpoints
 internal import KeychainMessages
 internal import KeychainModel
-public import Security
+internal import Security
 internal import Synchronization
 
 extension LAContext {
-    public func evaluatePolicy(_ policy: LAPolicy, localizedReason: String) async throws -> Bool {
-        try await withCheckedThrowingContinuation { continuation in
-            evaluatePolicy(policy, localizedReason: localizedReason) { success, error in
-                continuation.resume(with: error.map { .failure($0) } ?? .success(success))
-            }
-        }
-    }
-
-    public func evaluateAccessControl(
-        _ accessControl: SecAccessControl, operation: LAAccessControlOperation,
-        localizedReason: String
-    ) async throws -> Bool {
-        try await withCheckedThrowingContinuation { continuation in
-            evaluateAccessControl(
-                accessControl, operation: operation, localizedReason: localizedReason
-            ) { success, error in
-                continuation.resume(with: error.map { .failure($0) } ?? .success(success))
-            }
-        }
-    }
-
-    // MARK: Steps
-
     func evaluate(_ policy: LAPolicy, _ reason: String) throws {
         if let problem = obstacle(to: policy) { throw problem }
         try evaluate(policy.constraint, reason)

@@ -108,6 +108,27 @@ open class LAContext: NSObject, @unchecked Sendable {
         }
     }
 
+    open func evaluatePolicy(_ policy: LAPolicy, localizedReason: String) async throws -> Bool {
+        try await withCheckedThrowingContinuation { continuation in
+            evaluatePolicy(policy, localizedReason: localizedReason) { success, error in
+                continuation.resume(with: error.map { .failure($0) } ?? .success(success))
+            }
+        }
+    }
+
+    open func evaluateAccessControl(
+        _ accessControl: SecAccessControl, operation: LAAccessControlOperation,
+        localizedReason: String
+    ) async throws -> Bool {
+        try await withCheckedThrowingContinuation { continuation in
+            evaluateAccessControl(
+                accessControl, operation: operation, localizedReason: localizedReason
+            ) { success, error in
+                continuation.resume(with: error.map { .failure($0) } ?? .success(success))
+            }
+        }
+    }
+
     /// Ends every evaluation that is under way, and forgets what was proven. The context can do
     /// nothing afterwards.
     open func invalidate() {

@@ -91,7 +91,8 @@ public enum LoginMessage {
             user: frame.uid, account: account, ticket: frame.ticket, leader: frame.leader,
             auditSession: audit == UInt32.max ? nil : audit, service: text(frame.service),
             terminal: text(frame.tty), logindSession: session.isEmpty ? nil : session,
-            isRemote: frame.is_remote, isSilent: frame.is_silent)
+            isRemote: frame.is_remote, isSilent: frame.is_silent,
+            isAuthenticated: frame.is_authenticated)
     }
 
     private static func text(_ view: kc_login_view) throws(LoginHandoffError) -> String {

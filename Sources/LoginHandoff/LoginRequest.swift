@@ -32,11 +32,14 @@ public struct SessionFacts: Sendable, Equatable {
     public let isRemote: Bool
     /// The host passes no messages on to the user.
     public let isSilent: Bool
+    /// The user was authenticated for this session, with the password or without any; not so where
+    /// others open it, or where another process had to do with that.
+    public let isAuthenticated: Bool
 
     public init(
         user: UInt32, account: String, ticket: Int32, leader: Int32, auditSession: UInt32?,
         service: String, terminal: String, logindSession: String?, isRemote: Bool,
-        isSilent: Bool = false
+        isSilent: Bool = false, isAuthenticated: Bool = false
     ) {
         self.user = user
         self.account = account
@@ -48,5 +51,6 @@ public struct SessionFacts: Sendable, Equatable {
         self.logindSession = logindSession
         self.isRemote = isRemote
         self.isSilent = isSilent
+        self.isAuthenticated = isAuthenticated
     }
 }

@@ -172,11 +172,14 @@ public final class LoginManagerWatch: Sendable {
     }
 
     /// logind does not say which sleep it will be. Where it says, or will not say, that this machine
-    /// can hibernate, each may be one that does.
+    /// can write its memory to the disk in any of the three ways, each may be one that does: an
+    /// administrator can forbid plain hibernation and leave the others.
     private func sleeping(_ bus: SystemBus) {
         handle(.sleeping)
-        let can = bus.call(Self.service, Self.folder, Self.manager, "CanHibernate")?.string()
-        if can != "na" { handle(.mayHibernate) }
+        let cannot = ["CanHibernate", "CanHybridSleep", "CanSuspendThenHibernate"].allSatisfy {
+            bus.call(Self.service, Self.folder, Self.manager, $0)?.string() == "na"
+        }
+        if !cannot { handle(.mayHibernate) }
     }
 
     private func changed(_ message: BusMessage, _ bus: SystemBus) {

@@ -80,6 +80,20 @@ internal import Glibc
         return result >= 0 && !message.isError ? message : nil
     }
 
+    /// Sends a signal to whoever listens; false where the bus did not confirm that it came there.
+    func emit(_ path: String, _ interface: String, _ member: String, _ text: String) -> Bool {
+        var made: OpaquePointer?
+        // Safe: as in `next`.
+        guard unsafe sd_bus_message_new_signal(bus, &made, path, interface, member) >= 0,
+            let made = unsafe made
+        else { return false }
+        let signal = unsafe BusMessage(owning: made)
+        guard signal.append(text) else { return false }
+        let isSent = unsafe signal.withPointer { unsafe sd_bus_send(bus, $0, nil) >= 0 }
+        // A bus takes what one connection says in its order.
+        return isSent && answers()
+    }
+
     /// Has the bus send what matches (D-Bus specification, Match Rules).
     func subscribe(_ rule: String) -> Bool {
         call(Self.itself, "/org/freedesktop/DBus", Self.itself, "AddMatch", rule) != nil

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import CPAM
 internal import Glibc
 
 /// What the machine's account database says of a user.
@@ -37,6 +38,23 @@ public struct Account: Sendable, Equatable {
             names.append(name)
         }
         return names
+    }
+
+    /// Whether the machine's own database says that it takes no password. An account that is locked,
+    /// or known elsewhere only, is none of those.
+    public static func hasEmptyPassword(_ name: String) -> Bool {
+        // Safe: everything the library writes to lives as long as it is looked at.
+        unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 16 * 1024) { buffer in
+            var entry = unsafe spwd()
+            var found: UnsafeMutablePointer<spwd>?
+            let result = unsafe getspnam_r(
+                name, &entry, buffer.baseAddress!, buffer.count, &found)
+            defer { unsafe explicit_bzero(buffer.baseAddress!, buffer.count) }
+            guard result == 0, unsafe found != nil, let password = unsafe entry.sp_pwdp else {
+                return false
+            }
+            return unsafe password.pointee == 0
+        }
     }
 
     /// nil where there is no such group.

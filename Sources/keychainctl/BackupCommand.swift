@@ -3,6 +3,7 @@ internal import ArgumentParser
 internal import KeychainMessages
 internal import KeychainModel
 internal import LocalSocket
+internal import Terminal
 
 struct BackupCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -30,7 +31,22 @@ struct BackupCommand: ParsableCommand {
         do throws(CommandFailure) {
             bytes = try BackupWriting(keychain, file, replacing: force).run()
         } catch { throw keychain.failure(error) }
-        if output.json { JSONOutput.write(BackupRecord(bytes: bytes)) }
+        if output.json { return JSONOutput.write(BackupRecord(bytes: bytes)) }
+        if keychain.name == KeychainName.system.description { sayWhereItOpens(keychain) }
+    }
+
+    /// Nobody has a password for the machine's: when the machine is gone, it is too late.
+    private func sayWhereItOpens(_ keychain: Keychain) {
+        let request = Request.protectors(ProtectorRequest(keychain.name, .list))
+        guard let all = try? keychain.ask(request, to: "see what opens it").protectors,
+            !all.contains(where: { $0.kind == .recoveryKey || $0.kind == .credential })
+        else { return }
+        StandardStream.error.write(
+            """
+            keychainctl: only this machine opens what is in it. For another one, first: \
+            keychainctl protector add recovery-key --keychain \(KeychainName.system)
+
+            """)
     }
 }
 

@@ -110,6 +110,13 @@ struct RefusalMeaning {
             self = Self(
                 .failure, "“\(name)” is the name of the machine's keychain, which has no password",
                 "It opens by itself where the keychain service runs.")
+        case .notOpenedHere:
+            self = Self(
+                .locked, "nothing on this machine opens the keychain “\(name)”",
+                """
+                With its recovery key: keychainctl protector add device --keychain \(name) \
+                --recovery-key. It is added where the keychain was made, before the backup.
+                """)
         case .noSuchKeychain:
             self = Self(
                 .notFound, "there is no keychain “\(name)” here",
@@ -185,6 +192,10 @@ struct RefusalMeaning {
                 Self(
                     .notAuthenticated, "the security key wants its PIN, or that is not its PIN",
                     "After eight wrong ones in a row it blocks itself.")
+            case .notOpenedHere:
+                Self(
+                    .failure, "only the machine that made the keychain “\(name)” can open it",
+                    "Protect it by a password there, and copy it then.")
             case .readOnly: Self(.failure, "the file of the keychain “\(name)” can't be written")
             case .diskFull:
                 Self(

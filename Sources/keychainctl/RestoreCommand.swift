@@ -73,7 +73,20 @@ struct RestoreCommand: ParsableCommand {
                 kept aside in it.
                 """)
         }
+        lines += closedForServices(keychain)
         StandardStream.output.write(lines.joined(separator: "\n") + "\n")
+    }
+
+    /// The machine's opens by itself, or a person has to see to it.
+    private func closedForServices(_ keychain: Keychain) -> [String] {
+        let system = KeychainName.system.description
+        guard keychain.name == system,
+            let status = try? keychain.status().keychains.first(where: { $0.name == system }),
+            let problem = status.problem
+        else { return [] }
+        let meaning = RefusalMeaning(problem, keychain: system)
+        return ["It is closed to services: \(meaning.sentence)."]
+            + [meaning.advice].compactMap { $0 }
     }
 }
 

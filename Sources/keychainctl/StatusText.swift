@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import Glibc
 internal import KeychainModel
 internal import Terminal
 
@@ -73,14 +74,19 @@ struct StatusText {
     private func keychain(_ keychain: KeychainStatus) -> [String] {
         let name = PlainText.line(keychain.name)
         let path = "    file: \(PlainText.line(keychain.path))"
+        let isMachines = keychain.name == KeychainName.system.description
+        // Whoever can do nothing with it need not know how it is.
+        guard !isMachines || getuid() == 0 else {
+            return ["Keychain “\(name)”: the machine's own, which root keeps for its services."]
+        }
         if let problem = keychain.problem {
             let meaning = RefusalMeaning(problem, keychain: name)
             let advice = meaning.advice.map { ["    \($0)"] } ?? []
             return ["Keychain “\(name)”: \(meaning.sentence).", path] + advice
         }
         let facts = ["Keychain “\(name)”: \(state(keychain)).", path]
-        if keychain.name == KeychainName.system.description {
-            return facts + ["    It is the machine's, for services; root keeps it."]
+        if isMachines {
+            return facts + ["    It is the machine's own, for its services."]
                 + (keychain.itemCount > 0 ? ["    items: \(keychain.itemCount)"] : [])
                 + damage(keychain)
         }
@@ -132,6 +138,7 @@ struct StatusText {
 
     private func opening(_ keychain: KeychainStatus) -> [String] {
         guard keychain.lockState != .unlocked else { return [] }
+        guard keychain.isPasswordProtected else { return [] }
         let name = PlainText.line(keychain.name)
         if keychain.lockReason == .passwordDiffers {
             return [
@@ -165,6 +172,14 @@ struct StatusText {
 
     private func protection(_ keychain: KeychainStatus) -> [String] {
         guard !keychain.isPasswordProtected else { return [] }
+        guard !isDaemon else {
+            return [
+                """
+                    It has no password. keychainctl unlock \(PlainText.line(keychain.name)) \
+                --recovery-key opens it, and gives it one.
+                """
+            ]
+        }
         return [
             """
                 It is not protected by a password: whoever reads this account's files can open \

@@ -80,7 +80,8 @@ struct Keychaind: ParsableCommand {
                 securityKeyProgram: programs.securityKeys,
                 credentials: Credentials.given(), accountName: { Account.name(of: $0) },
                 accountGroups: { Account.groups(of: $0) },
-                groupName: { Account.groupName(of: $0) }, policy: policy,
+                groupName: { Account.groupName(of: $0) },
+                hasEmptyPassword: { Account.hasEmptyPassword($0) }, policy: policy,
                 bounds: { bounds.now }, log: log))
         loader.watch()
         daemon.watch {

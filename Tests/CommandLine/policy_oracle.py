@@ -14,7 +14,7 @@ import yaml
 from z3 import And, Bool, BoolVal, Implies, Int, Not, Or, Solver, unsat
 
 OPERATIONS = ["read-secret", "read-attributes", "add", "update", "delete", "sign", "decrypt",
-              "derive", "export", "change-acl"]
+              "derive", "export", "change-acl", "unlock"]
 READ = ["read-secret", "read-attributes", "sign", "decrypt", "derive"]
 # Of each field the values that there are, `other` for all that no pattern is like.
 TEXTS = {
@@ -74,6 +74,14 @@ class Request:
         service = CHOICES["subject.session"].index("service")
         yield Implies(self.values["subject.session"] == service, self.values["subject.unit"] >= 0)
         yield Implies(self.values["subject.trusted-exe"] == 1, self.values["subject.exe"] >= 0)
+        # An unlock is no program's, and of no item.
+        unlocks = self.operation == OPERATIONS.index("unlock")
+        for name in ("subject.exe", "subject.unit", "resource.service", "resource.access-group",
+                     "resource.class"):
+            yield Implies(unlocks, self.values[name] == ABSENT)
+        for name in ("subject.trusted-exe", "subject.member"):
+            yield Implies(unlocks, self.values[name] == int(BOOLEANS[name]))
+        yield Implies(unlocks, And([self.flags == 0] + [Not(flag) for flag in self.flag.values()]))
         # Only generic passwords have a service.
         yield Implies(self.values["resource.class"] > 0, self.values["resource.service"] == ABSENT)
 

@@ -134,4 +134,16 @@ private final class Asking {
         for _ in 0..<9 { #expect(asking.begins(matter(user: latest))) }
         #expect(!asking.begins(matter(user: latest)))
     }
+
+    @Test func `the second no about a keychain is one to all programs, whoever asked first`() {
+        func opening(_ program: String) -> QuestionBudget.Matter {
+            var opening = matter(program)
+            opening.keychain = "login"
+            return opening
+        }
+        #expect(asking.ask(opening("exe:/usr/bin/git"), .declined) == 0)
+        #expect(asking.ask(opening("exe:/usr/bin/mail"), .declined) == 2)
+        #expect(asking.ask(opening("exe:/usr/bin/chat"), .agreed) == 60)
+        #expect(asking.ask(opening("exe:/usr/bin/mail"), .agreed) == 0)
+    }
 }

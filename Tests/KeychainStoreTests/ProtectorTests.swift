@@ -177,4 +177,35 @@ import Testing
         #expect(passcodes[0] != nil && passcodes[0] != passcodes[1])
         _ = try keychain.file.unlock(with: record, key: sealingKey())
     }
+
+    @Test func `what was added puts a keychain in step with a login that has another password`()
+        throws
+    {
+        let keychain = try TestKeychain()
+        let record = try add(keychain)
+        let outcome = try keychain.file.login(
+            password: secret("of the login"), deviceSecret: keychain.deviceSecret,
+            deviceKey: keychain.deviceKey)
+        guard case .differs(let keys) = consume outcome else {
+            Issue.record("it opened")
+            return
+        }
+        _ = try keychain.file.unlock(with: record, key: sealingKey(), goingOnWith: keys)
+        func passcodeIsOpen(_ text: String) throws -> Bool {
+            let unlocked = try keychain.file.unlock(
+                password: secret(text), deviceSecret: keychain.deviceSecret,
+                deviceKey: keychain.deviceKey)
+            return unlocked.whileUnlocked.key(2) != nil
+        }
+        // What the older one alone opens is still there, and no other key in its place.
+        #expect(try passcodeIsOpen(TestKeychain.password))
+        #expect(try !passcodeIsOpen("of the login"))
+        _ = try keychain.file.login(
+            password: secret("of the login"), deviceSecret: keychain.deviceSecret,
+            deviceKey: keychain.deviceKey)
+        #expect(throws: KeychainStoreError.wrongPassword) {
+            _ = try passcodeIsOpen(TestKeychain.password)
+        }
+        #expect(try passcodeIsOpen("of the login"))
+    }
 }

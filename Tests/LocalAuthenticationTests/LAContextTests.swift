@@ -188,4 +188,47 @@ private func context(password: String) -> LAContext {
             #expect(!success && (error as? LAError)?.code == LAError.userCancel)
         }
     }
+
+    @Test func `a stand-in may answer to await alone`() async throws {
+        final class Mock: LAContext, @unchecked Sendable {
+            override func evaluatePolicy(
+                _ policy: LAPolicy, localizedReason: String
+            ) async throws -> Bool { throw LAError(.userFallback) }
+            override func evaluateAccessControl(
+                _ accessControl: SecAccessControl, operation: LAAccessControlOperation,
+                localizedReason: String
+            ) async throws -> Bool { true }
+        }
+        let mock: LAContext = Mock()
+        await #expect(throws: LAError(.userFallback)) {
+            try await mock.evaluatePolicy(.deviceOwnerAuthentication, localizedReason: "x")
+        }
+        let rights = try #require(
+            SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleAlways, .userPresence, nil))
+        #expect(
+            try await mock.evaluateAccessControl(
+                rights, operation: .useItem, localizedReason: "x"))
+    }
+
+    @Test func `a program's own protocol describes it`() {
+        let context: any Authenticating = LAContext()
+        context.invalidate()
+        var error: NSError?
+        #expect(!context.canEvaluatePolicy(.deviceOwnerAuthentication, error: &error))
+        #expect(error?.code == LAError.invalidContext.rawValue)
+    }
 }
+
+/// As programs write it that put something else in its place.
+private protocol Authenticating: AnyObject {
+    var biometryType: LABiometryType { get }
+    var localizedFallbackTitle: String? { get set }
+    func canEvaluatePolicy(_ policy: LAPolicy, error: NSErrorPointer) -> Bool
+    func evaluatePolicy(
+        _ policy: LAPolicy, localizedReason: String,
+        reply: @escaping @Sendable (Bool, (any Error)?) -> Void)
+    func evaluatePolicy(_ policy: LAPolicy, localizedReason: String) async throws -> Bool
+    func invalidate()
+}
+
+extension LAContext: Authenticating {}

@@ -58,6 +58,7 @@ private let table = [
     Row(.protectorChanged, .authenticationFailed, errSecNotAvailable),
     Row(.protectorFailed, .authenticationFailed, errSecNotAvailable),
     Row(.wrongPIN, .authenticationFailed, errSecAuthFailed),
+    Row(.notOpenedHere, .authenticationFailed, errSecNotAvailable),
     Row(.readOnly, .authenticationFailed, errSecReadOnly),
     Row(.diskFull, .authenticationFailed, errSecDiskFull),
     Row(.inputOutput, .authenticationFailed, errSecIO),
@@ -125,11 +126,29 @@ private let numbers: [(LAError.Code, Int)] = [
         }
     }
 
+    @Test func `an error object that a program made is one too`() {
+        func fail() throws {
+            throw NSError(domain: LAErrorDomain, code: LAError.userCancel.rawValue)
+        }
+        do { try fail() } catch let error as LAError {
+            #expect(error.code == .userCancel)
+        } catch { Issue.record("not caught as a value") }
+        do { try fail() } catch LAError.userCancel {
+        } catch { Issue.record("not caught by its name") }
+        let made: NSError? = NSError(domain: LAErrorDomain, code: -8)
+        switch made {
+        case LAError.biometryLockout?: break
+        default: Issue.record("not matched by its name")
+        }
+        #expect((made as? LAError)?.code == .biometryLockout)
+    }
+
     @Test func `what others throw is no LAError`() {
         let other = NSError(domain: "other", code: -2)
         #expect(other as any Error as? LAError == nil)
         #expect(LAError(_nsError: other) == nil)
-        #expect(LAError(_nsError: NSError(domain: LAErrorDomain, code: 99)) == nil)
+        let unknown = NSError(domain: LAErrorDomain, code: 99)
+        #expect(unknown as any Error as? LAError == nil && LAError(_nsError: unknown) == nil)
         #expect(LAError(_nsError: NSError(domain: LAErrorDomain, code: -9))?.code == .appCancel)
     }
 }

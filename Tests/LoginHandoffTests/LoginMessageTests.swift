@@ -69,6 +69,19 @@ import Testing
         #expect(facts.isSilent)
     }
 
+    @Test func `a host that saw the user authenticated says so, of a session's beginning alone`()
+        throws
+    {
+        var frame = Frames.open(nil)
+        frame.flags |= 16
+        guard case .openSession(let facts, let password) = try read(frame.bytes) else {
+            Issue.record("another verb")
+            return
+        }
+        #expect(facts.isAuthenticated && password == nil)
+        #expect(failure(Frames(verb: 2, flags: 16).bytes) == .malformed)
+    }
+
     @Test func `a reset names the account and carries no password`() throws {
         guard case .resetPassword(1000, "alice") = try read(Frames(verb: 5).bytes) else {
             Issue.record("another verb")
@@ -123,7 +136,7 @@ import Testing
 
     @Test(arguments: [
         ("an unknown verb", Frames(verb: 9)),
-        ("an unknown flag", Frames(verb: 2, flags: 16)),
+        ("an unknown flag", Frames(verb: 1, flags: 32)),
         ("a password without its flag", Frames(verb: 1, passwords: [[65], []])),
         ("a password where none belongs", Frames(verb: 2, flags: 2, passwords: [[65], []])),
         ("an offer without a password", Frames(verb: 3)),

@@ -28,7 +28,7 @@ import Testing
         #expect(found.accesses.allSatisfy { $0.decision.outcome != .deny })
         let because = Set(found.accesses.map(\.decision.because))
         // The third: whose groups can't be told needs the proof, and is no operator.
-        #expect(because == [["git"], ["ops", "r"], ["git", "r"], ["git", "ops", "r"]])
+        #expect(because == [["git"], ["ops", "r"], ["git", "r"]])
         for access in found.accesses {
             #expect(access.request.facts[.service] == .known(["forge"]))
             #expect(access.area.contains("when.screen-locked: false"))

@@ -107,6 +107,39 @@ import Testing
     private let service = PolicyCondition.choice(
         .session, mask: 1 << (ChoiceField.session.index(of: "service") ?? 0))
 
+    @Test func `is found one statement after the other where together it is too much`() {
+        // Whoever is in some of the groups needs some of the proofs: 4,096 ways.
+        let new = PolicySet(
+            rules: (0..<12).map { number in
+                rule(
+                    PolicyText("r\(number)"),
+                    .require(PolicyDemand(.pam(PolicyText("keychain-\(number)"), within: nil))),
+                    .all, literal(.group, PolicyText("g\(number)")))
+            })
+        let found = changes(PolicySet(), new)
+        #expect(found.map(\.kind) == Array(repeating: .nowNeeds, count: 12))
+        #expect(Set(found.flatMap(\.after.because)).count == 12)
+        #expect(changes(new, PolicySet()).map(\.kind).allSatisfy { $0 == .noLongerNeeds })
+    }
+
+    @Test func `is of the same kinds whatever the budget that it was found in`() {
+        var count = 0
+        for round in 0..<40 {
+            var world = PolicyWorld(seed: 7_100 + UInt64(round), fields: [.exe, .service, .group])
+            let old = world.policy(rules: 7)
+            var new = old
+            let others = world.policy(rules: 4)
+            new.rules = Array(new.rules.dropFirst(2)) + others.rules.prefix(2)
+            let kinds = [400, 1_000, 3_000, 10_000, 1_000_000].compactMap { budget in
+                let found = PolicyAnalysis(old, day: today, mostCells: budget).difference(to: new)
+                return found.isComplete ? Set(found.changes.map(\.kind)) : nil
+            }
+            #expect(Set(kinds).count == 1)
+            count += kinds.count
+        }
+        #expect(count > 80)
+    }
+
     @Test func `is what sampling finds`() {
         var differences = 0
         for round in 0..<60 {

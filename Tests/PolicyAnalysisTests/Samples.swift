@@ -54,6 +54,7 @@ extension PolicyRequest {
         let service = ChoiceField.session.index(of: "service")
         if let service, facts[.session] == .known(service), !isKnown(.unit) { return false }
         if facts[.trustedExe] == .known(true), !isKnown(.exe) { return false }
+        guard hasFactsOfItsOperation else { return false }
         guard case .known(let number) = facts[.itemClass] else { return true }
         let isGeneric = number == 0
         let isInternet = number == 1
@@ -61,6 +62,28 @@ extension PolicyRequest {
         if has(.server) || has(.networkProtocol), !isInternet { return false }
         return !has(.account) || isGeneric || isInternet
     }
+}
+
+extension PolicyRequest {
+    /// An unlock is no program's, and of no item; nothing else is of a login or a protector.
+    private var hasFactsOfItsOperation: Bool {
+        guard operation == .unlock else {
+            return facts[.pamService] == .absent && facts[.protector] == .absent
+        }
+        let texts = TextField.allCases.filter {
+            ![.user, .group, .keychain, .host, .pamService].contains($0)
+        }
+        return texts.allSatisfy { facts[$0] == .absent || facts[$0] == .known([]) }
+            && facts[.itemClass] == .absent && facts[.accessible] == .absent
+            && [.absent, .known([])].contains(facts.flags)
+            && facts[.session] != ChoiceField.session.index(of: "service").map { .known($0) }
+            && facts[.trustedExe].isFalse && facts[.tty].isFalse
+            && [.absent, .known(true)].contains(facts[.member])
+    }
+}
+
+extension Fact<Bool> {
+    fileprivate var isFalse: Bool { self == .absent || self == .known(false) }
 }
 
 extension PolicyWorld {

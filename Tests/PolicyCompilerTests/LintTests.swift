@@ -42,6 +42,33 @@ struct LintTests {
             ])
     }
 
+    @Test(arguments: [
+        ("operations: read-secret, subject: {pam-service: sshd}", "subject.pam-service", "unlock"),
+        ("operations: write, resource: {protector: tpm2}", "resource.protector", "unlock"),
+    ])
+    func `a rule on what another operation has is told`(
+        _ rule: String, _ field: String, _ operation: String
+    ) {
+        let found = lint(rules("  - {id: a.b, forbid: no, \(rule)}\n")).joined()
+        #expect(found.contains("warning[KC3101]: rule a.b matches nothing"))
+        #expect(found.contains("= \(field) is known of \(operation) only"))
+    }
+
+    @Test(arguments: [
+        "subject: {exe: /bin/a}", "resource: {class: key}", "subject: {member: false}",
+        "resource: {flags: {has: [companion]}}",
+    ])
+    func `a rule on a program or an item never matches an unlock`(_ rule: String) {
+        let found = lint(rules("  - {id: a.b, forbid: no, operations: unlock, \(rule)}\n"))
+        #expect(found.joined().contains("warning[KC3101]: rule a.b matches nothing"))
+    }
+
+    @Test func `a rule on what one of its operations has is in order`() {
+        let text = "operations: [read-secret, unlock], subject: {pam-service: sshd}"
+        #expect(lint(rules("  - {id: a.b, forbid: no, \(text)}\n")) == [])
+        #expect(lint(rules("  - {id: a.b, forbid: no, subject: {pam-service: sshd}}\n")) == [])
+    }
+
     private func permit(scope: String, permit: String) -> String {
         "policy: v1\nname: n\nclosed:\n  - {id: n.closed, \(scope)}\n"
             + "rules:\n  - {id: n.permit, permit: ok, \(permit)}\n"

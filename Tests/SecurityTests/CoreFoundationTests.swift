@@ -24,6 +24,28 @@ import Testing
         #expect(part == [7, 7])
     }
 
+    @Test func `booleans are told apart and read as CFBoolean`() throws {
+        let dictionary = ["is": true, "isn't": false, "count": 1, "none": 0.0] as CFDictionary
+        func boolean(_ key: String) throws -> Bool? {
+            let value = try #require(dictionary[key]) as AnyObject
+            guard CFGetTypeID(value) == CFBooleanGetTypeID() else { return nil }
+            return CFBooleanGetValue((value as! CFBoolean))
+        }
+        #expect(try boolean("is") == true)
+        #expect(try boolean("isn't") == false)
+        #expect(try boolean("count") == nil)
+        #expect(try boolean("none") == nil)
+        #expect((dictionary["is"] as! CFBoolean) == kCFBooleanTrue)
+    }
+
+    @Test(arguments: [true, false])
+    func `a boolean becomes a CFBoolean`(_ value: Bool) {
+        let chosen: CFBoolean = value ? kCFBooleanTrue : kCFBooleanFalse
+        #expect(CFBooleanGetValue(chosen) == value)
+        #expect(CFBooleanGetValue(value as CFBoolean) == value)
+        #expect(CFBooleanGetValue(true as CFBoolean))
+    }
+
     @Test func `an error keeps what it was made of`() throws {
         let error = try #require(
             CFErrorCreate(

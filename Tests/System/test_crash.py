@@ -21,6 +21,7 @@ from conftest import ALICE, forget_keys
 OLD, NEW = ALICE[1], "another horse 3"
 ITEM = ("generic-password", "--service", "mail", "--account", "me")
 LATER = ("generic-password", "--service", "later")
+PASSCODE = ("generic-password", "--service", "passcode")
 SAMPLE = 5
 WAYS = ("before", "half", "lost", "torn")
 
@@ -213,6 +214,19 @@ def set_by_hand(keeper):
     return done.returncode == 0
 
 
+def mend(keeper):
+    done = keeper.control("unlock", "--password-stdin", input=OLD + "\n")
+    return done.returncode == 0
+
+
+def account_without_password(keeper):
+    world.run("passwd", "-d", ALICE[0])
+
+
+def come_in_without(keeper):
+    return keeper.tell(1, authenticated=True)
+
+
 def restore(keeper):
     return answered("restore", "kc-crash.backup")
 
@@ -247,6 +261,21 @@ def any_login(keeper, done):
     assert keeper.item() == "s3cret"
 
 
+def nothing_but_the_passcode(keeper, done):
+    def secret_is_there():
+        return any(world.STATE.glob("*/login.device-secret"))
+    assert keeper.opens(OLD)
+    assert (keeper.item(), keeper.item(PASSCODE)) in (("s3cret", "s3cret"), ("s3cret", ""))
+    assert secret_is_there() or keeper.item(PASSCODE) == ""
+    # The next such login does what is left to do.
+    come_in_without(keeper)
+    keeper.control("status")
+    world.make_account(*ALICE)
+    assert not secret_is_there()
+    assert keeper.opens(OLD)
+    assert (keeper.item(), keeper.item(PASSCODE)) == ("s3cret", "")
+
+
 def made_whole(keeper, done):
     assert keeper.log_in(OLD)
     assert keeper.control("add", *ITEM, input="s3cret").returncode == 0
@@ -274,6 +303,10 @@ STEPS = {
     "change": Step("proven", change, both_once_changed),
     "confirmation of a change": Step("changed", log_in_with(NEW), the_new_one),
     "a password set by hand": Step("proven", set_by_hand, the_one_it_was_set_to),
+    "the mending of one that differs": Step(
+        "proven", mend, both_once_changed, before=log_in_with(NEW)),
+    "a passcode's end": Step(
+        "proven", come_in_without, nothing_but_the_passcode, before=account_without_password),
     "restoring a backup": Step("since", restore, whole_or_nothing, before=log_in_with(OLD)),
     "migration": Step("older", log_in_with(OLD), the_old_one, from_start=True),
 }

@@ -13,6 +13,8 @@ import pytest
 import world
 from conftest import ALICE, BOB
 from test_desktop import Desktop, pinentries
+from test_login import ADD as ADD_MAIL, GET as MAIL
+from test_login import NEW, end_logins, first_password_again  # noqa: F401
 from test_presence import ADD, GET
 
 GROUPS = [path for path in (pathlib.Path("/sys/fs/cgroup/unified"), pathlib.Path("/sys/fs/cgroup"))
@@ -121,6 +123,15 @@ def test_the_desktop_s_unit_asks_for_the_programs_beside_it(alice, logind, deskt
     assert asking.returncode == 0 and "bank-s3cret" in said
 
 
+def test_what_the_service_manager_started_reads_what_a_login_has_opened(alice, login):
+    assert login(ALICE).run(ADD_MAIL).status == 0
+    read = alice.run(MAIL)
+    assert read.status == 0 and read.text == "s3cret"
+    end_logins()
+    refused = alice.run(MAIL)
+    assert refused.status == 4 and "s3cret" not in refused.text
+
+
 def test_nobody_is_asked_while_another_has_the_screen(alice, logind, desktop):
     logind(alice.user.pw_uid)
     assert prompter_waits(alice, desktop) == ""
@@ -153,3 +164,24 @@ def test_a_program_in_no_part_of_the_service_manager_is_not_taken_for_one(alice,
     assert prompter_waits(alice, desktop) == ""
     refused = world.as_user(ALICE[0], "setsid", "-w", *GET.split())
     assert refused.returncode == 4 and "s3cret" not in refused.stdout and not pinentries()
+
+
+def test_a_login_that_did_not_open_its_keychain_is_asked_where_it_is(alice, logind, desktop, login,
+                                                                     first_password_again):
+    """The desktop's programs at the screen, those of a login from elsewhere never."""
+    end_logins()
+    shell = login(ALICE)
+    assert shell.run(ADD_MAIL).status == 0
+    shell.close()
+    world.make_account(ALICE[0], NEW)
+    logind(alice.user.pw_uid)
+    remote = login((ALICE[0], NEW))
+    assert prompter_waits(alice, desktop) == ""
+    alone = remote.run("setsid -w " + MAIL + " </dev/null 2>&1")
+    assert alone.status == 4 and not pinentries()
+    asking = alice.start(MAIL)
+    desktop.dialog()
+    desktop.types(ALICE[1])
+    desktop.presses("Return")
+    said, _ = asking.communicate(timeout=world.PATIENCE)
+    assert asking.returncode == 0 and "s3cret" in said

@@ -166,10 +166,12 @@ def test_sleep_waits_until_the_keys_are_gone(session, logind):
     assert status(session)["reason"] == "slept"
 
 
-@pytest.mark.parametrize("answer", ["yes", "no", "challenge"])
+@pytest.mark.parametrize("way, answer", [
+    *((way, "yes") for way in world.LoginManager.WAYS_TO_THE_DISK),
+    ("Hibernate", "no"), ("Hibernate", "challenge")])
 def test_where_the_machine_may_hibernate_no_class_key_stays_in_memory(
-        answer, daemon, login, server):
-    logind = start(world.LoginManager(can_hibernate=answer), daemon)
+        way, answer, daemon, login, server):
+    logind = start(world.LoginManager(**{way: answer}), daemon)
     try:
         logind.add_session("c1", ALICE[0])
         shell = login(server=server)
@@ -179,7 +181,7 @@ def test_where_the_machine_may_hibernate_no_class_key_stays_in_memory(
         logind.signal("PrepareForSleep", "b", True)
         world.wait_for(lambda: logind.inhibitors() == [], "the daemon to let the machine sleep")
         kinds = {name.split(":")[0] for name in world.names_of_keys()}
-        assert not kinds & {"unlock", "first-unlock", "device"}, kinds
+        assert not kinds & {"unlock", "first-unlock", "device", "renewal", "machine"}, kinds
         # The device's keys are no secret to the disk: they are made again.
         assert reads(shell) == ["wifi"]
         assert shell.run("keychainctl unlock", [ALICE[1]]).status == 0

@@ -189,6 +189,28 @@ def test_nobody_but_root_fills_changes_or_empties_it(words, units):
     assert shop.get().stdout == "db-s3cret"
 
 
+def test_a_unit_of_root_s_changes_what_a_service_reads_and_no_other_unit_does(units, admin):
+    shop, rotation = units(), units()
+    keep("databases")
+    admin(f"""groups:
+  - id: test.readers
+    group: databases
+    members:
+      - {{unit: {shop.name}}}
+  - id: test.rotation
+    group: databases
+    members:
+      - {{unit: {rotation.name}, user: root}}
+    mode: write
+""")
+    change = (world.CONTROL, "update", *ITEM, *IN_SYSTEM, "--group", "databases", "--secret-stdin")
+    for unit in (shop, rotation):
+        assert unit.run(*change, input="x").returncode == REFUSED
+    changed = rotation.run(*change, user="root", input="n3w")
+    assert changed.returncode == 0, changed.stderr
+    assert shop.get().stdout == "n3w"
+
+
 def size_of_system():
     with contextlib.closing(sqlite3.connect(world.STATE / "0/system.keychain")) as database:
         return database.execute("SELECT count(*) FROM item").fetchone()
@@ -335,3 +357,12 @@ def test_a_service_finds_its_item_although_its_user_s_own_keychain_is_locked(uni
     shell.run("printf x | keychainctl add generic-password --service mine")
     assert shell.run("keychainctl lock").status == 0
     assert shop.get().stdout == "db-s3cret"
+
+
+def test_status_tells_users_whose_it_is_and_no_more(login):
+    line, *more = [part for part in login().run("keychainctl status").text.split("\n\n")
+                   if "“system”" in part]
+    assert line.strip() == \
+        "Keychain “system”: the machine's own, which root keeps for its services." and not more
+    told = control("status").stdout
+    assert "Keychain “system”: unlocked." in told and "0/system.keychain" in told

@@ -47,6 +47,16 @@ def test_the_file_shows_nothing_of_an_item(shell, daemon):
                 assert not any(word.encode() in text for word in words), (table, row)
 
 
+def test_a_secret_of_any_bytes_comes_back_and_harms_no_other(shell, daemon):
+    # A line end in one secret has cost other keyrings all of theirs.
+    shell.run("printf 'a\\nb\\n\\0\\377[x]\\n=\\n' > odd; keychainctl add generic-password"
+              " --service $'odd\\nname' < odd")
+    daemon.restart()
+    read = "keychainctl get generic-password --service $'odd\\nname' | cmp - odd; rm odd"
+    assert shell.run(read).text == ""
+    assert shell.run(GET).text.strip() == "tell-nobody"
+
+
 def damaged(path, how):
     data = path.read_bytes()
     for side in ("-wal", "-shm"):

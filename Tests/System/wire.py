@@ -68,12 +68,14 @@ def refusal(message):
     return message[1] if message[:1] == b"\x08" else None
 
 
-def login_frame(verb, uid, *, ticket=0, leader=0, password=None, account="", new=None):
+def login_frame(verb, uid, *, ticket=0, leader=0, password=None, account="", new=None,
+                authenticated=False):
     def field(text):
         data = text.encode() if isinstance(text, str) else (text or b"")
         return struct.pack("<H", len(data)) + data
 
     flags = (2 if password is not None else 0) | (4 if new is not None else 0)
+    flags |= 16 if authenticated else 0
     body = struct.pack("<IiiIH", uid, ticket, leader, 0xFFFFFFFF, flags)
     body += field(account) + field("test") + field("") + field("") + field(password) + field(new)
     return struct.pack("<IHHI", 0x4C46434B, 1, verb, len(body)) + body

@@ -219,35 +219,18 @@ class SystemJournal:
         return [json.loads(line) for line in told.splitlines()]
 
 
-class LoginManager:
-    """logind as python-dbusmock plays it, on a bus of the world's own where the system's is, and
-    what logind writes below /run besides."""
+class Bus:
+    """A bus of the world's own where the system's is."""
 
-    NAME = "org.freedesktop.login1"
-    PATH = "/org/freedesktop/login1"
-    MANAGER = NAME + ".Manager"
-    POLICY = f"""<busconfig><policy user="root">
-<allow own="{NAME}"/><allow send_destination="{NAME}"/>
-</policy></busconfig>"""
+    ADDRESS = "unix:path=/run/dbus/system_bus_socket"
 
-    def __init__(self, can_hibernate="na"):
-        self.can_hibernate = can_hibernate
+    def __init__(self):
         self.processes = []
-        self.folder = pathlib.Path("/run/systemd")
-        for name in ("seats", "sessions"):
-            (self.folder / name).mkdir(parents=True, exist_ok=True)
-        # What PAM tells of the session, as pam_systemd does.
-        self.environment = pathlib.Path("/run/keychain-logind-environment")
 
     def start(self):
         pathlib.Path("/run/dbus").mkdir(exist_ok=True)
-        pathlib.Path("/etc/dbus-1/system.d/keychain-test.conf").write_text(self.POLICY)
         self._run("dbus-daemon", "--system", "--nofork", "--nopidfile", "--nosyslog")
         wait_for(lambda: accepts("/run/dbus/system_bus_socket"), "the bus")
-        self._run("/usr/bin/python3", "-m", "dbusmock", "--system", "--template", "logind",
-                  "--parameters", json.dumps({"CanHibernate": self.can_hibernate}))
-        self.bus = dbus.bus.BusConnection("unix:path=/run/dbus/system_bus_socket")
-        wait_for(lambda: self.bus.name_has_owner(self.NAME), "logind")
         return self
 
     def _run(self, *command):
@@ -256,14 +239,49 @@ class LoginManager:
             stderr=subprocess.DEVNULL))
 
     def stop(self):
-        if self.processes:
-            self.bus.close()
         for process in reversed(self.processes):
             process.send_signal(signal.SIGCONT)
             process.terminate()
             process.wait(PATIENCE)
         self.processes = []
         pathlib.Path("/run/dbus/system_bus_socket").unlink(missing_ok=True)
+
+
+class LoginManager(Bus):
+    """logind as python-dbusmock plays it, and what logind writes below /run besides."""
+
+    NAME = "org.freedesktop.login1"
+    PATH = "/org/freedesktop/login1"
+    MANAGER = NAME + ".Manager"
+    POLICY = f"""<busconfig><policy user="root">
+<allow own="{NAME}"/><allow send_destination="{NAME}"/>
+</policy></busconfig>"""
+
+    WAYS_TO_THE_DISK = ("Hibernate", "HybridSleep", "SuspendThenHibernate")
+
+    def __init__(self, **can):
+        """What it says of the ways to write memory to the disk; of the others, that there are none."""
+        self.can = {f"Can{way}": can.get(way, "na") for way in self.WAYS_TO_THE_DISK}
+        super().__init__()
+        self.folder = pathlib.Path("/run/systemd")
+        for name in ("seats", "sessions"):
+            (self.folder / name).mkdir(parents=True, exist_ok=True)
+        # What PAM tells of the session, as pam_systemd does.
+        self.environment = pathlib.Path("/run/keychain-logind-environment")
+
+    def start(self):
+        pathlib.Path("/etc/dbus-1/system.d/keychain-test.conf").write_text(self.POLICY)
+        super().start()
+        self._run("/usr/bin/python3", "-m", "dbusmock", "--system", "--template", "logind",
+                  "--parameters", json.dumps(self.can))
+        self.bus = dbus.bus.BusConnection(self.ADDRESS)
+        wait_for(lambda: self.bus.name_has_owner(self.NAME), "logind")
+        return self
+
+    def stop(self):
+        if self.processes:
+            self.bus.close()
+        super().stop()
 
     def forget(self):
         self.stop()

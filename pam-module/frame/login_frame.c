@@ -8,7 +8,8 @@ enum {
     FLAG_PASSWORD = 2,
     FLAG_NEW_PASSWORD = 4,
     FLAG_SILENT = 8,
-    ALL_FLAGS = FLAG_REMOTE | FLAG_PASSWORD | FLAG_NEW_PASSWORD | FLAG_SILENT,
+    FLAG_AUTHENTICATED = 16,
+    ALL_FLAGS = FLAG_REMOTE | FLAG_PASSWORD | FLAG_NEW_PASSWORD | FLAG_SILENT | FLAG_AUTHENTICATED,
 };
 
 // ---- Writing -----------------------------------------------------------------------------------
@@ -57,6 +58,7 @@ static void put_request(struct writer *out, const struct kc_login_frame *frame) 
     if (frame->has_password) flags |= FLAG_PASSWORD;
     if (frame->has_new_password) flags |= FLAG_NEW_PASSWORD;
     if (frame->is_silent) flags |= FLAG_SILENT;
+    if (frame->is_authenticated) flags |= FLAG_AUTHENTICATED;
     put_u32(out, frame->uid);
     put_u32(out, (uint32_t)frame->ticket);
     put_u32(out, (uint32_t)frame->leader);
@@ -119,6 +121,7 @@ static enum kc_login_status check_request(const struct kc_login_frame *frame) {
     }
     if (status != KC_LOGIN_OK) return status;
     if (frame->account.count == 0 || !passwords_fit_verb(frame)) return KC_LOGIN_MALFORMED;
+    if (frame->is_authenticated && frame->verb != KC_LOGIN_OPEN_SESSION) return KC_LOGIN_MALFORMED;
     return KC_LOGIN_OK;
 }
 
@@ -170,6 +173,7 @@ static enum kc_login_status take_request(struct reader *in, struct kc_login_fram
     frame->has_password = (flags & FLAG_PASSWORD) != 0;
     frame->has_new_password = (flags & FLAG_NEW_PASSWORD) != 0;
     frame->is_silent = (flags & FLAG_SILENT) != 0;
+    frame->is_authenticated = (flags & FLAG_AUTHENTICATED) != 0;
     frame->account = take_view(in);
     frame->service = take_view(in);
     frame->tty = take_view(in);

@@ -19,7 +19,8 @@ bool kc_offer_kept_password(pam_handle_t *pamh, const struct kc_options *options
     if (!is_nobodys && !kc_login_is_person(login, options)) return false;
     if (!may_speak_for(login)) return false;
     struct kc_password *password = kc_password_kept(pamh);
-    if (password == NULL || password->is_offered || password->uid != login->uid) return false;
+    if (password == NULL || password->is_absent || password->is_offered) return false;
+    if (password->uid != login->uid) return false;
     struct kc_login_frame frame = kc_login_request(login, KC_LOGIN_OFFER_PASSWORD);
     frame.has_password = true;
     frame.password = kc_password_view(password);

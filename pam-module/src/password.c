@@ -16,14 +16,14 @@ static void clean_up(pam_handle_t *pamh, void *data, int status) {
 
 struct kc_password *kc_password_keep(pam_handle_t *pamh, uid_t uid, const char *text) {
     kc_password_forget(pamh);
-    if (text == NULL) return NULL;
-    size_t count = strnlen(text, KC_LOGIN_PASSWORD_MAX + 1);
+    size_t count = text == NULL ? 0 : strnlen(text, KC_LOGIN_PASSWORD_MAX + 1);
     if (count > KC_LOGIN_PASSWORD_MAX) return NULL;
     struct kc_password *password = kc_locked_new(sizeof *password);
     if (password == NULL) return NULL;
     password->uid = uid;
+    password->is_absent = text == NULL;
     password->count = count;
-    memcpy(password->bytes, text, count);
+    if (text != NULL) memcpy(password->bytes, text, count);
     if (pam_set_data(pamh, data_name, password, clean_up) != PAM_SUCCESS) {
         kc_locked_free(password, sizeof *password);
         return NULL;

@@ -14,14 +14,16 @@
 // then opens a session for somebody else.
 struct kc_password {
     uid_t uid;
+    // Authentication went by without one.
+    bool is_absent;
     // Told to the daemon already; once is enough.
     bool is_offered;
     size_t count;
     uint8_t bytes[KC_LOGIN_PASSWORD_MAX];
 };
 
-// Keeps a copy, in place of any that was kept before. NULL, or longer than any password can be,
-// keeps nothing. Returns what is kept.
+// Keeps a copy, in place of any that was kept before; of NULL, that there was none. What is longer
+// than any password can be is not kept. Returns what is kept.
 struct kc_password *kc_password_keep(pam_handle_t *pamh, uid_t uid, const char *text);
 
 // What is kept, by this process's handle; NULL if nothing is.

@@ -53,7 +53,8 @@ struct kc_answer kc_session_open(pam_handle_t *pamh, int flags, const struct kc_
     struct kc_login_frame frame = kc_login_request(login, KC_LOGIN_OPEN_SESSION);
     kc_login_add_host(pamh, &frame);
     frame.is_silent = ((unsigned)flags & PAM_SILENT) != 0;
-    frame.has_password = password != NULL;
+    frame.is_authenticated = password != NULL;
+    frame.has_password = password != NULL && !password->is_absent;
     frame.password = kc_password_view(password);
     // Also when the daemon is not there: the session ends all the same. First, since nobody would
     // revoke a ticket that is not remembered; without one a session lives as long as its leader.

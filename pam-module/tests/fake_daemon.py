@@ -30,13 +30,14 @@ def read_request(frame):
         (count,) = struct.unpack_from("<H", frame, at)
         fields.append(frame[at + 2 : at + 2 + count])
         at += 2 + count
-    assert at == len(frame) and flags < 16
+    assert at == len(frame) and flags < 32
     account, service, tty, session = (field.decode() for field in fields[:4])
     return {
         "verb": VERBS[verb], "uid": uid, "ticket": ticket, "leader": leader, "audit": audit,
         "remote": bool(flags & 1), "account": account, "service": service, "tty": tty,
         "session": session, "password": fields[4].decode() if flags & 2 else None,
         "new": fields[5].decode() if flags & 4 else None, "silent": bool(flags & 8),
+        "authenticated": bool(flags & 16),
     }
 
 

@@ -36,7 +36,8 @@ def _(world):
     assert opened == {
         "verb": "open", "uid": ALICE, "ticket": opened["ticket"], "leader": pid, "audit": audit,
         "remote": True, "account": "kc-alice", "service": "kc-test", "tty": "pts/7",
-        "session": "c5", "password": PASSWORD, "new": None, "silent": False}
+        "session": "c5", "password": PASSWORD, "new": None, "silent": False,
+        "authenticated": True}
     assert opened["ticket"] > 0
     assert (closed["verb"], closed["ticket"]) == ("close", opened["ticket"])
     assert (closed["uid"], closed["password"]) == (ALICE, None)
@@ -85,6 +86,24 @@ def _(world):
         lines = world.host("child=authenticate", "open", "close")
     assert codes(lines, "authenticate", "open") == [SUCCESS, SUCCESS]
     assert daemon.requests[0]["password"] is None and daemon.requests[0]["ticket"] > 0
+
+
+@test("whether the user was authenticated here is said, with a password or without any")
+def _(world):
+    world.login_service()
+    with FakeDaemon(world.socket) as daemon:
+        world.host("authenticate", "open", "close")
+        world.host("open", "close")
+        world.host("child=authenticate", "open", "close")
+        world.host("authenticate", "user=kc-bob", "open", "close")
+        world.host("authenticate", "open", "open", "close")
+    said = [r["authenticated"] for r in daemon.requests if r["verb"] == "open"]
+    assert said[:5] == [True, False, False, False, True]
+    world.service("auth required pam_permit.so", world.line("auth"), world.line("session"))
+    with FakeDaemon(world.socket) as daemon:
+        world.host("authenticate", "open", "close")
+    request = daemon.requests[0]
+    assert request["authenticated"] and request["password"] is None
 
 
 @test("a password that was given for another user is not sent (sudo)")

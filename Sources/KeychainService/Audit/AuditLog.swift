@@ -14,11 +14,11 @@ internal import Synchronization
 final class AuditLog: Sendable {
     enum Operation: String, Sendable {
         case add, copyMatching, update, delete, unlock, lock, setPassword, createKeychain, status
-        case changeSettings, changePreferences, authenticate, reloadPolicies, backup, restore,
-            repair
+        case changeSettings, changePreferences, authenticate, reloadPolicies, loadPolicies, backup,
+            restore, repair
         case addProtector, removeProtector, testProtector, unlockAtLogin
         /// What PAM's module or a screen locker asked for.
-        case login, logout, offerPassword, changePassword, resetPassword
+        case login, logout, offerPassword, changePassword, resetPassword, endPasscode
     }
 
     /// Who it was.

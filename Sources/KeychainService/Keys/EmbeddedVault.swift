@@ -44,6 +44,8 @@ final class EmbeddedVault: KeyVault {
     /// No login is known here.
     func renewal(of keychain: OpenKeychain) -> PasswordKeys? { nil }
 
+    func isOutOfStep(_ keychain: OpenKeychain) -> Bool { false }
+
     func endRenewal(of keychain: OpenKeychain) {}
 
     func lock(_ keychain: OpenKeychain) throws(Refusal) {

@@ -176,6 +176,13 @@ final class KernelVault: KeyVault {
         return nil
     }
 
+    /// While the keys of that password are kept, or a login has not been opened since.
+    func isOutOfStep(_ keychain: OpenKeychain) -> Bool {
+        guard keychain.name == .login else { return false }
+        return renewal(of: keychain) != nil
+            || sessions.live(keychain.user).contains { $0.lockReason == .passwordDiffers }
+    }
+
     /// Of every login: an older one's password has been replaced since. Nobody need be told any more.
     func endRenewal(of keychain: OpenKeychain) {
         for session in sessions.live(keychain.user) {

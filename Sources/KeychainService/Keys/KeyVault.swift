@@ -19,6 +19,9 @@ protocol KeyVault: Sendable {
     /// What to go on with once the keychain's own password was given, where a login of the user had
     /// another.
     func renewal(of keychain: OpenKeychain) -> PasswordKeys?
+    /// Whether a live login of the user's had another password than the keychain, which nobody has
+    /// mended since.
+    func isOutOfStep(_ keychain: OpenKeychain) -> Bool
     /// The keychain's password and the login's are in step again, or meant to differ.
     func endRenewal(of keychain: OpenKeychain)
     /// Closes the when-unlocked classes.

@@ -25,6 +25,8 @@ struct ProtectorKeys: Sendable {
         _ new: NewProtector
     ) throws(Refusal) -> (protector: ProtectorRecord, key: HeldSecret) {
         switch new {
+        // Its key is not looked for: the service has it.
+        case .device: throw .badRequest
         case .recoveryKey(let text):
             return (
                 try record(.recoveryKey, []), HeldSecret(try Self.recoveryKey(text).bytes.copy())

@@ -17,7 +17,7 @@ extension Protectors {
         _ new: NewProtector, to keychain: OpenKeychain, from opener: KeychainOpener,
         _ grant: borrowing ProtectorGrant
     ) throws(Refusal) -> Protector {
-        let new = try keys.make(new)
+        let new = try make(new, for: keychain)
         try derive(for: keychain.user) { () throws(Refusal) in
             let opening = try source(keychain, opener)
             do throws(KeychainStoreError) {
@@ -28,21 +28,63 @@ extension Protectors {
         return ProtectorKeys.shown(new.protector)
     }
 
+    /// This machine's own key opens nobody's keychain but the machine's, and once is enough.
+    private func make(
+        _ new: NewProtector, for keychain: OpenKeychain
+    ) throws(Refusal) -> (protector: ProtectorRecord, key: HeldSecret) {
+        guard case .device = new else { return try keys.make(new) }
+        guard keychain.isSystem, try !records(keychain).contains(where: { $0.kind == .device })
+        else { throw .badRequest }
+        do throws(KeychainStoreError) {
+            return (try .new(.device), HeldSecret(deviceKey.bytes.copy()))
+        } catch { throw Refusal(error) }
+    }
+
     /// Another must be left that works: the password, paper, or one that opens it this moment.
     func remove(
         _ identifier: String, from keychain: OpenKeychain, _ grant: borrowing ProtectorGrant
     ) throws(Refusal) {
         let protector = try record(identifier, keychain)
-        // With it would go what it alone opens; keychainctl set-password changes it.
-        guard protector.kind != .password, protector.kind != .device || keychain.isSystem else {
-            throw .notImplemented
+        guard protector.kind != .device || keychain.isSystem else { throw .notImplemented }
+        let isPassword = protector.kind == .password
+        // Two of them are the old one and the new one.
+        let others = try records(keychain).filter {
+            $0 != protector && !(isPassword && $0.kind == .password)
         }
-        let others = try records(keychain).filter { $0 != protector }
         // Services have neither a password nor paper.
         var rest = keychain.isSystem ? [] : others.filter { $0.isPersons }
         if rest.isEmpty { rest = others.filter { works($0, keychain) } }
+        guard !isPassword else { return try removePassword(of: keychain, grant, leaving: rest) }
         do { try keychain.file.remove(protector, grant, leaving: rest) } catch {
             throw Refusal(error)
+        }
+    }
+
+    /// With the password goes what it alone opens.
+    private func removePassword(
+        of keychain: OpenKeychain, _ grant: borrowing ProtectorGrant,
+        leaving rest: [ProtectorRecord]
+    ) throws(Refusal) {
+        // Without a daemon nothing else keeps a keychain open from one program to the next.
+        guard !allowsDeviceProtector else { throw .notImplemented }
+        try derive(for: keychain.user) { () throws(Refusal) in
+            do throws(KeychainStoreError) {
+                try keychain.file.removePassword(grant, leaving: rest)
+            } catch { throw Refusal(error) }
+            destroyDeviceSecret(keychain)
+        }
+    }
+
+    /// The account has no password any more: the passcode-set class is over, the keychain stays.
+    /// False where it was over before.
+    func endPasscodeClass(_ keychain: OpenKeychain) throws(Refusal) -> Bool {
+        try derive(for: keychain.user) { () throws(Refusal) in
+            guard deviceSecret(keychain) != nil else { return false }
+            do throws(KeychainStoreError) { try keychain.file.endPasscodeClass() } catch {
+                throw Refusal(error)
+            }
+            destroyDeviceSecret(keychain)
+            return true
         }
     }
 
@@ -80,7 +122,7 @@ extension Protectors {
         if records.contains(where: { $0.kind == .device }) {
             return try unlockWithDevice(keychain)
         }
-        var refusal = Refusal.noSuchProtector
+        var refusal = Refusal.notOpenedHere
         for record in records where record.kind == .tpm || record.kind == .credential {
             do throws(Refusal) { return try unlock(keychain, with: record) } catch {
                 refusal = error
@@ -93,6 +135,17 @@ extension Protectors {
     func unlock(_ keychain: OpenKeychain, recoveryKey: HeldSecret) throws(Refusal) -> UnlockedKeys {
         let protector = try record(of: recoveryKey, keychain)
         return try unlock(keychain, with: protector, recoveryKey)
+    }
+
+    /// The same, and lets the next login's password open it too.
+    func unlock(
+        _ keychain: OpenKeychain, recoveryKey: HeldSecret, goingOnWith new: borrowing PasswordKeys
+    ) throws(Refusal) -> UnlockedKeys {
+        let protector = try record(of: recoveryKey, keychain)
+        let key = try keys.key(of: protector, typed: recoveryKey)
+        do {
+            return try keychain.file.unlock(with: protector, key: key, goingOnWith: new)
+        } catch { throw Refusal(error) }
     }
 
     /// With whichever of the keychain's security keys is plugged in.
@@ -112,8 +165,12 @@ extension Protectors {
     func setPassword(
         _ keychain: OpenKeychain, recoveryKey: HeldSecret, new: HeldSecret
     ) throws(Refusal) {
-        let secret = try deviceSecretOrNew(keychain)
         try derive(for: keychain.user) { () throws(Refusal) in
+            // One that outlived its password serves no other.
+            if try !records(keychain).contains(where: { $0.kind == .password }) {
+                destroyDeviceSecret(keychain)
+            }
+            let secret = try deviceSecretOrNew(keychain)
             let opening = try source(keychain, .recoveryKey(recoveryKey))
             do throws(KeychainStoreError) {
                 try keychain.file.setPassword(
@@ -180,7 +237,7 @@ extension Protectors {
             return .protector(device, SealingKey(deviceKey.bytes.copy()))
         }
         guard let working = records.first(where: { works($0, keychain) }) else {
-            throw .noSuchProtector
+            throw .notOpenedHere
         }
         return .protector(working, try keys.key(of: working, typed: nil))
     }

@@ -15,7 +15,7 @@ final class Protectors: Sendable {
     let deviceKey: SealingKey
     let keys: ProtectorKeys
     /// A keychain that is made without a password can be opened by this device.
-    private let allowsDeviceProtector: Bool
+    let allowsDeviceProtector: Bool
     private let oneAtATime = Mutex(())
     private let turns = Mutex<[UInt32: Turn]>([:])
     /// Application passwords cost less, and don't wait for logins, nor these for them.
@@ -139,7 +139,7 @@ final class Protectors: Sendable {
         _ path: String, _ owner: KeychainOwner
     ) throws(Refusal) -> ReturningKeychain {
         do { return try ReturningKeychain(path, owner: owner, deviceKey: deviceKey) } catch {
-            throw Refusal(error)
+            throw error == .wrongDeviceKey ? .notOpenedHere : Refusal(error)
         }
     }
 
@@ -216,6 +216,11 @@ final class Protectors: Sendable {
             return nil
         }
         return HeldSecret(kept)
+    }
+
+    /// Another is made where one is needed again.
+    func destroyDeviceSecret(_ keychain: OpenKeychain) {
+        PrivateFile.remove(folder.deviceSecretPath(keychain.name, keychain.user))
     }
 
     private func keep(

@@ -20,6 +20,7 @@ final class Logins: Sendable {
     private let outOfStep: OutOfStep
     private let unasked: UnaskedUnlock
     private let accounts: AccountNames
+    private let hasEmptyPassword: @Sendable (String) -> Bool
     private let audit: AuditLog
     private let log: @Sendable (String) -> Void
     private let work = DispatchQueue(label: "unlock")
@@ -29,7 +30,7 @@ final class Logins: Sendable {
         sessions: SessionRegistry, pending: PendingUnlocks,
         evidence: EvidenceStore, guesses: Guesses, outOfStep: OutOfStep,
         unasked: UnaskedUnlock, accounts: AccountNames,
-        audit: AuditLog,
+        hasEmptyPassword: @escaping @Sendable (String) -> Bool, audit: AuditLog,
         log: @escaping @Sendable (String) -> Void
     ) {
         self.folder = folder
@@ -42,6 +43,7 @@ final class Logins: Sendable {
         self.outOfStep = outOfStep
         self.unasked = unasked
         self.accounts = accounts
+        self.hasEmptyPassword = hasEmptyPassword
         self.audit = audit
         self.log = log
     }
@@ -54,6 +56,11 @@ final class Logins: Sendable {
         let refusal = recording(.login, facts.user, host) { () throws(Refusal) in
             let session = try begin(facts, hasPassword: password != nil, host: host)
             log("login of uid \(facts.user) through \(facts.service)")
+            if password?.bytes.count ?? 0 == 0, facts.isAuthenticated,
+                hasEmptyPassword(session.account)
+            {
+                endPasscodeClass(session.user, host)
+            }
             guard let password else {
                 return unasked.begin(session, subject(session.user, host))
             }
@@ -166,6 +173,23 @@ final class Logins: Sendable {
         (try? folder.keychain(nil, of: user)).map { vault.locks.now($0.place) }
     }
 
+    /// Its user came in with an empty password: what was accessible with a passcode is over. Behind
+    /// the login's back, like all that writes; the keychain's own password stays.
+    private func endPasscodeClass(_ user: UInt32, _ host: Int32) {
+        guard let keychain = try? folder.keychain(nil, of: user), pending.begin(user) else {
+            return
+        }
+        work.async { [self] in
+            defer { pending.end(user) }
+            _ = recording(.endPasscode, user, host) { () throws(Refusal) in
+                guard try protectors.endPasscodeClass(keychain) else { return }
+                log("uid \(user) has no password any more: its passcode-set items are gone")
+                // Other logins may hold the key.
+                try vault.lock(keychain)
+            }
+        }
+    }
+
     private func unlockOrCreate(
         _ session: LoginSession, _ password: HeldSecret, since begun: LockCounts.Moment?,
         host: Int32
@@ -190,6 +214,7 @@ final class Logins: Sendable {
             log("unlocked the login keychain of uid \(session.user)")
         }
         guard let refusal else { return }
+        if refusal == .passcodeNotSet { unasked.begin(session, subject(session.user, host)) }
         if refusal == .wrongPassword {
             sessions.setLockReason(.passwordDiffers, of: session.id)
             outOfStep.note(session.user)

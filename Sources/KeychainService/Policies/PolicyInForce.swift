@@ -15,10 +15,18 @@ public final class PolicyInForce: Sendable {
         }
     }
 
+    /// Which files it was made of, and what became of the last that were looked at.
+    struct Report: Sendable, Equatable {
+        /// Others are in force than the files say.
+        var isDegraded = false
+        /// For people, and for everybody to see.
+        var text = ""
+    }
+
     private struct State {
         var pair: Pair
-        /// Which files it was made of, and what became of the last that were looked at.
-        var report = ""
+        var report = Report()
+        var listeners: [@Sendable (Report) -> Void] = []
         var reload: (@Sendable () -> Bool)?
     }
     private let state: Mutex<State>
@@ -27,12 +35,26 @@ public final class PolicyInForce: Sendable {
 
     public var now: Pair { state.withLock { $0.pair } }
 
-    /// For people.
-    var report: String { state.withLock { $0.report } }
+    var report: Report { state.withLock { $0.report } }
 
     func use(_ pair: Pair) { state.withLock { $0.pair = pair } }
 
-    func tell(_ report: String) { state.withLock { $0.report = report } }
+    func tell(_ report: Report) {
+        let listeners = state.withLock { state in
+            state.report = report
+            return state.listeners
+        }
+        for listener in listeners { listener(report) }
+    }
+
+    /// Hears what has been told last, and whatever is from now on; must not take its time.
+    func onReport(_ listener: @escaping @Sendable (Report) -> Void) {
+        let report = state.withLock { state in
+            state.listeners.append(listener)
+            return state.report
+        }
+        listener(report)
+    }
 
     /// How the policies are read again when somebody asks for it.
     func onReload(_ reload: @escaping @Sendable () -> Bool) {

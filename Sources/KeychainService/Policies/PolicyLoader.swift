@@ -51,16 +51,16 @@ public final class PolicyLoader: Sendable {
         try? PrivateFile.folder(stateFolder, mode: Daemon.stateFolderMode)
         policy.onReload { [weak self] in self?.load() ?? false }
         watching.withLock { $0.seen = state() }
-        if load() { return }
+        guard let mistake = turn.withLock({ _ in takeUp() }) else { return }
         if let parcel = kept.parcel {
             use(parcel)
-            tell("the last that could be used are in force\n\(parcel.summary)")
+            tell("the last that could be used are in force", parcel.summary, mistake)
         } else if !kept.folders.isEmpty, let parcel = try? compile(kept.folders) {
             use(parcel)
-            tell("the last that could be used were compiled again\n\(parcel.summary)")
+            tell("the last that could be used were compiled again", parcel.summary, mistake)
         } else if let parcel = try? PolicyParcel(.whenBroken, summary: "built in") {
             use(parcel)
-            tell("none could be used; secrets take the password, nothing is exported")
+            tell("none could be used; secrets take the password, nothing is exported", mistake)
         }
     }
 
@@ -122,21 +122,26 @@ public final class PolicyLoader: Sendable {
     @discardableResult
     public func load() -> Bool {
         turn.withLock { _ in
-            do {
-                let parcel = try compile(
-                    folders.filter { FileManager.default.fileExists(atPath: $0) })
-                use(parcel)
-                kept.keep(parcel)
-                tell("\(parcel.policy.statementCount) rules in force\n\(parcel.summary)")
-                return true
-            } catch {
-                let words = (error as? NotTaken)?.words ?? "\(error)"
-                let parts = words.split(separator: "\n", maxSplits: 1).map(String.init)
-                tell(
-                    ([(parts.first ?? "") + "; what was in force stays in force"]
-                        + parts.dropFirst()).joined(separator: "\n"))
-                return false
-            }
+            guard let mistake = takeUp() else { return true }
+            let parts = mistake.split(separator: "\n", maxSplits: 1).map(String.init)
+            tell(
+                (parts.first ?? "") + "; what was in force stays in force",
+                parts.dropFirst().first ?? "")
+            return false
+        }
+    }
+
+    /// Why nothing could be taken, on the first line in short; nil where all is in force.
+    private func takeUp() -> String? {
+        do {
+            let parcel = try compile(folders.filter { FileManager.default.fileExists(atPath: $0) })
+            use(parcel)
+            kept.keep(parcel)
+            let text = "\(parcel.policy.statementCount) rules in force\n\(parcel.summary)"
+            tell(PolicyInForce.Report(text: text))
+            return nil
+        } catch {
+            return (error as? NotTaken)?.words ?? "\(error)"
         }
     }
 
@@ -150,9 +155,15 @@ public final class PolicyLoader: Sendable {
         if hasChanged { load() }
     }
 
-    private func tell(_ report: String) {
+    /// Others are in force than the files say.
+    private func tell(_ parts: String...) {
+        let text = parts.filter { !$0.isEmpty }.joined(separator: "\n")
+        tell(PolicyInForce.Report(isDegraded: true, text: text))
+    }
+
+    private func tell(_ report: PolicyInForce.Report) {
         policy.tell(report)
-        log("policies: " + report)
+        log("policies: " + report.text)
     }
 
     private func use(_ parcel: PolicyParcel) {

@@ -28,6 +28,21 @@ struct Authentication: Sendable {
         try authenticator.letIn(question, offer, for: asker)
     }
 
+    /// Has the user open a keychain. Whoever could not be asked hears that it is locked.
+    func open(
+        _ prompt: String, _ question: Question, for asker: any Asker, unless isOpen: () -> Bool,
+        with opens: (HeldSecret) throws(Refusal) -> Bool
+    ) throws(Refusal) {
+        do throws(Refusal) {
+            try authenticator.open(prompt, question, for: asker, unless: isOpen, with: opens)
+        } catch {
+            switch error {
+            case .interactionNotAllowed, .tooManyRequests: throw .locked
+            default: throw error
+            }
+        }
+    }
+
     func hasPrompter(for caller: Caller) -> Bool { authenticator.hasPrompter(for: caller) }
 
     /// What the asker's user could be asked to prove.

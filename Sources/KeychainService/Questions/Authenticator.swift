@@ -24,6 +24,13 @@ public protocol Authenticator: Sendable {
     func ask(
         _ prompt: String, _ question: Question, for asker: any Asker
     ) throws(Refusal) -> HeldSecret
+    /// Asks for what opens a keychain until `opens` says that it does, a few times at most, and not
+    /// any more once `isOpen`. `.interactionNotAllowed` and `.tooManyRequests` mean that nobody was
+    /// asked.
+    func open(
+        _ prompt: String, _ question: Question, for asker: any Asker, unless isOpen: () -> Bool,
+        with opens: (HeldSecret) throws(Refusal) -> Bool
+    ) throws(Refusal)
     /// Asks whether the program may have another one's item. `.cancelled` and
     /// `.authenticationFailed` mean that the user was asked, and nothing else does.
     func letIn(
@@ -54,11 +61,15 @@ public struct TrustAnswer: Sendable {
 public struct Question: Sendable, Equatable {
     public enum Purpose: String, Sendable {
         case read, change, delete, add, authenticate, keepOpen, addProtector, removeProtector
+        /// It needs a keychain that its user's login did not open.
+        case openKeychain
         /// What the keychain of that name is copied to, or replaced by, is the program's choice.
         case backUp, restore
     }
 
     public let purpose: Purpose
+    /// The keychain that it is about as a whole.
+    var keychain: String? { purpose == .openKeychain ? names.first : nil }
     /// Names of the items it is about, at most `mostNames`.
     public let names: [String]
     public let itemCount: Int
@@ -93,6 +104,7 @@ public struct Question: Sendable, Equatable {
             case .keepOpen: "keep a keychain open longer than until now"
             case .backUp: "copy all of your keychain \(name), as sealed as it is, to a file"
             case .restore: "replace your keychain \(name) with an earlier copy"
+            case .openKeychain: "use your keychain \(name), which your login did not open"
             case .addProtector: "add something that opens your keychain \(name)"
             case .removeProtector: "remove something that opens your keychain \(name)"
             case .read, .change, .delete, .add: "\(purpose.rawValue) \(things)"

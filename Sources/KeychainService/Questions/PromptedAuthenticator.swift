@@ -11,6 +11,8 @@ internal import Secrets
 final class PromptedAuthenticator: Authenticator {
     /// From the moment the question is shown.
     static let deadline: TimeInterval = 60
+    /// As many as PAM's modules give.
+    static let mostTries = 3
     private static let arrivalDeadline: TimeInterval = 10
 
     let program: String
@@ -138,7 +140,7 @@ final class PromptedAuthenticator: Authenticator {
     ) throws(Refusal) -> R {
         let matter = QuestionBudget.Matter(
             user: asker.caller.user, program: asker.caller.identity.identifier ?? "",
-            items: question.items)
+            items: question.items, keychain: question.keychain)
         try budget.begin(matter)
         var settled = QuestionBudget.Outcome.undecided
         defer { budget.end(matter, settled) }

@@ -15,6 +15,8 @@ final class QuestionBudget: Sendable {
         let user: UInt32
         let program: String
         let items: [ItemReference]
+        /// The keychain that is to be opened, where it is about all of it: whoever asks.
+        var keychain: String?
     }
 
     enum Outcome: Sendable {
@@ -34,7 +36,8 @@ final class QuestionBudget: Sendable {
     /// Wrong answers and a no cost at least this much time.
     private static let shortestPause: Duration = .seconds(2)
     private static let longestPause: Duration = .seconds(300)
-    /// The second no about the same items is taken for an answer; of one program the fifth.
+    /// The second no about the same items or keychain is taken for an answer; of one program the
+    /// fifth.
     private static let patience = (items: 2, program: 5)
     private static let firstSilence: Duration = .seconds(60)
     private static let longestSilence: Duration = .seconds(900)
@@ -45,10 +48,16 @@ final class QuestionBudget: Sendable {
     static let mostSubjects = 512
     static let mostUsers = 1024
 
-    private struct Subject: Hashable {
-        let program: String
-        /// nil: all that the program asks for.
-        let item: ItemReference?
+    private enum Subject: Hashable {
+        /// All that it asks for.
+        case program(String)
+        case item(ItemReference, of: String)
+        case keychain(String)
+
+        var patience: Int {
+            if case .program = self { return QuestionBudget.patience.program }
+            return QuestionBudget.patience.items
+        }
     }
     private struct Denials {
         var count = 0
@@ -113,8 +122,9 @@ final class QuestionBudget: Sendable {
     // MARK: What was denied
 
     private static func subjects(of matter: Matter) -> [Subject] {
-        [Subject(program: matter.program, item: nil)]
-            + matter.items.prefix(mostItems).map { Subject(program: matter.program, item: $0) }
+        [.program(matter.program)]
+            + matter.items.prefix(mostItems).map { .item($0, of: matter.program) }
+            + [matter.keychain.map { .keychain($0) }].compactMap { $0 }
     }
 
     private static func forgive(_ matter: Matter, _ state: inout State) {
@@ -126,7 +136,7 @@ final class QuestionBudget: Sendable {
         for subject in subjects(of: matter) {
             var denials = state.denials[subject] ?? Denials(silentUntil: now)
             denials.count += 1
-            let surplus = denials.count - (subject.item == nil ? patience.program : patience.items)
+            let surplus = denials.count - subject.patience
             if surplus >= 0 {
                 denials.silentUntil = now + doubled(firstSilence, surplus, atMost: longestSilence)
             }

@@ -52,6 +52,14 @@ struct TerminalAuthenticator: Authenticator {
         return secret
     }
 
+    /// No login opens a keychain here, nor fails to.
+    func open(
+        _ prompt: String, _ question: Question, for asker: any Asker, unless isOpen: () -> Bool,
+        with opens: (HeldSecret) throws(Refusal) -> Bool
+    ) throws(Refusal) {
+        throw .interactionNotAllowed
+    }
+
     /// Every item here is as near to one program of the user as to another: there is nothing to ask.
     func letIn(
         _ question: Question, _ offer: TrustOffer, for asker: any Asker

@@ -10,10 +10,19 @@ extension KeychainService {
         _ item: NewItem, _ secret: HeldSecret?, returning parts: ItemQuery.Parts,
         for asker: any Asker
     ) throws(Refusal) -> Answer {
-        let caller = asker.caller
         guard secret?.bytes.count ?? 0 <= Request.largestSecret else { throw .dataTooLarge }
-        let place = try placeOfNew(item.keychain, for: caller)
+        let place = try placeOfNew(item.keychain, for: asker.caller)
         let keychain = try folder.keychain(place.name.description, of: place.user)
+        return try mending(keychain, item.authenticationUI, for: asker) { () throws(Refusal) in
+            try add(item, secret, returning: parts, to: keychain, for: asker)
+        }
+    }
+
+    private func add(
+        _ item: NewItem, _ secret: HeldSecret?, returning parts: ItemQuery.Parts,
+        to keychain: OpenKeychain, for asker: any Asker
+    ) throws(Refusal) -> Answer {
+        let caller = asker.caller
         var keys = try vault.keys(of: keychain)
         let group = try group(for: item, keychain, keys, asker)
         let own = caller.accessGroups

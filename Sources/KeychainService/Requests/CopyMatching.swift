@@ -37,10 +37,14 @@ extension KeychainService {
                 if let waiting = last { try emit(waiting) }
                 last = nil
             }
-            let found = try copyMatching(rest, in: keychain, lettingIn: lettingIn, for: asker) {
-                part throws(Refusal) in
-                try flush()
-                try emit(told(part))
+            let found = try mending(
+                keychain, query.authenticationUI, for: asker, unless: { count > 0 }
+            ) { () throws(Refusal) in
+                try copyMatching(rest, in: keychain, lettingIn: lettingIn, for: asker) {
+                    part throws(Refusal) in
+                    try flush()
+                    try emit(told(part))
+                }
             }
             try flush()
             last = told(found)

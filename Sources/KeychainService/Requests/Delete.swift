@@ -10,7 +10,10 @@ extension KeychainService {
         var answer = Answer()
         let places = try places(query, toChange: true, for: asker.caller)
         try each(of: places) { keychain throws(Refusal) in
-            answer.count += try delete(query, in: keychain, for: asker).count
+            let changed = try mending(
+                keychain, query.authenticationUI, for: asker
+            ) { () throws(Refusal) in try delete(query, in: keychain, for: asker) }
+            answer.count += changed.count
             return false
         }
         return answer

@@ -97,7 +97,7 @@ public final class KeychainService: Sendable {
             guard policy.reload() else { throw .damagedPolicy }
         }
         var answer = Answer()
-        answer.report = policy.report
+        answer.report = policy.report.text
         return answer
     }
 

@@ -33,15 +33,10 @@ extension KeychainService {
     ) throws(Refusal) -> Answer {
         try checkLength(password)
         let keychain = try keychain(name, for: asker.caller)
-        guard try isProtected(keychain) else { throw .passcodeNotSet }
+        guard try isProtected(keychain) else { throw withoutPassword(keychain) }
         let begun = vault.locks.now(keychain.place)
         let keys = try attempt(keychain.place) { () throws(Refusal) in
-            guard let renewal = vault.renewal(of: keychain) else {
-                return try protectors.unlock(keychain, password)
-            }
-            let keys = try protectors.unlock(keychain, password, goingOnWith: renewal)
-            vault.endRenewal(of: keychain)
-            return keys
+            try unlock(keychain, ownPassword: password)
         }
         try vault.keep(keys, of: keychain, for: asker.caller, since: begun)
         audit?.record(.unlock, asker, Evidence(), nil)
@@ -50,7 +45,9 @@ extension KeychainService {
 
     func lock(_ name: String?, for asker: any Asker) throws(Refusal) -> Answer {
         let keychain = try keychain(name, for: asker.caller)
-        guard try isProtected(keychain) else { throw .passcodeNotSet }
+        // What opens by itself can't be kept locked.
+        let isProtected = try isProtected(keychain)
+        guard isProtected || (isDaemon && !keychain.isSystem) else { throw .passcodeNotSet }
         try vault.lock(keychain)
         authentication.forget(asker.caller.user)
         audit?.record(.lock, asker, Evidence(), nil)
@@ -66,6 +63,8 @@ extension KeychainService {
         let keychain = try keychain(name, for: asker.caller)
         // Services could not open it any more.
         guard !keychain.isSystem else { throw .notImplemented }
+        // Nor does the device's key open such a one.
+        guard try isProtected(keychain) || !isDaemon else { throw withoutPassword(keychain) }
         let begun = vault.locks.now(keychain.place)
         let keys = try attempt(keychain.place) { () throws(Refusal) in
             try protectors.setPassword(keychain, old: old, new: new)
@@ -76,6 +75,11 @@ extension KeychainService {
         authentication.forget(asker.caller.user)
         audit?.record(.setPassword, asker, Evidence(), nil)
         return Answer()
+    }
+
+    /// Elsewhere than in embedded mode it had one, and something else opens it.
+    private func withoutPassword(_ keychain: OpenKeychain) -> Refusal {
+        isDaemon && !keychain.isSystem ? .noSuchProtector : .passcodeNotSet
     }
 
     func isProtected(_ keychain: OpenKeychain) throws(Refusal) -> Bool {

@@ -21,12 +21,16 @@ extension KeychainService {
             let added = try attempt(keychain.place) { () throws(Refusal) in
                 try protectors.add(new, to: keychain, from: opener, grant)
             }
+            if keychain.isSystem { openAtOnce(keychain, for: asker.caller) }
             answer.protectors = [added]
             audit?.record(.addProtector, asker, evidence, nil)
         case .remove(let identifier):
             var evidence = Evidence()
             let grant = try grant(.remove, keychain, proving: &evidence, for: asker)
+            let hadPassword = try isProtected(keychain)
             try protectors.remove(identifier, from: keychain, grant)
+            let hasPassword = try isProtected(keychain)
+            if hadPassword, !hasPassword { try forgetPassword(of: keychain) }
             audit?.record(.removeProtector, asker, evidence, nil)
         case .test(let identifier, let typed):
             try checkLength(typed)
@@ -40,6 +44,22 @@ extension KeychainService {
             try open(keychain, opener, newPassword: password, for: asker)
         }
         return answer
+    }
+
+    /// What it has opened and proven is over with it.
+    private func forgetPassword(of keychain: OpenKeychain) throws(Refusal) {
+        vault.endRenewal(of: keychain)
+        authentication.forget(keychain.user)
+        try vault.lock(keychain)
+    }
+
+    /// Services wait for it, and need not find out by themselves that it opens again.
+    private func openAtOnce(_ keychain: OpenKeychain, for caller: Caller) {
+        let begun = vault.locks.now(keychain.place)
+        guard vault.lockState(of: keychain) != .unlocked,
+            let keys = try? protectors.unlockUnasked(keychain)
+        else { return }
+        try? vault.keep(keys, of: keychain, for: caller, since: begun)
     }
 
     private func open(
@@ -56,7 +76,7 @@ extension KeychainService {
         let keys = try attempt(keychain.place, shows: shows) { () throws(Refusal) in
             switch (opener, newPassword) {
             case (.recoveryKey(let text), nil):
-                return try protectors.unlock(keychain, recoveryKey: text)
+                return try unlock(keychain, recoveryKey: text)
             case (.recoveryKey(let text), let newPassword?):
                 try protectors.setPassword(keychain, recoveryKey: text, new: newPassword)
                 vault.endRenewal(of: keychain)

@@ -60,6 +60,22 @@ extension KeychainFile {
         return unlocked
     }
 
+    /// The same for who has lost that password. What it alone opens, the passcode-set class, stays
+    /// with it until a login with the new one ends both.
+    public func unlock(
+        with protector: ProtectorRecord, key: borrowing SealingKey,
+        goingOnWith new: borrowing PasswordKeys
+    ) throws(KeychainStoreError) -> UnlockedKeys {
+        let keybag = try keybag()
+        let opened = try OpenedKeybag(wrap, protector, key)
+        let unlocked = try opened.unlockedKeys(keybag, wrap)
+        let second = new.protector(
+            .adopted, master: opened.master, passcode: opened.passcodeOrNew(), nil, wrap)
+        let others = keybag.protectors.filter { $0.state != .adopted }
+        try replace(keybag.protectors, with: others + [second])
+        return unlocked
+    }
+
     private func add(
         _ new: borrowing PasswordKeys, _ state: ProtectorRecord.State,
         beside old: borrowing PasswordKeys, _ opened: borrowing OpenedKeybag, _ keybag: Keybag,

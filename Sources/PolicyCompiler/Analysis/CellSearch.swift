@@ -1,70 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import AccessControl
 
-/// Cuts cells of requests by the statements of one or two sets until each cell lies wholly inside or
-/// outside of all that could matter to it: then any of its requests tells of them all.
+/// Cuts cells of requests into such as one or two sets decide alike: takes a request, grows the cell
+/// around it in which the statements that decide it still do, takes that cell away, and goes on with
+/// what is left.
 struct CellSearch {
-    private let universe: Universe
     private let algebra: CellAlgebra
-    private let facets: [CutFacet]
+    private let universe: Universe
     private let sides: [UInt8]
-    private let everythingCounts: Bool
+    /// The readings that release a key.
+    private let releases: [Cell]
+    private let deciding: [FacetKind.Step: [CutFacet]]
+    /// What is required and told where nothing is refused, as far as it counts.
+    private let telling: [CutFacet]
+    /// Of two sets what they don't have in common: they tell which differences a cell may have.
+    private let distinguishing: [CutFacet]
 
-    private struct CutFacet {
-        let facet: Facet
-        let cells: [Cell]
-    }
-
-    /// What is known of the cell in each set.
-    struct State {
-        fileprivate(set) var releases = false
-        fileprivate(set) var sets = [SetState(), SetState()]
-
-        /// Whether the set of that side refuses the cell.
-        func isDenied(_ side: Int) -> Bool {
-            sets[side].isDenied(before: .max, releases: releases)
-        }
-    }
-
-    struct SetState {
-        fileprivate var forbid = false
-        fileprivate var member = [false, false]
-        fileprivate var share = [false, false]
-        fileprivate var closed = [false, false]
-        fileprivate var permit = [false, false]
-        /// In each case.
-        fileprivate(set) var demands: [Set<PolicyDemand>] = [[], []]
-        fileprivate(set) var redacted: Set<PolicyText> = []
-        fileprivate(set) var isAuditedInFull = false
-
-        /// Whether it is refused by what the phases before this one tell.
-        fileprivate func isDenied(before phase: Int, releases: Bool) -> Bool {
-            if forbid { return true }
-            return (0...(releases ? 1 : 0)).contains { number in
-                (phase > 3 && !member[number] && !share[number])
-                    || (phase > 5 && closed[number] && !permit[number])
-            }
-        }
-    }
-
-    /// `everythingCounts`: requirements, redactions and audit are told apart, not only refusals.
+    /// `everythingCounts`: requirements, redactions and audit are told apart, not only refusals; of
+    /// two sets those that are no difference are not.
     init(
         _ universe: Universe, _ maker: FacetMaker, sides: [UInt8], everythingCounts: Bool,
         _ budget: inout Budget
     ) throws(Budget.Spent) {
         self.universe = universe
         self.sides = sides
-        self.everythingCounts = everythingCounts
         let algebra = universe.algebra
         self.algebra = algebra
-        let ordered = maker.facets.filter { everythingCounts || $0.kind.phase < 6 }
-            .sorted { $0.kind.phase < $1.kind.phase }
         let members = try maker.groups.map { boxes throws(Budget.Spent) in
             try Members(boxes, universe, &budget)
         }
         let releases = try universe.cells(of: .releases, .unknown, &budget)
+        self.releases = releases
         var cut: [CutFacet] = []
-        for facet in ordered {
+        for facet in maker.facets where everythingCounts || facet.kind.step != .tell {
             let joined = members[facet.groups].cells(facet.number)
             var cells = try universe.cells(
                 of: facet.match, facet.kind.least, joined: joined, &budget)
@@ -75,106 +43,134 @@ struct CellSearch {
             }
             if !cells.isEmpty { cut.append(CutFacet(facet: facet, cells: cells)) }
         }
-        self.facets = cut
+        deciding = Dictionary(grouping: cut, by: \.facet.kind.step)
+        let differences = sides.count > 1 ? TellingFacets(maker.facets) : nil
+        telling = cut.filter { own in
+            own.facet.kind.step == .tell && differences?.contains(own.facet) ?? true
+        }
+        distinguishing = differences.map { own in cut.filter { own.contains($0.facet) } } ?? []
     }
 
-    /// Calls the body with every cell that not all sets refuse and that can be, until it says that
-    /// it has enough.
+    /// Calls the body with cells of requests that not all sets refuse and that can be, until it says
+    /// that it has enough. Of two sets, `known` is the part of a cell that is of no more interest,
+    /// nil for none: of one in which nothing but what they have in common is left to be known, and
+    /// of one that these facets, which only one set has, meet.
     func search(
         _ cells: [Cell], _ budget: inout Budget,
-        _ body: (Cell, State) throws(Budget.Spent) -> Bool
+        without known: (Cell, [SetState]) -> Cell? = { _, _ in nil },
+        near: (Cell, [Facet]) -> Cell? = { _, _ in nil },
+        _ body: (Cell, [SetState]) -> Bool
     ) throws(Budget.Spent) {
-        for cell in cells where try cut(cell, from: 0, State(), &budget, body) { return }
-    }
-
-    private func tell(
-        _ cell: Cell, _ state: State, _ budget: inout Budget,
-        _ body: (Cell, State) throws(Budget.Spent) -> Bool
-    ) throws(Budget.Spent) -> Bool {
-        for part in try universe.possible(cell, &budget) where try body(part, state) {
-            return true
-        }
-        return false
-    }
-
-    private func cut(
-        _ cell: Cell, from start: Int, _ before: State, _ budget: inout Budget,
-        _ body: (Cell, State) throws(Budget.Spent) -> Bool
-    ) throws(Budget.Spent) -> Bool {
-        try budget.spend(algebra.cost * (1 + (facets.count - start) / 16))
-        var state = before
-        for place in start..<facets.count {
-            let own = facets[place]
-            if areDenied(state, before: own.facet.kind.phase) { return false }
-            guard matters(own.facet, state) else { continue }
-            guard let inside = own.cells.first(where: { algebra.meets($0, cell) }) else { continue }
-            if algebra.contains(inside, cell) {
-                apply(own.facet, &state)
+        var open: [Cell] = []
+        for cell in cells { open += try universe.possible(cell, &budget) }
+        open.reverse()
+        let facets = deciding.values.reduce(0) { $0 + $1.count }
+        while let cell = open.popLast() {
+            try budget.spend(algebra.cost * (1 + facets / 16))
+            let met = distinguishing.filter { own in
+                own.facet.isOneSided && own.cells.contains { algebra.meets($0, cell) }
+            }
+            if let taken = near(cell, met.map(\.facet)), algebra.meets(taken, cell) {
+                open += algebra.subtract(taken, from: cell).reversed()
                 continue
             }
-            var within = state
-            apply(own.facet, &within)
-            if try cut(inside.intersection(cell), from: place + 1, within, &budget, body) {
-                return true
+            let point = algebra.point(of: cell)
+            let like = likeness(of: point, in: cell, distinguishing)
+            var taken = sides.count > 1 ? known(like.cell, like.sets) : nil
+            if let cell = taken, !algebra.contains(cell, point) { taken = nil }
+            if taken == nil {
+                let answers = sides.map { answer(to: point, in: cell, $0) }
+                let decided = answers.map(\.cell).reduce(cell) { $0.intersection($1) }
+                if answers.allSatisfy(\.isDenied) {
+                    taken = decided
+                } else {
+                    var told = likeness(of: point, in: decided, telling)
+                    for (side, answer) in answers.enumerated() {
+                        told.sets[side].isDenied = answer.isDenied
+                    }
+                    if body(told.cell, told.sets) { return }
+                    taken = told.cell
+                }
             }
-            for part in algebra.subtract(inside, from: cell)
-            where try cut(part, from: place, state, &budget, body) { return true }
-            return false
-        }
-        if areDenied(state, before: .max) { return false }
-        return try tell(cell, state, &budget, body)
-    }
-
-    private func areDenied(_ state: State, before phase: Int) -> Bool {
-        guard phase > 0 else { return false }
-        return sides.allSatisfy { side in
-            state.sets[Int(side)].isDenied(before: phase, releases: state.releases)
-        }
-    }
-
-    /// Whether the facet could tell anything new of the cell in a set that has it.
-    private func matters(_ facet: Facet, _ state: State) -> Bool {
-        if facet.kind == .releases { return true }
-        if facet.number == .release, !state.releases { return false }
-        return sides.contains { side in
-            guard facet.sides & 1 << side != 0 else { return false }
-            let own = state.sets[Int(side)]
-            let number = facet.number.rawValue
-            if own.isDenied(before: facet.kind.phase, releases: state.releases) { return false }
-            return switch facet.kind {
-            case .releases: true
-            case .forbid: !own.forbid
-            case .member: !own.member[number]
-            case .share: !own.member[number] && !own.share[number]
-            case .closed: !own.closed[number]
-            case .permit: own.closed[number] && !own.permit[number]
-            case .require(let demand): !own.demands[number].contains(demand)
-            case .redact(let names): !names.isSubset(of: own.redacted)
-            case .audit: !own.isAuditedInFull
-            }
+            if let taken { open += algebra.subtract(taken, from: cell).reversed() }
         }
     }
 
-    private func apply(_ facet: Facet, _ state: inout State) {
-        if facet.kind == .releases {
-            state.releases = true
-            return
-        }
-        let number = facet.number.rawValue
-        for side in sides where facet.sides & 1 << side != 0 {
-            let place = Int(side)
-            switch facet.kind {
-            case .releases: break
-            case .forbid: state.sets[place].forbid = true
-            case .member: state.sets[place].member[number] = true
-            case .share: state.sets[place].share[number] = true
-            case .closed: state.sets[place].closed[number] = true
-            case .permit: state.sets[place].permit[number] = true
-            case .require(let demand): state.sets[place].demands[number].insert(demand)
-            case .redact(let names): state.sets[place].redacted.formUnion(names)
-            case .audit: state.sets[place].isAuditedInFull = true
+    /// What the facets say of the point, and the cell around it of which they say the same.
+    private func likeness(
+        of point: Cell, in cell: Cell, _ facets: [CutFacet]
+    ) -> (cell: Cell, sets: [SetState]) {
+        var like = cell
+        var sets = [SetState](repeating: SetState(), count: sides.count)
+        for own in facets {
+            guard let inside = own.cell(around: point, algebra) else {
+                algebra.keep(apart: own.cells, from: &like, around: point)
+                continue
+            }
+            like = like.intersection(inside)
+            for (place, side) in sides.enumerated() where own.facet.sides & 1 << side != 0 {
+                sets[place].apply(own.facet)
             }
         }
+        return (like, sets)
+    }
+
+    /// Whether the set refuses the point, and a cell around it that it refuses, or lets be, alike.
+    private func answer(
+        to point: Cell, in cell: Cell, _ side: UInt8
+    ) -> (isDenied: Bool, cell: Cell) {
+        func those(_ step: FacetKind.Step, _ number: CaseNumber? = nil) -> [CutFacet] {
+            deciding[step, default: []].filter {
+                $0.facet.sides & 1 << side != 0 && (number == nil || $0.facet.number == number)
+            }
+        }
+        func around(_ facets: [CutFacet]) -> Cell? {
+            facets.lazy.compactMap { $0.cell(around: point, algebra) }.first
+        }
+        var allowed = cell
+        let forbids = those(.forbid)
+        if let forbid = around(forbids) { return (true, cell.intersection(forbid)) }
+        for forbid in forbids { algebra.keep(apart: forbid.cells, from: &allowed, around: point) }
+        let release = releases.first { algebra.contains($0, point) }
+        if release == nil { algebra.keep(apart: releases, from: &allowed, around: point) }
+        for number in CaseNumber.allCases {
+            var denied = cell
+            if number == .release {
+                guard let release else { break }
+                denied = denied.intersection(release)
+                allowed = allowed.intersection(release)
+            }
+            let reaches = those(.reach, number)
+            guard let reach = around(reaches) else {
+                for own in reaches { algebra.keep(apart: own.cells, from: &denied, around: point) }
+                return (true, denied)
+            }
+            allowed = allowed.intersection(reach)
+            let scopes = those(.close, number)
+            guard let scope = around(scopes) else {
+                for own in scopes { algebra.keep(apart: own.cells, from: &allowed, around: point) }
+                continue
+            }
+            let permits = those(.open, number)
+            guard let permit = around(permits) else {
+                denied = denied.intersection(scope)
+                for own in permits { algebra.keep(apart: own.cells, from: &denied, around: point) }
+                return (true, denied)
+            }
+            allowed = allowed.intersection(permit)
+        }
+        return (false, allowed)
+    }
+}
+
+/// A facet and where it applies.
+private struct CutFacet {
+    let facet: Facet
+    /// None of which meet.
+    let cells: [Cell]
+
+    func cell(around point: Cell, _ algebra: CellAlgebra) -> Cell? {
+        cells.first { algebra.contains($0, point) }
     }
 }
 

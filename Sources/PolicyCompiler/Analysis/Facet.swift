@@ -19,17 +19,22 @@ enum FacetKind: Hashable {
     case redact(Set<PolicyText>)
     case audit
 
-    /// The order in which requests are cut: what decides most first.
-    var phase: Int {
+    /// What of a decision it has a part in.
+    enum Step {
+        case forbid, reach, close, open
+        /// What is required, kept from answers or written down.
+        case tell
+        case none
+    }
+
+    var step: Step {
         switch self {
-        case .releases: 0
-        case .forbid: 1
-        case .member: 2
-        case .share: 3
-        case .closed: 4
-        case .permit: 5
-        case .require: 6
-        case .redact, .audit: 7
+        case .releases: .none
+        case .forbid: .forbid
+        case .member, .share: .reach
+        case .closed: .close
+        case .permit: .open
+        case .require, .redact, .audit: .tell
         }
     }
 

@@ -32,32 +32,66 @@ public struct PolicyDifference: Sendable, Hashable {
 
 extension PolicyAnalysis {
     /// What changes when the other set takes this one's place. Only requests that a statement in
-    /// one set alone matches can be decided differently, so only those are looked at.
+    /// one set alone matches can be decided differently, so only those are looked at: all together,
+    /// which takes fewer words, or, where that is too much, those of one statement after the other,
+    /// without telling apart what is needed.
     public func difference(to other: PolicySet) -> PolicyDifference {
         let sets = [meanings, other.meanings(on: day)]
         let changed = Set(sets[0]).symmetricDifference(sets[1])
-        var collector = ChangeCollector(
-            before: ReferenceEvaluator(policy), after: ReferenceEvaluator(other), day: day)
         // In the order of the sets, so that the same request is shown each time.
         let near = Self.areas(sets.joined().filter(changed.contains))
         guard !near.isEmpty else { return PolicyDifference(changes: [], isComplete: true) }
-        var isComplete = true
+        let evaluators = (ReferenceEvaluator(policy), ReferenceEvaluator(other))
+        var budget = Budget(mostCells)
+        var together = ChangeCollector(evaluators.0, evaluators.1, day: day, tellsNeeds: true)
         do throws(Budget.Spent) {
-            var budget = Budget(mostCells)
-            let maker = try FacetMaker(sets, near: near, &budget)
-            let universe = try Universe(maker.boxes, &budget)
-            collector.universe = universe
-            let cells = try universe.union(of: near, &budget)
-            let search = try CellSearch(
-                universe, maker, sides: [0, 1], everythingCounts: true, &budget)
-            try search.search(cells, &budget) { cell, state in
-                collector.take(cell, state)
-                return false
+            try budget.lend(mostCells / 3) { part throws(Budget.Spent) in
+                try collect(near, sets, &together, &part)
             }
-        } catch {
-            isComplete = false
+            return PolicyDifference(changes: together.changes, isComplete: true)
+        } catch {}
+        var changes: [PolicyChange] = []
+        var isComplete = true
+        for place in near.indices {
+            var own = ChangeCollector(evaluators.0, evaluators.1, day: day, tellsNeeds: false)
+            do throws(Budget.Spent) {
+                try budget.lend(mostCells / 6) { part throws(Budget.Spent) in
+                    try collect([near[place]], apartFrom: near[..<place], sets, &own, &part)
+                }
+            } catch {
+                isComplete = false
+            }
+            changes += own.changes
         }
-        return PolicyDifference(changes: collector.changes, isComplete: isComplete)
+        return PolicyDifference(changes: changes, isComplete: isComplete)
+    }
+
+    /// The changes in the areas and in none of the others.
+    private func collect(
+        _ areas: [Area], apartFrom others: ArraySlice<Area> = [], _ sets: [[Meaning]],
+        _ collector: inout ChangeCollector, _ budget: inout Budget
+    ) throws(Budget.Spent) {
+        let maker = try FacetMaker(sets, near: areas, &budget)
+        try budget.spend(others.count / 8)
+        let texts = NearTexts(areas)
+        let taken = others.filter { other in areas.contains(where: other.mayMeet) }
+            .map { Area(box: texts.narrow($0.box), least: $0.least) }
+        let universe = try Universe(maker.boxes + taken.map(\.box), &budget)
+        collector.universe = universe
+        var cells = try universe.union(of: areas, &budget)
+        for other in taken {
+            let own = try universe.cells(of: other.box, other.least, &budget)
+            cells = try universe.algebra.subtract(own, from: cells, &budget)
+        }
+        let search = try CellSearch(
+            universe, maker, sides: [0, 1], everythingCounts: true, &budget)
+        try search.search(
+            cells, &budget, without: { collector.known($0, $1) },
+            near: { collector.known($0, near: $1) }
+        ) { cell, sets in
+            collector.take(cell, sets)
+            return false
+        }
     }
 }
 
@@ -105,27 +139,26 @@ private struct ChangeCollector {
         let gained: [Set<PolicyDemand>]
     }
 
-    let before: ReferenceEvaluator
-    let after: ReferenceEvaluator
-    let day: Int32
+    private let before: ReferenceEvaluator
+    private let after: ReferenceEvaluator
+    private let day: Int32
+    private let tellsNeeds: Bool
     var universe: Universe?
     private var cells: [Key: (first: Cell, hull: Cell)] = [:]
     private var order: [Key] = []
 
-    init(before: ReferenceEvaluator, after: ReferenceEvaluator, day: Int32) {
+    /// `tellsNeeds`: changes are told apart by what they ask for more or less.
+    init(
+        _ before: ReferenceEvaluator, _ after: ReferenceEvaluator, day: Int32, tellsNeeds: Bool
+    ) {
         self.before = before
         self.after = after
         self.day = day
+        self.tellsNeeds = tellsNeeds
     }
 
-    mutating func take(_ cell: Cell, _ state: CellSearch.State) {
-        guard universe != nil, let kind = PolicyChange.Kind(state) else { return }
-        let (was, now) = (state.demands(0), state.demands(1))
-        // What both need alike is no difference.
-        let both = zip(was, now).map { $0.intersection($1) }
-        let key = Key(
-            kind: kind, lost: zip(was, both).map { $0.subtracting($1) },
-            gained: zip(now, both).map { $0.subtracting($1) })
+    mutating func take(_ cell: Cell, _ sets: [SetState]) {
+        guard let key = key(sets[0], sets[1]) else { return }
         if let known = cells[key] {
             let hull = Cell(words: zip(known.hull.words, cell.words).map { $0 | $1 })
             cells[key] = (known.first, hull)
@@ -133,6 +166,52 @@ private struct ChangeCollector {
             cells[key] = (cell, cell)
             order.append(key)
         }
+    }
+
+    /// The part of the cell in which every change that there may be is told already; nil where one
+    /// is not. All that tells the sets apart is the same throughout the cell.
+    func known(_ cell: Cell, _ sets: [SetState]) -> Cell? {
+        let keys = keys(sets[0], sets[1])
+        let hulls = keys.compactMap { cells[$0]?.hull }
+        guard hulls.count == keys.count else { return nil }
+        return hulls.reduce(cell) { $0.intersection($1) }
+    }
+
+    /// The same of a cell that these facets of one set alone meet; nil where changes are told apart
+    /// by more than their kind.
+    func known(_ cell: Cell, near facets: [Facet]) -> Cell? {
+        guard !tellsNeeds else { return nil }
+        let kinds = Set(facets.map { PolicyChange.Kind(of: $0) })
+        let hulls = kinds.compactMap { cells[Key(kind: $0, lost: [], gained: [])]?.hull }
+        guard hulls.count == kinds.count else { return nil }
+        return hulls.reduce(cell) { $0.intersection($1) }
+    }
+
+    /// The changes that there may be.
+    private func keys(_ was: SetState, _ now: SetState) -> [Key] {
+        [(false, false), (true, false), (false, true)].compactMap { wasDenied, isDenied in
+            if !wasDenied, was.isForbidden { return nil }
+            if !isDenied, now.isForbidden { return nil }
+            if wasDenied, !isDenied, !was.isForbidden, was.isOpen(wherever: now) { return nil }
+            if !wasDenied, isDenied, !now.isForbidden, now.isOpen(wherever: was) { return nil }
+            var (was, now) = (was, now)
+            was.isDenied = wasDenied
+            now.isDenied = isDenied
+            return key(was, now)
+        }
+    }
+
+    /// nil where nothing differs but the names of rules.
+    private func key(_ was: SetState, _ now: SetState) -> Key? {
+        guard let kind = PolicyChange.Kind(was, now) else { return nil }
+        guard tellsNeeds else { return Key(kind: kind, lost: [], gained: []) }
+        let nothing: [Set<PolicyDemand>] = [[], []]
+        let before = was.isDenied ? nothing : was.demands
+        let after = now.isDenied ? nothing : now.demands
+        // What both need alike is no difference.
+        return Key(
+            kind: kind, lost: zip(before, after).map { $0.subtracting($1) },
+            gained: zip(after, before).map { $0.subtracting($1) })
     }
 
     var changes: [PolicyChange] {
@@ -146,18 +225,20 @@ private struct ChangeCollector {
     }
 }
 
-extension CellSearch.State {
-    /// What the set of that side asks for; nothing where it refuses.
-    fileprivate func demands(_ side: Int) -> [Set<PolicyDemand>] {
-        isDenied(side) ? [[], []] : sets[side].demands
-    }
-}
-
 extension PolicyChange.Kind {
-    /// nil where nothing differs but the names of rules.
-    fileprivate init?(_ state: CellSearch.State) {
-        let (was, now) = (state.sets[0], state.sets[1])
-        switch (state.isDenied(0), state.isDenied(1)) {
+    /// What one set's facet can make of requests.
+    fileprivate init(of facet: Facet) {
+        let isNew = facet.sides == 2
+        switch facet.kind {
+        case .forbid, .closed: self = isNew ? .newlyDenied : .newlyAllowed
+        case .member, .share, .permit: self = isNew ? .newlyAllowed : .newlyDenied
+        case .require: self = isNew ? .nowNeeds : .noLongerNeeds
+        case .redact, .audit, .releases: self = .toldDifferently
+        }
+    }
+
+    fileprivate init?(_ was: SetState, _ now: SetState) {
+        switch (was.isDenied, now.isDenied) {
         case (true, true): return nil
         case (true, false): self = .newlyAllowed
         case (false, true): self = .newlyDenied

@@ -59,6 +59,35 @@ struct CellAlgebra {
         zip(outer.words, inner.words).allSatisfy { $1 & ~$0 == 0 }
     }
 
+    /// One of the cell's requests: of each axis the first value.
+    func point(of cell: Cell) -> Cell {
+        var point = Cell(words: [UInt64](repeating: 0, count: cell.words.count))
+        for axis in axes {
+            guard let word = (axis.first...axis.last).first(where: { cell.words[$0] != 0 })
+            else { continue }
+            point.words[word] = cell.words[word] & (0 &- cell.words[word])
+        }
+        return point
+    }
+
+    /// Makes the cell, which has the point, smaller on one axis each until it meets none of the
+    /// others, which don't have it.
+    func keep(apart others: [Cell], from cell: inout Cell, around point: Cell) {
+        for other in others where meets(other, cell) {
+            var least: (axis: AxisPlace, lost: Int)?
+            for axis in axes {
+                let words = axis.first...axis.last
+                guard words.allSatisfy({ point.words[$0] & other.words[$0] == 0 }) else { continue }
+                let lost = words.reduce(0) {
+                    $0 + (cell.words[$1] & other.words[$1]).nonzeroBitCount
+                }
+                if lost < least?.lost ?? .max { least = (axis, lost) }
+            }
+            guard let axis = least?.axis else { continue }
+            for word in axis.first...axis.last { cell.words[word] &= ~other.words[word] }
+        }
+    }
+
     /// At most one cell for each axis, none of which meet.
     func subtract(_ taken: Cell, from cell: Cell) -> [Cell] {
         guard meets(cell, taken) else { return [cell] }

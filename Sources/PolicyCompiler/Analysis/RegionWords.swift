@@ -6,7 +6,8 @@ extension Universe {
     func words(for cell: Cell) -> [String] {
         axes.compactMap { axis in
             let values = values(of: axis, in: cell)
-            guard values.count < axis.values.count else { return nil }
+            guard values.count < axis.values.count, !isSaidByOthers(axis, in: cell)
+            else { return nil }
             guard case .flag(let bit) = axis.subject else {
                 let isOneLess = values.count == axis.values.count - 1 && values.count > 1
                 if isOneLess, axis.values.last?.isUnknown == true,
@@ -20,6 +21,18 @@ extension Universe {
             let has = values.contains { if case .flag(_, true) = $0 { true } else { false } }
             return "resource.flags: " + (has ? "" : "not ") + PolicyItemFlags.words[Int(bit)]
         }
+    }
+
+    /// Whether the cell leaves out no operation but those that don't have its other facts.
+    private func isSaidByOthers(_ axis: Axis, in cell: Cell) -> Bool {
+        guard axis.subject == .operation else { return false }
+        var rest = cell
+        for word in axis.place.first...axis.place.last {
+            rest.words[word] = everything.words[word] & ~cell.words[word]
+        }
+        return impossible.reduce([rest]) { left, own in
+            left.flatMap { algebra.subtract(own, from: $0) }
+        }.isEmpty
     }
 
     private func name(of subject: Subject) -> String {

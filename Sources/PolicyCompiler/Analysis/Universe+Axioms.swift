@@ -9,11 +9,16 @@ extension Universe {
     /// - The session `service` is that of a process in a system unit.
     /// - What is known to be a trusted executable is known.
     /// - Items have the attributes of their class.
+    /// - A request has the facts of its operation.
     var axioms: [Cell] {
         var cells = [
             cell([
                 (.choice(.session), { $0.isChoice(["service"]) }),
                 (.text(.unit), { !$0.isKnownText }),
+            ]),
+            cell([
+                (.choice(.session), { $0.isChoice(["service"]) }),
+                (.operation, { !$0.isOperation(of: .onItems) }),
             ]),
             cell([
                 (.boolean(.trustedExe), { if case .boolean(_, true) = $0 { true } else { false } }),
@@ -29,8 +34,26 @@ extension Universe {
                     (.text(field), { $0.isText }),
                 ]))
         }
+        for (subject, operations) in Self.limited {
+            cells.append(
+                cell([
+                    (.operation, { !$0.isOperation(of: operations) }),
+                    (subject, { !$0.isAbsent }),
+                ]))
+        }
         return cells.compactMap(\.self)
     }
+
+    /// What requests of some operations alone can have.
+    private static let limited: [(Subject, PolicyOperations)] = {
+        let texts = TextField.allCases.map { (Subject.text($0), $0.operations) }
+        let choices = ChoiceField.allCases.map { (Subject.choice($0), $0.operations) }
+        let booleans = BooleanField.allCases.map { (Subject.boolean($0), $0.operations) }
+        let flags = [Subject.flags] + (UInt8(0)..<8).map(Subject.flag)
+        return (texts + choices + booleans + flags.map { ($0, .onItems) }).filter {
+            $0.1 != .all
+        }
+    }()
 
     /// nil where the universe tells nothing of one of the facts.
     private func cell(_ parts: [(Subject, (Value) -> Bool)]) -> Cell? {
@@ -63,9 +86,72 @@ extension Universe.Value {
         }
     }
 
+    fileprivate func isOperation(of operations: PolicyOperations) -> Bool {
+        if case .operation(let own) = self { operations.contains(own) } else { false }
+    }
+
+    /// What a request has that does not have the fact.
+    fileprivate var isAbsent: Bool {
+        switch self {
+        case .text(_, nil), .choice(_, nil), .flagsAreKnown, .flag(_, false): true
+        case .boolean(let field, let value): value == field.whenAbsent
+        default: false
+        }
+    }
+
     /// There is one, whether or not it could be told.
     fileprivate var isText: Bool {
         if case .unknown = self { true } else { isKnownText }
+    }
+}
+
+extension PolicyOperations {
+    /// Those of a program on an item. An `unlock` is a user's on a keychain.
+    static let onItems = PolicyOperations.all.subtracting(PolicyOperations(.unlock))
+}
+
+extension PolicyCondition {
+    /// The operations whose requests can have the fact.
+    var operations: PolicyOperations {
+        switch self {
+        case .text(let field, _): field.operations
+        case .choice(let field, _): field.operations
+        case .boolean(let field, _): field.operations
+        case .flags: .onItems
+        case .uid, .age, .time: .all
+        }
+    }
+}
+
+extension TextField {
+    fileprivate var operations: PolicyOperations {
+        switch self {
+        case .user, .group, .keychain, .host: .all
+        case .exe, .digest, .unit, .slice, .userUnit, .app, .label, .service, .account, .server,
+            .networkProtocol, .accessGroup, .itemLabel, .creator:
+            .onItems
+        case .pamService: PolicyOperations(.unlock)
+        }
+    }
+}
+
+extension ChoiceField {
+    fileprivate var operations: PolicyOperations {
+        switch self {
+        case .session: .all
+        case .itemClass, .accessible: .onItems
+        case .protector: PolicyOperations(.unlock)
+        }
+    }
+}
+
+extension BooleanField {
+    fileprivate var operations: PolicyOperations {
+        switch self {
+        case .trustedExe, .tty, .member: .onItems
+        case .remote, .active, .screenLocked, .unlocked, .passcodeSet, .interactive, .prompted:
+            .all
+        }
     }
 }
 

@@ -49,13 +49,16 @@ public struct PolicyLint: Sendable {
                 notes: ["\(first.id) (\(first.origin.file):\(first.origin.line))"])
         }
         let places = policy.places
+        let rules = Dictionary(policy.rules.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
         for finding in PolicyAnalysis(policy, day: today).findings() {
             // That two rules say the same has been told.
             guard !pairs.contains(Set(finding.by + [finding.id])) else { continue }
             let places = finding.by.compactMap { places[$0] }.joined(separator: ", ")
+            let foreign = rules[finding.id]?.match.box.foreignField
             note(
                 finding.kind.code, finding.id, finding.origin, finding.message,
-                notes: places.isEmpty ? [] : [finding.kind.reason + places])
+                notes: [foreign, places.isEmpty ? nil : finding.kind.reason + places]
+                    .compactMap(\.self))
         }
     }
 
@@ -110,6 +113,21 @@ public struct PolicyLint: Sendable {
                     "\(rule.id) needs the PAM service \(service), which this machine lacks",
                     advice: "add /etc/pam.d/\(service)")
             }
+        }
+    }
+}
+
+extension PolicyBox {
+    /// A field that none of the box's operations has, in words.
+    fileprivate var foreignField: String? {
+        let foreign = conditions.first { condition in
+            condition.operations.isDisjoint(with: operations)
+                && condition.truth(of: PolicyFacts()) != .yes
+        }
+        return foreign.map { condition in
+            let known = PolicyOperation.allCases.filter(condition.operations.contains)
+                .map(\.rawValue)
+            return "\(condition.fieldName) is known of \(known.joined(separator: ", ")) only"
         }
     }
 }

@@ -15,7 +15,6 @@ private func typeID(of object: CFTypeRef?) -> TypeID {
     case is NSString: .string
     case is NSData: .data
     case is NSDate: .date
-    case is CFBoolean: .boolean
     case let number as NSNumber: number.isBoolean ? .boolean : .number
     case is NSArray: .array
     case is NSSet: .set

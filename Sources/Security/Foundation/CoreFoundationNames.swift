@@ -18,6 +18,9 @@ public typealias CFString = NSString
 public typealias CFData = NSData
 public typealias CFDate = NSDate
 public typealias CFNumber = NSNumber
+/// Foundation's booleans are numbers. A class of its own would make `value as! CFBoolean` end the
+/// program for each of them.
+public typealias CFBoolean = NSNumber
 public typealias CFArray = NSArray
 public typealias CFSet = NSSet
 public typealias CFDictionary = NSDictionary
@@ -36,26 +39,12 @@ nonisolated(unsafe) public let kCFBundleIdentifierKey: CFString! = "CFBundleIden
 nonisolated(unsafe) public let kCFBundleNameKey: CFString! = "CFBundleName"
 nonisolated(unsafe) public let kCFBundleVersionKey: CFString! = "CFBundleVersion"
 
-public let kCFBooleanTrue: NSNumber! = NSNumber(value: true)
-public let kCFBooleanFalse: NSNumber! = NSNumber(value: false)
+public let kCFBooleanTrue: CFBoolean! = NSNumber(value: true)
+public let kCFBooleanFalse: CFBoolean! = NSNumber(value: false)
 public let kCFNull: CFNull! = NSNull()
 /// The default; no other allocator exists here.
 public let kCFAllocatorDefault: CFAllocator! = nil
 
 public final class CFAllocator: NSObject, @unchecked Sendable {}
 
-/// For code that writes `true as CFBoolean`; Foundation's own booleans are numbers.
-public final class CFBoolean: NSObject, ExpressibleByBooleanLiteral, @unchecked Sendable {
-    let value: Bool
-
-    public init(booleanLiteral value: Bool) { self.value = value }
-
-    public override var hash: Int { value.hashValue }
-    public override func isEqual(_ other: Any?) -> Bool {
-        (other as? CFBoolean)?.value == value
-    }
-    public override var description: String { value ? "true" : "false" }
-}
-
-public func CFBooleanGetValue(_ boolean: CFBoolean!) -> Bool { boolean.value }
-public func CFBooleanGetValue(_ boolean: NSNumber!) -> Bool { boolean.boolValue }
+public func CFBooleanGetValue(_ boolean: CFBoolean!) -> Bool { boolean.boolValue }

@@ -7,4 +7,11 @@ extension NSMutableDictionary {
     public func setValue(_ value: Any?, forKey key: String) {
         if let value { self[key] = value } else { removeObject(forKey: key) }
     }
+
+    /// Sets the value of a key that its caller calls `NSCopying`, as Apple's systems want it.
+    @_disfavoredOverload
+    public func setObject(_ object: Any, forKey key: any NSCopying) {
+        // Only objects copy themselves here.
+        if let key = key as? NSObject { self[key] = object }
+    }
 }

@@ -29,7 +29,6 @@ enum QueryValue {
         case let string as NSString: self = .string(string as String)
         case let data as NSData: self = .data(data)
         case let number as NSNumber: self.init(number)
-        case let boolean as CFBoolean: self = .boolean(boolean.value)
         case let date as NSDate: self = .date(date.timeIntervalSinceReferenceDate)
         case let uuid as NSUUID: self = .uuid(uuid as UUID)
         case is NSNull: self = .null

@@ -22,7 +22,8 @@ extension Refusal {
         case .wrongRecoveryKey, .wrongPIN: errSecAuthFailed
         case .noSuchProtector: errSecItemNotFound
         case .lastProtector: errSecParam
-        case .protectorNotAvailable, .measurementsDiffer, .protectorChanged, .protectorFailed:
+        case .protectorNotAvailable, .measurementsDiffer, .protectorChanged, .protectorFailed,
+            .notOpenedHere:
             errSecNotAvailable
         case .noSuchKeychain: errSecNoSuchKeychain
         case .duplicateKeychain: errSecDuplicateKeychain

@@ -23,7 +23,7 @@ struct PolicyDiffCommand: ParsableCommand {
     var json = false
 
     /// Who compares whole sets waits some seconds for the answer.
-    private static let mostCells = 60 * PolicyAnalysis.mostCells
+    private static let mostCells = 300 * PolicyAnalysis.mostCells
 
     func run() throws {
         let today = LocalTime.now.day

@@ -11,7 +11,8 @@ struct ProtectorAddCommand: ParsableCommand {
         discussion: """
             Asks for the keychain's password (or, with --recovery-key, for the recovery key), and \
             that you are there. A recovery key is shown once and confirmed by typing a part of it; \
-            a FIDO2 key is touched twice. With --password-stdin the first line is the password and, \
+            a FIDO2 key is touched twice. This machine's own key (device) is for the machine's \
+            keychain alone, where it came from another machine, or its TPM is gone. With --password-stdin the first line is the password and, \
             with --pin, the second the PIN.
             """)
 
@@ -20,9 +21,10 @@ struct ProtectorAddCommand: ParsableCommand {
         case tpm2
         case fido2
         case credential
+        case device
     }
 
-    @Argument(help: "recovery-key, tpm2, fido2 or credential.")
+    @Argument(help: "recovery-key, tpm2, fido2, credential or device.")
     var kind: Kind
 
     @Option(help: "tpm2: opens only while these PCRs are as they are now, such as 7 or 7,14.")
@@ -53,6 +55,9 @@ struct ProtectorAddCommand: ParsableCommand {
         guard !atLogin || kind != .recoveryKey else {
             throw ValidationError("A recovery key is typed: it can't open anything at a login.")
         }
+        guard kind != .device || (shown == KeychainName.system.description && !atLogin) else {
+            throw ValidationError("device is for the keychain “system”, which no login opens.")
+        }
         guard !pin || (kind == .fido2 && !atLogin) else {
             throw ValidationError("--pin is for fido2, and nobody can type it at a login.")
         }
@@ -64,6 +69,7 @@ struct ProtectorAddCommand: ParsableCommand {
     func run() throws {
         let keychain = options.asked
         do throws(CommandFailure) {
+            if kind == .device { try checkThatDeviceIsNew(keychain) }
             let (opener, pin) = try typed()
             let new = try chosen(pin)
             if kind == .fido2 { SecurityKeyUnlock.sayTouch(twice: true) }
@@ -78,6 +84,16 @@ struct ProtectorAddCommand: ParsableCommand {
                 StandardStream.output.write(ProtectorText.table(added))
             }
         } catch { throw keychain.failure(error) }
+    }
+
+    private func checkThatDeviceIsNew(_ keychain: Keychain) throws(CommandFailure) {
+        let request = Request.protectors(ProtectorRequest(options.keychain, .list))
+        let known = try keychain.ask(request, to: "add the protector").protectors
+        guard !known.contains(where: { $0.kind == .device }) else {
+            throw CommandFailure(
+                .exists, name: "duplicateProtector",
+                "could not add the protector: this machine's own key is one already")
+        }
     }
 
     private var shown: String { options.keychain ?? KeychainName.login.description }
@@ -119,6 +135,7 @@ struct ProtectorAddCommand: ParsableCommand {
         case .tpm2: .tpm(registers: registers ?? [], atLogin: atLogin)
         case .credential: .credential(name: name ?? "", atLogin: atLogin)
         case .fido2: .securityKey(pin: pin, atLogin: atLogin)
+        case .device: .device
         }
     }
 }

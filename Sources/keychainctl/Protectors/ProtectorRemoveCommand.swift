@@ -6,7 +6,10 @@ internal import KeychainModel
 struct ProtectorRemoveCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove", abstract: "Remove something that opens a keychain.",
-        discussion: "The last one that works is never removed. Asks that you are there.")
+        discussion: """
+            The last one that works is never removed. Asks that you are there. With the password go \
+            the items that are accessible when a passcode is set, for ever; the keychain is locked then.
+            """)
 
     @Argument(help: "The protector's identifier, as keychainctl protector list shows it.")
     var identifier: String
@@ -14,7 +17,8 @@ struct ProtectorRemoveCommand: ParsableCommand {
     @OptionGroup var options: ProtectorOptions
 
     func run() throws {
-        if try isPassword() {
+        let isPassword = try isPassword()
+        if isPassword, try options.asked.status().mode == .embedded {
             throw options.asked.failure(
                 CommandFailure(
                     .refused, name: "lastProtector", "a password is changed, and never removed",
@@ -23,7 +27,14 @@ struct ProtectorRemoveCommand: ParsableCommand {
         try options.asked.ask(
             .protectors(ProtectorRequest(options.keychain, .remove(identifier: identifier))),
             to: "remove the protector “\(identifier)”")
-        if options.output.json { JSONOutput.write(DoneRecord()) }
+        if options.output.json { return JSONOutput.write(DoneRecord()) }
+        guard isPassword else { return }
+        let shown = options.keychain ?? KeychainName.login.description
+        print(
+            """
+            The keychain “\(shown)” has no password any more, and is locked. keychainctl unlock \
+            \(shown) --recovery-key opens it, and gives it another.
+            """)
     }
 
     private func isPassword() throws(CommandFailure) -> Bool {

@@ -98,7 +98,8 @@ private let identifierBytes = withUnsafeBytes(of: identifier.uuid) { Array($0) }
                 "true of Core Foundation", kCFBooleanTrue as Any, blob: .number(1),
                 number: .number(1)),
             Row(
-                "a boolean of this module", true as CFBoolean, blob: .number(1), number: .number(1)),
+                "a boolean in its other spelling", true as CFBoolean, blob: .number(1),
+                number: .number(1)),
             Row("false", false, blob: .number(0), number: .number(0)),
             Row("a date", Date(timeIntervalSinceReferenceDate: 7), date: .date(7)),
             Row("a far date", Date(timeIntervalSinceReferenceDate: 1e300), date: .date(1e300)),

@@ -91,6 +91,9 @@ struct kc_login_frame {
     bool is_remote;
     // The host wants no messages to the user: what he is to be told is to wait.
     bool is_silent;
+    // The user was authenticated on this handle, with the password or without any. Not so where
+    // others open the session (root's su, cron), or where another process did (a public key).
+    bool is_authenticated;
     struct kc_login_view account;
     struct kc_login_view service;
     struct kc_login_view tty;

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Foundation
+internal import KeychainMessages
+internal import KeychainModel
+internal import Secrets
+
+extension PromptedAuthenticator {
+    private enum Outcome {
+        case opened
+        case refused(Refusal)
+    }
+
+    /// The daemon's own question: no PAM service knows what opens a keychain.
+    func open(
+        _ prompt: String, _ question: Question, for asker: any Asker, unless isOpen: () -> Bool,
+        with opens: (HeldSecret) throws(Refusal) -> Bool
+    ) throws(Refusal) {
+        let outcome = try withPrompter(for: asker, question) { prompter, settled throws(Refusal) in
+            // The answer to who asked before is one to all who waited behind him.
+            let outcome =
+                isOpen()
+                ? Outcome.opened
+                : try open(prompt, question, prompter, &settled, asker, with: opens)
+            var succeeded = false
+            if case .opened = outcome { succeeded = true }
+            try? prompter.show(.finished(succeeded: succeeded))
+            return outcome
+        }
+        if case .refused(let refusal) = outcome { throw refusal }
+    }
+
+    private func open(
+        _ prompt: String, _ question: Question, _ prompter: Prompter,
+        _ settled: inout QuestionBudget.Outcome, _ asker: any Asker,
+        with opens: (HeldSecret) throws(Refusal) -> Bool
+    ) throws(Refusal) -> Outcome {
+        let watch = QuestionWatch(
+            until: Date(timeIntervalSinceNow: Self.deadline), unless: { asker.hasGone() },
+            end: { prompter.hangUp() })
+        watch.start()
+        defer { watch.stop() }
+        try prompter.show(.title(question.text(for: asker.caller)))
+        for _ in 0..<Self.mostTries {
+            guard let typed = try prompter.ask(.askHidden(prompt)) else {
+                if settled == .undecided { settled = .declined }
+                return .refused(.cancelled)
+            }
+            // However it ends from here: something was typed.
+            settled = .wrong
+            do throws(Refusal) {
+                if try opens(typed) {
+                    // He knows it, which is not to say who he is.
+                    settled = .agreed
+                    return .opened
+                }
+            } catch { return .refused(error) }
+            try prompter.show(.error("That does not open the keychain."))
+        }
+        return .refused(.authenticationFailed)
+    }
+}

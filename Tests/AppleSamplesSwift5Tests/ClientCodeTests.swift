@@ -1,0 +1,1 @@
+../SecurityTests/ClientCodeTests.swift
