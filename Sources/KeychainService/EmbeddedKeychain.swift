@@ -91,7 +91,9 @@ private struct OwnProcess: Asker {
     let notes = RequestNotes()
     /// Policies are the administrator's, who has none where his package is not installed.
     func policyFacts(_ asked: AskedFacts) -> PolicyFacts { PolicyFacts() }
-    func reach(_ policy: CompiledPolicy, for operation: PolicyOperation) -> PolicyReach {
+    func reach(
+        _ policy: CompiledPolicy, for operation: PolicyOperation, byNameAlone: Bool
+    ) -> PolicyReach {
         PolicyReach()
     }
     func isUnchanged() -> Bool { true }

@@ -15,7 +15,9 @@ private struct TestAsker: Asker {
     let notes = RequestNotes()
     func policyFacts(_ asked: AskedFacts) -> PolicyFacts { PolicyFacts() }
 
-    func reach(_ policy: CompiledPolicy, for operation: PolicyOperation) -> PolicyReach {
+    func reach(
+        _ policy: CompiledPolicy, for operation: PolicyOperation, byNameAlone: Bool
+    ) -> PolicyReach {
         PolicyReach()
     }
 

@@ -73,6 +73,15 @@ import Testing
 
     // MARK: Where new items go
 
+    @Test func `nobody makes keychains without end`() throws {
+        try create("k0")
+        let left = KeychainFolder.mostKeychains - 1
+        for number in 1..<left { try create("k\(number)") }
+        try add("me", "first")
+        #expect(throws: Refusal.tooManyRequests) { try create("onemore") }
+        #expect(try read("me") == "first")
+    }
+
     @Test func `without a word the login keychain is the default and what is searched`() throws {
         let said = try preferences()
         #expect(said == KeychainPreferences(defaultKeychain: .login, searchList: [.login]))

@@ -5,6 +5,7 @@ add:SERVICE:KIND       an item that asks for a constraint of that kind to be rea
 read:SERVICE:NAME      read it in the context of that name; quiet:… where nobody may be asked
 child:SERVICE:NAME     the same in a child, which knows the context's identifier
 prove:KIND:NAME        ask for a constraint of that kind in the context of that name
+adopt:PAPER            add that recovery key to the keychain, with nothing that opens it
 backup:NAME            ask for a copy of the keychain, in the context of that name
 able                   what could be proven: passcode, presence, biometry, companion, interaction
 end:NAME               the context ends
@@ -36,9 +37,10 @@ def main(steps):
             os.waitpid(child, 0)
         elif verb == "prove":
             told(client.ask(wire.context(identifier(words[1])) + wire.authenticate(int(words[0]))))
+        elif verb == "adopt":
+            told(client.ask(wire.ADD_RECOVERY_KEY_UNASKED, words[0].encode()))
         elif verb == "backup":
-            quiet = wire.context(identifier(words[0]), quiet=True)
-            told(client.ask(quiet + wire.BEGIN_BACKUP))
+            told(client.ask(wire.context(identifier(words[0])) + wire.BEGIN_BACKUP))
         elif verb == "able":
             client.say(wire.CAPABILITIES)
             known = wire.fields(wire.fields(wire.fields(client.hear()[0])[2])[5])

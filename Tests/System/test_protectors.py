@@ -126,6 +126,24 @@ def test_who_is_not_there_changes_nothing(shell, daemon):
     assert paper not in lines + daemon.log()
 
 
+def test_presence_adds_nothing_by_what_opens_a_new_keychain_itself(login, tools, tmp_path):
+    """A provisional keychain is opened by the device's key as well: that is for logins alone."""
+    control = str(tmp_path / "control")
+    shell = login(ALICE, "-M", "-S", control)
+    status = json.loads(shell.run("keychainctl status --json").text)
+    assert status["keychains"][0]["provisional"]
+    paper = write_down(shell)
+    window = login(ALICE, "-S", control, password=False)
+    window.send("keychainctl prompter")
+    window.terminal.expect("waiting")
+    shell.send(f"/usr/bin/python3 -B {world.TOOLS}/client.py adopt:{paper}")
+    window.terminal.expect("wants to add something that opens")
+    window.terminal.expect("(?m)assword: ?$")
+    window.terminal.sendline(ALICE[1])
+    shell.terminal.expect(r"<[^>]+>")
+    assert shell.terminal.match.group(0) == "<1>"
+
+
 def test_whoever_guesses_gains_nothing_by_what_opens_by_itself(shell, machine):
     assert shell.run(ADD_TPM, PASSWORDS).status == 0
     number = identifier(shell, "tpm2")

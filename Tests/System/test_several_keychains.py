@@ -12,6 +12,7 @@ import sys
 import pexpect
 import pytest
 
+import wire
 import world
 from conftest import ALICE, BOB
 from test_policies import admin  # noqa: F401
@@ -20,7 +21,7 @@ from tpm import SoftwareTPM
 ROOT_PASSWORD = "root of all 9"
 ITEM = ("generic-password", "--service", "db", "--account", "shop")
 IN_SYSTEM = ("--keychain", "system")
-NOT_FOUND, REFUSED = 3, 5
+USAGE, NOT_FOUND, REFUSED = 2, 3, 5
 
 
 def control(*words, **options):
@@ -146,7 +147,7 @@ def test_a_trusted_list_lets_services_into_it_and_no_path(root, units, login, to
     assert got.status == NOT_FOUND and "s3cret" not in got.text
 
 
-def test_a_policy_s_share_reaches_into_it_by_the_group_s_name_alone(units, admin):
+def test_a_policy_s_share_reaches_into_it_by_the_group_s_name_alone(units, admin, tools):
     shop, other = units(), units()
     keep("databases")
     keep(shop.group, "own-s3cret", item=("generic-password", "--service", "own"))
@@ -164,10 +165,11 @@ rules:
     subject: {{user: [{ALICE[0]}]}}
     resource: {{access-group: "*"}}
 """)
-    assert shop.get().stdout == "db-s3cret"
-    assert other.get().stdout == ""
+    # That a rule names the group for one service gives it to no other.
+    assert shop.get().stdout == "db-s3cret" and shop.read() == "<db-s3cret>"
+    assert other.get().returncode == NOT_FOUND and other.read() == "<10>"
     wanted = ("generic-password", "--service", "own")
-    assert other.get(*IN_SYSTEM, item=wanted).stdout == ""
+    assert other.get(*IN_SYSTEM, item=wanted).returncode == NOT_FOUND
 
 
 # Who changes it
@@ -216,18 +218,29 @@ def size_of_system():
 
 def test_users_do_nothing_with_it_as_a_whole(login):
     shell = login()
-    for command in ("create system --password-stdin --no-recovery-key", "lock system",
-                    "unlock system --password-stdin", "set-password system --password-stdin",
-                    "settings system --lock-after 1h", "protector list --keychain system",
-                    "backup /tmp/kc-stolen --keychain system",
-                    "restore --generation 1 --keychain system"):
-        got = shell.run(f"printf 'a\\na\\n' | keychainctl {command}")
-        assert got.status != 0, command
+    keep("unit:shop.service")
+    for words, command in (
+            ("a", "create system --password-stdin --no-recovery-key"), ("", "lock system"),
+            ("a", "unlock system --password-stdin"),
+            ("a", "set-password system --password-stdin"),
+            ("", "settings system --lock-after 1h"), ("", "default-keychain --set system"),
+            ("", "protector list --keychain system"),
+            ("", "backup /tmp/kc-stolen --keychain system"),
+            ("", "restore --generation 1 --keychain system")):
+        got = shell.run(f"printf '{words}\\n' | keychainctl {command}")
+        # Refused, and not misunderstood.
+        assert got.status not in (0, USAGE), (command, got)
     assert not pathlib.Path("/tmp/kc-stolen").exists()
     state = {k["name"]: k for k in json.loads(shell.run("keychainctl status --json").text)[
         "keychains"]}
     assert state["system"]["state"] == "unlocked" and state["system"]["items"] == 0
     assert "Keychain “system”" not in shell.run("keychainctl doctor").text
+
+
+def test_not_even_root_gives_it_a_password_that_services_could_not_type(daemon):
+    opening = wire.field(50, wire.field(1, "system") + wire.field(
+        54, wire.field(1, 3) + wire.field(2, True)))
+    assert wire.Client().ask(opening, b"no recovery key", b"new") == wire.REFUSED_NOT_IMPLEMENTED
 
 
 def test_no_lock_closes_it_root_s_neither(units):

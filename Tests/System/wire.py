@@ -7,6 +7,9 @@ import struct
 SOCKET = "/run/keychain/keychain.sock"
 REFUSED_NOT_ENTITLED = 20
 REFUSED_NOT_FOUND = 10
+REFUSED_DUPLICATE_KEYCHAIN = 41
+REFUSED_READ_ONLY = 45
+REFUSED_NOT_IMPLEMENTED = 5
 
 # ClientMessage: status = field 14, copy_matching = 11, register = 30, attach = 31.
 STATUS = bytes([0x72, 0x00])
@@ -143,6 +146,8 @@ def continues(message):
 
 END_CONTEXT = field(21, b"")
 CAPABILITIES = field(20, b"")
+# Protectors {add {a recovery key, by nothing}}.
+ADD_RECOVERY_KEY_UNASKED = field(50, field(51, field(1, 3) + field(2, 2)))
 BEGIN_BACKUP = field(70, field(4, b""))
 
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainModel
 
 /// The access groups that somebody may know of besides his own: what a search must look into. Each
 /// item found there is decided by itself.
@@ -25,8 +26,13 @@ extension CompiledPolicy {
     public var isEmpty: Bool { statementCount == 0 }
 
     /// What shares and groups let the subject know of, for some item. Of a policy made from
-    /// `PolicySet.reachOnly`, which leaves open what is asked of the item.
-    public func reach(_ subject: PolicyFacts, for operation: PolicyOperation) -> PolicyReach {
+    /// `PolicySet.reachOnly`, which leaves open what is asked of the item. In the machine's keychain
+    /// a share counts `byNameAlone`.
+    public func reach(
+        _ subject: PolicyFacts, for operation: PolicyOperation, byNameAlone: Bool = false
+    ) -> PolicyReach {
+        var subject = subject
+        subject[.keychain] = .known([byNameAlone ? PolicySet.machines : PolicySet.anybodys])
         var reach = PolicyReach()
         for record in 0..<image.count(.symbols) {
             let head = image.word(.symbols, record)
@@ -45,6 +51,7 @@ extension CompiledPolicy {
             default: continue
             }
         }
+        if byNameAlone { reach.anyGroup = false }
         return reach
     }
 
@@ -60,18 +67,27 @@ extension CompiledPolicy {
 }
 
 extension PolicySet {
+    fileprivate static let machines = PolicyText(KeychainName.system.description)
+    /// Some other keychain: which one makes no difference.
+    fileprivate static let anybodys = PolicyText(KeychainName.login.description)
+
     /// Only what lets somebody know of items of other groups, and of its conditions only those on
     /// the subject and the group. It allows more than the whole, and nothing is decided by it.
     public var reachOnly: PolicySet {
-        let shares = rules.compactMap { rule -> PolicyRule? in
-            guard case .share = rule.effect else { return nil }
+        let shares = rules.flatMap { rule -> [PolicyRule] in
+            guard case .share = rule.effect else { return [] }
             var open = rule
             open.mode = .enforce
-            open.match = PolicyMatch(
-                PolicyBox(
-                    operations: rule.match.box.operations,
-                    rule.match.box.conditions.filter(\.saysWhoAndWhichGroup)))
-            return open
+            let box = PolicyBox(
+                operations: rule.match.box.operations,
+                rule.match.box.conditions.filter(\.saysWhoAndWhichGroup))
+            let machines = PolicyCondition.text(.keychain, [.literal(Self.machines)])
+            open.match = PolicyMatch(box, unless: [PolicyBox([machines])])
+            guard box.conditions.contains(where: \.namesGroup) else { return [open] }
+            var named = open
+            named.match = PolicyMatch(
+                PolicyBox(operations: box.operations, box.conditions.map(\.byNameAlone)))
+            return [open, named]
         }
         var set = PolicySet()
         set.rules = shares
@@ -83,5 +99,22 @@ extension PolicySet {
 extension PolicyCondition {
     fileprivate var saysWhoAndWhichGroup: Bool {
         fieldName.hasPrefix("subject.") || fieldName == "resource.access-group"
+    }
+    /// Whether an access group is there by its name.
+    fileprivate var namesGroup: Bool {
+        guard case .text(.accessGroup, let patterns) = self else { return false }
+        return patterns.contains { $0.isLiteral }
+    }
+
+    /// Without the patterns that fit any number of groups, where it has others.
+    fileprivate var byNameAlone: PolicyCondition {
+        guard namesGroup, case .text(.accessGroup, let patterns) = self else { return self }
+        return .text(.accessGroup, patterns.filter(\.isLiteral))
+    }
+}
+
+extension TextPattern {
+    fileprivate var isLiteral: Bool {
+        if case .literal = self { true } else { false }
     }
 }

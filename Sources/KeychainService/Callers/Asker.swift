@@ -14,8 +14,11 @@ public protocol Asker: Sendable {
     func terminal() -> EvidencePlaces.Terminal?
     /// What policies ask about the program and its session, as far as it is asked for.
     func policyFacts(_ asked: AskedFacts) -> PolicyFacts
-    /// What a policy lets the asker know of besides his own items.
-    func reach(_ policy: CompiledPolicy, for operation: PolicyOperation) -> PolicyReach
+    /// What a policy lets the asker know of besides his own items; `byNameAlone` where a share of
+    /// any group does not count.
+    func reach(
+        _ policy: CompiledPolicy, for operation: PolicyOperation, byNameAlone: Bool
+    ) -> PolicyReach
     /// The rules that refused him, for whoever explains it.
     var notes: RequestNotes { get }
     /// Whether a prompter may be started on the program's own terminal.

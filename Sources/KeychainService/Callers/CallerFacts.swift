@@ -12,8 +12,13 @@ final class CallerFacts: Sendable {
     private let label: String?
     private let directory: Directory
     private let known = Mutex((facts: PolicyFacts(), asked: AskedFacts.none))
-    /// What one policy lets the caller know of, by operation.
-    private let reached = Mutex<(checksum: UInt64, reach: [PolicyOperation: PolicyReach])>((0, [:]))
+    /// What one policy lets the caller know of.
+    private let reached = Mutex<(checksum: UInt64, reach: [Reaching: PolicyReach])>((0, [:]))
+
+    private struct Reaching: Hashable {
+        let operation: PolicyOperation
+        let byNameAlone: Bool
+    }
 
     /// Whom the machine knows.
     struct Directory: Sendable {
@@ -64,17 +69,20 @@ final class CallerFacts: Sendable {
     }
 
     func reach(
-        _ policy: CompiledPolicy, _ caller: Caller, for operation: PolicyOperation
+        _ policy: CompiledPolicy, _ caller: Caller, for operation: PolicyOperation,
+        byNameAlone: Bool
     ) -> PolicyReach {
         if policy.isEmpty { return PolicyReach() }
+        let reaching = Reaching(operation: operation, byNameAlone: byNameAlone)
         let kept = reached.withLock { kept in
-            kept.checksum == policy.checksum ? kept.reach[operation] : nil
+            kept.checksum == policy.checksum ? kept.reach[reaching] : nil
         }
         if let kept { return kept }
-        let reach = policy.reach(facts(of: caller, policy.asked), for: operation)
+        let reach = policy.reach(
+            facts(of: caller, policy.asked), for: operation, byNameAlone: byNameAlone)
         reached.withLock { kept in
             if kept.checksum != policy.checksum { kept = (policy.checksum, [:]) }
-            kept.reach[operation] = reach
+            kept.reach[reaching] = reach
         }
         return reach
     }

@@ -47,8 +47,10 @@ final class ConnectedAsker: Asker {
         return facts
     }
 
-    func reach(_ policy: CompiledPolicy, for operation: PolicyOperation) -> PolicyReach {
-        callerFacts.reach(policy, caller, for: operation)
+    func reach(
+        _ policy: CompiledPolicy, for operation: PolicyOperation, byNameAlone: Bool
+    ) -> PolicyReach {
+        callerFacts.reach(policy, caller, for: operation, byNameAlone: byNameAlone)
     }
 
     func isUnchanged() -> Bool {

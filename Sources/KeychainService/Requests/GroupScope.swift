@@ -49,11 +49,11 @@ extension KeychainService {
         _ policy: CompiledPolicy, into keychain: OpenKeychain, for operation: PolicyOperation,
         _ asker: any Asker
     ) -> PolicyReach {
-        var reach = asker.reach(policy, for: operation)
-        guard keychain.isSystem, asker.caller.user != 0 else { return reach }
+        guard keychain.isSystem, asker.caller.user != 0 else {
+            return asker.reach(policy, for: operation, byNameAlone: false)
+        }
         guard case .unit = asker.caller.identity else { return PolicyReach() }
-        reach.anyGroup = false
-        return reach
+        return asker.reach(policy, for: operation, byNameAlone: true)
     }
 
     /// The caller's own groups alone, or the one that is named: new items are nobody else's.
