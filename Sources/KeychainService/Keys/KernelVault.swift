@@ -80,17 +80,20 @@ final class KernelVault: KeyVault {
         try locks.keep(keychain.place, since: begun) { () throws(Refusal) in
             try keyring.write(firstUnlockName(keychain), first, of: keychain.user)
             uses.begin(keychain.place, terms.tightened(by: bounds()))
-            try write(unlock, name, keychain, terms)
+            try write(unlock, session, keychain, terms)
         }
         sessions.setLockReason(.none, of: session.id)
     }
 
     private func write(
-        _ unlock: borrowing SecretBytes, _ name: String, _ keychain: OpenKeychain,
+        _ unlock: borrowing SecretBytes, _ session: LoginSession, _ keychain: OpenKeychain,
         _ terms: UnlockTerms
     ) throws(Refusal) {
+        let name = unlockName(session, keychain)
         let rest = uses.rest(of: terms.tightened(by: bounds()), keychain.place)
-        try keyring.write(name, unlock, of: keychain.user, timeoutSeconds: rest?.kernelSeconds)
+        try sessions.whileKnown(session) { () throws(Refusal) in
+            try keyring.write(name, unlock, of: keychain.user, timeoutSeconds: rest?.kernelSeconds)
+        }
     }
 
     /// Seals what is open anew, with the settings.
@@ -106,7 +109,9 @@ final class KernelVault: KeyVault {
             let unlock = sealed(keys, name, keychain, sealing, terms)
             try locks.keep(keychain.place, since: begun) { () throws(Refusal) in
                 uses.change(keychain.place, terms.tightened(by: bounds()))
-                try write(unlock, name, keychain, terms)
+                do throws(Refusal) { try write(unlock, session, keychain, terms) } catch {
+                    guard error == .noSession else { throw error }
+                }
             }
         }
     }
@@ -156,9 +161,11 @@ final class KernelVault: KeyVault {
         guard let sealing = sessionKey(session) else { throw .noSession }
         let name = renewalName(session, keychain)
         let sealed = sealing.seal(keys.copy(), context: context(name, keychain, nil))
-        try keyring.write(
-            name, SecretBytes(copying: sealed), of: keychain.user,
-            timeoutSeconds: Self.renewalSeconds)
+        try sessions.whileKnown(session) { () throws(Refusal) in
+            try keyring.write(
+                name, SecretBytes(copying: sealed), of: keychain.user,
+                timeoutSeconds: Self.renewalSeconds)
+        }
     }
 
     /// That of the latest login.

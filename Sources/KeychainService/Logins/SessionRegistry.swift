@@ -99,6 +99,17 @@ final class SessionRegistry: Sendable {
         ended(id, user)
     }
 
+    /// Writes what `close` removes. What takes its time may come here when the login has ended: then
+    /// nobody would remove it any more.
+    func whileKnown(
+        _ session: LoginSession, _ write: () throws(Refusal) -> Void
+    ) throws(Refusal) {
+        try entries.withLock { entries throws(Refusal) in
+            guard entries[session.id] != nil else { throw .noSession }
+            try write()
+        }
+    }
+
     /// Ends logins by what is known of them, whoever still lives.
     func end(where isOver: (LoginSession) -> Bool) {
         let over = entries.withLock { $0.values.map(\.session).filter(isOver) }
