@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Foundation
 internal import KeychainMessages
 internal import KeychainModel
 internal import Secrets
@@ -20,7 +19,9 @@ extension PromptedAuthenticator {
             let outcome =
                 isOpen()
                 ? Outcome.opened
-                : try open(prompt, question, prompter, &settled, asker, with: opens)
+                : try conversing(about: question, prompter, asker) { () throws(Refusal) in
+                    try open(prompt, prompter, &settled, with: opens)
+                }
             var succeeded = false
             if case .opened = outcome { succeeded = true }
             try? prompter.show(.finished(succeeded: succeeded))
@@ -30,16 +31,9 @@ extension PromptedAuthenticator {
     }
 
     private func open(
-        _ prompt: String, _ question: Question, _ prompter: Prompter,
-        _ settled: inout QuestionBudget.Outcome, _ asker: any Asker,
+        _ prompt: String, _ prompter: Prompter, _ settled: inout QuestionBudget.Outcome,
         with opens: (HeldSecret) throws(Refusal) -> Bool
     ) throws(Refusal) -> Outcome {
-        let watch = QuestionWatch(
-            until: Date(timeIntervalSinceNow: Self.deadline), unless: { asker.hasGone() },
-            end: { prompter.hangUp() })
-        watch.start()
-        defer { watch.stop() }
-        try prompter.show(.title(question.text(for: asker.caller)))
         for _ in 0..<Self.mostTries {
             guard let typed = try prompter.ask(.askHidden(prompt)) else {
                 if settled == .undecided { settled = .declined }

@@ -118,18 +118,28 @@ final class PromptedAuthenticator: Authenticator {
         return answer
     }
 
-    /// The answer, while more may be asked; nil where there was none in time, or nobody waits for it.
+    /// The answer, while more may be asked; nil where the user gives none.
     func reply(
         to words: DaemonWords.Prompt, _ question: Question, _ prompter: Prompter,
         _ asker: any Asker
     ) throws(Refusal) -> HeldSecret? {
+        try conversing(about: question, prompter, asker) { () throws(Refusal) in
+            try prompter.ask(words)
+        }
+    }
+
+    /// Until it is over, nobody has answered in time, or nobody waits for it any more.
+    func conversing<R>(
+        about question: Question, _ prompter: Prompter, _ asker: any Asker,
+        _ body: () throws(Refusal) -> R
+    ) throws(Refusal) -> R {
         let watch = QuestionWatch(
             until: Date(timeIntervalSinceNow: Self.deadline), unless: { asker.hasGone() },
             end: { prompter.hangUp() })
         watch.start()
         defer { watch.stop() }
         try prompter.show(.title(question.text(for: asker.caller)))
-        return try prompter.ask(words)
+        return try body()
     }
 
     /// One question at a time, and not too many of them. A prompter that something went wrong with
