@@ -195,7 +195,7 @@ let package = Package(
             "KeychainServiceTests",
             [
                 "KeychainService", "KeychainMessages", "KeychainModel", "AccessControl",
-                "LocalSocket",
+                "KernelKeyring", "LocalSocket", "Secrets",
             ]),
         tests(
             "KeychainStoreTests",
