@@ -31,6 +31,7 @@ func guests(
     .testTarget(name: name, dependencies: dependencies, swiftSettings: [.swiftLanguageMode(mode)])
 }
 
+/// For tests that look into keychain files, and damage them, by another way than the product's.
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swift-protobuf")
 let arguments: Target.Dependency = .product(
@@ -79,6 +80,8 @@ let package = Package(
             name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
         .systemLibrary(
             name: "CTSS2", pkgConfig: "tss2-esys", providers: [.apt(["libtss2-dev"])]),
+        .systemLibrary(
+            name: "CKeychainSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CFIDO2", providers: [.apt(["libfido2-dev"])]),
         .target(name: "CLinux"),
         .target(name: "CLoginFrame", path: "pam-module/frame"),
@@ -86,6 +89,7 @@ let package = Package(
         // Doors: one for each outside library.
         floor("Secrets", ["CSodium"]),
         floor("KernelKeyring", ["CKeyutils", "Secrets"]),
+        floor("KeychainDatabase", ["CKeychainSQLite"]),
         floor("PAMSession", ["CPAM", "Secrets"]),
         floor("LocalSocket", ["CLinux", "Secrets"]),
         floor("LoginHandoff", ["CLoginFrame", "LocalSocket", "Secrets"]),
@@ -105,7 +109,8 @@ let package = Package(
         .target(
             name: "KeychainWire", dependencies: [protobuf], exclude: ["keychain.proto"]),
         floor("KeychainMessages", ["KeychainModel", "KeychainWire", "Secrets", protobuf]),
-        floor("KeychainStore", ["KeychainModel", "AccessControl", "Secrets", grdb]),
+        floor(
+            "KeychainStore", ["KeychainModel", "AccessControl", "KeychainDatabase", "Secrets"]),
 
         // The way of a request.
         floor(
@@ -197,9 +202,13 @@ let package = Package(
                 "KeychainService", "KeychainMessages", "KeychainModel", "AccessControl",
                 "KernelKeyring", "LocalSocket", "Secrets",
             ]),
+        tests("KeychainDatabaseTests", ["KeychainDatabase"]),
         tests(
             "KeychainStoreTests",
-            ["KeychainStore", "KeychainModel", "AccessControl", "PolicyWorlds", "Secrets", grdb]),
+            [
+                "KeychainStore", "KeychainDatabase", "KeychainModel", "AccessControl", "PolicyWorlds",
+                "Secrets", grdb,
+            ]),
         guests(
             "SecurityTests", .v6,
             ["Security", "KeychainModel", "KeychainMessages", "KeychainWorlds", "Secrets"]),

@@ -60,7 +60,7 @@ import Testing
         try keychain.add(generic("mail", "before"), "kept")
         let other = try keychain.writer()
         let hasty = try KeychainFile.open(
-            at: keychain.path, owner: TestKeychain.owner, patience: Patience(seconds: 0.1))
+            at: keychain.path, owner: TestKeychain.owner, isShared: false)
         #expect(throws: KeychainStoreError.busy) {
             _ = try hasty.delete(query(), groups: [TestKeychain.group], keys: keychain.keys()) {
                 grant(.delete, $0)

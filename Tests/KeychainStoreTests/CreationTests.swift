@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import GRDB
 import KeychainModel
 import Secrets
 import Testing
@@ -81,9 +80,7 @@ import Testing
     @Test func `a keychain that was given another owner's name opens no key`() throws {
         let keychain = try TestKeychain()
         let thief = KeychainOwner(user: 1, account: "thief")
-        let queue = try DatabaseQueue(path: keychain.path)
-        try queue.write { try Keybag.write(.owner, thief.bytes, $0) }
-        try queue.close()
+        try edit(keychain.path) { try Keybag.write(.owner, thief.bytes, $0) }
         let file = try KeychainFile.open(at: keychain.path, owner: thief)
         #expect(throws: KeychainStoreError.wrongPassword) {
             _ = try file.unlock(
@@ -106,13 +103,9 @@ import Testing
 
     @Test func `writes are on the disk before they are acknowledged`() throws {
         let keychain = try TestKeychain()
-        #expect(
-            try keychain.file.writing { try Int.fetchOne($0, sql: "PRAGMA synchronous") } == 2)
-        #expect(
-            try keychain.file.reading { try String.fetchOne($0, sql: "PRAGMA journal_mode") }
-                == "wal")
-        #expect(
-            try keychain.file.writing { try Int.fetchOne($0, sql: "PRAGMA secure_delete") } == 1)
+        #expect(try keychain.file.writing { try number("PRAGMA synchronous", $0) } == 2)
+        #expect(try keychain.file.reading { try text("PRAGMA journal_mode", $0) } == "wal")
+        #expect(try keychain.file.writing { try number("PRAGMA secure_delete", $0) } == 1)
     }
 
     @Test func `two files never have the same identifier or keys`() throws {

@@ -188,9 +188,7 @@ import Testing
         let absurd =
             real.bytes.prefix(14) + parameters + real.bytes.dropFirst(14 + parameters.count)
         let record = try ProtectorRecord(name: real.name, bytes: Array(absurd))
-        let queue = try DatabaseQueue(path: keychain.path)
-        try queue.write { try Keybag.write(record, $0) }
-        try queue.close()
+        try edit(keychain.path) { try Keybag.write(record, $0) }
         #expect(throws: KeychainStoreError.damaged) {
             _ = try keychain.file.unlock(
                 password: secret(TestKeychain.password), deviceSecret: nil,
@@ -266,8 +264,7 @@ import Testing
         let keychain = try TestKeychain()
         let real = try #require(keychain.file.keybag().protectors.first)
         func add(_ count: Int) throws {
-            let queue = try DatabaseQueue(path: keychain.path)
-            try queue.write { database in
+            try edit(keychain.path) { database in
                 for number in 0..<count {
                     let digits = String(number + 0x1000_0000, radix: 16)
                     let copy = try ProtectorRecord(
@@ -275,7 +272,6 @@ import Testing
                     try Keybag.write(copy, database)
                 }
             }
-            try queue.close()
         }
         try add(Keybag.mostProtectors - 1)
         #expect(try keychain.file.protectors().count == Keybag.mostProtectors)
@@ -286,27 +282,23 @@ import Testing
     @Test func `passwords by the dozen, each at the price of a derivation, are damage`() throws {
         let keychain = try TestKeychain()
         let real = try #require(keychain.file.keybag().protectors(.password).first)
-        let queue = try DatabaseQueue(path: keychain.path)
         for number in 1...Keybag.mostPasswords {
             let found = Result { try keychain.file.protectors().count }
             #expect((try? found.get()) == number)
             let copy = try ProtectorRecord(
                 name: "protector:password:1000000\(number)", bytes: real.bytes)
-            try queue.write { try Keybag.write(copy, $0) }
+            try edit(keychain.path) { try Keybag.write(copy, $0) }
         }
         #expect(throws: KeychainStoreError.damaged) { _ = try keychain.file.protectors() }
-        try queue.close()
     }
 
     @Test func `a keybag's wraps do not open in another keychain`() throws {
         let first = try TestKeychain()
         let second = try TestKeychain()
         let foreign = try second.file.keybag().protectors
-        let queue = try DatabaseQueue(path: first.path)
-        try queue.write {
+        try edit(first.path) {
             try Keybag.replace(first.file.keybag().protectors, with: foreign, $0)
         }
-        try queue.close()
         #expect(throws: KeychainStoreError.wrongPassword) {
             _ = try first.file.unlock(
                 password: secret(TestKeychain.password), deviceSecret: nil,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import GRDB
+import KeychainDatabase
 import KeychainModel
 import Testing
 
@@ -8,22 +8,22 @@ import Testing
 /// What the disk says, as the store's words.
 @Suite struct DiskErrorTests {
     @Test(arguments: [
-        (ResultCode.SQLITE_FULL, KeychainStoreError.diskFull), (.SQLITE_READONLY, .readOnly),
-        (.SQLITE_CORRUPT, .damaged), (.SQLITE_NOTADB, .damaged), (.SQLITE_BUSY, .busy),
-        (.SQLITE_BUSY_RECOVERY, .busy), (.SQLITE_NOMEM, .outOfMemory),
-        (.SQLITE_IOERR_FSYNC, .inputOutput(1034)), (.SQLITE_CANTOPEN, .inputOutput(14)),
-        (.SQLITE_CORRUPT_VTAB, .damaged), (.SQLITE_READONLY_DBMOVED, .readOnly),
+        // SQLITE_FULL, READONLY, CORRUPT, NOTADB, BUSY, BUSY_RECOVERY, NOMEM, IOERR_FSYNC, CANTOPEN,
+        // CORRUPT_VTAB and READONLY_DBMOVED, by their numbers in sqlite3.h.
+        (Int32(13), KeychainStoreError.diskFull), (8, .readOnly), (11, .damaged), (26, .damaged),
+        (5, .busy), (261, .busy), (7, .outOfMemory), (1034, .inputOutput(1034)),
+        (14, .inputOutput(14)), (267, .damaged), (1032, .readOnly),
     ])
-    func `a result code has one word`(_ code: ResultCode, _ expected: KeychainStoreError) {
-        #expect(KeychainStoreError(DatabaseError(resultCode: code)) == expected)
+    func `a result code has one word`(_ code: Int32, _ expected: KeychainStoreError) {
+        #expect(KeychainStoreError(DatabaseError(code: code)) == expected)
     }
 
     @Test func `on a full disk an item is refused and the others stay`() throws {
         let keychain = try TestKeychain()
         try keychain.add(generic("mail", "one"), "kept")
         let pages = try keychain.file.writing { database in
-            let pages = try Int.fetchOne(database, sql: "PRAGMA page_count") ?? 0
-            try database.execute(sql: "PRAGMA max_page_count = \(pages)")
+            let pages = try number("PRAGMA page_count", database) ?? 0
+            try database.execute("PRAGMA max_page_count = \(pages)")
             return pages
         }
         #expect(pages > 0)

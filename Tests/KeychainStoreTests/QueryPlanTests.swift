@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import GRDB
+import KeychainDatabase
 import KeychainModel
 import Testing
 
@@ -8,15 +8,19 @@ import Testing
 
 /// The cost of a request must not grow with the number of items: no statement on its way scans.
 @Suite struct QueryPlanTests {
-    private func plan(_ sql: String, _ arguments: StatementArguments) throws -> [String] {
+    private func plan(_ sql: String, _ values: [Value]) throws -> [String] {
         try TestKeychain().file.reading { database in
-            try Row.fetchAll(database, sql: "EXPLAIN QUERY PLAN " + sql, arguments: arguments)
-                .map { $0["detail"] as String }
+            var steps: [String] = []
+            try database.forEach("EXPLAIN QUERY PLAN " + sql, values) { row in
+                steps.append(row.text(3) ?? "")
+                return true
+            }
+            return steps
         }
     }
 
-    private func expectNoScan(_ sql: String, _ arguments: StatementArguments) throws {
-        let steps = try plan(sql, arguments)
+    private func expectNoScan(_ sql: String, _ values: [Value]) throws {
+        let steps = try plan(sql, values)
         #expect(!steps.isEmpty)
         for step in steps {
             #expect(!step.contains("SCAN ") || step == "SCAN CONSTANT ROW", "\(step) in \(sql)")
@@ -25,20 +29,26 @@ import Testing
     }
 
     @Test func `looking up by account and service uses the index entries in their order`() throws {
-        try expectNoScan(CandidateStream.statement(others: 0), [1, 0, 64])
-        try expectNoScan(CandidateStream.statement(others: 2), [1, 0, 2, 3, 64])
-        let steps = try plan(CandidateStream.statement(others: 0), [1, 0, 64])
+        try expectNoScan(
+            CandidateStream.statement(others: 0), [.integer(1), .integer(0), .integer(64)])
+        try expectNoScan(
+            CandidateStream.statement(others: 2),
+            [.integer(1), .integer(0), .integer(2), .integer(3), .integer(64)])
+        let steps = try plan(
+            CandidateStream.statement(others: 0), [.integer(1), .integer(0), .integer(64)])
         #expect(steps == ["SEARCH token USING PRIMARY KEY (token=? AND item>?)"])
     }
 
     @Test func `rows, references, duplicates and index entries are reached by index`() throws {
-        try expectNoScan("SELECT attributes FROM item WHERE id = ?", [1])
-        try expectNoScan(ItemRow.byIdentifier, [Data()])
-        try expectNoScan("SELECT id FROM item WHERE keyIndex = ?", [Data()])
-        try expectNoScan("SELECT 1 FROM item WHERE class = ? AND accessible = ?", [1, 1])
-        try expectNoScan("SELECT token FROM token WHERE item = ?", [1])
-        try expectNoScan("DELETE FROM token WHERE item = ?", [1])
-        try expectNoScan("DELETE FROM token WHERE token = ? AND item = ?", [1, 1])
+        try expectNoScan("SELECT attributes FROM item WHERE id = ?", [.integer(1)])
+        try expectNoScan(ItemRow.byIdentifier, [.blob([])])
+        try expectNoScan("SELECT id FROM item WHERE keyIndex = ?", [.blob([])])
+        try expectNoScan(
+            "SELECT 1 FROM item WHERE class = ? AND accessible = ?", [.integer(1), .integer(1)])
+        try expectNoScan("SELECT token FROM token WHERE item = ?", [.integer(1)])
+        try expectNoScan("DELETE FROM token WHERE item = ?", [.integer(1)])
+        try expectNoScan(
+            "DELETE FROM token WHERE token = ? AND item = ?", [.integer(1), .integer(1)])
     }
 
     @Test func `account and service of one item are looked up under one entry`() throws {

@@ -63,7 +63,9 @@ final class KeychainFolder: Sendable {
             return OpenKeychain(user: user, name: name, path: path, file: known.file)
         }
         let file: KeychainFile
-        do { file = try KeychainFile.open(at: path, owner: owner, patience: patience) } catch {
+        do {
+            file = try KeychainFile.open(at: path, owner: owner, isShared: layout == .ownUser)
+        } catch {
             throw Self.refusal(error)
         }
         remember(OpenFile(file: file, identity: identity), key)
@@ -131,8 +133,6 @@ final class KeychainFolder: Sendable {
         guard let verified = KeychainName(name) else { throw .badKeychainName }
         return verified
     }
-
-    private var patience: Patience { layout == .ownUser ? .amongEquals : .ofOwner }
 
     func folder(_ user: UInt32) -> String {
         layout == .ownUser ? path : path + "/\(user)"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import GRDB
+internal import KeychainDatabase
 public import KeychainModel
 internal import Secrets
 
@@ -41,13 +41,12 @@ extension KeychainFile {
         return report
     }
 
-    static func isStructureWhole(_ database: Database) throws -> Bool {
-        try String.fetchAll(database, sql: "PRAGMA integrity_check(1)") == ["ok"]
-            && KeychainSchema.isExact(database)
+    static func isStructureWhole(_ database: Connection) throws -> Bool {
+        try database.isIntact() && KeychainSchema.isExact(database)
     }
 
     func condition(
-        of row: ItemRow, _ keys: borrowing ClassKeys, _ database: Database
+        of row: ItemRow, _ keys: borrowing ClassKeys, _ database: Connection
     ) throws -> RowCondition {
         let item: SealedItem
         switch row.open(keys) {
@@ -79,9 +78,9 @@ extension KeychainFile {
     }
 
     private func strayEntries(removing: Bool) throws(KeychainStoreError) -> Int {
-        let stray = "FROM token WHERE item NOT IN (SELECT id FROM item)"
-        let count = try reading { try Int.fetchOne($0, sql: "SELECT count(*) \(stray)") ?? 0 }
-        if removing, count > 0 { try writing { try $0.execute(sql: "DELETE \(stray)") } }
+        let stray = "token WHERE item NOT IN (SELECT id FROM item)"
+        let count = try reading { try $0.count(stray) }
+        if removing, count > 0 { try writing { try $0.run("DELETE FROM \(stray)") } }
         return count
     }
 }
@@ -125,13 +124,13 @@ extension ItemRow {
 
 extension ItemIndex {
     /// As the file has it.
-    fileprivate init(of row: Int64, _ database: Database) throws {
+    fileprivate init(of row: Int64, _ database: Connection) throws {
         tokens = try ItemRow.tokens(of: row, database)
         keyIndex = try ItemRow.keyIndex(of: row, database)
     }
 
     /// Another row in its place is one that can't be right either: two items never share a key.
-    fileprivate func write(for row: Int64, _ database: Database) throws {
+    fileprivate func write(for row: Int64, _ database: Connection) throws {
         if let other = try ItemRow.row(withKeyIndex: keyIndex, database), other != row {
             return try Quarantine.move(row, database)
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Foundation
-internal import GRDB
+internal import KeychainDatabase
 
 /// A keychain's file as it was at one moment, in a file of its own, while others go on reading and
 /// writing: as sealed as the keychain itself, and without the device secret, which lies elsewhere.
@@ -14,12 +14,9 @@ public enum KeychainCopy {
         let place = try BuildingPlace(for: target)
         defer { place.remove() }
         do {
-            let source = try DatabaseQueue(path: path, configuration: .newKeychain())
-            let original = try source.writeWithoutTransaction { database in
-                try database.execute(sql: "VACUUM INTO ?", arguments: [place.file])
-                return try Keybag(database).identifier
-            }
-            try source.close()
+            let source = try KeychainSchema.connect(path, .writing)
+            try source.run("VACUUM INTO ?", .text(place.file))
+            let original = try Keybag(source).identifier
             guard try verified(place.file) == original else { throw KeychainStoreError.busy }
             try place.sync()
         } catch { throw KeychainStoreError(error) }
@@ -29,12 +26,11 @@ public enum KeychainCopy {
     /// Whose items are in it, where SQLite and the keybag say that it is a whole keychain.
     static func verified(_ path: String) throws -> [UInt8] {
         try FileCheck.check(path)
-        let queue = try DatabaseQueue(path: path, configuration: .newKeychain())
-        defer { try? queue.close() }
-        return try queue.read { database in
+        let database = try KeychainSchema.connect(path, .writing)
+        return try database.snapshot {
             _ = try KeychainSchema.knownVersion(database)
             guard try KeychainSchema.isHarmless(database) else { throw KeychainStoreError.damaged }
-            guard try String.fetchAll(database, sql: "PRAGMA integrity_check(1)") == ["ok"] else {
+            guard try database.isIntact() else {
                 throw KeychainStoreError.damaged
             }
             return try Keybag(database).identifier

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Foundation
-internal import GRDB
+internal import KeychainDatabase
 public import Secrets
 
 extension KeychainFile {
@@ -22,20 +22,7 @@ extension KeychainFile {
             owner, deviceKey, password, deviceSecret, provisional, added, cost)
         let place = try BuildingPlace(for: path)
         do {
-            let queue = try DatabaseQueue(
-                path: place.file, configuration: .newKeychain())
-            try queue.writeWithoutTransaction { database in
-                try database.execute(sql: "PRAGMA page_size = \(KeychainSchema.pageBytes)")
-                try database.execute(sql: "PRAGMA journal_mode = WAL")
-                try database.execute(sql: "PRAGMA synchronous = FULL")
-            }
-            try queue.write { database in
-                try database.execute(sql: KeychainSchema.statements)
-                for (entry, value) in new.entries { try Keybag.write(entry, value, database) }
-                for protector in new.protectors { try Keybag.write(protector, database) }
-            }
-            try queue.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
-            try queue.close()
+            try new.write(to: place.file)
             try place.publish()
         } catch {
             place.remove()
@@ -49,6 +36,23 @@ extension KeychainFile {
 private struct NewKeybag {
     let entries: [(Keybag.Entry, [UInt8])]
     private(set) var protectors: [ProtectorRecord] = []
+
+    /// The file is whole, and closed, when this returns.
+    func write(to path: String) throws {
+        let database = try KeychainSchema.connect(path, .making)
+        try database.execute(
+            """
+            PRAGMA page_size = \(KeychainSchema.pageBytes);
+            PRAGMA journal_mode = WAL;
+            PRAGMA synchronous = FULL;
+            """)
+        try database.transaction {
+            try database.execute(KeychainSchema.statements)
+            for (entry, value) in entries { try Keybag.write(entry, value, database) }
+            for protector in protectors { try Keybag.write(protector, database) }
+        }
+        database.emptyLog()
+    }
 
     init(
         _ owner: KeychainOwner, _ deviceKey: borrowing SealingKey, _ password: HeldSecret?,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import GRDB
+internal import KeychainDatabase
 
 /// Brings a file of an older version up to date: all steps in one transaction, after a copy of the
 /// file as it was has been kept.
@@ -8,28 +8,24 @@ enum KeychainMigration {
     static func run(
         _ path: String, _ owner: KeychainOwner, keepsOld: Bool = true
     ) throws {
-        let queue = try DatabaseQueue(path: path, configuration: .newKeychain())
-        defer { try? queue.close() }
-        try queue.writeWithoutTransaction { database in
-            try database.execute(sql: "PRAGMA synchronous = FULL")
-            try database.inTransaction(.immediate) {
-                guard try Keybag(database).owner == owner else {
-                    throw KeychainStoreError.belongsToAnother
-                }
-                var version = try KeychainSchema.knownVersion(database)
-                guard version < KeychainSchema.version else { return .commit }
-                // Nobody else writes now: what is kept is what is migrated.
-                if keepsOld { try KeychainGenerations(of: path).keep() }
-                guard try !Keybag(database).protectors.isEmpty else {
-                    throw KeychainStoreError.damaged
-                }
-                while let step = KeychainSchema.migrations[version] {
-                    try database.execute(sql: step)
-                    version += 1
-                }
-                try database.execute(sql: "PRAGMA user_version = \(version)")
-                return .commit
+        let database = try KeychainSchema.connect(path, .writing)
+        try database.execute("PRAGMA synchronous = FULL")
+        try database.transaction {
+            guard try Keybag(database).owner == owner else {
+                throw KeychainStoreError.belongsToAnother
             }
+            var version = try KeychainSchema.knownVersion(database)
+            guard version < KeychainSchema.version else { return }
+            // No other connection writes now: what is kept is what is migrated.
+            if keepsOld { try KeychainGenerations(of: path).keep() }
+            guard try !Keybag(database).protectors.isEmpty else {
+                throw KeychainStoreError.damaged
+            }
+            while let step = KeychainSchema.migrations[version] {
+                try database.execute(step)
+                version += 1
+            }
+            try database.execute("PRAGMA user_version = \(version)")
         }
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Foundation
-internal import GRDB
+internal import KeychainDatabase
 internal import KeychainModel
 public import Secrets
 
@@ -25,7 +25,8 @@ public struct ReturningKeychain: Sendable {
         let file = try KeychainFile.open(at: path, owner: owner)
         guard try file.reading(KeychainFile.isStructureWhole) else { throw .damaged }
         setAside = try file.adopt(deviceKey) + file.setDamagedAside(deviceKey)
-        try file.close()
+        // All of it in the one file, as the next to open it expects.
+        file.flush()
     }
 
     /// Where no keychain is. Whoever makes one at the same moment wins.
@@ -39,25 +40,22 @@ public struct ReturningKeychain: Sendable {
         _ file: KeychainFile
     ) throws(KeychainStoreError) -> KeychainGenerations.Generation {
         let kept = try file.withWriter { database in
-            try database.execute(sql: "ATTACH ? AS incoming", arguments: [path])
-            defer { try? database.execute(sql: "DETACH incoming") }
-            var kept: KeychainGenerations.Generation?
-            try database.inTransaction(.immediate) {
-                // Nobody else writes now: what is kept is what is replaced.
-                kept = try KeychainGenerations(of: file.path).keep()
+            try database.run("ATTACH ? AS incoming", .text(path))
+            defer { try? database.run("DETACH incoming") }
+            return try database.transaction {
+                // No other connection writes now: what is kept is what is replaced.
+                let kept = try KeychainGenerations(of: file.path).keep()
                 for table in KeychainSchema.tables {
                     try database.execute(
-                        sql: """
-                            DELETE FROM main.\(table);
-                            INSERT INTO main.\(table) SELECT * FROM incoming.\(table);
-                            """)
+                        """
+                        DELETE FROM main.\(table);
+                        INSERT INTO main.\(table) SELECT * FROM incoming.\(table);
+                        """)
                 }
-                return .commit
+                return kept
             }
-            return kept
         }
         file.flush()
-        guard let kept else { throw .inputOutput(0) }
         return kept
     }
 }
@@ -82,9 +80,9 @@ extension KeychainFile {
         return try writing { database in
             try Keybag.write(.always, always, database)
             try Keybag.replace(keybag.protectors, with: portable, database)
-            let rows = try Int64.fetchAll(
-                database,
-                sql: "SELECT id FROM item WHERE accessible IN (\(bound.joined(separator: ", ")))")
+            let rows = try database.all(
+                "SELECT id FROM item WHERE accessible IN (\(bound.joined(separator: ", ")))"
+            ) { $0.integer(0) }
             for row in rows { try Quarantine.move(row, database) }
             return rows.count
         }

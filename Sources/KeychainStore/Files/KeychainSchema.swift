@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import GRDB
+internal import KeychainDatabase
 
 /// What a keychain looks like to SQLite.
 enum KeychainSchema {
@@ -64,66 +64,68 @@ enum KeychainSchema {
     struct OlderVersion: Error {}
 
     /// Refuses what is not a keychain of this version, before anything is written to it.
-    static func verify(_ database: Database) throws {
+    static func verify(_ database: Connection) throws {
         guard try knownVersion(database) == version else { throw OlderVersion() }
     }
 
     /// The version of a keychain that this version can read; anything else is refused.
-    static func knownVersion(_ database: Database) throws -> Int32 {
-        let application = try Int32.fetchOne(database, sql: "PRAGMA application_id")
-        guard application == applicationID else { throw KeychainStoreError.damaged }
-        let found = try Int32.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+    static func knownVersion(_ database: Connection) throws -> Int32 {
+        let application = try database.first("PRAGMA application_id") { $0.integer(0) }
+        guard application == Int64(applicationID) else { throw KeychainStoreError.damaged }
+        let number = try database.first("PRAGMA user_version") { $0.integer(0) } ?? 0
+        let found = Int32(clamping: number)
         guard found <= version else { throw KeychainStoreError.newerVersion }
         guard found == version || migrations[found] != nil else { throw KeychainStoreError.damaged }
         return found
     }
 
     /// Whether the file has these tables and indexes and nothing else.
-    static func isExact(_ database: Database) throws -> Bool {
+    static func isExact(_ database: Connection) throws -> Bool {
         try objects(database) == ownObjects()
     }
 
     /// Whether nothing in a file that somebody hands us works in our process or fills its memory: no
     /// view and no trigger, which would be his program, and no value longer than ours ever are.
     /// Asked before anything else is read from it.
-    static func isHarmless(_ database: Database) throws -> Bool {
+    static func isHarmless(_ database: Connection) throws -> Bool {
         guard try objects(database).isSubset(of: ownObjects()) else { return false }
-        let isTooLong = try Bool.fetchOne(
-            database,
-            sql: """
-                SELECT EXISTS (SELECT 1 FROM keybag WHERE length(value) > 65536)
-                OR EXISTS (SELECT 1 FROM item WHERE length(identifier) > 64
-                OR length(keyIndex) > 64 OR length(attributes) > 2 * \(AttributeRecord.largest)
-                OR length(secret) > \(largestSealedSecret))
-                """)
-        return isTooLong == false
+        return try !database.exists(
+            """
+            SELECT 1 WHERE EXISTS (SELECT 1 FROM keybag WHERE length(value) > 65536)
+            OR EXISTS (SELECT 1 FROM item WHERE length(identifier) > 64
+            OR length(keyIndex) > 64 OR length(attributes) > 2 * \(AttributeRecord.largest)
+            OR length(secret) > \(largestSealedSecret))
+            """)
     }
 
     /// More than any request can bring.
     private static let largestSealedSecret = 64 * 1024 * 1024
 
     private static func ownObjects() throws -> Set<[String]> {
-        let reference = try DatabaseQueue()
-        try reference.write { try $0.execute(sql: statements) }
-        return try reference.read(objects)
+        let reference = try Connection(":memory:", .making, .amongEquals)
+        try reference.execute(statements)
+        return try objects(reference)
     }
 
-    private static func objects(_ database: Database) throws -> Set<[String]> {
-        let rows = try Row.fetchCursor(
-            database, sql: "SELECT type, name, tbl_name, sql FROM sqlite_schema LIMIT 100")
-        var objects: Set<[String]> = []
-        while let row = try rows.next() {
-            let text: String? = row["sql"]
-            let words = text?.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-            objects.insert([row["type"], row["name"], row["tbl_name"], words ?? ""])
+    private static func objects(_ database: Connection) throws -> Set<[String]> {
+        let rows = try database.all("SELECT type, name, tbl_name, sql FROM sqlite_schema LIMIT 100")
+        {
+            row in
+            // NULL is what a file of another hand may hold, and never what one of ours does.
+            let words = row.text(3)?.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+            return [
+                row.text(0) ?? "NULL", row.text(1) ?? "NULL", row.text(2) ?? "NULL", words ?? "",
+            ]
         }
-        return objects
+        return Set(rows)
     }
 }
 
-extension Configuration {
+// MARK: Connections
+
+extension KeychainSchema {
     /// Small caches: a service may hold many keychains open, and the system caches the file anyway.
-    /// No keychain grows beyond 8 GiB of 4 KiB pages, whoever fills it.
+    /// No keychain grows beyond 8 GiB of 4 KiB pages, whatever is written into it.
     private static let connectionSetting = """
         PRAGMA cache_size = -512;
         PRAGMA mmap_size = 0;
@@ -135,20 +137,18 @@ extension Configuration {
         PRAGMA max_page_count = 2097152;
         """
 
-    /// For a file that is being made, copied or looked at, of whichever version.
-    static func newKeychain(_ patience: Patience = .amongEquals) -> Configuration {
-        var configuration = Configuration()
-        configuration.busyMode = patience.busyMode
-        configuration.foreignKeysEnabled = false
-        configuration.prepareDatabase { try $0.execute(sql: connectionSetting) }
-        return configuration
+    /// A connection to a file that is being made, copied or looked at, of whichever version.
+    static func connect(_ path: String, _ mode: Connection.Mode) throws -> Connection {
+        let connection = try Connection(path, mode, .amongEquals)
+        try connection.execute(connectionSetting)
+        return connection
     }
 
-    /// For a file that exists.
-    static func keychain(_ patience: Patience) -> Configuration {
-        var configuration = newKeychain(patience)
-        configuration.maximumReaderCount = 4
-        configuration.prepareDatabase(KeychainSchema.verify)
-        return configuration
+    /// Connections to a file of this version that is in use.
+    static func open(_ path: String, _ timeout: BusyTimeout) throws -> Database {
+        try Database(path, timeout) { connection in
+            try connection.execute(connectionSetting)
+            try verify(connection)
+        }
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import GRDB
+internal import KeychainDatabase
 internal import Secrets
 
 extension KeychainStoreError {
@@ -16,17 +16,13 @@ extension KeychainStoreError {
 
     private init(_ error: DatabaseError) {
         self =
-            switch error.resultCode {
-            // A missing table or column: not what this version writes. The last two are what a
-            // damaged row, index or schema shows as.
-            case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_ERROR, .SQLITE_MISMATCH,
-                .SQLITE_FORMAT, .SQLITE_CONSTRAINT:
-                .damaged
-            case .SQLITE_FULL, .SQLITE_TOOBIG: .diskFull
-            case .SQLITE_READONLY, .SQLITE_PERM: .readOnly
-            case .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_PROTOCOL: .busy
-            case .SQLITE_NOMEM: .outOfMemory
-            default: .inputOutput(error.extendedResultCode.rawValue)
+            switch error.kind {
+            case .damaged: .damaged
+            case .full: .diskFull
+            case .readOnly: .readOnly
+            case .busy: .busy
+            case .outOfMemory: .outOfMemory
+            case .inputOutput: .inputOutput(error.code)
             }
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import AccessControl
-internal import GRDB
+internal import KeychainDatabase
 public import KeychainModel
 
 extension KeychainFile {
@@ -29,7 +29,7 @@ extension KeychainFile {
     }
 
     private func isToGo(
-        _ row: Int64, _ plan: SearchPlan, _ keys: borrowing ClassKeys, _ database: Database,
+        _ row: Int64, _ plan: SearchPlan, _ keys: borrowing ClassKeys, _ database: Connection,
         _ grant: (SealedItem) -> Grant?
     ) throws -> Bool {
         guard let found = try ItemRow.fetch(row, identifier, database) else { return false }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import AccessControl
-internal import GRDB
+internal import KeychainDatabase
 internal import KeychainModel
 public import Secrets
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Foundation
-internal import GRDB
+internal import KeychainDatabase
 internal import KeychainModel
 
 /// An item as it lies in the file.
@@ -14,90 +14,94 @@ struct ItemRow {
     /// Larger secrets are read only when they are opened.
     private static let largestReadAlong = 4096
     private static let columns = """
-        id, identifier, class, accessible, generation, attributes, secret IS NULL,
+        id, identifier, class, accessible, generation, attributes, 
+        CASE WHEN secret IS NULL THEN NULL ELSE 1 END,
         CASE WHEN length(secret) <= \(largestReadAlong) THEN secret END
         """
     private static let byRow = "SELECT \(columns) FROM item WHERE id = ?"
     static let byIdentifier = "SELECT \(columns) FROM item WHERE identifier = ?"
 
-    private init(_ row: Row, _ keychain: [UInt8]) {
-        self.row = row[0]
-        let identifier: Data = row[1]
-        attributes = [UInt8](row[5] as Data)
-        if row[6] as Bool {
+    private init(_ row: borrowing Row, _ keychain: [UInt8]) throws {
+        guard let number = row.integer(0) else { throw DatabaseError.wrongType }
+        self.row = number
+        attributes = row.blob(5) ?? []
+        if row.isNull(6) {
             secret = .none
-        } else if let sealed = row[7] as Data? {
-            secret = .here([UInt8](sealed))
+        } else if let sealed = row.blob(7) {
+            secret = .here(sealed)
         } else {
             secret = .inFile
         }
-        guard let itemClass = UInt8(exactly: row[2] as Int64).flatMap(ItemClass.init(rawValue:)),
-            let accessible = UInt8(exactly: row[3] as Int64).flatMap(Accessibility.init(rawValue:)),
-            let reference = ItemReference(itemClass: itemClass, identifier: [UInt8](identifier))
+        guard
+            let itemClass = row.integer(2).flatMap(UInt8.init(exactly:))
+                .flatMap(ItemClass.init(rawValue:)),
+            let accessible = row.integer(3).flatMap(UInt8.init(exactly:))
+                .flatMap(Accessibility.init(rawValue:)),
+            let identifier = row.blob(1), let generation = row.integer(4),
+            let reference = ItemReference(itemClass: itemClass, identifier: identifier)
         else {
             place = nil
             return
         }
         place = ItemPlace(
-            keychain: keychain, reference: reference, accessible: accessible, generation: row[4])
+            keychain: keychain, reference: reference, accessible: accessible,
+            generation: generation)
     }
 
-    static func fetch(_ row: Int64, _ keychain: [UInt8], _ database: Database) throws -> ItemRow? {
-        let statement = try database.cachedStatement(sql: byRow)
-        // Read where SQLite has it: a row of a result of its own would be copied.
-        let rows = try Row.fetchCursor(statement, arguments: [row])
-        return try rows.next().map { ItemRow($0, keychain) }
+    static func fetch(_ row: Int64, _ keychain: [UInt8], _ database: Connection) throws -> ItemRow?
+    {
+        try database.first(byRow, .integer(row)) { try ItemRow($0, keychain) }
     }
 
     static func fetch(
-        _ reference: ItemReference, _ keychain: [UInt8], _ database: Database
+        _ reference: ItemReference, _ keychain: [UInt8], _ database: Connection
     ) throws -> ItemRow? {
-        let statement = try database.cachedStatement(sql: byIdentifier)
-        return try Row.fetchOne(statement, arguments: [Data(reference.identifier)])
-            .map { ItemRow($0, keychain) }
+        try database.first(byIdentifier, .blob(reference.identifier)) {
+            try ItemRow($0, keychain)
+        }
     }
 
     /// The one behind the given row.
-    static func next(after row: Int64, _ keychain: [UInt8], _ database: Database) throws -> ItemRow?
+    static func next(after row: Int64, _ keychain: [UInt8], _ database: Connection) throws
+        -> ItemRow?
     {
-        let statement = try database.cachedStatement(
-            sql: "SELECT \(columns) FROM item WHERE id > ? ORDER BY id LIMIT 1")
-        return try Row.fetchOne(statement, arguments: [row]).map { ItemRow($0, keychain) }
+        try database.first(
+            "SELECT \(columns) FROM item WHERE id > ? ORDER BY id LIMIT 1", .integer(row)
+        ) { try ItemRow($0, keychain) }
     }
 
     /// Rows of the references that exist, in the order they were added.
-    static func rows(_ references: [ItemReference], _ database: Database) throws -> [Int64] {
-        let statement = try database.cachedStatement(
-            sql: "SELECT id FROM item WHERE identifier = ?")
-        let rows = try Set(references).compactMap {
-            try Int64.fetchOne(statement, arguments: [Data($0.identifier)])
+    static func rows(_ references: [ItemReference], _ database: Connection) throws -> [Int64] {
+        let rows = try Set(references).compactMap { reference in
+            try database.first(
+                "SELECT id FROM item WHERE identifier = ?", .blob(reference.identifier)
+            ) { $0.integer(0) }
         }
         return rows.sorted()
     }
 
     /// A secret that was not read along.
-    static func secret(_ reference: ItemReference, _ database: Database) throws -> [UInt8]? {
-        let statement = try database.cachedStatement(
-            sql: "SELECT secret FROM item WHERE identifier = ?")
-        return try Data.fetchOne(statement, arguments: [Data(reference.identifier)])
-            .map { [UInt8]($0) }
+    static func secret(_ reference: ItemReference, _ database: Connection) throws -> [UInt8]? {
+        try database.first(
+            "SELECT secret FROM item WHERE identifier = ?", .blob(reference.identifier)
+        ) { $0.blob(0) }
     }
 
     /// Its length, without reading it; 0 where there is none.
-    static func secretSize(_ reference: ItemReference, _ database: Database) throws -> Int {
-        let statement = try database.cachedStatement(
-            sql: "SELECT length(secret) FROM item WHERE identifier = ?")
-        return try Int.fetchOne(statement, arguments: [Data(reference.identifier)]) ?? 0
+    static func secretSize(_ reference: ItemReference, _ database: Connection) throws -> Int {
+        let size = try database.first(
+            "SELECT length(secret) FROM item WHERE identifier = ?", .blob(reference.identifier)
+        ) { $0.integer(0) }
+        return size.map(Int.init(clamping:)) ?? 0
     }
 
     /// Whether there is any item of these classes, whoever's.
     static func exists(
-        _ itemClass: ItemClass, _ accessible: Accessibility, _ database: Database
+        _ itemClass: ItemClass, _ accessible: Accessibility, _ database: Connection
     ) throws -> Bool {
-        let statement = try database.cachedStatement(
-            sql: "SELECT EXISTS (SELECT 1 FROM item WHERE class = ? AND accessible = ?)")
-        return try Bool.fetchOne(
-            statement, arguments: [itemClass.rawValue, accessible.rawValue]) ?? false
+        try database.exists(
+            "SELECT 1 FROM item WHERE class = ? AND accessible = ?",
+            .integer(Int64(itemClass.rawValue)), .integer(Int64(accessible.rawValue)))
     }
 
     var sealedBytes: Int {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Foundation
-internal import GRDB
+internal import KeychainDatabase
 internal import KeychainModel
 
 extension KeychainFile {
@@ -10,7 +10,7 @@ extension KeychainFile {
     /// `row` is the item's own, nil for a new one. Runs inside the transaction that writes.
     func makeRoom(
         for item: WrittenItem, inPlaceOf row: Int64?, _ keys: borrowing ClassKeys,
-        _ database: Database
+        _ database: Connection
     ) throws {
         for family in IndexFamily.allCases {
             guard let key = keys.indexKey(family) else {
@@ -27,7 +27,7 @@ extension KeychainFile {
     }
 
     /// Before the first unlock nobody can tell whether a closed item is the same.
-    private func refuseUnknowable(_ item: WrittenItem, _ database: Database) throws {
+    private func refuseUnknowable(_ item: WrittenItem, _ database: Connection) throws {
         for accessible in Accessibility.allCases where IndexFamily(accessible) == .unlocked {
             if try ItemRow.exists(item.reference.itemClass, accessible, database) {
                 throw KeychainStoreError.locked
@@ -37,7 +37,7 @@ extension KeychainFile {
 
     /// Whether nobody will ever open that row again.
     private func isLost(
-        _ row: Int64, _ keys: borrowing ClassKeys, _ database: Database
+        _ row: Int64, _ keys: borrowing ClassKeys, _ database: Connection
     ) throws -> Bool {
         guard let found = try ItemRow.fetch(row, identifier, database) else { return true }
         switch found.open(keys) {
@@ -52,7 +52,7 @@ extension KeychainFile {
 
     /// Tells whether the secret is authentic; what is opened for that is wiped at once.
     func hasWholeSecret(
-        _ item: SealedItem, _ keys: borrowing ClassKeys, _ database: Database
+        _ item: SealedItem, _ keys: borrowing ClassKeys, _ database: Connection
     ) throws -> Bool {
         let sealed: [UInt8]
         switch item.secret {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import AccessControl
 internal import Foundation
-internal import GRDB
+internal import KeychainDatabase
 public import KeychainModel
 public import Secrets
 
@@ -41,7 +41,7 @@ extension KeychainFile {
 
     /// The item as it lies in the file now, if it still is one that was meant.
     private func current(
-        _ item: SealedItem, _ keys: borrowing ClassKeys, _ database: Database
+        _ item: SealedItem, _ keys: borrowing ClassKeys, _ database: Connection
     ) throws -> (row: Int64, item: SealedItem)? {
         guard let found = try ItemRow.fetch(item.reference, identifier, database) else {
             return nil
@@ -60,7 +60,7 @@ extension KeychainFile {
     /// False for an item whose old secret is damaged and would have to be kept.
     private func write(
         _ changed: AttributeRecord, _ secret: HeldSecret?, to item: SealedItem, _ row: Int64,
-        _ keys: borrowing ClassKeys, _ database: Database
+        _ keys: borrowing ClassKeys, _ database: Connection
     ) throws -> Bool {
         var record = changed
         record.modified = AttributeRecord.modificationDate(
@@ -82,7 +82,7 @@ extension KeychainFile {
     }
 
     private func oldSecret(
-        of item: SealedItem, _ keys: borrowing ClassKeys, _ database: Database
+        of item: SealedItem, _ keys: borrowing ClassKeys, _ database: Connection
     ) throws(KeychainStoreError) -> HeldSecret? {
         let sealed: [UInt8]
         switch item.secret {

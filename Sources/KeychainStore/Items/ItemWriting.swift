@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Foundation
-internal import GRDB
+internal import KeychainDatabase
 internal import KeychainModel
 internal import Secrets
 
@@ -51,33 +51,26 @@ struct WrittenItem {
             secret: secret.map(SealedSecret.here) ?? .none, matcher: nil)
     }
 
-    func insert(_ database: Database) throws {
-        let statement = try database.cachedStatement(
-            sql: """
-                INSERT INTO item
-                (identifier, class, accessible, generation, keyIndex, attributes, secret)
-                VALUES (?, ?, ?, ?, ?, ?, ?)
-                """)
-        try statement.execute(
-            arguments: [
-                Data(reference.identifier), reference.itemClass.rawValue, accessible.rawValue,
-                generation, Data(keyIndex), Data(attributes), secret.map { Data($0) },
-            ])
-        try ItemRow.addTokens(tokens, to: database.lastInsertedRowID, database)
+    func insert(_ database: Connection) throws {
+        try database.run(
+            """
+            INSERT INTO item
+            (identifier, class, accessible, generation, keyIndex, attributes, secret)
+            VALUES (?, ?, ?, ?, ?, ?, ?)
+            """, .blob(reference.identifier), .integer(Int64(reference.itemClass.rawValue)),
+            .integer(Int64(accessible.rawValue)), .integer(generation), .blob(keyIndex),
+            .blob(attributes), secret.map(Value.blob) ?? .null)
+        try ItemRow.addTokens(tokens, to: database.lastInsertedRow, database)
     }
 
     /// In the place of the row that the item has.
-    func replace(_ row: Int64, _ database: Database) throws {
-        let statement = try database.cachedStatement(
-            sql: """
-                UPDATE item SET accessible = ?, generation = ?, keyIndex = ?, attributes = ?,
-                secret = ? WHERE id = ?
-                """)
-        try statement.execute(
-            arguments: [
-                accessible.rawValue, generation, Data(keyIndex), Data(attributes),
-                secret.map { Data($0) }, row,
-            ])
+    func replace(_ row: Int64, _ database: Connection) throws {
+        try database.run(
+            """
+            UPDATE item SET accessible = ?, generation = ?, keyIndex = ?, attributes = ?,
+            secret = ? WHERE id = ?
+            """, .integer(Int64(accessible.rawValue)), .integer(generation), .blob(keyIndex),
+            .blob(attributes), secret.map(Value.blob) ?? .null, .integer(row))
         let old = try ItemRow.tokens(of: row, database)
         try ItemRow.removeTokens(old.subtracting(tokens), of: row, database)
         try ItemRow.addTokens(tokens.subtracting(old), to: row, database)
@@ -85,43 +78,45 @@ struct WrittenItem {
 }
 
 extension ItemRow {
-    static func tokens(of row: Int64, _ database: Database) throws -> Set<Int64> {
-        let statement = try database.cachedStatement(
-            sql: "SELECT token FROM token WHERE item = ?")
-        return try Int64.fetchSet(statement, arguments: [row])
+    static func tokens(of row: Int64, _ database: Connection) throws -> Set<Int64> {
+        Set(
+            try database.all("SELECT token FROM token WHERE item = ?", .integer(row)) {
+                $0.integer(0)
+            })
     }
 
-    static func keyIndex(of row: Int64, _ database: Database) throws -> [UInt8] {
-        let statement = try database.cachedStatement(sql: "SELECT keyIndex FROM item WHERE id = ?")
-        return try Data.fetchOne(statement, arguments: [row]).map { [UInt8]($0) } ?? []
+    static func keyIndex(of row: Int64, _ database: Connection) throws -> [UInt8] {
+        try database.first("SELECT keyIndex FROM item WHERE id = ?", .integer(row)) {
+            $0.blob(0)
+        } ?? []
     }
 
-    static func row(withKeyIndex index: [UInt8], _ database: Database) throws -> Int64? {
-        let statement = try database.cachedStatement(sql: "SELECT id FROM item WHERE keyIndex = ?")
-        return try Int64.fetchOne(statement, arguments: [Data(index)])
+    static func row(withKeyIndex index: [UInt8], _ database: Connection) throws -> Int64? {
+        try database.first("SELECT id FROM item WHERE keyIndex = ?", .blob(index)) {
+            $0.integer(0)
+        }
     }
 
-    static func setKeyIndex(_ index: [UInt8], of row: Int64, _ database: Database) throws {
-        try database.cachedStatement(sql: "UPDATE item SET keyIndex = ? WHERE id = ?")
-            .execute(arguments: [Data(index), row])
+    static func setKeyIndex(_ index: [UInt8], of row: Int64, _ database: Connection) throws {
+        try database.run("UPDATE item SET keyIndex = ? WHERE id = ?", .blob(index), .integer(row))
     }
 
-    static func addTokens(_ tokens: Set<Int64>, to row: Int64, _ database: Database) throws {
-        let statement = try database.cachedStatement(
-            sql: "INSERT INTO token (token, item) VALUES (?, ?)")
-        for token in tokens { try statement.execute(arguments: [token, row]) }
+    static func addTokens(_ tokens: Set<Int64>, to row: Int64, _ database: Connection) throws {
+        for token in tokens {
+            try database.run(
+                "INSERT INTO token (token, item) VALUES (?, ?)", .integer(token), .integer(row))
+        }
     }
 
-    static func removeTokens(_ tokens: Set<Int64>, of row: Int64, _ database: Database) throws {
-        let statement = try database.cachedStatement(
-            sql: "DELETE FROM token WHERE token = ? AND item = ?")
-        for token in tokens { try statement.execute(arguments: [token, row]) }
+    static func removeTokens(_ tokens: Set<Int64>, of row: Int64, _ database: Connection) throws {
+        for token in tokens {
+            try database.run(
+                "DELETE FROM token WHERE token = ? AND item = ?", .integer(token), .integer(row))
+        }
     }
 
-    static func delete(_ row: Int64, _ database: Database) throws {
-        try database.cachedStatement(sql: "DELETE FROM token WHERE item = ?")
-            .execute(arguments: [row])
-        try database.cachedStatement(sql: "DELETE FROM item WHERE id = ?")
-            .execute(arguments: [row])
+    static func delete(_ row: Int64, _ database: Connection) throws {
+        try database.run("DELETE FROM token WHERE item = ?", .integer(row))
+        try database.run("DELETE FROM item WHERE id = ?", .integer(row))
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Foundation
-internal import GRDB
+internal import KeychainDatabase
 internal import Secrets
 
 /// The rows that say whose keychain it is and that wrap its keys.
@@ -36,19 +36,20 @@ struct Keybag {
     let protectors: [ProtectorRecord]
     private let entries: [String: [UInt8]]
 
-    init(_ database: Database) throws {
+    init(_ database: Connection) throws {
         var entries: [String: [UInt8]] = [:]
         var protectors: [ProtectorRecord] = []
-        let rows = try Row.fetchCursor(
-            database, sql: "SELECT name, value FROM keybag LIMIT \(Self.mostRows + 1)")
-        while let row = try rows.next() {
-            let name: String = row["name"]
-            let value = try Self.checked([UInt8](row["value"] as Data))
+        try database.forEach("SELECT name, value FROM keybag LIMIT \(Self.mostRows + 1)") { row in
+            guard let name = row.text(0), let whole = row.blob(1) else {
+                throw KeychainStoreError.damaged
+            }
+            let value = try Self.checked(whole)
             if name.hasPrefix(ProtectorRecord.namePrefix) {
                 protectors.append(try ProtectorRecord(name: name, bytes: value))
             } else {
                 entries[name] = value
             }
+            return true
         }
         guard protectors.count <= Self.mostProtectors,
             protectors.count + entries.count <= Self.mostRows,
@@ -79,13 +80,13 @@ struct Keybag {
     /// Whether anything opens the passcode-set class.
     var hasPasscodeKey: Bool { protectors.contains { !$0.wrappedPasscode.isEmpty } }
 
-    static func write(_ entry: Entry, _ value: [UInt8], _ database: Database) throws {
+    static func write(_ entry: Entry, _ value: [UInt8], _ database: Connection) throws {
         try write(entry.rawValue, value, database)
     }
 
     /// The rows of these protectors become the rows of those, in the caller's transaction.
     static func replace(
-        _ before: [ProtectorRecord], with after: [ProtectorRecord], _ database: Database
+        _ before: [ProtectorRecord], with after: [ProtectorRecord], _ database: Connection
     ) throws {
         guard try Keybag(database).protectors == before else {
             // Another process changed them while this one derived keys.
@@ -93,39 +94,38 @@ struct Keybag {
         }
         guard after.count <= mostProtectors else { throw KeychainStoreError.tooLarge }
         for record in before where !after.contains(where: { $0.name == record.name }) {
-            try database.execute(sql: "DELETE FROM keybag WHERE name = ?", arguments: [record.name])
+            try database.run("DELETE FROM keybag WHERE name = ?", .text(record.name))
         }
         for record in after where !before.contains(record) { try write(record, database) }
     }
 
-    static func write(_ protector: ProtectorRecord, _ database: Database) throws {
+    static func write(_ protector: ProtectorRecord, _ database: Connection) throws {
         try write(protector.name, protector.bytes, database)
     }
 
-    private static func write(_ name: String, _ value: [UInt8], _ database: Database) throws {
+    private static func write(_ name: String, _ value: [UInt8], _ database: Connection) throws {
         let whole = value + KeyedHash.fingerprint(value, count: fingerprintBytes)
-        try database.execute(
-            sql: "INSERT OR REPLACE INTO keybag (name, value) VALUES (?, ?)",
-            arguments: [name, Data(whole)])
+        try database.run(
+            "INSERT OR REPLACE INTO keybag (name, value) VALUES (?, ?)", .text(name),
+            .blob(whole))
     }
 
     /// Asked with each request: looks at names only.
-    static func has(_ kind: ProtectorRecord.Kind, _ database: Database) throws -> Bool {
-        let statement = try database.cachedStatement(
-            sql: "SELECT EXISTS (SELECT 1 FROM keybag WHERE name >= ? AND name < ?)")
+    static func has(_ kind: ProtectorRecord.Kind, _ database: Connection) throws -> Bool {
         // A semicolon comes after the colon that ends the prefix.
         let prefix = ProtectorRecord.namePrefix(of: kind)
-        return try Bool.fetchOne(statement, arguments: [prefix, prefix.dropLast() + ";"]) ?? false
+        return try database.exists(
+            "SELECT 1 FROM keybag WHERE name >= ? AND name < ?", .text(prefix),
+            .text(prefix.dropLast() + ";"))
     }
 
     /// Whose items these are; without looking at the rest.
-    static func identifier(_ database: Database) throws -> [UInt8] {
-        let statement = try database.cachedStatement(
-            sql: "SELECT value FROM keybag WHERE name = ?")
-        guard
-            let whole = try Data.fetchOne(statement, arguments: [Entry.identifier.rawValue])
-        else { throw KeychainStoreError.damaged }
-        return try checked([UInt8](whole))
+    static func identifier(_ database: Connection) throws -> [UInt8] {
+        let whole = try database.first(
+            "SELECT value FROM keybag WHERE name = ?", .text(Entry.identifier.rawValue)
+        ) { $0.blob(0) }
+        guard let whole else { throw KeychainStoreError.damaged }
+        return try checked(whole)
     }
 
     private static func checked(_ whole: [UInt8]) throws(KeychainStoreError) -> [UInt8] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import AccessControl
-internal import GRDB
+internal import KeychainDatabase
 internal import KeychainModel
 
 /// The end of the passcode-set class. Its items go with its key, in one transaction: what is left of
@@ -33,9 +33,10 @@ extension KeychainFile {
     ) throws(KeychainStoreError) {
         try writing { database in
             try Keybag.replace(before, with: after, database)
-            let rows = try Int64.fetchAll(
-                database, sql: "SELECT id FROM item WHERE accessible = ?",
-                arguments: [Accessibility.whenPasscodeSetThisDeviceOnly.rawValue])
+            let ended = Accessibility.whenPasscodeSetThisDeviceOnly.rawValue
+            let rows = try database.all(
+                "SELECT id FROM item WHERE accessible = ?", .integer(Int64(ended))
+            ) { $0.integer(0) }
             for row in rows { try ItemRow.delete(row, database) }
         }
         flush()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import AccessControl
-internal import GRDB
+internal import KeychainDatabase
 public import Secrets
 
 /// What gives a keychain's master key to whoever changes what opens it.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import GRDB
+internal import KeychainDatabase
 public import KeychainModel
 internal import Secrets
 

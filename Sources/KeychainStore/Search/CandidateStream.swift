@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import GRDB
+internal import KeychainDatabase
 internal import KeychainModel
 
 /// Row numbers of the items that the index proposes, in the order they were added, each once. Reads
@@ -27,7 +27,7 @@ struct CandidateStream {
 
     private var fixed: ArraySlice<Int64> = []
 
-    mutating func next(_ database: Database) throws -> Int64? {
+    mutating func next(_ database: Connection) throws -> Int64? {
         if let row = fixed.popFirst() { return row }
         var best: (source: Int, row: Int64)?
         for position in sources.indices {
@@ -40,14 +40,17 @@ struct CandidateStream {
         return best.row
     }
 
-    private static func fill(_ source: inout Source, _ database: Database) throws {
+    private static func fill(_ source: inout Source, _ database: Connection) throws {
         guard source.page.isEmpty, !source.isExhausted else { return }
         let others = source.lookUp.tokens.dropFirst()
-        let statement = try database.cachedStatement(sql: statement(others: others.count))
-        var arguments: StatementArguments = [source.lookUp.tokens[0], source.last]
-        for token in others { arguments += [token] }
-        arguments += [pageSize]
-        source.page = try Int64.fetchAll(statement, arguments: arguments)[...]
+        var values: [Value] = [.integer(source.lookUp.tokens[0]), .integer(source.last)]
+        for token in others { values.append(.integer(token)) }
+        values.append(.integer(Int64(pageSize)))
+        try database.forEach(statement(others: others.count), values) { row in
+            guard let item = row.integer(0) else { throw DatabaseError.wrongType }
+            source.page.append(item)
+            return true
+        }
         source.isExhausted = source.page.count < pageSize
         if let last = source.page.last { source.last = last }
     }

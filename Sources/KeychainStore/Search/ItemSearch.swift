@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import GRDB
+internal import KeychainDatabase
 public import KeychainModel
 
 extension KeychainFile {
@@ -101,7 +101,7 @@ struct ItemWalk {
     private var candidates: CandidateStream
 
     init(
-        _ plan: SearchPlan, after row: Int64, _ file: KeychainFile, _ database: Database
+        _ plan: SearchPlan, after row: Int64, _ file: KeychainFile, _ database: Connection
     ) throws {
         self.plan = plan
         self.file = file
@@ -109,7 +109,7 @@ struct ItemWalk {
     }
 
     /// The next item that is meant. What is damaged is passed over and noted.
-    mutating func next(_ keys: borrowing ClassKeys, _ database: Database) throws -> Step? {
+    mutating func next(_ keys: borrowing ClassKeys, _ database: Connection) throws -> Step? {
         while let row = try candidates.next(database) {
             guard let found = try ItemRow.fetch(row, file.identifier, database) else { continue }
             switch found.open(keys) {

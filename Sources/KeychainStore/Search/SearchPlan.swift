@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import GRDB
+internal import KeychainDatabase
 internal import KeychainModel
 
 /// How the items of a query are looked for: under which index entries, with what is open now.
@@ -57,7 +57,7 @@ struct SearchPlan {
     }
 
     /// The rows that may be meant, from behind the given one.
-    func candidates(after row: Int64, _ database: Database) throws -> CandidateStream {
+    func candidates(after row: Int64, _ database: Connection) throws -> CandidateStream {
         guard let references = query.references else { return CandidateStream(self, after: row) }
         let ofClass = references.filter { $0.itemClass == query.itemClass }
         let rows = try ItemRow.rows(ofClass, database)
@@ -65,16 +65,16 @@ struct SearchPlan {
     }
 
     /// Whether an item that can't be opened is one of those looked for, as far as can be told.
-    func proposes(_ item: ItemRow, _ database: Database) throws -> Bool {
+    func proposes(_ item: ItemRow, _ database: Connection) throws -> Bool {
         guard let accessible = item.place?.accessible,
             query.accessible.map({ $0 == accessible }) ?? true
         else { return false }
         if closed.contains(IndexFamily(accessible)) { return true }
-        let statement = try database.cachedStatement(
-            sql: "SELECT EXISTS (SELECT 1 FROM token WHERE token = ? AND item = ?)")
         return try lookUps.contains { lookUp in
-            try lookUp.tokens.allSatisfy {
-                try Bool.fetchOne(statement, arguments: [$0, item.row]) ?? false
+            try lookUp.tokens.allSatisfy { token in
+                try database.exists(
+                    "SELECT 1 FROM token WHERE token = ? AND item = ?", .integer(token),
+                    .integer(item.row))
             }
         }
     }
@@ -87,7 +87,7 @@ struct SearchPlan {
 
     /// Refuses where the query may mean items whose index can't be read. Items that are named by
     /// reference need no index.
-    func refuseIfClosed(_ database: Database) throws {
+    func refuseIfClosed(_ database: Connection) throws {
         guard query.references == nil, !closed.isEmpty else { return }
         let classes = query.accessible.map { [$0] } ?? Accessibility.allCases
         for accessible in classes where closed.contains(IndexFamily(accessible)) {

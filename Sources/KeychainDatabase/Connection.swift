@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CKeychainSQLite
+
+/// One connection to an SQLite file. It keeps the statements that it has prepared.
+///
+/// One thread uses it at a time, which is its owner's duty.
+@safe package final class Connection: @unchecked Sendable {
+    package enum Mode: Sendable {
+        case reading
+        case writing
+        /// A file that is made where there is none.
+        case making
+    }
+
+    // Safe to send: SQLite's connections may move between threads that don't use them at once.
+    private let handle: OpaquePointer
+    private var statements: [String: Statement] = [:]
+
+    package init(
+        _ path: String, _ mode: Mode, _ timeout: BusyTimeout
+    ) throws(DatabaseError) {
+        var flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+        switch mode {
+        case .reading: flags |= SQLITE_OPEN_READONLY
+        case .writing: flags |= SQLITE_OPEN_READWRITE
+        case .making: flags |= SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+        }
+        var handle: OpaquePointer?
+        // Safe: SQLite reads the path until its zero and writes one pointer, which is closed below
+        // where the opening failed.
+        let code = unsafe sqlite3_open_v2(path, &handle, flags, nil)
+        guard code == SQLITE_OK, let handle = unsafe handle else {
+            unsafe sqlite3_close_v2(handle)
+            throw DatabaseError(code: code)
+        }
+        unsafe self.handle = handle
+        unsafe timeout.apply(to: handle)
+    }
+
+    deinit {
+        // Safe: the handle is this object's alone. SQLite keeps it for statements that are left.
+        unsafe sqlite3_close_v2(handle)
+    }
+
+    // MARK: Statements
+
+    /// Runs statements that take no values and give no rows.
+    package func execute(_ script: String) throws(DatabaseError) {
+        // Safe: SQLite reads the text until its zero.
+        let code = unsafe sqlite3_exec(handle, script, nil, nil, nil)
+        guard code == SQLITE_OK else { throw DatabaseError(code: code) }
+    }
+
+    /// Runs one statement, which is kept for the next time.
+    package func run(_ sql: String, _ values: Value...) throws {
+        try statement(sql).run(values) { _ in true }
+    }
+
+    /// Runs one statement; `body` sees each row until it returns false.
+    package func forEach(
+        _ sql: String, _ values: [Value] = [], _ body: (borrowing Row) throws -> Bool
+    ) throws {
+        try statement(sql).run(values, body)
+    }
+
+    /// The first row as `read` makes it of it; nil where there is none.
+    package func first<R>(
+        _ sql: String, _ values: Value..., as read: (borrowing Row) throws -> R?
+    ) throws -> R? {
+        var result: R?
+        try statement(sql).run(values) { row in
+            result = try read(row)
+            return false
+        }
+        return result
+    }
+
+    /// All rows as `read` makes them; a row that is not as it should be ends the reading.
+    package func all<R>(
+        _ sql: String, _ values: Value..., as read: (borrowing Row) throws -> R?
+    ) throws -> [R] {
+        var result: [R] = []
+        try statement(sql).run(values) { row in
+            guard let value = try read(row) else { throw DatabaseError.wrongType }
+            result.append(value)
+            return true
+        }
+        return result
+    }
+
+    /// Whether the query has a row.
+    package func exists(_ query: String, _ values: Value...) throws -> Bool {
+        var exists = false
+        try statement(query).run(values) { _ in
+            exists = true
+            return false
+        }
+        return exists
+    }
+
+    /// Rows of a table, or of a table with a condition behind it.
+    package func count(_ rows: String) throws -> Int {
+        try Int(clamping: first("SELECT count(*) FROM \(rows)") { $0.integer(0) } ?? 0)
+    }
+
+    /// Whether SQLite finds nothing wrong in the whole file.
+    package func isIntact() throws -> Bool {
+        try all("PRAGMA integrity_check(1)") { $0.text(0) } == ["ok"]
+    }
+
+    /// The number of the row that was inserted last.
+    package var lastInsertedRow: Int64 { unsafe sqlite3_last_insert_rowid(handle) }
+
+    private func statement(_ sql: String) throws(DatabaseError) -> Statement {
+        if let kept = statements[sql] { return kept }
+        let made = try unsafe Statement(sql, handle)
+        statements[sql] = made
+        return made
+    }
+
+    // MARK: Transactions
+
+    /// All that `body` reads is of one moment.
+    package func snapshot<R>(_ body: () throws -> R) throws -> R {
+        try run("BEGIN")
+        // Ends a transaction that has only read: nothing can be lost.
+        defer { try? run("COMMIT") }
+        return try body()
+    }
+
+    /// All that `body` writes is on the disk when this returns, or none of it.
+    package func transaction<R>(_ body: () throws -> R) throws -> R {
+        try run("BEGIN IMMEDIATE")
+        do {
+            let result = try body()
+            try run("COMMIT")
+            return result
+        } catch {
+            rollBack()
+            throw error
+        }
+    }
+
+    /// Within a transaction: all that `body` writes is kept in it, or none of it.
+    func savepoint<R>(_ body: () throws -> R) throws -> R {
+        try run("SAVEPOINT one")
+        do {
+            let result = try body()
+            try run("RELEASE one")
+            return result
+        } catch {
+            if isInTransaction {
+                try? run("ROLLBACK TO one")
+                try? run("RELEASE one")
+            }
+            throw error
+        }
+    }
+
+    /// False also where SQLite has ended a transaction by itself, after an error of the disk.
+    var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
+
+    func rollBack() { if isInTransaction { try? run("ROLLBACK") } }
+
+    /// Writes the log back into the file and empties it. Left for later where a reader is in the way.
+    package func emptyLog() {
+        // Safe: no name means all databases of the connection; the counts are not asked for.
+        _ = unsafe sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
+    }
+}

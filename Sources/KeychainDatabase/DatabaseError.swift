@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CKeychainSQLite
+
+/// A result code of SQLite's. Its message stays behind, since it may quote a statement.
+package struct DatabaseError: Error, Equatable, Sendable {
+    /// The extended code; its low byte is the primary one (sqlite.org/rescode.html).
+    package let code: Int32
+
+    package init(code: Int32) { self.code = code }
+
+    package enum Kind: Sendable {
+        /// The file is no database, or not as SQLite left it; or a statement does not fit its schema.
+        case damaged
+        case full
+        case readOnly
+        case busy
+        case outOfMemory
+        case inputOutput
+    }
+
+    package var kind: Kind {
+        switch code & 0xff {
+        case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_ERROR, SQLITE_MISMATCH, SQLITE_FORMAT,
+            SQLITE_CONSTRAINT:
+            .damaged
+        case SQLITE_FULL, SQLITE_TOOBIG: .full
+        case SQLITE_READONLY, SQLITE_PERM: .readOnly
+        case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL: .busy
+        case SQLITE_NOMEM: .outOfMemory
+        default: .inputOutput
+        }
+    }
+
+    /// A column holds another type than every writer of the file puts there.
+    package static let wrongType = DatabaseError(code: SQLITE_MISMATCH)
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import KeychainDatabase
+import Synchronization
+import Testing
+
+@Suite struct DatabaseTests {
+    private let folder = FileManager.default.temporaryDirectory
+        .appendingPathComponent("database-\(UInt64.random(in: .min ... .max))")
+    private var path: String { folder.path + "/file" }
+
+    init() throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    private func database() throws -> Database {
+        let made = try Connection(path, .making, BusyTimeout(seconds: 5))
+        try made.execute("PRAGMA journal_mode = WAL; CREATE TABLE t (n INTEGER UNIQUE, v BLOB);")
+        return try Database(path, BusyTimeout(seconds: 5)) { _ in }
+    }
+
+    private func numbers(_ database: Database) throws -> [Int64] {
+        try database.read { try $0.all("SELECT n FROM t ORDER BY n") { $0.integer(0) } }
+    }
+
+    @Test func `a value comes back as it was bound`() throws {
+        let database = try database()
+        try database.write { connection in
+            try connection.run("INSERT INTO t VALUES (?, ?)", .integer(.min), .blob([0, 255]))
+            try connection.run("INSERT INTO t VALUES (?, ?)", .integer(.max), .blob([]))
+            try connection.run("INSERT INTO t VALUES (?, ?)", .null, .null)
+        }
+        let rows = try database.read { connection in
+            try connection.all("SELECT n, v FROM t ORDER BY n") { row in
+                [row.integer(0).map { "\($0)" }, row.blob(1).map { "\($0)" }]
+            }
+        }
+        #expect(rows == [[nil, nil], ["\(Int64.min)", "[0, 255]"], ["\(Int64.max)", "[]"]])
+    }
+
+    @Test func `a column of another type reads as nil, and never traps`() throws {
+        let database = try database()
+        let read = try database.read { connection in
+            try connection.first("SELECT 'text', 1.5, x'00', NULL, 7") { row in
+                [
+                    row.integer(0) == nil, row.integer(1) == nil, row.text(2) == nil,
+                    row.blob(3) == nil, row.text(4) == nil, row.blob(9) == nil, row.isNull(3),
+                ]
+            }
+        }
+        #expect(read == Array(repeating: true, count: 7))
+    }
+
+    @Test func `all of a write is there after it, or none`() throws {
+        let database = try database()
+        #expect(throws: DatabaseError.self) {
+            try database.write { connection in
+                try connection.run("INSERT INTO t VALUES (1, NULL)")
+                try connection.run("INSERT INTO t VALUES (1, NULL)")
+            }
+        }
+        #expect(try numbers(database).isEmpty)
+        try database.write { try $0.run("INSERT INTO t VALUES (2, NULL)") }
+        #expect(try numbers(Database(path, BusyTimeout(seconds: 5)) { _ in }) == [2])
+    }
+
+    @Test func `a reader sees one moment while others write`() throws {
+        let database = try database()
+        try database.write { try $0.run("INSERT INTO t VALUES (1, NULL)") }
+        try database.read { connection in
+            #expect(try connection.count("t") == 1)
+            try database.write { try $0.run("INSERT INTO t VALUES (2, NULL)") }
+            #expect(try connection.count("t") == 1)
+        }
+        #expect(try numbers(database) == [1, 2])
+    }
+
+    /// Thirty-two threads write at once; every third of them writes what another has, and fails.
+    @Test func `threads that share a commit keep their own work and lose only their own`() throws {
+        let database = try database()
+        try database.write { try $0.run("INSERT INTO t VALUES (1000, NULL)") }
+        let failed = Mutex<Set<Int>>([])
+        DispatchQueue.concurrentPerform(iterations: 32) { number in
+            do {
+                try database.write { connection in
+                    try connection.run("INSERT INTO t VALUES (?, NULL)", .integer(Int64(number)))
+                    if number % 3 == 0 { try connection.run("INSERT INTO t VALUES (1000, NULL)") }
+                }
+                // It is on the disk when the call returns: another connection sees it.
+                let seen = try Connection(path, .reading, BusyTimeout(seconds: 5))
+                    .exists("SELECT 1 FROM t WHERE n = ?", .integer(Int64(number)))
+                #expect(seen)
+            } catch { failed.withLock { _ = $0.insert(number) } }
+        }
+        let third = Set((0..<32).filter { $0 % 3 == 0 })
+        #expect(failed.withLock { $0 } == third)
+        #expect(
+            try Set(numbers(database))
+                == Set((0..<32).map(Int64.init)).subtracting(
+                    third.map(Int64.init)
+                ).union([1000]))
+    }
+
+    @Test func `what runs outside a transaction finds the others' work committed`() throws {
+        let database = try database()
+        DispatchQueue.concurrentPerform(iterations: 16) { number in
+            if number % 4 == 0 {
+                try? database.withWriter { connection in
+                    // VACUUM refuses to run within a transaction.
+                    #expect(throws: Never.self) { try connection.run("VACUUM") }
+                }
+            } else {
+                try? database.write {
+                    try $0.run("INSERT INTO t VALUES (?, NULL)", .integer(Int64(number)))
+                }
+            }
+        }
+        #expect(try numbers(database).count == 12)
+    }
+
+    @Test func `a full file fails the writes that do not fit, and the next fits again`() throws {
+        let database = try database()
+        try database.withWriter { try $0.execute("PRAGMA max_page_count = 4") }
+        DispatchQueue.concurrentPerform(iterations: 8) { number in
+            #expect(throws: DatabaseError.self) {
+                try database.write {
+                    try $0.run(
+                        "INSERT INTO t VALUES (?, ?)", .integer(Int64(number)),
+                        .blob([UInt8](repeating: 1, count: 100_000)))
+                }
+            }
+        }
+        #expect(try numbers(database).isEmpty)
+        try database.write { try $0.run("INSERT INTO t VALUES (1, NULL)") }
+        #expect(try numbers(database) == [1])
+    }
+
+    @Test func `a connection waits for another process no longer than it was told`() throws {
+        let database = try database()
+        let other = try Connection(path, .writing, BusyTimeout(seconds: 0))
+        try database.write { _ in
+            let error = #expect(throws: DatabaseError.self) {
+                try other.run("INSERT INTO t VALUES (1, NULL)")
+            }
+            #expect(error?.kind == .busy)
+        }
+    }
+}
