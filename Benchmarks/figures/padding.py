@@ -20,9 +20,11 @@ def pad(path, size):
     entries = database.execute("SELECT count(*) FROM token").fetchone()[0] // real
     numbers = NUMBERS.format(size=size)
     database.execute("BEGIN IMMEDIATE")
+    # By way of numbers that none of them has.
     database.execute(f"UPDATE item SET id = -id * {step}")
     database.execute("UPDATE item SET id = -id")
-    database.execute(f"UPDATE token SET item = item * {step}")
+    database.execute(f"UPDATE token SET item = -item * {step}")
+    database.execute("UPDATE token SET item = -item")
     columns = [row[1] for row in database.execute("PRAGMA table_info(item)")]
     first = database.execute("SELECT * FROM item ORDER BY id LIMIT 1").fetchone()
     values = ["i" if name == "id" else f"randomblob({len(value)})" if isinstance(value, bytes)

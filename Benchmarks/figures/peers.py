@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """gnome-keyring beside: reads by libsecret and by secret-tool, with small and large keyrings."""
 
+import json
 import os
 import pathlib
 import shutil
 import subprocess
-import sys
 import tempfile
 
 import anchors
 import keyring
-from table import median
 
 PASSWORD = "bench"
 NEEDED = ("gnome-keyring-daemon", "secret-tool", "dbus-run-session", "openssl")
@@ -55,7 +54,6 @@ def one(table, folder, size):
     """
     done = subprocess.run(["dbus-run-session", "--", "bash", "-c", script], text=True,
                           capture_output=True, env=environment, timeout=120)
-    import json
     told = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     if done.returncode or len(told) != 4:
         table.skip(f"gnome-keyring, {size:,} items", (done.stderr.strip() or "no answer")[-200:])

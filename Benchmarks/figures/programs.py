@@ -30,6 +30,13 @@ class Program:
         self.terminal.sendline(line)
         return self.heard()
 
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *failure):
+        if failure[0] is None:
+            self.end()
+
     def end(self):
         self.terminal.sendeof()
         self.terminal.expect_exact(world.Shell.PROMPT, timeout=LONGEST)
