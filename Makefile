@@ -4,7 +4,8 @@
 # make crash  keychainctl killed, cut off or its disk failing, at CRASH_POINTS=10000 points of CRASH_SEED=1
 # make lint   formatting and warnings
 # make fuzz   the PAM module's fuzzers, FUZZ_SECONDS=30 each
-# make bench  measurements, as ratios
+# make bench  measurements, as ratios, in one table; BENCH_SIZE=100000 items of the large keychain
+# make test-counters  what a read makes the daemon do, counted, against Benchmarks/counters.json
 # make compare  DECISIONS=1000000 random decisions of the policy engine, held against the definition
 # make docs   the documentation of the libraries
 # make examples   the example package, built as another package would be
@@ -12,11 +13,13 @@
 prefix ?= /usr/local
 CRASH_POINTS ?= 10000
 CRASH_SEED ?= 1
+BENCH_SIZE ?= 100000
 DECISIONS ?= 1000000
 DECISION_SEED ?= 1
 BUILD = swift build -c release --static-swift-stdlib
 
-.PHONY: all build demo test test-swift test-module test-commands test-crash test-system crash \
+.PHONY: all build demo test test-swift test-module test-commands test-crash test-system \
+	test-counters crash \
 	lint fuzz bench compare \
 	install docs examples dependencies
 
@@ -37,7 +40,7 @@ build: dependencies
 demo: build
 	@scripts/demo
 
-test: test-swift test-module test-commands test-crash test-system
+test: test-swift test-module test-commands test-crash test-system test-counters
 
 test-swift: dependencies
 	SWIFT_BACKTRACE=enable=no swift test --explicit-target-dependency-import-check error
@@ -74,7 +77,12 @@ examples: dependencies
 	scripts/examples
 
 bench: build
-	Benchmarks/run
+	@scripts/install-dependencies bench
+	Benchmarks/run $(BENCH_SIZE)
+
+# Counts, not times: no load disturbs them.
+test-counters: build
+	Benchmarks/counters
 
 # `make test` does a fixed sample of it.
 compare: dependencies

@@ -12,6 +12,7 @@ let package = Package(
                 .product(name: "Security", package: "keychain-services"),
                 .product(name: "LocalAuthentication", package: "keychain-services"),
             ]),
+        .executableTarget(name: "swift-hello"),
         .target(name: "CAllocationCount"),
         .executableTarget(
             name: "policy-bench",

@@ -130,9 +130,18 @@ def add_item(service, constraint, account="me"):
     return field(10, field(1, item) + field(2, True))
 
 
-def read_item(service):
-    query = field(2, 1) + field(3, attribute("svce", service)) + field(11, 1) + field(12, 1)
-    return field(11, query)
+def add_plain_item(service, account):
+    """An item whose rights nothing was said about."""
+    item = (field(2, 1) + field(3, attribute("svce", service))
+            + field(3, attribute("acct", account)))
+    return field(10, field(1, item) + field(2, True))
+
+
+def read_item(service, account=None):
+    query = field(2, 1) + field(3, attribute("svce", service))
+    if account is not None:
+        query += field(3, attribute("acct", account))
+    return field(11, query + field(11, 1) + field(12, 1))
 
 
 def read_all(service):

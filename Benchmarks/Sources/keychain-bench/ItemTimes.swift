@@ -16,7 +16,7 @@ struct ItemTimes {
     func measure() throws {
         let facts: [String: Any] = ["mode": mode, "items": size]
         try Measurement("read", count: 2_000) { index in
-            try Self.read("item-\((index * 7919) % size)")
+            try Self.read(item: index, of: size)
         }.report(facts)
         try Measurement("add", count: 200) { index in
             try Self.add("new-\(index)-\(UInt64.random(in: 0...UInt64.max))", service: "added")
@@ -60,21 +60,6 @@ struct ItemTimes {
         return result as? NSArray ?? []
     }
 
-    /// Reads one item after the other for that long, and prints how many.
-    func read(for duration: Duration) throws {
-        let clock = ContinuousClock()
-        let begin = clock.now
-        var count = 0
-        while begin.duration(to: clock.now) < duration {
-            for _ in 0..<64 {
-                try Self.read("item-\((count * 7919) % size)")
-                count += 1
-            }
-        }
-        let seconds = begin.duration(to: clock.now) / .seconds(1)
-        print(#"{"name": "reads", "count": \#(count), "seconds": \#(seconds)}"#)
-    }
-
     private static func query(_ account: String) -> [String: Any] {
         [
             kSecClass as String: kSecClassGenericPassword,
@@ -83,11 +68,16 @@ struct ItemTimes {
         ]
     }
 
-    private static func add(_ account: String, service: String) throws {
+    static func add(_ account: String, service: String) throws {
         var item = query(account)
         item[kSecAttrService as String] = service
         item[kSecValueData as String] = Data("a secret of 24 bytes ...".utf8)
         try check(SecItemAdd(item as CFDictionary, nil))
+    }
+
+    /// Neighbours in time are none in the file.
+    static func read(item index: Int, of size: Int) throws {
+        try read("item-\(index * 7919 % size)")
     }
 
     static func read(_ account: String) throws {

@@ -10,9 +10,9 @@ enum LockTimes {
     static func measure(readers count: Int) throws {
         let readers = try (0..<count).map { _ in try Reader() }
         Thread.sleep(forTimeInterval: 1)
-        let began = now
+        let began = MonotonicTime.now
         try check(SecKeychainLock(nil))
-        let answered = now
+        let answered = MonotonicTime.now
         let last = readers.map { $0.lastRead() }.max() ?? 0
         print(
             #"{"name": "lock", "readers": \#(count), "answered_ms": "#
@@ -28,23 +28,16 @@ enum LockTimes {
     /// there.
     static func readUntilLocked() throws {
         var last: UInt64 = 0
-        let end = now + UInt64(mostSeconds * 1e9)
+        let end = MonotonicTime.now + UInt64(mostSeconds * 1e9)
         for index in 0... {
-            do { try ItemTimes.read("item-\(index * 7919 % 100)") } catch {
+            do { try ItemTimes.read(item: index, of: 100) } catch {
                 guard (error as? Status)?.code == errSecInteractionNotAllowed else { throw error }
                 break
             }
-            last = now
+            last = MonotonicTime.now
             guard last < end else { throw Status(code: errSecInternalError) }
         }
         print(last)
-    }
-
-    /// Nanoseconds, the same for all processes.
-    private static var now: UInt64 {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
     }
 
     private struct Reader {

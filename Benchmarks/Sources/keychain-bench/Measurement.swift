@@ -8,22 +8,44 @@ struct Measurement {
 
     /// Runs `body` `count` times after a tenth as many that don't count.
     init(_ name: String, count: Int, _ body: (Int) throws -> Void) rethrows {
-        self.name = name
         for index in 0..<max(count / 10, 1) { try body(index) }
         var times: [Double] = []
         times.reserveCapacity(count)
-        let clock = ContinuousClock()
         for index in 0..<count {
-            let start = clock.now
+            let start = MonotonicTime.now
             try body(index)
-            let parts = start.duration(to: clock.now).components
-            times.append(Double(parts.seconds) * 1e6 + Double(parts.attoseconds) / 1e12)
+            times.append(Double(MonotonicTime.now - start) / 1e3)
         }
+        self.init(name, times)
+    }
+
+    /// Runs `body` until that moment; what it ends behind it doesn't count.
+    init(_ name: String, end: UInt64, _ body: (Int) throws -> Void) rethrows {
+        var times: [Double] = []
+        var start = MonotonicTime.now
+        while start < end {
+            try body(times.count)
+            let stop = MonotonicTime.now
+            if stop <= end { times.append(Double(stop - start) / 1e3) }
+            start = stop
+        }
+        self.init(name, times)
+    }
+
+    init(once name: String, _ body: () throws -> Void) rethrows {
+        let start = MonotonicTime.now
+        try body()
+        self.init(name, [Double(MonotonicTime.now - start) / 1e3])
+    }
+
+    private init(_ name: String, _ times: [Double]) {
+        self.name = name
         sorted = times.sorted()
     }
 
     func percentile(_ share: Double) -> Double {
-        sorted[min(Int(Double(sorted.count) * share), sorted.count - 1)]
+        guard !sorted.isEmpty else { return 0 }
+        return sorted[min(Int(Double(sorted.count) * share), sorted.count - 1)]
     }
 
     /// One JSON object a line: what `Benchmarks/run` reads.
@@ -35,6 +57,7 @@ struct Measurement {
         record["p50_us"] = percentile(0.5)
         record["p90_us"] = percentile(0.9)
         record["p99_us"] = percentile(0.99)
+        record["most_us"] = percentile(1)
         let data = try? JSONSerialization.data(withJSONObject: record, options: [.sortedKeys])
         print(String(decoding: data ?? Data(), as: UTF8.self))
     }

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The C programs that the product is held against."""
+
+import json
+import pathlib
+import subprocess
+
+FOLDER = pathlib.Path(__file__).resolve().parents[1]
+BUILT = FOLDER / ".build/anchors"
+
+
+def build(*goals):
+    subprocess.run(["make", "-s", "-C", FOLDER / "anchors", f"out={BUILT}", *goals], check=True)
+
+
+def run(name, *words):
+    done = subprocess.run([BUILT / name, *map(str, words)], text=True, capture_output=True)
+    if done.returncode:
+        raise RuntimeError(f"{name} {words}: {done.stderr.strip()}")
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def round_trip(cores, count=3000):
+    return run("roundtrip", cores, count)
+
+
+def floor(cores, count=2000, *, kept=False):
+    """The file is in memory: the floor writes none of it while it is measured."""
+    return run("floor", cores, count, "/dev/shm", *(["kept"] if kept else []))
+
+
+def bare_read(count=5000):
+    return run("floor", "bare", count, "/dev/shm")
+
+
+def synced_commit(folder, count):
+    return run("commit", folder, count)

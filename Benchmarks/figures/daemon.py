@@ -1,0 +1,381 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What reads, adds and unlocks cost through the daemon: in a private world, with real logins, the
+keychains on a real disk."""
+
+import importlib.machinery
+import importlib.util
+import json
+import os
+import pathlib
+import re
+import sqlite3
+import time
+
+import anchors
+import counting
+import padding
+import programs
+import world
+from table import median
+
+PASSWORD = "bench-horse-7"
+SMALL = 100
+REAL = 2_000  # of a large keychain's items, that many are real ones
+ROUNDS = 5
+BOTH = {0, min(1, os.cpu_count() - 1)}
+POLICIES = pathlib.Path("/etc/keychain/policies.d")
+RULES = 10_000
+
+
+class House:
+    """A daemon, and the logins of three users: one with a small keychain, one with a large one, and
+    one beside them."""
+
+    def __init__(self, built, size):
+        self.size = size
+        self.disk = world.PREFIX / "disk"
+        (self.disk / "state").mkdir(parents=True, mode=0o755)
+        world.run("mount", "--bind", self.disk / "state", world.STATE)
+        world.install_services()
+        programs.install(built, ["keychain-bench", "swift-hello"])
+        programs.install(anchors.BUILT, ["hello", "spawned"])
+        self.daemon = world.Daemon("/tmp/keychain-bench.log").start()
+        time.sleep(1)
+        self.at_rest = programs.memory(self.daemon.pid)
+        self.server = world.SSHServer("/run/keychain-bench-sshd").start()
+        self.shells = {}
+        for name in ("small", "large", "beside"):
+            world.make_account(f"kc-{name}", PASSWORD)
+            self.shells[name] = world.Shell(self.server, f"kc-{name}", PASSWORD)
+        self.fill("small", SMALL)
+        self.fill("beside", SMALL)
+
+    def __getitem__(self, name):
+        return self.shells[name]
+
+    def fill(self, name, count):
+        done = self[name].run(f"keychain-bench fill {count}", seconds=600)
+        assert done.status == 0, done
+
+    def file(self, name):
+        uid = world.pwd.getpwnam(f"kc-{name}").pw_uid
+        return world.STATE / str(uid) / "login.keychain"
+
+    def grow(self):
+        """The large keychain. The sessions outlive the daemon's stop."""
+        self.fill("large", REAL)
+        self.daemon.stop()
+        padding.pad(self.file("large"), self.size)
+        self.daemon.start()
+
+    def end(self):
+        for shell in self.shells.values():
+            shell.terminal.close(force=True)
+        self.server.stop()
+        self.daemon.stop()
+        world.run("umount", "--lazy", world.STATE)
+
+
+def measure(table, built, size):
+    house = House(built, size)
+    try:
+        for part in (reads, at_once, other_user, counters, firsts, unlocks, adds, evidence, rules,
+                     whole_process, locks, sizes):
+            try:
+                part(table, house)
+            except counting.Forbidden as forbidden:
+                table.skip(part.__name__, str(forbidden))
+    finally:
+        house.end()
+
+
+def reads(table, house):
+    table.heading("One read of a secret through the daemon, 100 items")
+    program = programs.orders(house["small"])
+    program.order(f"read 500 {SMALL}")
+    rounds = {1: [], 2: []}
+    for _ in range(ROUNDS):
+        for cores in (1, 2) if os.cpu_count() > 1 else (1,):
+            programs.pin(program.ready["process"], {0})
+            programs.pin(house.daemon.pid, {cores - 1})
+            rounds[cores].append((anchors.round_trip(cores), anchors.floor(cores),
+                                  anchors.floor(cores, kept=True),
+                                  program.order(f"read 1500 {SMALL}")))
+    programs.pin(house.daemon.pid, BOTH)
+    program.end()
+    for cores, what in (1, "one core"), (2, "two cores"):
+        if not rounds[cores]:
+            table.skip(f"read, {what}", "this machine has one core")
+            continue
+        names = ("round trip", "C floor", "C floor, descriptor kept", "read")
+        for number, name in enumerate(names):
+            records = [each[number] for each in rounds[cores]]
+            spread = ", ".join(f"p{part} {median(each[f'p{part}_us'] for each in records):.1f}"
+                               for part in (10, 90))
+            table.add(f"{name}, {what}, p50", median(each["p50_us"] for each in records), "µs",
+                      note=spread)
+        trips = [each[3]["p50_us"] / each[0]["p50_us"] for each in rounds[cores]]
+        floors = [each[3]["p50_us"] / each[1]["p50_us"] for each in rounds[cores]]
+        table.add(f"read, {what}: × the C floor", median(floors), "×",
+                  most=2.5 if cores == 1 else None)
+        table.add(f"read, {what}: × a round trip", median(trips), "×",
+                  most=3 if cores == 2 else None)
+    table.add("bare SQLite + libsodium, in one process, p50", anchors.bare_read()["p50_us"], "µs")
+
+
+def at_once(table, house):
+    table.heading("Reads a second, programs at once")
+    crowd = programs.crowd(house["small"], 32)
+    best = {}
+    for _ in range(2):
+        for many in (1, 2, 4, 8, 16, 32):
+            rate = crowd.order(f"reads 1 {SMALL} {many}")["a_second"]
+            best[many] = max(best.get(many, 0), rate)
+    top = max(best.values())
+    for many, rate in best.items():
+        table.add(f"{many} program{'s' * (many > 1)}", rate, "/s",
+                  least=15_000 if many == 16 else None, note=f"{rate / top:.2f} of the best")
+    table.add("the least of them, of the best", min(best.values()) / top, "", least=0.8)
+    try:
+        counted = counting.Counted(house.daemon.pid, ["all=call", counting.call("futex"),
+                                                      "switches=switch"])
+        counted.since()
+        count = crowd.order(f"reads 1 {SMALL} 16")["count"]
+        told = counted.since()
+        counted.end()
+        table.add("futex calls a read, 16 programs", told["futex"] / count, "", most=1)
+        table.add("thread switches a read, 16 programs", told["switches"] / count)
+    except counting.Forbidden as forbidden:
+        table.skip("futex calls a read, 16 programs", str(forbidden))
+    finally:
+        crowd.end()
+
+
+def other_user(table, house):
+    table.heading("Another user, while one user's 32 connections read without pause")
+    beside = programs.orders(house["beside"])
+    beside.order(f"read 500 {SMALL}")
+    quiet, busy = [], []
+    crowd = programs.crowd(house["small"], 32)
+    for _ in range(2):
+        quiet.append(beside.order(f"read 1500 {SMALL}"))
+        crowd.terminal.sendline(f"reads 2 {SMALL} 32")
+        time.sleep(0.3)
+        now = time.monotonic_ns()
+        busy.append(beside.order(f"reads {SMALL} {now} {now + 1_400_000_000}"))
+        crowd.heard()
+    crowd.end()
+    beside.end()
+    for what, records in ("quiet", quiet), ("busy", busy):
+        table.add(f"read p99, {what}", median(each["p99_us"] for each in records), "µs",
+                  note=f"p50 {median(each['p50_us'] for each in records):.0f}")
+    table.add("read p99, busy × quiet",
+              median(each["p99_us"] for each in busy) / median(each["p99_us"] for each in quiet),
+              "×", most=3)
+
+
+def firsts(table, house):
+    table.heading("First reads, from the call to the answer")
+    connections = []
+    for _ in range(10):
+        program = programs.orders(house["small"])
+        connections.append(program.order("first")["p50_us"])
+        program.end()
+    table.add("on a new connection, by a new program", median(connections), "µs")
+    starts, again = [], []
+    for _ in range(5):
+        house.daemon.restart()
+        program = programs.orders(house["small"])
+        starts.append(program.order("first")["p50_us"])
+        again.append(program.order("first")["p50_us"])
+        program.end()
+    table.add("after a start of the daemon", median(starts), "µs",
+              note=f"the second {median(again):.0f}")
+
+
+def unlocks(table, house):
+    table.heading("Unlock")
+    program = programs.orders(house["small"])
+    beside = programs.orders(house["beside"])
+    beside.order(f"read 500 {SMALL}")
+    quiet = beside.order(f"read 1000 {SMALL}")
+    right, wrong, first, busy = [], [], [], []
+    for _ in range(3):
+        program.order(f"read 100 {SMALL}")
+        program.order("lock")
+        wrong.append(program.order("unlock no-horse")["p50_us"] / 1e3)
+        now = time.monotonic_ns()
+        beside.terminal.sendline(f"reads {SMALL} {now} {now + 400_000_000}")
+        right.append(program.order(f"unlock {PASSWORD}")["p50_us"] / 1e3)
+        first.append(program.order("first")["p50_us"])
+        busy.append(beside.heard())
+    program.end()
+    beside.end()
+    table.add("with the right password, p50", median(right), "ms")
+    table.add("with a wrong one: Argon2id, and nothing after it", median(wrong), "ms")
+    table.add("what the right one takes longer", median(right) - median(wrong), "ms", most=5)
+    table.add("first read after it", median(first), "µs")
+    table.add("another user's read p99 meanwhile, × quiet",
+              median(each["p99_us"] for each in busy) / quiet["p99_us"], "×",
+              note=f"{median(each['p99_us'] for each in busy):.0f} µs, at most "
+                   f"{max(each['most_us'] for each in busy):.0f} µs")
+
+
+def adds(table, house):
+    table.heading("Durable adds, on the same disk in turn")
+    program = programs.orders(house["small"])
+    program.order("add 20")
+    commits, added = [], []
+    for _ in range(4):
+        commits.append(anchors.synced_commit(house.disk, 60)["p50_us"])
+        added.append(program.order("add 60")["p50_us"])
+    table.add("one synced SQLite commit of the same bytes, p50", median(commits), "µs")
+    table.add("add, p50", median(added), "µs")
+    table.add("add: × the commit", median(a / c for a, c in zip(added, commits)), "×", most=1.5)
+    program.end()
+    frames(table, house)
+    crowd = programs.crowd(house["small"], 16)
+    one, many = (max(crowd.order(f"adds 1.5 {count}")["a_second"] for _ in range(2))
+                 for count in (1, 16))
+    crowd.end()
+    table.add("adds a second, one program", one, "/s")
+    table.add("adds a second, 16 programs", many, "/s")
+    table.add("adds, 16 programs × one", many / one, "×", least=4)
+
+
+def frames(table, house, count=50):
+    """The log is emptied now, and again after a thousand frames only."""
+    database = sqlite3.connect(house.file("small"))
+    database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    database.close()
+    with programs.orders(house["small"]) as program:
+        program.order(f"add {count}")
+    # A tenth as many come before those that are measured. A frame is a page and its head.
+    size = house.file("small").with_name("login.keychain-wal").stat().st_size
+    table.add("pages written to the log an add", (size - 32) / (4096 + 24) / (count * 1.1))
+
+
+def evidence(table, house):
+    """Reads for which a proof is kept, beside reads for which none is needed."""
+    table.heading("Reads under evidence and rules")
+    done = house["beside"].run("keychain-bench context", [PASSWORD], seconds=120)
+    assert done.status == 0, done
+    records = [json.loads(line) for line in done.text.splitlines()
+               if line.startswith("{")]
+    ratios = [proven["p50_us"] / plain["p50_us"]
+              for plain, proven in zip(records[::2], records[1::2])]
+    table.add("read with kept evidence, × without", median(ratios), "×", most=1.3)
+
+
+def rules(table, house):
+    """In several files, since one may have a mebibyte."""
+    text = "policy: v1\nname: bench\nrules:\n"
+    files = {}
+    for number in range(RULES):
+        path = POLICIES / f"50-bench-{number * 4 // RULES}.yaml"
+        files[path] = files.get(path, text) + (
+            f"  - id: bench.rule-{number}\n    forbid: Not for this program.\n"
+            f"    operations: read-secret\n    subject: {{exe: /usr/bin/program-{number}}}\n"
+            f"    resource: {{service: service-{number % 997}}}\n")
+    POLICIES.mkdir(parents=True, exist_ok=True)
+    ratios = []
+    with programs.orders(house["small"]) as program:
+        program.order(f"read 500 {SMALL}")
+        for _ in range(2):
+            plain = program.order(f"read 2000 {SMALL}")["p50_us"]
+            for path, rules in files.items():
+                path.write_text(rules)
+            world.wait_for(lambda: in_force(house) >= RULES, "the rules", 90)
+            ruled = program.order(f"read 2000 {SMALL}")["p50_us"]
+            for path in files:
+                path.unlink()
+            world.wait_for(lambda: in_force(house) < RULES / 4, "the baseline alone", 90)
+            ratios.append(ruled / plain)
+    table.add(f"read under {RULES:,} rules more, × under the baseline", median(ratios), "×",
+              most=1.15)
+
+
+def in_force(house):
+    found = re.findall(r"policies: (\d+) rules in force", house.daemon.log())
+    return int(found[-1]) if found else 0
+
+
+def whole_process(table, house):
+    table.heading("A whole process")
+    shell = house["small"]
+    words = "generic-password --service tool --account tool"
+    assert shell.run(f"printf s3cret | keychainctl add {words}").status == 0
+    done = shell.run(f"spawned 30 -- hello -- swift-hello -- keychainctl get {words} "
+                     f"-- keychainctl --help", seconds=60)
+    told = [json.loads(line) for line in done.text.splitlines() if line.startswith("{")]
+    assert done.status == 0 and len(told) == 4, done
+    for record, (name, most) in zip(told, (("hello, C", None), ("hello, Swift", None),
+                                          ("keychainctl get", 7), ("keychainctl --help", None))):
+        program = world.PREFIX / "bin" / record["name"]
+        table.add(f"{name}, p50", record["p50_us"] / 1e3, "ms", most=most,
+                  note=f"{programs.relocations(program):,} relocations, "
+                       f"{record['faults']:,} faults, {program.stat().st_size / 1e6:.1f} MB")
+
+
+def locks(table, house):
+    """From the request to lock to the last read that any of sixteen programs still had."""
+    table.heading("Lock, while sixteen programs read")
+    rounds = []
+    for _ in range(3):
+        done = house["small"].run("keychain-bench lock 16", seconds=60)
+        assert done.status == 0, done
+        rounds += [json.loads(line) for line in done.text.splitlines()
+                   if line.startswith("{")]
+        assert house["small"].run("keychainctl unlock", [PASSWORD], seconds=60).status == 0
+    for name, what in ("answered_ms", "answered"), ("last_read_ms", "the last read of the 16"):
+        times = [each[name] for each in rounds]
+        table.add(what, median(times), "ms", note=f"at most {max(times):.1f}")
+
+
+def sizes(table, house):
+    table.heading(f"{house.size:,} items beside {SMALL}, on disk, in turns")
+    house.grow()
+    large, small = programs.orders(house["large"]), programs.orders(house["small"])
+    large.order(f"read 2000 {REAL}")
+    small.order(f"read 500 {SMALL}")
+    looks, adds = [], []
+    for _ in range(4):
+        looks.append((large.order(f"read 1500 {REAL}")["p50_us"],
+                      small.order(f"read 1500 {SMALL}")["p50_us"]))
+        adds.append((large.order("add 40")["p50_us"], small.order("add 40")["p50_us"]))
+    # Goals for a million items; that of fewer must keep them all the more.
+    table.add(f"read among {house.size:,}, × among {SMALL}", median(a / b for a, b in looks), "×",
+              most=1.3, note=f"{median(a for a, _ in looks):.0f} µs")
+    table.add(f"add among {house.size:,}, × among {SMALL}", median(a / b for a, b in adds), "×",
+              note=f"{median(a for a, _ in adds):.0f} µs")
+    table.add("the file", house.file("large").stat().st_size / 1e6, "MB")
+    large.end()
+    small.end()
+    table.add("daemon's memory at rest, of its own", house.at_rest, "MB", most=20)
+    table.add(f"daemon's memory with {house.size:,} items open",
+              programs.memory(house.daemon.pid), "MB", most=48,
+              note=f"{programs.memory(house.daemon.pid, 'Rss'):.1f} resident, of these "
+                   f"{programs.memory(house.daemon.pid, 'Pss_Anon'):.1f} anonymous")
+
+
+def counters(table, house):
+    path = str(anchors.FOLDER / "counters")
+    loader = importlib.machinery.SourceFileLoader("keychain_counters", path)
+    module = importlib.util.module_from_spec(
+        importlib.util.spec_from_loader("keychain_counters", loader))
+    loader.exec_module(module)
+    told = json.loads(module.FILE.read_text())
+    module.tools()
+    house.daemon.stop()
+    house.daemon.start(environment=module.SAME_ORDER)
+    counts = module.measure(house.daemon, house["beside"], told["functions"])
+    house.daemon.restart()
+    held = told["counts"].get(os.uname().machine, {})
+    worse = {line.split(":")[0] for line in module.grown(counts, held)}
+    goals = {"system calls": 14, "mallocs": 40, "retains": 250, "SecretBytes": 15,
+             "SQLite prepares": 0}
+    table.heading("Counts a read, which no load disturbs (counters.json)")
+    for name, count in counts.items():
+        table.add(name, count, "", most=goals.get(name),
+                  note=f"held {held.get(name, '–')}" + (", GROWN" if name in worse else ""))
+    table.add("counts that have grown by more than 3 %", len(worse), most=0)

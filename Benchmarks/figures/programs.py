@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs in a login that do what they are told, and say what it took."""
+
+import json
+import os
+import shutil
+import subprocess
+
+import world
+
+LONGEST = 120  # seconds that one order may take
+
+
+class Program:
+    """What follows orders on its terminal, a line of JSON for each."""
+
+    def __init__(self, shell, command):
+        self.shell = shell
+        self.terminal = shell.terminal
+        shell.send(command)
+        self.ready = self.heard()
+
+    def heard(self):
+        found = self.terminal.expect([r"(\{[^\r\n]*\})\r\n", world.Shell.PROMPT], timeout=LONGEST)
+        if found:
+            raise RuntimeError(f"a program ended: {self.terminal.before.strip()}")
+        return json.loads(self.terminal.match.group(1))
+
+    def order(self, line):
+        self.terminal.sendline(line)
+        return self.heard()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *failure):
+        if failure[0] is None:
+            self.end()
+
+    def end(self):
+        self.terminal.sendeof()
+        self.terminal.expect_exact(world.Shell.PROMPT, timeout=LONGEST)
+
+
+def orders(shell):
+    return Program(shell, "keychain-bench orders")
+
+
+def crowd(shell, count):
+    """They have all read once, and have their connections."""
+    program = Program(shell, f"/usr/bin/python3 -B {world.TOOLS}/crowd.py "
+                             f"{world.PREFIX}/bin/keychain-bench {count}")
+    program.order("read 20 100")
+    return program
+
+
+def pin(process, cores):
+    """All threads that there are; what they make later inherits it."""
+    for thread in os.listdir(f"/proc/{process}/task"):
+        os.sched_setaffinity(int(thread), cores)
+
+
+def install(folder, names):
+    for name in names:
+        shutil.copy(folder / name, world.PREFIX / "bin")
+
+
+def memory(process, what="Pss"):
+    """MB that a process has for itself, and its share of what it shares."""
+    for line in open(f"/proc/{process}/smaps_rollup"):
+        if line.startswith(what + ":"):
+            return int(line.split()[1]) / 1024
+    return 0.0
+
+
+def relocations(path):
+    told = subprocess.run(["readelf", "-rW", path], text=True, capture_output=True).stdout
+    return sum(1 for line in told.splitlines() if " R_" in line)
