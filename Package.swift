@@ -194,8 +194,8 @@ let package = Package(
         tests(
             "KeychainServiceTests",
             [
-                "KeychainService", "KeychainMessages", "KeychainModel", "AccessControl",
-                "KernelKeyring", "LocalSocket", "Secrets",
+                "KeychainService", "KeychainMessages", "KeychainModel", "KeychainStore",
+                "AccessControl", "KernelKeyring", "LocalSocket", "Secrets",
             ]),
         tests(
             "KeychainStoreTests",
