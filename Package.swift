@@ -199,8 +199,8 @@ let package = Package(
         tests(
             "KeychainServiceTests",
             [
-                "KeychainService", "KeychainMessages", "KeychainModel", "AccessControl",
-                "KernelKeyring", "LocalSocket", "Secrets",
+                "KeychainService", "KeychainMessages", "KeychainModel", "KeychainStore",
+                "AccessControl", "KernelKeyring", "LocalSocket", "Secrets",
             ]),
         tests("KeychainDatabaseTests", ["KeychainDatabase"]),
         tests(

@@ -14,16 +14,36 @@ public struct AuthenticationContext: Sendable {
     public var mayInteract = true
     /// The asking program's own words for the user.
     public var reason: String?
-    /// What items made with an application password need besides.
-    public var applicationPassword: HeldSecret?
+    /// What items made with an application password need besides. Copies share it: one that was
+    /// wrong is taken out of the object that the program holds, too.
+    public var applicationPassword: HeldSecret? {
+        get { credential.password.withLock { $0 } }
+        nonmutating set { credential.password.withLock { $0 = newValue } }
+    }
+    private let credential: Credential
+
+    private final class Credential: Sendable {
+        let password = Mutex<HeldSecret?>(nil)
+    }
 
     /// nil where the identifier has another length.
     public init?(identifier: [UInt8]) {
         guard identifier.count == Self.identifierBytes else { return nil }
         self.identifier = identifier
+        credential = Credential()
     }
 
-    public init() { identifier = RandomBytes.make(Self.identifierBytes) }
+    public init() {
+        identifier = RandomBytes.make(Self.identifierBytes)
+        credential = Credential()
+    }
+
+    /// Takes the password out, unless the program has given another one meanwhile.
+    func remove(wrong password: HeldSecret) {
+        credential.password.withLock { known in
+            if known === password { known = nil }
+        }
+    }
 }
 
 /// What the user could be asked to prove, on this machine and at this moment.

@@ -74,9 +74,18 @@ public protocol KeychainEndpoint: Sendable {
 extension KeychainEndpoint {
     public var rulesOfLastRefusal: [String] { [] }
 
+    /// An application password of the context's that turns out to be wrong is taken out of it, and
+    /// the request made once more: the user is asked for it, or it is refused as without one.
     public func answer(
         _ request: Request, in context: AuthenticationContext? = nil
     ) throws(Refusal) -> Answer {
-        try answer(request, in: context, cancellation: nil)
+        let password = context?.applicationPassword
+        do throws(Refusal) {
+            return try answer(request, in: context, cancellation: nil)
+        } catch {
+            guard error == .wrongApplicationPassword, let context, let password else { throw error }
+            context.remove(wrong: password)
+        }
+        return try answer(request, in: context, cancellation: nil)
     }
 }

@@ -31,6 +31,8 @@ public enum Refusal: UInt32, Error, Sendable, CaseIterable {
     case forbidden = 29
     /// The policies can't be used as they are; those in force stay.
     case damagedPolicy = 30
+    /// Of an item that was made with another application password.
+    case wrongApplicationPassword = 35
     // The keychain.
     case noSuchKeychain = 40
     case duplicateKeychain = 41

@@ -99,6 +99,7 @@ public final class Daemon: Sendable {
         try PrivateFile.folder(state, mode: Self.stateFolderMode)
         let accounts = AccountNames(plan.accountName)
         let folder = KeychainFolder(state, layout: .folderPerUser, accounts: accounts)
+        accounts.expect(Set(folder.places().map(\.user)))
         let keyring = try DaemonKeyring(stateFolder: state)
         let evidence = EvidenceStore(keyring: keyring)
         let sessions = SessionRegistry(keyring: keyring) { evidence.forget($0, of: $1) }

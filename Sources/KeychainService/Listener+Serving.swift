@@ -5,15 +5,25 @@ internal import LocalSocket
 extension Listener {
     private static let stackBytes = 512 * 1024
 
-    /// A thread for each connection; returns when the listener is shut down.
-    func serve(_ welcome: @escaping @Sendable (Descriptor) -> Void) {
+    /// A thread for each connection that `limits` has a place for; returns when the listener is shut
+    /// down. Here nothing waits for anything but a connection: what may take its time is done in the
+    /// connection's own thread.
+    func serve(
+        _ limits: ConnectionLimits,
+        _ welcome: @escaping @Sendable (Descriptor, ConnectionLimits.Place) -> Void
+    ) {
         while true {
             let descriptor: Descriptor
             do { descriptor = try accept() } catch {
                 if error == .closed { return }
                 continue
             }
-            let thread = Thread { welcome(descriptor) }
+            guard let peer = try? PeerCredentials(of: descriptor), let place = limits.begin(peer)
+            else { continue }
+            let thread = Thread {
+                defer { place.end() }
+                welcome(descriptor, place)
+            }
             thread.stackSize = Self.stackBytes
             thread.start()
         }

@@ -52,11 +52,6 @@ public final class ServerConnection: @unchecked Sendable {
         return errno == ENOPROTOOPT ? PinnedProcess(pid: pid, pidfd: nil) : nil
     }
 
-    /// Who is at the other end, for limits that count before anything else is done.
-    public static func user(of descriptor: Descriptor) -> UInt32? {
-        (try? PeerCredentials(of: descriptor))?.user
-    }
-
     /// The label that a Linux security module gives the peer; nil without one.
     public func peerLabel() -> String? {
         // As long as the kernel lets one be: a program that chose a longer label than we read would

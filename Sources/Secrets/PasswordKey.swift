@@ -54,7 +54,7 @@ public enum PasswordCost {
     }
 }
 
-/// Argon2id. Slow and hungry by intention: callers derive one at a time.
+/// Argon2id. Slow and hungry by intention: callers derive few at a time.
 public enum PasswordKey {
     /// 64 bytes: two independent 32-byte keys.
     public static let byteCount = 64

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CSodium
-internal import Synchronization
+internal import Glibc
 
 /// A place in locked memory that one secret occupies until it is released.
 @safe struct SecretSlot: @unchecked Sendable {
     let address: UnsafeMutableRawPointer
     let capacity: Int
     /// The free list the slot goes back to; nil when the memory is the secret's own.
-    let sizeClass: Int?
+    let home: Home?
+
+    struct Home {
+        let shelf: UInt8
+        let sizeClass: UInt8
+    }
 }
 
 /// Hands out slots of a few guarded, locked, no-dump arenas, so that holding a secret costs a list
@@ -15,54 +20,81 @@ internal import Synchronization
 ///
 /// A slot is zero whenever it is free. Secrets larger than the largest slot get guarded memory of
 /// their own.
+///
+/// Threads are spread over several shelves of free slots, since each request takes and gives back a
+/// hundred. A slot goes back to the shelf that it came from, whichever thread releases it: so a
+/// shelf never has more slots than were once in use there at the same time, and those of a thread
+/// that ends are the next one's.
 enum SecretArena {
     /// Bytes of each slot, smallest first.
     static let sizes = [64, 256, 1024, 4096]
-    private static let arenaBytes = 64 * 1024
+    private static let arenaBytes = 16 * 1024
+    private static let shelfCountBits = 3
 
-    @safe private struct FreeLists: @unchecked Sendable {
+    @safe private struct Shelf: @unchecked Sendable {
         var free: [[UnsafeMutableRawPointer]] = unsafe Array(repeating: [], count: sizes.count)
+        /// Slots of each size that the shelf has, free or in use.
+        var made = Array(repeating: 0, count: sizes.count)
     }
 
     private static let ready: Bool = sodium_init() >= 0
-    private static let lists = Mutex(FreeLists())
+    private static let shelves = (0..<(1 << shelfCountBits)).map { _ in ShortLock(Shelf()) }
+
+    /// The shelf of the calling thread. Threads lie a stack apart: multiplied, that spreads.
+    private static var ownShelf: Int {
+        let thread = UInt64(pthread_self()) &* 0x9E37_79B9_7F4A_7C15
+        return Int(thread >> UInt64(UInt64.bitWidth - shelfCountBits))
+    }
 
     static func slot(holding count: Int) throws(SecretsError) -> SecretSlot {
         guard ready else { throw .libraryUnavailable }
         guard let sizeClass = sizes.firstIndex(where: { $0 >= count }) else {
             return try ownMemory(count)
         }
-        let taken: UnsafeMutableRawPointer? = unsafe lists.withLock { lists in
-            if unsafe lists.free[sizeClass].isEmpty { refill(&lists, sizeClass) }
-            return unsafe lists.free[sizeClass].popLast()
+        let own = ownShelf
+        let taken: UnsafeMutableRawPointer? = unsafe shelves[own].withLock { shelf in
+            if unsafe shelf.free[sizeClass].isEmpty { refill(&shelf, sizeClass) }
+            return unsafe shelf.free[sizeClass].popLast()
         }
         guard let address = unsafe taken else { throw .outOfMemory }
         return unsafe SecretSlot(
-            address: address, capacity: sizes[sizeClass], sizeClass: sizeClass)
+            address: address, capacity: sizes[sizeClass],
+            home: SecretSlot.Home(shelf: UInt8(own), sizeClass: UInt8(sizeClass)))
     }
 
     static func release(_ slot: SecretSlot) {
-        // Safe: the slot's owner is being destroyed, nobody else has its address.
-        guard let sizeClass = slot.sizeClass else {
+        // Safe: the slot's owner is being destroyed, nothing else has its address.
+        guard let home = slot.home else {
             unsafe sodium_free(slot.address)  // wipes first
             return
         }
         unsafe sodium_memzero(slot.address, slot.capacity)
-        lists.withLock { unsafe $0.free[sizeClass].append(slot.address) }
+        shelves[Int(home.shelf)].withLock { shelf in
+            unsafe shelf.free[Int(home.sizeClass)].append(slot.address)
+        }
+    }
+
+    /// Slots of one size on all shelves, free or in use.
+    static func slotCount(ofSize size: Int) -> Int {
+        guard let sizeClass = sizes.firstIndex(of: size) else { return 0 }
+        return shelves.reduce(0) { sum, shelf in sum + shelf.withLock { $0.made[sizeClass] } }
     }
 
     private static func ownMemory(_ count: Int) throws(SecretsError) -> SecretSlot {
         guard let address = unsafe sodium_malloc(count) else { throw .outOfMemory }
         unsafe sodium_memzero(address, count)
-        return unsafe SecretSlot(address: address, capacity: count, sizeClass: nil)
+        return unsafe SecretSlot(address: address, capacity: count, home: nil)
     }
 
-    private static func refill(_ lists: inout FreeLists, _ sizeClass: Int) {
+    private static func refill(_ shelf: inout Shelf, _ sizeClass: Int) {
         // Never given back: an arena lives as long as the process, its slots come and go.
         guard let arena = unsafe sodium_malloc(arenaBytes) else { return }
         unsafe sodium_memzero(arena, arenaBytes)
+        shelf.made[sizeClass] += arenaBytes / sizes[sizeClass]
+        // Room for all of them, so that none of their ways back asks for memory.
+        unsafe shelf.free[sizeClass].reserveCapacity(shelf.made[sizeClass])
         for offset in stride(from: 0, to: arenaBytes, by: sizes[sizeClass]) {
-            unsafe lists.free[sizeClass].append(arena + offset)
+            unsafe shelf.free[sizeClass].append(arena + offset)
         }
     }
 }

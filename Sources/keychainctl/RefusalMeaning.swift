@@ -90,6 +90,10 @@ struct RefusalMeaning {
                 Self(
                     .notAuthenticated, "that is not the password of the keychain “\(name)”",
                     "It may be a password that you logged in with earlier.")
+            case .wrongApplicationPassword:
+                Self(
+                    .notAuthenticated, "that is not the application password of the item",
+                    "It is the password that the item was added with.")
             case .noSession:
                 Self(
                     .locked, "the keychain service knows no login session of yours",

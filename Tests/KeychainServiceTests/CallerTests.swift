@@ -203,37 +203,6 @@ import Testing
         #expect(Guesses.Outcome(.protectorNotAvailable) == .undecided)
     }
 
-    @Test func `one user's connections leave room for another's`() {
-        let limits = ConnectionLimits()
-        for _ in 0..<ConnectionLimits.mostForUser { #expect(limits.begin(.user(1))) }
-        #expect(!limits.begin(.user(1)))
-        #expect(limits.begin(.user(2)))
-        limits.end(.user(1))
-        #expect(limits.begin(.user(1)))
-    }
-
-    @Test func `who has few connections gets one when many users have many`() {
-        let limits = ConnectionLimits()
-        var user: UInt32 = 1000
-        while limits.begin(.user(user)) {
-            for _ in 1..<ConnectionLimits.mostForUser { _ = limits.begin(.user(user)) }
-            user += 1
-            if user > 1030 { break }
-        }
-        #expect(limits.begin(.user(0)))
-        #expect(user > 1010)
-        #expect(!limits.begin(.user(1000)))
-    }
-
-    @Test func `numbers without an account share what one user has`() {
-        let accounts = AccountNames { $0 == 1000 ? "alice" : nil }
-        #expect(ConnectionLimits.Part(1000, accounts) == .user(1000))
-        #expect(ConnectionLimits.Part(100_000, accounts) == .withoutAccount)
-        #expect(
-            ConnectionLimits.Part(100_001, accounts) == ConnectionLimits.Part(100_002, accounts))
-        #expect(ConnectionLimits.Part(0, accounts) == .user(0))
-    }
-
     @Test func `unlocks that wait are counted`() {
         let pending = PendingUnlocks()
         for _ in 0..<PendingUnlocks.mostForUser { #expect(pending.begin(1)) }

@@ -45,4 +45,23 @@ final class SessionRegistryTests {
         #expect(throws: Refusal.noSession) { try write() }
         #expect(try keyring.names(of: user) == [])
     }
+
+    @Test func `requests look at logins while something is written for one`() throws {
+        let registry = SessionRegistry(keyring: keyring) { _, _ in }
+        let user: UInt32 = 4_000_001
+        let leader = try #require(PinnedProcess(pid: getpid(), pidfd: nil))
+        let session = try registry.openWithoutTicket(user: user, leader: leader)
+        try registry.whileKnown(session) { () throws(Refusal) in
+            let looked = DispatchSemaphore(value: 0)
+            Thread {
+                if registry.session(session.id, of: user) != nil,
+                    registry.isLive(session.id, of: user)
+                {
+                    looked.signal()
+                }
+            }.start()
+            guard looked.wait(timeout: .now() + 30) == .success else { throw .notAvailable }
+        }
+        registry.close(session.id, user: user)
+    }
 }

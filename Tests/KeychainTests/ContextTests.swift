@@ -32,9 +32,11 @@ import Testing
 
     @Test func `another context's password does not open it`() async throws {
         try await keychain(context(password: "right")).insert("secret", for: "joe")
-        await #expect(throws: KeychainError(status: errSecAuthFailed)) {
-            _ = try await keychain(context(password: "wrong")).find("joe", as: String.self)
+        let wrong = context(password: "wrong")
+        await #expect(throws: KeychainError(status: errSecInteractionNotAllowed)) {
+            _ = try await keychain(wrong).find("joe", as: String.self)
         }
+        #expect(!wrong.isCredentialSet(.applicationPassword))
     }
 
     @Test func `without a password nobody is asked where nobody may be`() async throws {

@@ -62,10 +62,27 @@ private func context(password: String) -> LAContext {
     }
 
     @Test func `a wrong password opens nothing, and none is asked for where that is forbidden`() {
-        #expect(read(context(password: "wrong")).0 == errSecAuthFailed)
-        #expect(read(context(password: "")).0 == errSecAuthFailed)
+        #expect(read(context(password: "wrong")).0 == errSecInteractionNotAllowed)
+        #expect(read(context(password: "")).0 == errSecInteractionNotAllowed)
         #expect(read(nil).0 == errSecInteractionNotAllowed)
         #expect(read(LAContext()).0 == errSecInteractionNotAllowed)
+    }
+
+    @Test func `a wrong password is taken out of the context, and the right one stays`() {
+        let (wrong, right) = (context(password: "wrong"), context(password: "right"))
+        #expect(read(wrong).0 == errSecInteractionNotAllowed)
+        #expect(!wrong.isCredentialSet(.applicationPassword))
+        #expect(read(right).0 == errSecSuccess)
+        #expect(right.isCredentialSet(.applicationPassword))
+        wrong.setCredential(Data("right".utf8), type: .applicationPassword)
+        #expect(read(wrong).0 == errSecSuccess)
+    }
+
+    @Test func `where such items are left out, so is one whose password was wrong`() {
+        var query = item(service, context(password: "wrong"))
+        query[kSecReturnData as String] = true
+        query[kSecUseAuthenticationUI as String] = kSecUseAuthenticationUISkip
+        #expect(SecItemCopyMatching(query as CFDictionary, nil) == errSecItemNotFound)
     }
 
     @Test func `a credential that was taken away is gone`() {

@@ -58,6 +58,7 @@ private let table = [
     Row(.protectorChanged, .authenticationFailed, errSecNotAvailable),
     Row(.protectorFailed, .authenticationFailed, errSecNotAvailable),
     Row(.wrongPIN, .authenticationFailed, errSecAuthFailed),
+    Row(.wrongApplicationPassword, .authenticationFailed, errSecAuthFailed),
     Row(.notOpenedHere, .authenticationFailed, errSecNotAvailable),
     Row(.readOnly, .authenticationFailed, errSecReadOnly),
     Row(.diskFull, .authenticationFailed, errSecDiskFull),

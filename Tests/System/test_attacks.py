@@ -219,6 +219,30 @@ def test_one_user_s_connections_leave_room_for_others(victim, daemon, login):
         connection.close()
 
 
+def test_one_program_s_connections_leave_room_for_the_user_s_others(victim):
+    uid = world.pwd.getpwnam(ALICE[0]).pw_uid
+    holder = subprocess.Popen(
+        ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", "/usr/bin/python3", "-B",
+         "-c", f"import sys; sys.path.insert(0, '{TOOLS}')\nimport wire\n"
+         "held = [wire.connect() for _ in range(200)]\n"
+         "heard = 0\n"
+         "for connection in held:\n"
+         "    try:\n"
+         "        wire.hello_of(connection)\n"
+         "        heard += 1\n"
+         "    except (EOFError, ConnectionResetError):\n"
+         "        pass\n"
+         "print(heard, flush=True)\n"
+         "sys.stdin.read()\n"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        assert 4 <= int(holder.stdout.readline()) < 32
+        assert victim.run("keychainctl " + " ".join(GET)).text.strip() == "s3cret"
+    finally:
+        holder.stdin.close()
+        holder.wait()
+
+
 def speak_as(uid, body):
     """Runs `body` in a process of that user, and returns what it printed."""
     done = world.run("setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups",

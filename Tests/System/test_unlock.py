@@ -75,16 +75,34 @@ def test_a_keychain_of_one_s_own_pays_for_no_guess_at_another(login):
     assert "too many" in shell.run("keychainctl unlock", ["wrong"]).text
 
 
-def test_guesses_count_wherever_they_are_made(login):
-    shell = login()
+def guess_three_times(shell):
+    """Through the socket that programs without rights offer passwords at."""
     shell.run("keychainctl lock")
     uid = world.pwd.getpwnam(ALICE[0]).pw_uid
     for _ in range(3):
-        frame = wire.login_frame(3, uid, account=ALICE[0], password="guess", leader=os.getpid())
-        assert wire.login_reply(str(world.RUN / "login.sock"), frame) == "accepted"
+        done = world.as_user(
+            ALICE[0], "/usr/bin/python3", "-B", world.TOOLS / "attacker.py", "login_socket",
+            str(world.RUN / "offer.sock"), "3", str(uid), ALICE[0], "guess")
+        assert done.stdout.strip() == "accepted", done
         # A request waits until the guess was looked at.
         shell.run("keychainctl " + " ".join(GET))
+
+
+def test_guesses_count_wherever_they_are_made(login, tools):
+    shell = login()
+    guess_three_times(shell)
     assert "too many" in shell.run("keychainctl unlock", [ALICE[1]]).text
+
+
+def test_a_password_that_pam_has_verified_is_looked_at_whatever_was_guessed(login, tools):
+    shell = login()
+    shell.run("printf s3cret | keychainctl " + " ".join(ADD))
+    guess_three_times(shell)
+    assert "too many" in shell.run("keychainctl unlock", [ALICE[1]]).text
+    uid = world.pwd.getpwnam(ALICE[0]).pw_uid
+    frame = wire.login_frame(3, uid, account=ALICE[0], password=ALICE[1], leader=os.getpid())
+    assert wire.login_reply(str(world.RUN / "login.sock"), frame) == "accepted"
+    assert shell.run("keychainctl " + " ".join(GET)).text.strip() == "s3cret"
 
 
 def test_a_second_keychain_has_a_password_of_its_own(login):

@@ -4,7 +4,8 @@ internal import Synchronization
 
 /// Slows down whoever tries passwords: one try of a keychain at a time, and after three wrong ones a
 /// growing pause before the next is looked at. One instance counts for all the ways a password can
-/// come: a right password for one keychain says nothing about another.
+/// come: a right password for one keychain says nothing about another. A password that PAM has
+/// verified is no guess, and never comes here.
 final class Guesses: Sendable {
     enum Outcome: Sendable {
         case right
@@ -13,13 +14,9 @@ final class Guesses: Sendable {
         case undecided
     }
 
-    private static let free = 3
-    private static let longestPause: Duration = .seconds(300)
-
     private struct State {
         var isTrying = false
-        var wrong = 0
-        var pausedUntil: ContinuousClock.Instant?
+        var tally = GuessTally()
     }
     private let states = Mutex<[KeychainPlace: State]>([:])
 
@@ -27,7 +24,7 @@ final class Guesses: Sendable {
     func begin(_ keychain: KeychainPlace) throws(Refusal) {
         let allowed = states.withLock { states in
             var state = states[keychain] ?? State()
-            guard !state.isTrying, !Self.isPaused(state, .now) else { return false }
+            guard !state.isTrying, !state.tally.isPaused else { return false }
             state.isTrying = true
             states[keychain] = state
             return true
@@ -42,20 +39,9 @@ final class Guesses: Sendable {
                 return
             }
             state.isTrying = false
-            if outcome == .wrong {
-                state.wrong += 1
-                if state.wrong >= Self.free { state.pausedUntil = .now + Self.pause(state.wrong) }
-            }
+            if outcome == .wrong { state.tally.addWrong() }
             states[keychain] = state
         }
-    }
-
-    private static func pause(_ wrong: Int) -> Duration {
-        min(.seconds(2 << min(wrong - free, 10)), longestPause)
-    }
-
-    private static func isPaused(_ state: State, _ now: ContinuousClock.Instant) -> Bool {
-        state.pausedUntil.map { now < $0 } ?? false
     }
 }
 

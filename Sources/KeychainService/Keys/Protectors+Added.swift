@@ -18,7 +18,7 @@ extension Protectors {
         _ grant: borrowing ProtectorGrant
     ) throws(Refusal) -> Protector {
         let new = try make(new, for: keychain)
-        try derive(for: keychain.user) { () throws(Refusal) in
+        try changing(keychain.user) { () throws(Refusal) in
             let opening = try source(keychain, opener)
             do throws(KeychainStoreError) {
                 try keychain.file.add(
@@ -67,7 +67,7 @@ extension Protectors {
     ) throws(Refusal) {
         // Without a daemon nothing else keeps a keychain open from one program to the next.
         guard !allowsDeviceProtector else { throw .notImplemented }
-        try derive(for: keychain.user) { () throws(Refusal) in
+        try changing(keychain.user) { () throws(Refusal) in
             do throws(KeychainStoreError) {
                 try keychain.file.removePassword(grant, leaving: rest)
             } catch { throw Refusal(error) }
@@ -78,7 +78,7 @@ extension Protectors {
     /// The account has no password any more: the passcode-set class is over, the keychain stays.
     /// False where it was over before.
     func endPasscodeClass(_ keychain: OpenKeychain) throws(Refusal) -> Bool {
-        try derive(for: keychain.user) { () throws(Refusal) in
+        try changing(keychain.user) { () throws(Refusal) in
             guard deviceSecret(keychain) != nil else { return false }
             do throws(KeychainStoreError) { try keychain.file.endPasscodeClass() } catch {
                 throw Refusal(error)
@@ -165,7 +165,7 @@ extension Protectors {
     func setPassword(
         _ keychain: OpenKeychain, recoveryKey: HeldSecret, new: HeldSecret
     ) throws(Refusal) {
-        try derive(for: keychain.user) { () throws(Refusal) in
+        try changing(keychain.user) { () throws(Refusal) in
             // One that outlived its password serves no other.
             if try !records(keychain).contains(where: { $0.kind == .password }) {
                 destroyDeviceSecret(keychain)

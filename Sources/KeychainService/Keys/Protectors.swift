@@ -8,18 +8,16 @@ internal import Synchronization
 
 /// Opens, makes and re-wraps keychains with what protects their keys: a password, this device.
 ///
-/// Derivations run one at a time in the whole service: each takes 64 MiB and a quarter of a second.
-/// Of one user's only one stands in the queue, so that who starts many waits for himself.
+/// What changes one user's keychains is done one at a time. What is derived on the way waits for the
+/// user's turn by itself (`DerivationTurns`), and lets go of it before anything is written: so a
+/// file that is slow to write, or closed to writers, keeps no other user waiting.
 final class Protectors: Sendable {
     private let folder: KeychainFolder
     let deviceKey: SealingKey
     let keys: ProtectorKeys
     /// A keychain that is made without a password can be opened by this device.
     let allowsDeviceProtector: Bool
-    private let oneAtATime = Mutex(())
-    private let turns = Mutex<[UInt32: Turn]>([:])
-    /// Application passwords cost less, and don't wait for logins, nor these for them.
-    private let oneApplicationAtATime = Mutex(())
+    private let changes = Mutex<[UInt32: Changes]>([:])
 
     init(
         folder: KeychainFolder, deviceKey: consuming SealingKey, allowsDeviceProtector: Bool,
@@ -57,10 +55,11 @@ final class Protectors: Sendable {
         _ keychain: OpenKeychain, _ password: HeldSecret
     ) throws(Refusal) -> UnlockedKeys {
         let secret = deviceSecret(keychain)
-        return try oneDerivation(keychain) { () throws(KeychainStoreError) in
-            try keychain.file.unlock(
+        // Writes nothing, and so waits for no change.
+        do throws(KeychainStoreError) {
+            return try keychain.file.unlock(
                 password: password.bytes, deviceSecret: secret, deviceKey: deviceKey)
-        }
+        } catch { throw Refusal(error) }
     }
 
     /// Opens it for a login whose password PAM has verified.
@@ -68,9 +67,11 @@ final class Protectors: Sendable {
         _ keychain: OpenKeychain, _ password: HeldSecret
     ) throws(Refusal) -> LoginOutcome {
         let secret = deviceSecret(keychain)
-        return try oneDerivation(keychain) { () throws(KeychainStoreError) in
-            try keychain.file.login(
-                password: password.bytes, deviceSecret: secret, deviceKey: deviceKey)
+        return try changing(keychain.user) { () throws(Refusal) in
+            do throws(KeychainStoreError) {
+                return try keychain.file.login(
+                    password: password.bytes, deviceSecret: secret, deviceKey: deviceKey)
+            } catch { throw Refusal(error) }
         }
     }
 
@@ -102,13 +103,9 @@ final class Protectors: Sendable {
     func applicationKey(
         _ keychain: OpenKeychain, _ password: HeldSecret
     ) throws(Refusal) -> HeldSecret {
-        try oneApplicationAtATime.withLock { _ throws(Refusal) in
-            do throws(KeychainStoreError) {
-                return try keychain.file.applicationKey(password.bytes)
-            } catch {
-                throw Refusal(error)
-            }
-        }
+        do throws(KeychainStoreError) {
+            return try keychain.file.applicationKey(password.bytes)
+        } catch { throw Refusal(error) }
     }
 
     func create(
@@ -121,7 +118,7 @@ final class Protectors: Sendable {
         let recovery = try recoveryKey.map { text throws(Refusal) in
             try keys.make(.recoveryKey(text))
         }
-        try derive(for: user) { () throws(Refusal) in
+        try changing(user) { () throws(Refusal) in
             let secret = password == nil ? nil : HeldSecret(SecretBytes(random: 32))
             try folder.create(name, of: user) { path, owner throws(KeychainStoreError) in
                 // One of a creation that did not come to its end, or of a keychain that is gone.
@@ -167,7 +164,7 @@ final class Protectors: Sendable {
     private func withDeviceSecret<R: ~Copyable>(
         _ keychain: OpenKeychain, _ body: (HeldSecret) throws(KeychainStoreError) -> R
     ) throws(Refusal) -> R {
-        try derive(for: keychain.user) { () throws(Refusal) in
+        try changing(keychain.user) { () throws(Refusal) in
             let secret = try deviceSecretOrNew(keychain)
             do throws(KeychainStoreError) { return try body(secret) } catch {
                 throw Refusal(error)
@@ -175,29 +172,19 @@ final class Protectors: Sendable {
         }
     }
 
-    private func oneDerivation<R: ~Copyable>(
-        _ keychain: OpenKeychain, _ body: () throws(KeychainStoreError) -> R
+    /// One change of the user's keychains at a time; other users' go on.
+    func changing<R: ~Copyable>(
+        _ user: UInt32, _ body: () throws(Refusal) -> R
     ) throws(Refusal) -> R {
-        try derive(for: keychain.user) { () throws(Refusal) in
-            do throws(KeychainStoreError) { return try body() } catch { throw Refusal(error) }
+        let mine = changes.withLock { changes in
+            let mine = changes[user] ?? Changes()
+            changes[user] = mine
+            return mine
         }
+        return try mine.lock.withLock { _ throws(Refusal) in try body() }
     }
 
-    /// One derivation at a time.
-    func derive<R: ~Copyable>(
-        for user: UInt32, _ body: () throws(Refusal) -> R
-    ) throws(Refusal) -> R {
-        let turn = turns.withLock { turns in
-            let turn = turns[user] ?? Turn()
-            turns[user] = turn
-            return turn
-        }
-        return try turn.lock.withLock { _ throws(Refusal) in
-            try oneAtATime.withLock { _ throws(Refusal) in try body() }
-        }
-    }
-
-    private final class Turn: Sendable {
+    private final class Changes: Sendable {
         let lock = Mutex(())
     }
 

@@ -18,27 +18,24 @@ public final class LoginServer: Sendable {
     private let listener: Listener
     private let kind: Kind
     private let logins: Logins
-    private let accounts: AccountNames
-    private let limits = ConnectionLimits()
+    private let limits: ConnectionLimits
 
     init(_ listener: Listener, _ kind: Kind, logins: Logins, accounts: AccountNames) {
         self.listener = listener
         self.kind = kind
         self.logins = logins
-        self.accounts = accounts
+        limits = ConnectionLimits(accounts)
     }
 
-    public func run() { listener.serve { [self] in welcome($0) } }
+    public func run() { listener.serve(limits) { [self] in welcome($0, $1) } }
 
-    private func welcome(_ descriptor: Descriptor) {
-        guard let connection = try? LoginConnection(descriptor), isAllowed(connection)
+    private func welcome(_ descriptor: Descriptor, _ place: ConnectionLimits.Place) {
+        guard let connection = try? LoginConnection(descriptor), isAllowed(connection),
+            let hasAccount = place.hasAccount()
         else { return }
-        let part = ConnectionLimits.Part(connection.peerUser, accounts)
-        guard limits.begin(part) else { return }
-        defer { limits.end(part) }
-        // Nobody's: a user who makes namespaces has thousands of numbers, and would have as many
-        // shares of the audit.
-        guard part != .withoutAccount else { return reply(.notEntitled, connection) }
+        // A number without an account: a user who makes namespaces has thousands of them, and would
+        // have as many shares of the audit.
+        guard hasAccount else { return reply(.notEntitled, connection) }
         guard let request = try? connection.receive() else { return }
         handle(request, connection)
     }
@@ -67,10 +64,12 @@ public final class LoginServer: Sendable {
         case (.login, .resetPassword(let user, let account)):
             reply(logins.resetPassword(of: user, account, host: host), connection)
         case (.login, .offerPassword(let user, let account, let password)):
-            reply(logins.offer(password, for: user, account, host: host), connection)
+            reply(
+                logins.offer(password, verified: true, for: user, account, host: host), connection)
         case (.offer, .offerPassword(let user, let account, let password))
         where user == connection.peerUser:
-            reply(logins.offer(password, for: user, account, host: host), connection)
+            reply(
+                logins.offer(password, verified: false, for: user, account, host: host), connection)
         case (.offer, _):
             reply(.notEntitled, connection)
         }

@@ -23,7 +23,7 @@ final class Logins: Sendable {
     private let hasEmptyPassword: @Sendable (String) -> Bool
     private let audit: AuditLog
     private let log: @Sendable (String) -> Void
-    private let work = DispatchQueue(label: "unlock")
+    private let work = WorkQueues()
 
     init(
         folder: KeychainFolder, protectors: Protectors, vault: KernelVault,
@@ -68,7 +68,7 @@ final class Logins: Sendable {
             guard password.bytes.count > 0 else { return }
             guard pending.begin(facts.user) else { throw .tooManyRequests }
             let begun = unlockBegins(facts.user)
-            work.async { [self] in
+            work.async(for: facts.user) { [self] in
                 unlockOrCreate(session, password, since: begun, host: host)
                 pending.end(facts.user)
             }
@@ -85,19 +85,22 @@ final class Logins: Sendable {
         audit.record(.logout, by: subject(user, host), nil)
     }
 
-    /// A password that PAM has verified, or that an unprivileged locker took: it opens an existing
+    /// A password that PAM has `verified`, or that an unprivileged locker took: it opens an existing
     /// keychain if it fits, and never makes one.
+    ///
+    /// A verified one is no guess: it is looked at whatever was guessed before, and counts for
+    /// nothing. Else a program that guesses would keep the keychain closed to its user's own login.
     func offer(
-        _ password: HeldSecret, for user: UInt32, _ account: String, host: Int32
+        _ password: HeldSecret, verified: Bool, for user: UInt32, _ account: String, host: Int32
     ) -> Refusal? {
         let keychain: OpenKeychain
         do throws(Refusal) {
             try check(user, account)
             guard !sessions.live(user).isEmpty else { throw .noSession }
             keychain = try folder.keychain(nil, of: user)
-            try guesses.begin(keychain.place)
+            if !verified { try guesses.begin(keychain.place) }
             guard pending.begin(user) else {
-                guesses.end(keychain.place, .undecided)
+                if !verified { guesses.end(keychain.place, .undecided) }
                 throw .tooManyRequests
             }
         } catch {
@@ -105,10 +108,12 @@ final class Logins: Sendable {
             return error
         }
         let begun = vault.locks.now(keychain.place)
-        work.async { [self] in
+        work.async(for: user) { [self] in
             defer { pending.end(user) }
             _ = recording(.offerPassword, user, host) { () throws(Refusal) in
-                let keys = try guess(keychain, password)
+                let keys =
+                    verified
+                    ? try protectors.unlock(keychain, password) : try guess(keychain, password)
                 for session in sessions.live(user) {
                     try vault.keep(keys, of: keychain, in: session, since: begun)
                 }
@@ -179,7 +184,7 @@ final class Logins: Sendable {
         guard let keychain = try? folder.keychain(nil, of: user), pending.begin(user) else {
             return
         }
-        work.async { [self] in
+        work.async(for: user) { [self] in
             defer { pending.end(user) }
             _ = recording(.endPasscode, user, host) { () throws(Refusal) in
                 guard try protectors.endPasscodeClass(keychain) else { return }

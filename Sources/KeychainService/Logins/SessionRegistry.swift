@@ -22,7 +22,12 @@ final class SessionRegistry: Sendable {
 
     private let keyring: DaemonKeyring
     private let ended: @Sendable (SessionID, UInt32) -> Void
-    private let entries: Mutex<[SessionID: Entry]>
+    /// Every request reads them: so this lock is never held for longer than a look or a change of
+    /// the dictionary takes.
+    private let entries: ShortLock<[SessionID: Entry]>
+    /// One change of what is recorded of logins at a time, what is written in the kernel's keyring
+    /// included.
+    private let recording = Mutex(())
 
     /// Takes up what an earlier run of the daemon recorded and the kernel still holds. `ended` is
     /// told of each login that is over.
@@ -39,7 +44,7 @@ final class SessionRegistry: Sendable {
                 found[entry.session.id] = entry
             }
         }
-        entries = Mutex(found)
+        entries = ShortLock(found)
         forgetDead()
     }
 
@@ -89,10 +94,12 @@ final class SessionRegistry: Sendable {
     }
 
     func close(_ id: SessionID, user: UInt32) {
-        let known = entries.withLock { entries in
-            guard entries[id]?.session.user == user else { return false }
-            entries[id] = nil
-            return true
+        let known = recording.withLock { _ in
+            entries.withLock { entries in
+                guard entries[id]?.session.user == user else { return false }
+                entries[id] = nil
+                return true
+            }
         }
         guard known else { return }
         forget(id, user)
@@ -104,8 +111,8 @@ final class SessionRegistry: Sendable {
     func whileKnown(
         _ session: LoginSession, _ write: () throws(Refusal) -> Void
     ) throws(Refusal) {
-        try entries.withLock { entries throws(Refusal) in
-            guard entries[session.id] != nil else { throw .noSession }
+        try recording.withLock { _ throws(Refusal) in
+            guard entries.withLock({ $0[session.id] != nil }) else { throw .noSession }
             try write()
         }
     }
@@ -117,10 +124,13 @@ final class SessionRegistry: Sendable {
     }
 
     func setLockReason(_ reason: LockReason, of id: SessionID) {
-        entries.withLock { entries in
-            entries[id]?.session.lockReason = reason
+        recording.withLock { _ in
+            let changed = entries.withLock { entries in
+                entries[id]?.session.lockReason = reason
+                return entries[id]?.session
+            }
             // Written before `close` can take the entry away, and with it what is written here.
-            if let changed = entries[id]?.session { try? keep(changed) }
+            if let changed { try? keep(changed) }
         }
     }
 

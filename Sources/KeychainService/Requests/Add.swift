@@ -53,7 +53,7 @@ extension KeychainService {
         if needs.usesApplicationPassword {
             keys.applicationKey = try applicationKey(
                 keychain, question(needs, .add, item.reason, asker), isNew: true,
-                item.authenticationUI, for: asker)
+                to: [], item.authenticationUI, for: asker)
         }
         let proven = evidence ?? needs.evidence
         guard case .allow(let grant) = judging.judge(new, proven) else {

@@ -89,7 +89,7 @@ extension KeychainService {
         if needs.usesApplicationPassword, query.parts.contains(.data) || isListed {
             keys.applicationKey = try applicationKey(
                 keychain, question(needs, .read, query.reason, asker), isNew: false,
-                query.authenticationUI, for: asker)
+                to: needs.passwordItems, query.authenticationUI, for: asker)
         }
         let mayOpen = keys.applicationKey != nil || !query.parts.contains(.data)
         if isListed {
@@ -239,15 +239,26 @@ extension KeychainService {
                 item: item.answered(query.parts, without: redacted, isStrange: isStrange),
                 secret: nil)
         }
-        do {
-            let opened = try keychain.file.open(item, grant, keys: keys)
-            return AnsweredItem(
-                item: opened.item.answered(
-                    query.parts, without: redacted, isStrange: isStrange),
-                secret: opened.secret)
-        } catch  where error == .notFound || error == .corruptItem {
+        let opened: OpenedItem
+        do throws(Refusal) {
+            opened = try opening(item, keychain, keys, grant)
+        } catch  where error == .notFound {
             return nil
-        } catch { throw Refusal(error) }
+        }
+        return AnsweredItem(
+            item: opened.item.answered(query.parts, without: redacted, isStrange: isStrange),
+            secret: opened.secret)
+    }
+
+    private func opening(
+        _ item: SealedItem, _ keychain: OpenKeychain, _ keys: borrowing ClassKeys,
+        _ grant: consuming Grant
+    ) throws(Refusal) -> OpenedItem {
+        var grant: Grant? = consume grant
+        return try guessing([item], in: keychain) { () throws(KeychainStoreError) in
+            guard let grant = grant.take() else { throw .notGranted }
+            return try keychain.file.open(item, grant, keys: keys)
+        }
     }
 
     private func sealedSize(

@@ -179,8 +179,10 @@ extension KeychainService {
     /// else from the user; nil where neither gives one, for a query that leaves such items out.
     func applicationKey(
         _ keychain: OpenKeychain, _ question: @autoclosure () -> Question, isNew: Bool,
-        _ ui: ItemQuery.AuthenticationUI, for asker: any Asker
+        to items: Set<ItemReference>, _ ui: ItemQuery.AuthenticationUI, for asker: any Asker
     ) throws(Refusal) -> HeldSecret? {
+        // Before anybody is asked, or anything derived.
+        try itemGuesses.check(Set(items.map { .init(keychain: keychain.place, item: $0) }))
         let password: HeldSecret
         if let given = asker.context?.applicationPassword {
             password = given
@@ -194,6 +196,27 @@ extension KeychainService {
         }
         guard password.bytes.count <= Request.longestPassword else { throw .dataTooLarge }
         return try protectors.applicationKey(keychain, password)
+    }
+
+    /// Does what opens the secrets of these items, as one guess at the application password of those
+    /// that were made with one. What opens none of them `shows` nothing, even if it succeeds.
+    func guessing<R>(
+        _ items: [SealedItem], in keychain: OpenKeychain, shows outcome: Guesses.Outcome = .right,
+        _ body: () throws(KeychainStoreError) -> R
+    ) throws(Refusal) -> R {
+        let targets = Set(
+            items.lazy.filter(\.accessControl.needsApplicationPassword).map {
+                ItemGuesses.Target(keychain: keychain.place, item: $0.reference)
+            })
+        if !targets.isEmpty { try itemGuesses.begin(targets) }
+        do throws(KeychainStoreError) {
+            let result = try body()
+            itemGuesses.end(targets, outcome)
+            return result
+        } catch {
+            itemGuesses.end(targets, error == .wrongApplicationPassword ? .wrong : .undecided)
+            throw Refusal(error)
+        }
     }
 }
 
@@ -216,8 +239,9 @@ struct Needs: Sendable {
     private(set) var names: [String] = []
     /// Of all that were looked at.
     private(set) var first: SealedItem?
-    /// Some of the items were made with an application password.
-    private(set) var usesApplicationPassword = false
+    /// Items that were made with an application password, as many as a question names.
+    private(set) var passwordItems: Set<ItemReference> = []
+    var usesApplicationPassword: Bool { !passwordItems.isEmpty }
     /// What was proven before.
     let evidence: Evidence
 
@@ -238,7 +262,10 @@ struct Needs: Sendable {
 
     private mutating func note(_ item: SealedItem) {
         if first == nil { first = item }
-        if item.accessControl.needsApplicationPassword { usesApplicationPassword = true }
+        guard item.accessControl.needsApplicationPassword,
+            passwordItems.count < Question.mostNames
+        else { return }
+        passwordItems.insert(item.reference)
     }
 
     mutating func add(_ item: SealedItem, _ judging: Judging) throws(Refusal) {

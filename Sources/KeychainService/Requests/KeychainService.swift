@@ -15,6 +15,7 @@ public final class KeychainService: Sendable {
     let policy: PolicyInForce
     let limits = PolicyLimits()
     let guesses: Guesses
+    let itemGuesses = ItemGuesses()
     let memory: MemoryBudget
     let transfers = BackupTransfers()
     let checks = KeychainChecks()

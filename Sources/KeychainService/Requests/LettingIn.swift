@@ -53,15 +53,16 @@ extension KeychainService {
         let application = TrustedApplication(
             identity, strength: strength, listedBy: nil,
             listedAt: Date().timeIntervalSinceReferenceDate)
-        do {
-            _ = try keychain.file.update(
-                reading.found ?? [], ItemChange(), nil, keys: keys,
+        let found = reading.found ?? []
+        _ = try guessing(found, in: keychain) { () throws(KeychainStoreError) in
+            try keychain.file.update(
+                found, ItemChange(), nil, keys: keys,
                 trust: { TrustList(($0?.applications ?? []) + [application]) }
             ) { item in
                 guard case .allow(let grant) = judging.judge(item, evidence) else { return nil }
                 return grant
             }
-        } catch { throw Refusal(error) }
+        }
     }
 }
 

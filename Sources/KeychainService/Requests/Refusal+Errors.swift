@@ -26,8 +26,8 @@ extension Refusal {
         case .duplicate: self = .duplicate
         case .tooLarge: self = .dataTooLarge
         case .badChange: self = .noSuchAttribute
-        case .notGranted, .grantMismatch, .needsApplicationPassword, .wrongApplicationPassword:
-            self = .authenticationFailed
+        case .notGranted, .grantMismatch, .needsApplicationPassword: self = .authenticationFailed
+        case .wrongApplicationPassword: self = .wrongApplicationPassword
         }
     }
 

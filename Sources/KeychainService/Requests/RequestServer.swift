@@ -23,7 +23,7 @@ public final class RequestServer: Sendable {
     private let memory: MemoryBudget
     private let prompters: PrompterRegistry
     private let prompterProgram: String
-    private let limits = ConnectionLimits()
+    private let limits: ConnectionLimits
 
     init(
         _ listener: Listener, service: KeychainService, resolver: CallerResolver,
@@ -34,19 +34,17 @@ public final class RequestServer: Sendable {
         self.service = service
         self.resolver = resolver
         self.directory = directory
+        limits = ConnectionLimits(directory.accounts)
         self.memory = memory
         self.prompters = prompters
         self.prompterProgram = prompterProgram
     }
 
     /// Returns when the listener is shut down.
-    public func run() { listener.serve { [self] in welcome($0) } }
+    public func run() { listener.serve(limits) { [self] in welcome($0, $1) } }
 
-    private func welcome(_ descriptor: Descriptor) {
-        guard let user = ServerConnection.user(of: descriptor) else { return }
-        let part = ConnectionLimits.Part(user, directory.accounts)
-        guard limits.begin(part) else { return }
-        defer { limits.end(part) }
+    private func welcome(_ descriptor: Descriptor, _ place: ConnectionLimits.Place) {
+        guard let hasAccount = place.hasAccount() else { return }
         guard let connection = try? ServerConnection(descriptor) else { return }
         let facts = connection.process.map(ProcessFacts.init)
         let caller = resolver.resolve(connection)
@@ -54,7 +52,7 @@ public final class RequestServer: Sendable {
             connection.process, label: connection.peerLabel(), directory)
         // Only now: a peer that knows the nonce may have spoken and become another program.
         guard (try? connection.greet()) != nil else { return }
-        guard part != .withoutAccount else {
+        guard hasAccount else {
             // It is heard, so that it hears the answer, but not at length.
             _ = try? connection.receive(.shortRequest, within: Self.firstRequestWithin)
             say(.refusal(.notEntitled), to: connection)

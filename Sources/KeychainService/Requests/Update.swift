@@ -71,20 +71,20 @@ extension KeychainService {
         if needs.usesApplicationPassword || change.accessControl?.needsApplicationPassword == true {
             keys.applicationKey = try applicationKey(
                 keychain, question(needs, .change, query.reason, asker),
-                isNew: !needs.usesApplicationPassword, query.authenticationUI, for: asker)
+                isNew: !needs.usesApplicationPassword, to: needs.passwordItems,
+                query.authenticationUI, for: asker)
         }
         guard asker.isUnchanged() else { throw .notEntitled }
         var answer = Answer()
-        do {
-            answer.count = try keychain.file.update(
-                found, change, secret, keys: keys, trust: trust
-            ) { item in
+        // A new secret takes the old one's place unopened.
+        answer.count = try guessing(
+            found, in: keychain, shows: secret == nil ? .right : .undecided
+        ) { () throws(KeychainStoreError) in
+            try keychain.file.update(found, change, secret, keys: keys, trust: trust) { item in
                 guard case .allow(let grant) = judging.judge(item, evidence) else { return nil }
                 asker.notes.note(grant)
                 return grant
             }
-        } catch {
-            throw Refusal(error)
         }
         if let change = change.trust {
             asker.notes.note(trust: change.word)

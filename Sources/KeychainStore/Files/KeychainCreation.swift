@@ -73,7 +73,7 @@ private struct NewKeybag {
         ]
         let passcode = SealingKey.random()
         if let password {
-            let keys = try PasswordKeys(password.bytes, cost)
+            let keys = try PasswordKeys(password.bytes, cost, for: owner)
             protectors.append(
                 keys.protector(
                     .current, master: master, passcode: passcode, deviceSecret, wrap))

@@ -6,7 +6,7 @@ extension KeychainFile {
     /// them: each item has a random key of its own, and the class key is needed as well.
     ///
     /// 19 MiB and two passes, the least that RFC 9106's authors and OWASP recommend: who guesses has
-    /// the class key already, and the program waits at each request.
+    /// the class key already, and the program waits at each request, for its user's turn to derive.
     public func applicationKey(
         _ password: borrowing SecretBytes
     ) throws(KeychainStoreError) -> HeldSecret {
@@ -14,7 +14,10 @@ extension KeychainFile {
             Array("application password".utf8) + identifier, count: PasswordParameters.saltBytes)
         do {
             let parameters = try PasswordParameters(passes: 2, memoryKiB: 19 * 1024, salt: salt)
-            return HeldSecret(try PasswordKey.derive(password, parameters))
+            return try DerivationTurns.ofProcess.take(for: owner.user) {
+                () throws(SecretsError) in
+                HeldSecret(try PasswordKey.derive(password, parameters))
+            }
         } catch { throw .outOfMemory }
     }
 }

@@ -72,7 +72,8 @@ enum PasswordAttempt: ~Copyable {
     ) throws(KeychainStoreError) {
         var last: PasswordKeys?
         for record in keybag.protectors(.password).reversed() {
-            let keys = try PasswordKeys(password, PasswordKeys.parameters(record.parameters))
+            let keys = try PasswordKeys(
+                password, PasswordKeys.parameters(record.parameters), for: keybag.owner)
             if let master = record.master(keys.master, wrap) {
                 let passcode = Self.passcode(record, keys, deviceSecret, wrap)
                 self = .opened(OpenedKeybag(master: master, passcode: passcode, record), keys)

@@ -14,22 +14,30 @@ public struct PasswordKeys: ~Copyable, Sendable {
     let master: SealingKey
     private let passcode: SecretBytes
 
+    /// Waits for the owner's turn to derive.
     init(
-        _ password: borrowing SecretBytes, _ parameters: PasswordParameters
+        _ password: borrowing SecretBytes, _ parameters: PasswordParameters,
+        for owner: KeychainOwner
     ) throws(KeychainStoreError) {
         do {
-            let both = try PasswordKey.derive(password, parameters)
+            let both = try DerivationTurns.ofProcess.take(for: owner.user) {
+                () throws(SecretsError) in try PasswordKey.derive(password, parameters)
+            }
             self.init(both: both, parameters)
         } catch { throw KeychainStoreError(error) }
     }
 
-    /// For a password that is new: a salt of its own.
+    /// For a password that is new: a salt of its own. Finding out the cost is a derivation as well.
     init(
-        _ password: borrowing SecretBytes, _ cost: PasswordCostChoice
+        _ password: borrowing SecretBytes, _ cost: PasswordCostChoice, for owner: KeychainOwner
     ) throws(KeychainStoreError) {
         let parameters: PasswordParameters
-        do { parameters = try cost.parameters() } catch { throw KeychainStoreError(error) }
-        try self.init(password, parameters)
+        do {
+            parameters = try DerivationTurns.ofProcess.take(for: owner.user) {
+                () throws(SecretsError) in try cost.parameters()
+            }
+        } catch { throw KeychainStoreError(error) }
+        try self.init(password, parameters, for: owner)
     }
 
     private init(both: borrowing SecretBytes, _ parameters: PasswordParameters) {

@@ -60,7 +60,7 @@ extension KeychainFile {
     ) throws(KeychainStoreError) {
         let keybag = try keybag()
         let opened = try OpenedKeybag(keybag, wrap, from: source)
-        let keys = try PasswordKeys(new, cost)
+        let keys = try PasswordKeys(new, cost, for: owner)
         let record = keys.protector(
             .current, master: opened.master, passcode: opened.passcodeOrNew(), deviceSecret, wrap)
         let others = keybag.protectors.filter { $0.kind != .password && $0.kind != .device }

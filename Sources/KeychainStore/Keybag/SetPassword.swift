@@ -19,7 +19,7 @@ extension KeychainFile {
             guard keybag.protectors(.password).isEmpty else { throw .wrongPassword }
             opened = try OpenedKeybag(keybag, wrap, deviceKey: deviceKey)
         }
-        let keys = try PasswordKeys(new, cost)
+        let keys = try PasswordKeys(new, cost, for: owner)
         let record = keys.protector(
             .current, master: opened.master, passcode: opened.passcodeOrNew(), deviceSecret, wrap)
         let others = keybag.protectors.filter { $0.kind != .password && $0.kind != .device }
@@ -41,7 +41,8 @@ extension KeychainFile {
             throw .wrongPassword
         }
         try add(
-            PasswordKeys(new, cost), .pending, beside: oldKeys, opened, keybag, deviceSecret)
+            PasswordKeys(new, cost, for: owner), .pending, beside: oldKeys, opened, keybag,
+            deviceSecret)
     }
 
     /// Opens the keychain with its own password where a login's had not opened it, and goes on with

@@ -23,8 +23,8 @@ extension KeychainFile {
         return try KeyBundle(.always, keys)
     }
 
-    /// Costs Argon2id's time and memory, twice while a password change is not confirmed: callers do
-    /// one at a time.
+    /// Costs Argon2id's time and memory, twice while a password change is not confirmed, each in a
+    /// turn of the owner's.
     ///
     /// Without the device secret the passcode-set class stays closed.
     public func unlock(

@@ -19,7 +19,7 @@ extension Refusal {
         // The class key of "when a passcode is set" does not exist. Rights that need a passcode are
         // refused as an authentication that can't succeed.
         case .passcodeNotSet: errSecNotAvailable
-        case .wrongRecoveryKey, .wrongPIN: errSecAuthFailed
+        case .wrongRecoveryKey, .wrongPIN, .wrongApplicationPassword: errSecAuthFailed
         case .noSuchProtector: errSecItemNotFound
         case .lastProtector: errSecParam
         case .protectorNotAvailable, .measurementsDiffer, .protectorChanged, .protectorFailed,
