@@ -130,8 +130,10 @@ def add_item(service, constraint, account="me"):
     return field(10, field(1, item) + field(2, True))
 
 
-def read_item(service):
+def read_item(service, account=None):
     query = field(2, 1) + field(3, attribute("svce", service)) + field(11, 1) + field(12, 1)
+    if account is not None:
+        query += field(3, attribute("acct", account))
     return field(11, query)
 
 
