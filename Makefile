@@ -16,7 +16,10 @@ CRASH_SEED ?= 1
 BENCH_SIZE ?= 100000
 DECISIONS ?= 1000000
 DECISION_SEED ?= 1
-BUILD = swift build -c release --static-swift-stdlib
+# Programs look for libraries where the system has them and nowhere beside themselves, and nothing of
+# what the loader fills in can be written afterwards.
+BUILD = swift build -c release --static-swift-stdlib --disable-local-rpath \
+	-Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now
 
 .PHONY: all build demo test test-swift test-module test-commands test-crash test-system \
 	test-counters crash \

@@ -3,8 +3,8 @@ internal import LocalSocket
 
 /// Starts `keychain-prompter` on this program's own terminal, where no prompter is registered.
 ///
-/// The program never sees what is typed, but it owns the terminal and could watch it; a prompter
-/// that the user started himself is better.
+/// The program never sees what is typed, but it owns the terminal and could watch it; the desktop's
+/// prompter is better.
 struct PrompterLauncher {
     private let child: ChildProcess
 

@@ -9,8 +9,9 @@ internal import SwiftProtobuf
 public enum ClientWords: Sendable {
     /// A request; the program may offer its controlling terminal for a question.
     case request(Request, context: AuthenticationContext?, offersTerminal: Bool)
-    /// A prompter that asks in windows can be asked for a yes.
-    case registerPrompter(showsWindows: Bool)
+    /// A prompter whose dialogs are windows of their own can be asked for a yes, where the display
+    /// is its user's.
+    case registerPrompter(showsWindows: Bool, on: DisplayServer?)
     /// A prompter that was started for one question names it.
     case attachPrompter(challenge: [UInt8])
     /// nil: the user has cancelled.
@@ -31,8 +32,13 @@ public enum ClientWords: Sendable {
                 if let password = context.applicationPassword { parcel.add(password) }
             }
             request.encode(into: &message, &parcel)
-        case .registerPrompter(let showsWindows):
+        case .registerPrompter(let showsWindows, let server):
             message.registerPrompter.showsWindows = showsWindows
+            if let server {
+                message.registerPrompter.displayProcess = server.process
+                message.registerPrompter.displayUser = server.user
+                message.registerPrompter.displayNumber = server.number
+            }
         case .attachPrompter(let challenge): message.attachPrompter = .init(challenge)
         case .promptReply(let answer):
             message.promptReply.hasAnswer_p = answer != nil
@@ -52,7 +58,12 @@ public enum ClientWords: Sendable {
         var parts = try SecretParcel.split(secrets, lengths: message.secretLengths)[...]
         switch message.verb {
         case .registerPrompter(let prompter):
-            self = .registerPrompter(showsWindows: prompter.showsWindows)
+            let server =
+                prompter.displayProcess > 0
+                ? DisplayServer(
+                    process: prompter.displayProcess, user: prompter.displayUser,
+                    number: prompter.displayNumber) : nil
+            self = .registerPrompter(showsWindows: prompter.showsWindows, on: server)
         case .attachPrompter(let challenge): self = .attachPrompter(challenge: .init(challenge))
         case .promptReply(let reply):
             self = .promptReply(reply.hasAnswer_p ? try parts.takeFirst() : nil)

@@ -33,6 +33,9 @@ public struct Caller: Sendable, Equatable {
     public let session: SessionID?
     /// Device number of its controlling terminal; nil when it has none.
     public let terminal: UInt32?
+    /// The Unix session that the terminal controls. Terminals of different mounts can have the same
+    /// device number; a Unix session has one.
+    public let terminalSession: Int32?
     /// In order; the first is the default for new items.
     public let accessGroups: [String]
     /// logind's name of the login that shows windows to the user of a program that runs in it, or
@@ -41,13 +44,14 @@ public struct Caller: Sendable, Equatable {
 
     public init(
         user: UInt32, process: Int32, identity: Identity, session: SessionID?, terminal: UInt32?,
-        accessGroups: [String], display: String? = nil
+        terminalSession: Int32? = nil, accessGroups: [String], display: String? = nil
     ) {
         self.user = user
         self.process = process
         self.identity = identity
         self.session = session
         self.terminal = terminal
+        self.terminalSession = terminalSession
         self.accessGroups = accessGroups
         self.display = display
     }
@@ -66,7 +70,8 @@ public struct Caller: Sendable, Equatable {
     public func inSession(_ session: SessionID?, display: String?) -> Caller {
         Caller(
             user: user, process: process, identity: identity, session: session,
-            terminal: terminal, accessGroups: accessGroups, display: display)
+            terminal: terminal, terminalSession: terminalSession, accessGroups: accessGroups,
+            display: display)
     }
 }
 

@@ -1136,8 +1136,17 @@ package nonisolated struct WireClientMessage: @unchecked Sendable {
     // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
     // methods supported on all messages.
 
-    /// It asks in windows, and never on a terminal.
+    /// Its dialogs are windows of their own, and never on a terminal.
     package var showsWindows: Bool = false
+
+    /// The process that listens on the socket of the X display, and its user, as the kernel told the
+    /// prompter; 0 where there is none.
+    package var displayProcess: Int32 = 0
+
+    package var displayUser: UInt32 = 0
+
+    /// N of `:N`.
+    package var displayNumber: UInt32 = 0
 
     package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -3647,7 +3656,7 @@ nonisolated extension WireClientMessage.Named: SwiftProtobuf.Message, SwiftProto
 
 nonisolated extension WireClientMessage.RegisterPrompter: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = WireClientMessage.protoMessageName + ".RegisterPrompter"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{4}U\u{1}shows_windows\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{4}U\u{1}shows_windows\0\u{3}display_process\0\u{3}display_user\0\u{3}display_number\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3656,6 +3665,9 @@ nonisolated extension WireClientMessage.RegisterPrompter: SwiftProtobuf.Message,
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
       case 85: try { try decoder.decodeSingularBoolField(value: &self.showsWindows) }()
+      case 86: try { try decoder.decodeSingularInt32Field(value: &self.displayProcess) }()
+      case 87: try { try decoder.decodeSingularUInt32Field(value: &self.displayUser) }()
+      case 88: try { try decoder.decodeSingularUInt32Field(value: &self.displayNumber) }()
       default: break
       }
     }
@@ -3665,11 +3677,23 @@ nonisolated extension WireClientMessage.RegisterPrompter: SwiftProtobuf.Message,
     if self.showsWindows != false {
       try visitor.visitSingularBoolField(value: self.showsWindows, fieldNumber: 85)
     }
+    if self.displayProcess != 0 {
+      try visitor.visitSingularInt32Field(value: self.displayProcess, fieldNumber: 86)
+    }
+    if self.displayUser != 0 {
+      try visitor.visitSingularUInt32Field(value: self.displayUser, fieldNumber: 87)
+    }
+    if self.displayNumber != 0 {
+      try visitor.visitSingularUInt32Field(value: self.displayNumber, fieldNumber: 88)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: WireClientMessage.RegisterPrompter, rhs: WireClientMessage.RegisterPrompter) -> Bool {
     if lhs.showsWindows != rhs.showsWindows {return false}
+    if lhs.displayProcess != rhs.displayProcess {return false}
+    if lhs.displayUser != rhs.displayUser {return false}
+    if lhs.displayNumber != rhs.displayNumber {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -100,6 +100,11 @@ public final class PinnedProcess: Sendable {
         read("stat", limit: 1024).flatMap(ProcessStatus.init)
     }
 
+    /// Whether it may read from its controlling terminal; false without one.
+    public var isInForeground: Bool {
+        status().map { $0.ttyNumber != 0 && $0.foregroundGroup == $0.processGroup } ?? false
+    }
+
     /// Its group and supplementary groups; nil when they can't be read, or don't fit.
     public func groups() -> [UInt32]? {
         let limit = 64 * 1024

@@ -46,7 +46,7 @@ public final class ServerConnection: @unchecked Sendable {
 
     /// The process that connected. A kernel that cannot name it by descriptor lets us open whoever
     /// has its number: for as long as that one lives, no other can speak with that number either.
-    private static func pinned(_ pid: Int32, _ descriptor: Descriptor) -> PinnedProcess? {
+    static func pinned(_ pid: Int32, _ descriptor: Descriptor) -> PinnedProcess? {
         let pidfd = kc_peer_pidfd(descriptor.number)
         if pidfd >= 0 { return PinnedProcess(pid: pid, pidfd: Descriptor(owning: pidfd)) }
         return errno == ENOPROTOOPT ? PinnedProcess(pid: pid, pidfd: nil) : nil

@@ -32,6 +32,32 @@ enum SocketAddress {
         }
     }
 
+    /// A name that is no file's, which belongs to the process that listens on it until that ends.
+    static func connect(abstract name: String) throws(SocketError) -> Descriptor {
+        let descriptor = try make()
+        // Never waits for a listener whose backlog is full.
+        guard fcntl(descriptor.number, F_SETFL, O_NONBLOCK) == 0 else { throw .system(errno) }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let bytes = [0] + Array(name.utf8)
+        guard bytes.count <= MemoryLayout.size(ofValue: address.sun_path) else {
+            throw .pathTooLong
+        }
+        // Safe: the name was measured.
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) { target in
+            unsafe target.copyBytes(from: bytes)
+        }
+        let length = socklen_t(MemoryLayout<sa_family_t>.size + bytes.count)
+        // Safe: the address is borrowed for the call, and longer than the length.
+        let result = unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe Glibc.connect(descriptor.number, $0, length)
+            }
+        }
+        guard result == 0 else { throw .system(errno) }
+        return descriptor
+    }
+
     static func withAddress<R>(
         _ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> R
     ) throws(SocketError) -> R {

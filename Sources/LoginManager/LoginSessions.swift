@@ -57,5 +57,47 @@ public enum LoginSessions {
         return isGraphical(name) == true ? name : nil
     }
 
+    /// N of the X display `:N` that root named when the session began, or its own desktop since.
+    public static func display(ofSession session: String) -> UInt32? {
+        var display: UnsafeMutablePointer<CChar>?
+        // Safe: the library allocates the text, which is freed here.
+        guard unsafe sd_session_get_display(session, &display) >= 0, let text = unsafe display
+        else { return nil }
+        defer { unsafe free(text) }
+        let name = unsafe String(cString: text)
+        return name.hasPrefix(":") ? UInt32(name.dropFirst().prefix { $0 != "." }) : nil
+    }
+
+    /// The process that opened the session.
+    public static func leader(of session: String) -> Int32? {
+        field("LEADER", of: session).flatMap { Int32($0) }
+    }
+
+    /// The process to which logind gave the session's screen and keyboard (TakeControl): there is
+    /// one at most, and no program of the user can take the place of one that lives.
+    public static func controller(of session: String) -> Int32? {
+        guard let name = field("CONTROLLER", of: session), let bus = SystemBus() else { return nil }
+        let itself = SystemBus.itself
+        let answer = bus.call(
+            itself, "/org/freedesktop/DBus", itself, "GetConnectionUnixProcessID", name)
+        return answer?.uint32().flatMap { Int32(exactly: $0) }
+    }
+
+    /// What logind writes down of the session and its library does not tell.
+    private static func field(_ name: String, of session: String) -> String? {
+        guard !session.isEmpty, !session.contains("/"), !session.hasPrefix("."),
+            // Safe: the mode is a constant; the file is closed below.
+            let file = unsafe fopen("/run/systemd/sessions/" + session, "re")
+        else { return nil }
+        defer { unsafe _ = fclose(file) }
+        var buffer = [UInt8](repeating: 0, count: longestFile)
+        // Safe: the library writes at most the buffer's length.
+        let count = unsafe fread(&buffer, 1, buffer.count, file)
+        return String(decoding: buffer.prefix(count), as: UTF8.self).split(separator: "\n")
+            .first { $0.hasPrefix(name + "=") }.map { String($0.dropFirst(name.utf8.count + 1)) }
+    }
+
+    private static let longestFile = 64 * 1024
+
     private static var isRunning: Bool { unsafe access("/run/systemd/seats/", F_OK) == 0 }
 }

@@ -3,14 +3,18 @@ internal import Glibc
 internal import LocalSocket
 
 /// Where a dialog can be shown: all that a pinentry gets to know of its surroundings.
+///
+/// The display is a local X server, whose socket tells who runs it; on Wayland, that is Xwayland.
+/// The user's bus is where systemd has it. Any other place of either would be the choice of the
+/// program that started this one, and a window there no user's.
 public struct DisplayEnvironment: Sendable {
     private static let names = [
-        "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS",
-        "TERM", "LANG", "LC_ALL", "LC_CTYPE", "LC_MESSAGES",
+        "DISPLAY", "XAUTHORITY", "TERM", "LANG", "LC_ALL", "LC_CTYPE", "LC_MESSAGES",
     ]
     private static let longestValue = 4096
 
     private var values: [String: String]
+    private let displayNumber: UInt32?
 
     /// That of this process. Ask before the environment is cleared.
     public init() {
@@ -19,10 +23,10 @@ public struct DisplayEnvironment: Sendable {
             // Safe: copied at once; nothing else runs that could change the environment.
             if let value = unsafe getenv(name) { found[name] = unsafe String(cString: value) }
         }
-        self.init(found)
+        self.init(found, runtimeFolder: "/run/user/\(getuid())")
     }
 
-    init(_ environment: [String: String]) {
+    init(_ environment: [String: String], runtimeFolder: String) {
         values = environment.filter {
             Self.names.contains($0.key) && !$0.value.isEmpty
                 && $0.value.utf8.count <= Self.longestValue
@@ -31,16 +35,34 @@ public struct DisplayEnvironment: Sendable {
         if let home = environment["HOME"], values["XAUTHORITY"] == nil {
             values["XAUTHORITY"] = home + "/.Xauthority"
         }
-        if let folder = values["XDG_RUNTIME_DIR"], values["DBUS_SESSION_BUS_ADDRESS"] == nil,
-            FilePlace(folder + "/bus") != nil
-        {
-            values["DBUS_SESSION_BUS_ADDRESS"] = "unix:path=" + folder + "/bus"
+        displayNumber = values["DISPLAY"].flatMap(Self.number)
+        if displayNumber == nil { values["DISPLAY"] = nil }
+        if FilePlace(runtimeFolder) != nil { values["XDG_RUNTIME_DIR"] = runtimeFolder }
+        if FilePlace(runtimeFolder + "/bus") != nil {
+            values["DBUS_SESSION_BUS_ADDRESS"] = "unix:path=" + runtimeFolder + "/bus"
         }
         if values["LC_ALL"] == nil, values["LANG"] == nil { values["LANG"] = "C.UTF-8" }
     }
 
-    var hasX: Bool { values["DISPLAY"] != nil }
-    var isGraphical: Bool { hasX || values["WAYLAND_DISPLAY"] != nil }
+    /// N of a local display `:N`, or `:N.SCREEN`.
+    private static func number(_ display: String) -> UInt32? {
+        let parts = display.dropFirst().split(separator: ".", omittingEmptySubsequences: false)
+        guard display.hasPrefix(":"), (1...2).contains(parts.count),
+            parts.allSatisfy({ $0.utf8.allSatisfy { (48...57).contains($0) } && !$0.isEmpty })
+        else { return nil }
+        return UInt32(parts[0])
+    }
+
+    /// The X server that has the display: the first that a library of X asks for, and the only one
+    /// while it lives. nil where there is none.
+    public var server: (process: Int32, user: UInt32, number: UInt32)? {
+        guard let displayNumber,
+            let peer = AbstractSocket.listener("/tmp/.X11-unix/X\(displayNumber)")
+        else { return nil }
+        return (peer.pid, peer.user, displayNumber)
+    }
+
+    var isGraphical: Bool { displayNumber != nil }
     var hasBus: Bool { values["DBUS_SESSION_BUS_ADDRESS"] != nil }
     var terminalType: String? { values["TERM"] }
     var characterSet: String? { values["LC_ALL"] ?? values["LC_CTYPE"] ?? values["LANG"] }

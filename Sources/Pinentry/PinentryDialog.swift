@@ -31,6 +31,8 @@ public final class PinentryDialog {
 
     /// Whether it has the terminal instead of a window.
     public let usesTerminal: Bool
+    /// Whether it is a window of the pinentry's own.
+    public let isWindow: Bool
     private let child: ChildProcess
     private let connection: AssuanConnection
 
@@ -42,14 +44,21 @@ public final class PinentryDialog {
         throw .notShown
     }
 
-    /// Whether there is one that has a window.
-    public static func hasWindow(_ display: DisplayEnvironment) -> Bool {
+    /// Whether there is one that needs no terminal.
+    public static func hasDesktop(_ display: DisplayEnvironment) -> Bool {
         guard display.isGraphical else { return false }
         return (try? open(display).usesTerminal) == false
     }
 
+    /// Whether it would be a window of the pinentry's own.
+    public static func hasWindow(_ display: DisplayEnvironment) -> Bool {
+        guard display.isGraphical else { return false }
+        return (try? open(display).isWindow) == true
+    }
+
     init(_ program: PinentryProgram, _ display: DisplayEnvironment) throws(PinentryError) {
         usesTerminal = program.needsTerminal
+        isWindow = program.drawsWindows
         (child, connection) = try Self.start(program, display)
         try greet(display)
     }

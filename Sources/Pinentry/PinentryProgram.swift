@@ -8,21 +8,25 @@ struct PinentryProgram: Equatable {
     let path: String
     /// Whether it takes over the terminal, and has no window.
     let needsTerminal: Bool
+    /// Whether its dialogs are its own windows, and not another program's that the user's bus knows.
+    let drawsWindows: Bool
 
     /// Those that could be shown there, the best first. Programs that anybody but root could have
     /// put in place are passed over.
     static func candidates(for display: DisplayEnvironment) -> [PinentryProgram] {
-        var windows: [String] = []
-        if display.isGraphical, display.hasBus { windows.append("pinentry-gnome3") }
-        if display.isGraphical { windows.append("pinentry-qt") }
-        if display.hasX { windows.append("pinentry-gtk-2") }
+        let windows = display.isGraphical ? ["pinentry-qt", "pinentry-gtk-2"] : []
+        let elsewhere = display.isGraphical && display.hasBus ? ["pinentry-gnome3"] : []
         let terminals = ControllingTerminal.exists ? ["pinentry-curses", "pinentry-tty"] : []
-        return windows.compactMap { installed($0, needsTerminal: false) }
+        return windows.compactMap { installed($0, drawsWindows: true) }
+            + elsewhere.compactMap { installed($0) }
             + terminals.compactMap { installed($0, needsTerminal: true) }
     }
 
-    private static func installed(_ name: String, needsTerminal: Bool) -> PinentryProgram? {
-        folders.map { $0 + "/" + name }.first(where: InstalledProgram.isTrusted)
-            .map { PinentryProgram(path: $0, needsTerminal: needsTerminal) }
+    private static func installed(
+        _ name: String, needsTerminal: Bool = false, drawsWindows: Bool = false
+    ) -> PinentryProgram? {
+        folders.map { $0 + "/" + name }.first(where: InstalledProgram.isTrusted).map {
+            PinentryProgram(path: $0, needsTerminal: needsTerminal, drawsWindows: drawsWindows)
+        }
     }
 }

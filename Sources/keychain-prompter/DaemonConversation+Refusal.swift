@@ -10,11 +10,11 @@ extension DaemonConversation {
             the keychain service does not know this program as its prompter; it must be the \
             installed one, setgid to the group _keychain-prompt
             """
-        case .duplicate: "another prompter already answers for this login session"
+        case .duplicate: "another prompter already answers here"
         case .noSession:
             """
-            the keychain service knows no login session and no terminal to which this prompter \
-            belongs
+            the keychain service knows no terminal to which this prompter belongs, and no login \
+            session whose display it could be
             """
         case .notFound: "nobody waits for the answer to this question any more"
         case .tooManyRequests: "the keychain service has too many connections; try again later"

@@ -117,6 +117,12 @@ final class DesktopScreen: QuestionScreen {
 
     var showsWindows: Bool { PinentryDialog.hasWindow(display) }
 
+    var server: DisplayServer? {
+        display.server.map {
+            DisplayServer(process: $0.process, user: $0.user, number: $0.number)
+        }
+    }
+
     func finish(succeeded: Bool) { forget() }
 
     private func forget() {

@@ -32,6 +32,8 @@ protocol QuestionScreen {
     ) throws(ScreenFailure) -> TrustChoice?
     /// Whether a yes can be asked for, where no program of a terminal could type it.
     var showsWindows: Bool { get }
+    /// The program that shows the windows, where there are any.
+    var server: DisplayServer? { get }
     func confirm(_ question: String, unless isOver: () -> Bool) throws(ScreenFailure) -> Bool
     func finish(succeeded: Bool)
 }

@@ -38,9 +38,7 @@ struct RegisteredPrompter {
     }
 
     private func serve(_ line: DaemonLine) -> End {
-        guard (try? line.say(.registerPrompter(showsWindows: screen.showsWindows))) != nil else {
-            return .lineLost
-        }
+        guard (try? line.say(words)) != nil else { return .lineLost }
         let conversation = DaemonConversation(line, screen)
         while true {
             do throws(DaemonConversation.Failure) {
@@ -59,7 +57,9 @@ struct RegisteredPrompter {
         }
     }
 
-    private var words: ClientWords { .registerPrompter(showsWindows: screen.showsWindows) }
+    private var words: ClientWords {
+        .registerPrompter(showsWindows: screen.showsWindows, on: screen.server)
+    }
 
     private func callAgain() -> DaemonLine? {
         for _ in 0..<Self.calls {

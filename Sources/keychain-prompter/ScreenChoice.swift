@@ -13,9 +13,8 @@ enum ScreenChoice {
             case .noTerminal: "there is no terminal to show questions on"
             case .noPinentry:
                 """
-                no pinentry can show questions here; install pinentry-gnome3, pinentry-qt or \
-                pinentry-gtk2, and start this where DISPLAY or WAYLAND_DISPLAY says where the \
-                desktop is
+                no pinentry can show questions here; install pinentry-qt or pinentry-gtk2, and \
+                start this where DISPLAY says where the desktop is
                 """
             }
         }
@@ -28,7 +27,7 @@ enum ScreenChoice {
         case .desktop:
             guard (try? PinentryDialog.open(display)) != nil else { throw .noPinentry }
             return DesktopScreen(display)
-        case .either where PinentryDialog.hasWindow(display): return DesktopScreen(display)
+        case .either where PinentryDialog.hasDesktop(display): return DesktopScreen(display)
         case .terminal, .either:
             guard let screen = try? TerminalScreen(.user) else { throw .noTerminal }
             return screen

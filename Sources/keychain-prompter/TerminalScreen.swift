@@ -7,8 +7,7 @@ internal import Terminal
 struct TerminalScreen: QuestionScreen {
     /// Said where the terminal is not one that the user gave to this program.
     private static let warning = """
-        This terminal belongs to the asking program, which could watch what you type. A prompter \
-        started by you (`keychainctl prompter` in another terminal) is safer.
+        This terminal belongs to the asking program, which could watch what you type.
         """
 
     private static let mostTries = 3
@@ -35,6 +34,7 @@ struct TerminalScreen: QuestionScreen {
     func complain(_ text: String) { terminal.say(text) }
     var hasNews: Bool { false }
     var showsWindows: Bool { false }
+    var server: DisplayServer? { nil }
     func showNews() {}
 
     func ask(

@@ -7,10 +7,10 @@ internal import Terminal
 struct PrompterCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "prompter",
-        abstract: "Answer this login session's questions.",
+        abstract: "Answer the questions of this terminal's programs.",
         discussion: """
-            On the desktop where there is one, else on this terminal. Runs until it is \
-            interrupted. Programs that ask never see what you type.
+            In a window where there is a display, else on this terminal. Runs until it is \
+            interrupted. The desktop's programs are answered for by keychain-prompter.service.
             """)
 
     /// Counted from the folder of this program.

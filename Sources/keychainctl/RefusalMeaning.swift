@@ -71,8 +71,8 @@ struct RefusalMeaning {
                 Self(
                     .locked, "you would have to be asked, and there is nobody to ask",
                     """
-                    Run it on a terminal; where the keychain service runs, keychainctl prompter on \
-                    any terminal of this login will do.
+                    Run it in the foreground of a terminal; on the desktop, \
+                    keychain-prompter.service asks in windows.
                     """)
             case .locked:
                 Self(

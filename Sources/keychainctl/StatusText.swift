@@ -47,7 +47,7 @@ struct StatusText {
         let prompter =
             status.hasPrompter
             ? "Prompter: registered."
-            : "Prompter: none; programs ask on their own terminal. Start keychainctl prompter."
+            : "Prompter: none; programs ask on their own terminal."
         return [session, prompter]
     }
 

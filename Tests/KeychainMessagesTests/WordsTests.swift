@@ -55,6 +55,22 @@ private func fullQuery() throws -> ItemQuery {
         #expect(throws: MessageError.malformed) { try ClientWords(message, secrets: nil) }
     }
 
+    @Test(arguments: [
+        nil, DisplayServer(process: 7, user: 0, number: 0),
+        DisplayServer(process: 42, user: 1000, number: 99),
+    ])
+    func `a prompter says whose display it has`(_ server: DisplayServer?) throws {
+        for windows in [false, true] {
+            let words = ClientWords.registerPrompter(showsWindows: windows, on: server)
+            let arrived = try ClientWords(words.encoded().message, secrets: nil)
+            guard case .registerPrompter(windows, let heard) = arrived else {
+                Issue.record("it arrived as something else")
+                return
+            }
+            #expect(heard == server)
+        }
+    }
+
     @Test func `a query arrives as it was sent`() throws {
         let query = try fullQuery()
         guard case .copyMatching(let arrived) = try sent(.copyMatching(query)) else {

@@ -9,10 +9,17 @@ private func item(_ number: Int) -> ItemReference {
     return ItemReference(itemClass: .genericPassword, identifier: bytes)!
 }
 
+private func terminal(_ number: UInt32) -> PrompterPlace {
+    .terminal(user: 1, device: number, session: Int32(number))
+}
+
+private let desktop = PrompterPlace.display(user: 1, login: "c2")
+
 private func matter(
-    user: UInt32 = 1, _ program: String = "exe:/usr/bin/git", _ items: Int...
+    user: UInt32 = 1, _ program: String = "exe:/usr/bin/git", _ items: Int...,
+    at place: PrompterPlace = terminal(1)
 ) -> QuestionBudget.Matter {
-    QuestionBudget.Matter(user: user, program: program, items: items.map(item))
+    QuestionBudget.Matter(user: user, program: program, place: place, items: items.map(item))
 }
 
 /// A budget, and a clock that goes when it is told to.
@@ -65,6 +72,73 @@ private final class Asking {
         #expect(asking.ask(matter("exe:/tmp/b"), .wrong) == 300)
     }
 
+    @Test func `questions that are shown at once cost what wrong answers one by one would`() {
+        #expect(asking.begins(matter(at: terminal(0))))
+        var waited: [Int] = []
+        for number in 1..<6 {
+            var seconds = 0
+            while !asking.begins(matter(at: terminal(UInt32(number)))), seconds < 1000 {
+                asking.now += .seconds(1)
+                seconds += 1
+            }
+            waited.append(seconds)
+        }
+        #expect(waited == [2, 4, 8, 16, 32])
+        for number in 0..<6 { asking.ends(matter(at: terminal(UInt32(number))), .wrong) }
+        #expect(asking.ask(matter(), .wrong) == 64)
+    }
+
+    @Test func `a question that was no guess costs nothing`() {
+        for number in 0..<5 {
+            #expect(asking.ask(matter(at: terminal(UInt32(number))), .undecided) == 0)
+        }
+    }
+
+    @Test func `a question waits for those that are shown elsewhere, and not in its own queue`() {
+        #expect(asking.begins(matter()))
+        let other = matter(at: terminal(2))
+        #expect(asking.budget.isWaiting(other, besides: nil, at: asking.now))
+        #expect(!asking.budget.isWaiting(matter(), besides: terminal(1), at: asking.now))
+        asking.ends(matter(), .proven)
+        #expect(!asking.budget.isWaiting(other, besides: nil, at: asking.now))
+    }
+
+    @Test func `what was checked before is refused where a wrong answer came in between`() throws {
+        try asking.budget.check(matter(), at: asking.now)
+        _ = asking.ask(matter("exe:/tmp/a"), .wrong)
+        #expect(!asking.begins(matter()))
+        #expect(throws: Refusal.tooManyRequests) {
+            try asking.budget.check(matter(), at: asking.now)
+        }
+    }
+
+    @Test func `guesses on terminals don't slow down the desktop, nor the other way round`() {
+        for number in 0..<5 { _ = asking.ask(matter("exe:/tmp/\(number)"), .wrong) }
+        #expect(asking.ask(matter(at: desktop), .wrong) == 0)
+        #expect(asking.ask(matter(at: desktop), .wrong) == 2)
+        #expect(asking.ask(matter(at: terminal(2)), .wrong) == 30)
+    }
+
+    @Test func `a no on one terminal silences no program anywhere else`() {
+        for _ in 0..<3 { _ = asking.ask(matter("exe:/a", 1), .declined) }
+        #expect(!asking.begins(matter("exe:/a", 1)))
+        asking.now += .seconds(2)
+        #expect(!asking.begins(matter("exe:/a", 1)))
+        #expect(asking.ask(matter("exe:/a", 1, at: terminal(2)), .proven) == 0)
+        #expect(asking.ask(matter("exe:/a", 1, at: desktop), .proven) == 0)
+    }
+
+    @Test func `ten questions on one terminal leave room on another, sixty on all of them do not`()
+    {
+        for number in 0..<6 {
+            for _ in 0..<10 {
+                #expect(asking.ask(matter(at: terminal(UInt32(number))), .proven) == 0)
+            }
+            #expect(!asking.begins(matter(at: terminal(UInt32(number)))))
+        }
+        #expect(!asking.begins(matter(at: terminal(99))))
+    }
+
     @Test func `a right answer forgives the wrong ones, a yes does not`() {
         for number in 0..<5 { _ = asking.ask(matter("exe:/tmp/\(number)"), .wrong) }
         #expect(asking.ask(matter("exe:/tmp/x"), .agreed) == 32)
@@ -86,8 +160,8 @@ private final class Asking {
     @Test func `a no about one item says nothing of another, or to another program`() {
         for _ in 0..<2 { _ = asking.ask(matter("exe:/a", 1), .declined) }
         asking.now += .seconds(2)
-        #expect(asking.begins(matter("exe:/a", 2)))
-        #expect(asking.begins(matter("exe:/b", 1)))
+        #expect(asking.ask(matter("exe:/a", 2), .undecided) == 0)
+        #expect(asking.ask(matter("exe:/b", 1), .undecided) == 0)
         #expect(!asking.begins(matter("exe:/a", 1)))
         #expect(!asking.begins(matter("exe:/a", 2, 1)))
     }
@@ -131,7 +205,11 @@ private final class Asking {
             asking.now += .milliseconds(1)
         }
         let latest = UInt32(2 * QuestionBudget.mostUsers - 1)
-        for _ in 0..<9 { #expect(asking.begins(matter(user: latest))) }
+        asking.ends(matter(user: latest), .undecided)
+        for _ in 0..<9 {
+            #expect(asking.begins(matter(user: latest)))
+            asking.ends(matter(user: latest), .undecided)
+        }
         #expect(!asking.begins(matter(user: latest)))
     }
 

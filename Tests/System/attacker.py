@@ -105,6 +105,14 @@ def ask_and_answer_on_a_terminal_of_its_own(prompter, guess):
     os._exit(0)
 
 
+def offer_a_terminal(service):
+    """Asks for an item by its whole name, and gives up at the first answer."""
+    asking = wire.Client()
+    asking.say(wire.field(1, True) + wire.read_item(service, "me"))
+    said = asking.hear()[0]
+    return "told to start a prompter" if said[:1] == b"\x1a" else f"refused {wire.refusal(said)}"
+
+
 def read_all(terminal):
     said = b""
     try:

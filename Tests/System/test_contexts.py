@@ -17,13 +17,12 @@ FINGERS = pathlib.Path("/var/lib/fprint") / ALICE[0]
 
 @pytest.fixture
 def windows(login, tools, tmp_path):
-    """Two terminals of one login: programs run in the first, questions come up in the second."""
+    """Two terminals of one login: programs run on the second, where their questions come up, and
+    speak on the first."""
     control = str(tmp_path / "control")
     shell = login(ALICE, "-M", "-S", control)
     window = login(ALICE, "-S", control, password=False)
-    window.send("keychainctl prompter")
-    window.terminal.expect("waiting")
-    return shell, window
+    return world.Beside(shell, window), window
 
 
 def start(shell, *steps):

@@ -6,74 +6,15 @@ import grp
 import os
 import pathlib
 import pwd
-import subprocess
+import shutil
 
 import pytest
 
 import world
 from conftest import ALICE, BOB
+from graphical import (LOGIND, PINENTRIES, Desktop, ServiceManager, logind_says, pinentries,
+                       processes, prompter, prompter_waits)
 from test_presence import ADD, GET
-
-PINENTRIES = ("pinentry-gnome3", "pinentry-qt", "pinentry-gtk-2", "pinentry-curses", "pinentry-tty")
-
-
-class Desktop:
-    """An X server, and what is on its screen."""
-
-    def __init__(self):
-        reading, writing = os.pipe()
-        self.process = subprocess.Popen(
-            ["Xvfb", "-displayfd", str(writing), "-nolisten", "tcp", "-ac", "-noreset",
-             "-screen", "0", "1024x768x24"],
-            pass_fds=[writing], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        os.close(writing)
-        with open(reading) as number:
-            self.display = ":" + number.readline().strip()
-
-    def tool(self, *words, check=True):
-        return world.run("xdotool", *words, check=check,
-                         env={"DISPLAY": self.display, "PATH": os.environ["PATH"]})
-
-    def window(self):
-        """The dialog, once it is there and has the keyboard."""
-        found = self.tool("search", "--onlyvisible", "--name", "Keychain", check=False)
-        return found.stdout.split()[:1]
-
-    def dialog(self):
-        world.wait_for(self.window, "a dialog")
-        return world.wait_for(pinentries, "a pinentry")[0]
-
-    def types(self, text):
-        self.tool("type", "--delay", "20", text)
-
-    def presses(self, key):
-        self.tool("key", key)
-
-    def close(self):
-        self.process.terminate()
-        self.process.wait(world.PATIENCE)
-
-
-def processes(*names):
-    """Those that the kernel says run such a program, which are the world's own."""
-    found = []
-    for entry in pathlib.Path("/proc").glob("[0-9]*"):
-        try:
-            program = os.readlink(entry / "exe")
-        except OSError:
-            continue
-        if os.path.basename(program) in names:
-            found.append(entry)
-    return found
-
-
-def pinentries():
-    return processes(*PINENTRIES)
-
-
-def prompter():
-    found, = processes("keychain-prompter")
-    return found
 
 
 @pytest.fixture
@@ -85,24 +26,52 @@ def desktop():
 
 @pytest.fixture
 def two_terminals(login, tmp_path):
-    """Two terminals of one login: the second goes through the first's connection."""
+    """Two terminals of one login: programs run on the second and speak on the first."""
     control = str(tmp_path / "control")
     shell = login(ALICE, "-M", "-S", control)
     assert shell.run(ADD).status == 0
     return shell, login(ALICE, "-S", control, password=False)
 
 
+@pytest.fixture(scope="session")
+def desktop_server(tmp_path_factory):
+    running = world.SSHServer(tmp_path_factory.mktemp("desktop"), "keychain-test-desktop",
+                              auth=world.LOGIND_AUTH, session=world.LOGIND_SESSION).start()
+    yield running
+    running.stop()
+
+
 @pytest.fixture
-def shell(two_terminals, desktop):
+def at_the_screen(login, desktop_server, desktop):
+    """A shell in the login that logind knows as the desktop's, where no prompter waits yet; and its
+    user's service manager."""
+    ServiceManager.require()
+    logind_says(pwd.getpwnam(ALICE[0]).pw_uid, desktop.display)
+    world.next_login_is("c2")
+    shell = login(ALICE, server=desktop_server)
+    manager = ServiceManager(ALICE[0])
+    yield shell, manager
+    manager.close()
+    shutil.rmtree(LOGIND)
+    world.logind_forgets()
+
+
+@pytest.fixture
+def shell(at_the_screen, desktop):
     """A shell, in whose login a prompter waits on the desktop."""
-    shell, window = two_terminals
-    window.send(f"DISPLAY={desktop.display} LD_PRELOAD=/nonexistent keychainctl prompter --desktop")
-    window.terminal.expect("waiting")
+    shell, manager = at_the_screen
+    assert shell.run(ADD).status == 0
+    assert prompter_waits(manager, desktop) == ""
     return shell
 
 
 def asks(shell, command=GET):
     shell.send(f"setsid -w {command} </dev/null; echo \"<status $?>\"")
+
+
+def asks_there(shell, command=GET):
+    """On the terminal that the prompter has."""
+    shell.send(f"{command} </dev/null; echo \"<status $?>\"")
 
 
 def status(shell):
@@ -206,10 +175,8 @@ def test_no_program_of_the_user_traces_the_prompter_or_reads_what_the_dialog_say
 
 
 def test_a_window_is_preferred_where_there_is_a_display(two_terminals, desktop):
-    shell, window = two_terminals
-    window.send(f"DISPLAY={desktop.display} keychainctl prompter")
-    window.terminal.expect("waiting")
-    asks(shell)
+    shell = world.Beside(*two_terminals, f"DISPLAY={desktop.display} keychainctl prompter")
+    asks_there(shell)
     desktop.dialog()
     desktop.presses("Escape")
     assert status(shell) == 7
@@ -235,10 +202,9 @@ def test_a_pinentry_that_somebody_could_have_changed_is_not_started(two_terminal
 
 
 def test_the_terminal_is_used_where_the_display_is_gone(two_terminals):
-    shell, window = two_terminals
-    window.send("DISPLAY=:1234 keychainctl prompter")
-    window.terminal.expect("waiting")
-    asks(shell)
+    window = two_terminals[1]
+    shell = world.Beside(*two_terminals, "DISPLAY=:1234 keychainctl prompter")
+    asks_there(shell)
     window.terminal.expect("(?m)assword: ?$")
     window.terminal.sendline(ALICE[1])
     assert status(shell) == 0
@@ -264,14 +230,13 @@ def test_what_pam_says_meanwhile_is_shown_until_it_is_over(shell, desktop):
 
 
 def test_a_dialog_on_the_terminal_shows_the_daemon_s_words_above_pam_s(two_terminals):
-    shell, window = two_terminals
+    window = two_terminals[1]
     service = pathlib.Path("/etc/pam.d/keychain-presence")
     usual = service.read_text()
     try:
         service.write_text("auth optional pam_echo.so Be careful with 100%%.\n" + usual)
-        window.send("keychainctl prompter --desktop")
-        window.terminal.expect("waiting")
-        asks(shell)
+        shell = world.Beside(*two_terminals, "keychainctl prompter --desktop")
+        asks_there(shell)
         for words in "The keychain asks:", "wants to read", "bank", "Be careful with 100%", "assword":
             window.terminal.expect(words)
         window.terminal.send(ALICE[1] + "\r")
@@ -317,7 +282,7 @@ int pam_sm_setcred(pam_handle_t *pam, int flags, int argc, const char **argv) {
 
 
 def test_several_prompts_of_one_conversation_are_each_answered(two_terminals, tmp_path):
-    shell, window = two_terminals
+    window = two_terminals[1]
     source, module = tmp_path / "pam_code.c", pathlib.Path("/run/tmp/pam_code.so")
     source.write_text(MODULE)
     world.run("gcc", "-shared", "-fPIC", "-o", module, source)
@@ -325,9 +290,8 @@ def test_several_prompts_of_one_conversation_are_each_answered(two_terminals, tm
     usual = service.read_text()
     try:
         service.write_text(f"auth required {module}\naccount required pam_permit.so\n")
-        window.send("LANG=C.UTF-8 keychainctl prompter --desktop")
-        window.terminal.expect("waiting")
-        asks(shell)
+        shell = world.Beside(*two_terminals, "LANG=C.UTF-8 keychainctl prompter --desktop")
+        asks_there(shell)
         for words in "wants to read", "<b>code</b>", r"u\{1b\}\[2Jof today", "is not shown", "nswer:":
             window.terminal.expect(words)
         window.terminal.send("50%\u00e9\r")
@@ -342,9 +306,8 @@ def test_several_prompts_of_one_conversation_are_each_answered(two_terminals, tm
 def test_a_dialog_on_the_terminal_that_is_interrupted_leaves_the_terminal_as_it_was(two_terminals):
     shell, window = two_terminals
     before = window.run("stty -g").text
-    window.send("keychainctl prompter --desktop")
-    window.terminal.expect("waiting")
-    asks(shell)
+    shell = world.Beside(shell, window, "keychainctl prompter --desktop")
+    asks_there(shell)
     window.terminal.expect("assword")
     window.terminal.sendcontrol("c")
     assert status(shell) in (4, 7)
@@ -391,10 +354,17 @@ def two_plain_terminals(asked_for_a_yes, login, tmp_path):
     return shell, login(ALICE, "-S", control, password=False)
 
 
-def test_a_yes_in_a_window_serves_the_item_for_the_session(two_plain_terminals, desktop):
-    shell, window = two_plain_terminals
-    window.send(f"DISPLAY={desktop.display} keychainctl prompter --desktop")
-    window.terminal.expect("waiting")
+@pytest.fixture
+def plain(asked_for_a_yes, at_the_screen, desktop):
+    shell, manager = at_the_screen
+    for service in "bank", "shop":
+        assert shell.run(PLAIN.format(service)).status == 0
+    assert prompter_waits(manager, desktop) == ""
+    return shell
+
+
+def test_a_yes_in_a_window_serves_the_item_for_the_session(plain, desktop):
+    shell = plain
     asks(shell)
     desktop.dialog()
     desktop.presses("Tab")
@@ -410,10 +380,8 @@ def test_a_yes_in_a_window_serves_the_item_for_the_session(two_plain_terminals, 
     assert status(shell) == 7
 
 
-def test_a_no_in_a_window_is_a_no(two_plain_terminals, desktop):
-    shell, window = two_plain_terminals
-    window.send(f"DISPLAY={desktop.display} keychainctl prompter --desktop")
-    window.terminal.expect("waiting")
+def test_a_no_in_a_window_is_a_no(plain, desktop):
+    shell = plain
     asks(shell)
     desktop.dialog()
     desktop.presses("Escape")
@@ -423,14 +391,17 @@ def test_a_no_in_a_window_is_a_no(two_plain_terminals, desktop):
 def test_nobody_is_asked_for_a_yes_on_a_terminal(two_plain_terminals):
     shell, window = two_plain_terminals
     assert shell.run(GET).status == 6
-    window.send("keychainctl prompter --terminal")
-    window.terminal.expect("waiting")
-    refused = shell.run(GET)
-    assert refused.status == 6 and "s3cret" not in refused.text
-    window.terminal.sendcontrol("c")
-    window.terminal.expect_exact(window.PROMPT)
     # A pinentry that takes the terminal is no window.
-    window.send("keychainctl prompter --desktop")
-    window.terminal.expect("waiting")
-    refused = shell.run(GET)
-    assert refused.status == 6 and "s3cret" not in refused.text
+    for place in "--terminal", "--desktop":
+        refused = world.Beside(shell, window, f"keychainctl prompter {place}").run(GET)
+        assert refused.status == 6 and "s3cret" not in refused.text
+        window.terminal.sendcontrol("c")
+        window.terminal.expect_exact(window.PROMPT)
+
+
+def test_nobody_is_asked_for_a_yes_on_a_display_that_may_be_a_program_s(
+        two_plain_terminals, desktop):
+    """Neither by a prompter that a program has started there, nor by its word."""
+    shell = world.Beside(*two_plain_terminals, f"DISPLAY={desktop.display} keychainctl prompter")
+    refused = shell.run(GET + " </dev/null")
+    assert refused.status == 6 and "s3cret" not in refused.text and not pinentries()

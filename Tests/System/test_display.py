@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs that a user's service manager started belong to no login. Their user is asked on the display
-that logind says is his. What logind says is in its files, which systemd's library reads; the control
-groups are the kernel's own."""
+that logind says is that user's, where the program that shows windows there is the login's own."""
 
-import os
 import pathlib
 import pwd
 import shutil
@@ -12,74 +10,10 @@ import pytest
 
 import world
 from conftest import ALICE, BOB
-from test_desktop import Desktop, pinentries
+from graphical import LOGIND, Desktop, ServiceManager, logind_says, pinentries, prompter_waits
 from test_login import ADD as ADD_MAIL, GET as MAIL
 from test_login import NEW, end_logins, first_password_again  # noqa: F401
 from test_presence import ADD, GET
-
-GROUPS = [path for path in (pathlib.Path("/sys/fs/cgroup/unified"), pathlib.Path("/sys/fs/cgroup"))
-          if (path / "cgroup.procs").exists()]
-LOGIND = pathlib.Path("/run/systemd")
-PROMPTER = f"{world.PREFIX}/libexec/keychain/keychain-prompter --desktop"
-
-
-class ServiceManager:
-    """What `user@UID.service` is to the kernel: a part of the control groups."""
-
-    def __init__(self, name):
-        self.user = pwd.getpwnam(name)
-        uid = self.user.pw_uid
-        top = GROUPS[0] / f"user.slice/user-{uid}.slice"
-        self.group = top / f"user@{uid}.service/session.slice/test.service"
-        self.made = [path for path in (self.group, *self.group.parents) if not path.exists()]
-        self.group.mkdir(parents=True)
-        self.processes = []
-
-    def start(self, command, **environment):
-        procs = self.group / "cgroup.procs"
-        process = world.subprocess.Popen(
-            ["/bin/sh", "-c", f"echo $$ >{procs}; exec setpriv --reuid {self.user.pw_uid}"
-             f" --regid {self.user.pw_gid} --clear-groups setsid -w {command}"],
-            env={"PATH": os.environ["PATH"], "HOME": self.user.pw_dir, **environment}, text=True,
-            cwd="/", stdin=world.subprocess.DEVNULL, stdout=world.subprocess.PIPE,
-            stderr=world.subprocess.STDOUT)
-        self.processes.append(process)
-        return process
-
-    def run(self, command):
-        process = self.start(command)
-        said, _ = process.communicate(timeout=world.PATIENCE)
-        return world.Result(process.returncode, said)
-
-    def close(self):
-        (self.group / "cgroup.kill").write_text("1")
-        for process in self.processes:
-            process.kill()
-            process.wait()
-            process.stdout.close()
-        for path in self.made:
-            world.wait_for(lambda: removed(path), "the control group to be empty")
-
-
-def removed(path):
-    try:
-        path.rmdir()
-    except OSError:
-        return False
-    return True
-
-
-def logind_says(uid, *, active=True, kind="x11", session="c2"):
-    """The user's display session, as logind writes it down."""
-    for folder in "seats", "users", "sessions":
-        (LOGIND / folder).mkdir(parents=True, exist_ok=True)
-    state = "active" if active else "online"
-    (LOGIND / f"users/{uid}").write_text(
-        f"NAME=x\nSTATE={state}\nDISPLAY={session}\nSESSIONS={session}\n"
-        f"ACTIVE_SESSIONS={session if active else ''}\n")
-    (LOGIND / f"sessions/{session}").write_text(
-        f"UID={uid}\nUSER=x\nACTIVE={int(active)}\nIS_DISPLAY=1\nSTATE={state}\nREMOTE=0\n"
-        f"TYPE={kind}\nCLASS=user\nSCOPE=session-{session}.scope\nSEAT=seat0\n")
 
 
 @pytest.fixture
@@ -90,8 +24,7 @@ def logind():
 
 @pytest.fixture
 def alice(login):
-    if not GROUPS or not os.access(GROUPS[0], os.W_OK):
-        pytest.skip("no control groups of the second version here")
+    ServiceManager.require()
     shell = login(ALICE)
     assert shell.run(ADD).status == 0
     manager = ServiceManager(ALICE[0])
@@ -106,14 +39,8 @@ def desktop():
     desktop.close()
 
 
-def prompter_waits(manager, desktop):
-    prompter = manager.start(PROMPTER, DISPLAY=desktop.display)
-    line = prompter.stdout.readline()
-    return line if "waiting" not in line else ""
-
-
 def test_the_desktop_s_unit_asks_for_the_programs_beside_it(alice, logind, desktop):
-    logind(alice.user.pw_uid)
+    logind(alice.user.pw_uid, desktop.display)
     assert prompter_waits(alice, desktop) == ""
     asking = alice.start(GET)
     desktop.dialog()
@@ -133,15 +60,15 @@ def test_what_the_service_manager_started_reads_what_a_login_has_opened(alice, l
 
 
 def test_nobody_is_asked_while_another_has_the_screen(alice, logind, desktop):
-    logind(alice.user.pw_uid)
+    logind(alice.user.pw_uid, desktop.display)
     assert prompter_waits(alice, desktop) == ""
-    logind(alice.user.pw_uid, active=False)
+    logind(alice.user.pw_uid, desktop.display, active=False)
     refused = alice.run(GET)
     assert refused.status == 4 and "s3cret" not in refused.text and not pinentries()
 
 
 def test_a_login_from_elsewhere_is_not_asked_about_at_the_screen(alice, logind, desktop, login):
-    logind(alice.user.pw_uid)
+    logind(alice.user.pw_uid, desktop.display)
     assert prompter_waits(alice, desktop) == ""
     alone = login(ALICE).run("setsid -w " + GET + " </dev/null 2>&1")
     assert alone.status == 4 and "s3cret" not in alone.text and not pinentries()
@@ -150,17 +77,17 @@ def test_a_login_from_elsewhere_is_not_asked_about_at_the_screen(alice, logind, 
 def test_without_a_display_that_logind_knows_the_unit_is_refused(alice, logind, desktop):
     assert "no login session" in prompter_waits(alice, desktop)
     # A terminal is no display.
-    logind(alice.user.pw_uid, kind="tty")
+    logind(alice.user.pw_uid, desktop.display, kind="tty")
     assert "no login session" in prompter_waits(alice, desktop)
 
 
 def test_another_user_s_display_is_nobody_else_s(alice, logind, desktop):
-    logind(pwd.getpwnam(BOB[0]).pw_uid)
+    logind(pwd.getpwnam(BOB[0]).pw_uid, desktop.display)
     assert "no login session" in prompter_waits(alice, desktop)
 
 
 def test_a_program_in_no_part_of_the_service_manager_is_not_taken_for_one(alice, logind, desktop):
-    logind(alice.user.pw_uid)
+    logind(alice.user.pw_uid, desktop.display)
     assert prompter_waits(alice, desktop) == ""
     refused = world.as_user(ALICE[0], "setsid", "-w", *GET.split())
     assert refused.returncode == 4 and "s3cret" not in refused.stdout and not pinentries()
@@ -174,7 +101,7 @@ def test_a_login_that_did_not_open_its_keychain_is_asked_where_it_is(alice, logi
     assert shell.run(ADD_MAIL).status == 0
     shell.close()
     world.make_account(ALICE[0], NEW)
-    logind(alice.user.pw_uid)
+    logind(alice.user.pw_uid, desktop.display)
     remote = login((ALICE[0], NEW))
     assert prompter_waits(alice, desktop) == ""
     alone = remote.run("setsid -w " + MAIL + " </dev/null 2>&1")
@@ -185,3 +112,96 @@ def test_a_login_that_did_not_open_its_keychain_is_asked_where_it_is(alice, logi
     desktop.presses("Return")
     said, _ = asking.communicate(timeout=world.PATIENCE)
     assert asking.returncode == 0 and "s3cret" in said
+
+
+AS_ALICE = ("setpriv", "--reuid", ALICE[0], "--regid", ALICE[0], "--clear-groups")
+COMPOSITOR = """
+import ctypes, os, signal, sys
+import dbus.bus
+if os.fork() == 0:
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+    bus = dbus.bus.BusConnection("unix:path=/run/dbus/system_bus_socket")
+    with open(sys.argv[1] + ".new", "w") as file:
+        print(os.getpid(), bus.get_unique_name(), file=file)
+    os.rename(sys.argv[1] + ".new", sys.argv[1])
+    signal.pause()
+os.execvp(sys.argv[2], sys.argv[2:])
+"""
+
+
+def test_a_prompter_that_is_not_the_unit_has_no_display(alice, logind, desktop):
+    logind(alice.user.pw_uid, desktop.display)
+    assert "no login session" in prompter_waits(alice, desktop, "test")
+
+
+def test_a_display_that_a_program_made_is_no_user_s(alice, logind, desktop):
+    own = Desktop(*AS_ALICE)
+    try:
+        for display in desktop.display, own.display:
+            logind(alice.user.pw_uid, display)
+            assert "no login session" in prompter_waits(alice, own)
+        assert prompter_waits(alice, desktop) != ""
+    finally:
+        own.close()
+
+
+def test_a_display_that_logind_does_not_name_is_no_user_s(alice, logind, desktop):
+    """Root's, and another user's for all that is known."""
+    for display in ":77", None:
+        logind(alice.user.pw_uid, display)
+        assert "no login session" in prompter_waits(alice, desktop)
+
+
+@pytest.fixture
+def bus():
+    running = world.Bus().start()
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def compositor(alice, bus):
+    """An X server of the user's, and its child, which could have screen and keyboard from logind."""
+    told = pathlib.Path(alice.user.pw_dir, "compositor")
+    desktop = Desktop(*AS_ALICE, "/usr/bin/python3", "-c", COMPOSITOR, told)
+    world.wait_for(told.exists, "the compositor")
+    pid, name = told.read_text().split()
+    yield desktop, pid, name
+    desktop.close()
+    told.unlink()
+
+
+def test_the_program_that_has_the_screen_from_logind_shows_its_user_s_windows(
+        alice, logind, compositor):
+    desktop, _, name = compositor
+    logind(alice.user.pw_uid, controller=name)
+    assert prompter_waits(alice, desktop) == ""
+    asking = alice.start(GET)
+    desktop.dialog()
+    desktop.types(ALICE[1])
+    desktop.presses("Return")
+    said, _ = asking.communicate(timeout=world.PATIENCE)
+    assert asking.returncode == 0 and "bank-s3cret" in said
+
+
+def test_a_program_beside_the_one_that_has_the_screen_shows_none(alice, logind, compositor):
+    desktop, pid, name = compositor
+    logind(alice.user.pw_uid, controller=":1.9999")
+    assert "no login session" in prompter_waits(alice, desktop)
+    other = world.dbus.bus.BusConnection(world.Bus.ADDRESS)
+    logind(alice.user.pw_uid, controller=other.get_unique_name())
+    assert "no login session" in prompter_waits(alice, desktop)
+    other.close()
+    # Nor the service manager, from which each of the user's units may have its sockets.
+    logind(alice.user.pw_uid, controller=name)
+    (alice.groups[0] / "cgroup.procs").write_text(pid)
+    assert "no login session" in prompter_waits(alice, desktop)
+
+
+def test_a_display_whose_server_has_ended_asks_nobody(alice, logind, desktop):
+    logind(alice.user.pw_uid, desktop.display)
+    assert prompter_waits(alice, desktop) == ""
+    desktop.process.kill()
+    desktop.process.wait(world.PATIENCE)
+    refused = alice.run(GET)
+    assert refused.status == 4 and not pinentries()

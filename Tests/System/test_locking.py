@@ -15,8 +15,6 @@ ADD = "printf {0}-s3cret | keychainctl add generic-password --service {0} --acco
 GET = "keychainctl get generic-password --service {0}"
 LOCKED = 4
 FORBIDDEN = 5
-AUTH = f"auth required pam_unix.so\nauth optional {world.MODULE}\n" \
-       "auth required pam_env.so readenv=1 envfile=/run/keychain-logind-environment\n"
 
 
 @pytest.fixture
@@ -38,7 +36,7 @@ def start(logind, daemon):
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
     running = world.SSHServer(tmp_path_factory.mktemp("logind"), "keychain-test-logind",
-                              auth=AUTH).start()
+                              auth=world.LOGIND_AUTH, session=world.LOGIND_SESSION).start()
     yield running
     running.stop()
 
@@ -86,6 +84,24 @@ def test_a_locked_screen_closes_what_is_open_when_unlocked(how, session, logind)
     wait_until_closed(session)
     assert status(session)["reason"] == "screenLocked"
     assert "the screen was locked" in session.run("keychainctl status").text
+
+
+def test_a_session_of_another_user_or_program_is_not_this_login_s(login, server, logind, daemon):
+    """What PAM's environment says is held against what logind knows."""
+    ours = world.pwd.getpwnam(ALICE[0]).pw_uid
+    for uid, leader in ((world.pwd.getpwnam(BOB[0]).pw_uid, None), (ours, 1), (ours, "x")):
+        logind.add_session("c3", ALICE[0])
+        text = f"UID={uid}\nSTATE=active\nACTIVE=1\n"
+        if leader is not None:
+            world.pathlib.Path(world.LOGIND_LEADER).unlink()
+            text += f"LEADER={leader}\n"
+        (logind.folder / "sessions/c3").write_text(text)
+        shell = login(server=server)
+        shell.run(ADD.format("mail"))
+        assert "mail" in reads(shell)
+        (logind.folder / "sessions/c3").write_text(text.replace("STATE=active", "STATE=closing"))
+        assert "mail" in reads(shell)
+        shell.close()
 
 
 def test_a_locked_screen_closes_the_keychain_in_all_logins(session, login, logind):

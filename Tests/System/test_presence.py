@@ -5,6 +5,7 @@ import pytest
 
 import world
 from conftest import ALICE
+from graphical import processes
 
 ADD = ("printf bank-s3cret | keychainctl add generic-password --service bank --account me"
        " --flags user-presence")
@@ -51,20 +52,40 @@ def test_with_nobody_to_ask_the_answer_comes_at_once(shell):
     assert alone.status == 4 and "bank-s3cret" not in alone.text
 
 
-def test_a_registered_prompter_is_asked_instead_of_the_program_s_terminal(login, tmp_path):
+def test_a_registered_prompter_is_asked_for_the_programs_on_its_terminal(login, tmp_path):
     # Two terminals of one login: the second goes through the first's connection.
+    control = str(tmp_path / "control")
+    shell = login(ALICE, "-M", "-S", control)
+    assert shell.run(ADD).status == 0
+    window = login(ALICE, "-S", control, password=False)
+    shell = world.Beside(shell, window)
+    shell.send(GET + " </dev/null; echo \"<status $?>\"")
+    window.terminal.expect("wants to read")
+    window.terminal.expect("(?m)assword: ?$")
+    window.terminal.sendline(ALICE[1])
+    shell.terminal.expect(r"bank-s3cret.*<status 0>")
+    assert "bank-s3cret" not in window.terminal.before
+
+
+def test_a_prompter_on_one_terminal_is_asked_for_no_program_elsewhere(login, tmp_path):
     control = str(tmp_path / "control")
     shell = login(ALICE, "-M", "-S", control)
     assert shell.run(ADD).status == 0
     window = login(ALICE, "-S", control, password=False)
     window.send("keychainctl prompter")
     window.terminal.expect("waiting")
-    shell.send("setsid -w " + GET + " </dev/null; echo \"<status $?>\"")
-    window.terminal.expect("wants to read")
-    window.terminal.expect("(?m)assword: ?$")
-    window.terminal.sendline(ALICE[1])
-    shell.terminal.expect(r"bank-s3cret.*<status 0>")
-    assert "bank-s3cret" not in window.terminal.before
+    # Neither a program without a terminal, nor one with another terminal, which asks on its own.
+    assert shell.run("setsid -w " + GET + " </dev/null 2>&1").status == 4
+    assert shell.run(GET, [ALICE[1]]).status == 0
+    window.terminal.sendcontrol("c")
+    window.terminal.expect_exact(window.PROMPT)
+    assert "wants to" not in window.terminal.before
+
+
+def test_a_prompter_in_the_background_leaves_its_terminal_to_the_programs(shell):
+    shell.run("keychainctl prompter </dev/null >/dev/null &")
+    world.wait_for(lambda: processes("keychain-prompter"), "the prompter")
+    assert shell.run(GET, [ALICE[1]]).status == 0
 
 
 def test_the_item_is_deleted_without_a_question(shell):

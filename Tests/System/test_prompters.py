@@ -167,3 +167,18 @@ def test_the_second_no_is_heard_for_a_minute(terminal, patient):
         time.sleep(2.1)
     terminal.asks("read:bank:A")
     terminal.hears(TOO_MANY)
+
+
+def test_a_no_on_one_terminal_silences_no_program_on_another(terminal, patient):
+    terminal.prompter("refuses")
+    for _ in range(2):
+        terminal.asks("read:bank:A")
+        terminal.hears("<asked>")
+        terminal.hears(CANCELLED)
+        time.sleep(2.1)
+    other = Terminal(ALICE[0])
+    other.prompter("honest", ALICE[1])
+    other.asks("read:bank:A")
+    other.hears("<asked>")
+    assert other.heard() == "<s3cret>"
+    other.shell.close(force=True)

@@ -134,8 +134,7 @@ def test_presence_adds_nothing_by_what_opens_a_new_keychain_itself(login, tools,
     assert status["keychains"][0]["provisional"]
     paper = write_down(shell)
     window = login(ALICE, "-S", control, password=False)
-    window.send("keychainctl prompter")
-    window.terminal.expect("waiting")
+    shell = world.Beside(shell, window)
     shell.send(f"/usr/bin/python3 -B {world.TOOLS}/client.py adopt:{paper}")
     window.terminal.expect("wants to add something that opens")
     window.terminal.expect("(?m)assword: ?$")

@@ -12,7 +12,8 @@ import pytest
 
 import world
 from conftest import ALICE
-from test_desktop import desktop, pinentries  # noqa: F401 (a fixture)
+from graphical import pinentries, prompter_waits
+from test_desktop import at_the_screen, desktop, desktop_server  # noqa: F401 (fixtures)
 from test_policies import admin  # noqa: F401 (a fixture)
 
 OWNER, LISTED, STRANGER = (world.PREFIX / "bin" / name for name in ("owner", "listed", "stranger"))
@@ -189,6 +190,13 @@ def test_where_nobody_is_asked_nothing_is_told(shell, command):
     assert (found.status, found.text.replace("mail", "none")) == (other.status, other.text)
 
 
+def test_what_is_not_there_is_asked_for_like_what_is(shell, tools):
+    """A program that offers its terminal hears the same, before anything is shown."""
+    for service in "mail", "none":
+        told = shell.run(f"/usr/bin/python3 -B {world.TOOLS}/attacker.py offer_a_terminal {service}")
+        assert told.text.strip() == "told to start a prompter"
+
+
 def test_an_item_without_a_list_is_not_asked_about(shell):
     assert shell.run(f"printf x | {OWNER} add generic-password --service own --account me"
                      ).status == 0
@@ -295,31 +303,26 @@ def test_the_audit_tells_of_every_decision(shell, daemon):
                for record in records if record.get("trust") and record["outcome"] == "allowed")
 
 
-def test_a_registered_prompter_is_asked_instead_of_the_program_s_terminal(login, tmp_path):
+def test_a_registered_prompter_is_asked_for_the_programs_on_its_terminal(login, tmp_path):
     control = str(tmp_path / "control")
     shell = login(ALICE, "-M", "-S", control)
     assert shell.run(ADD).status == 0
     assert shell.run(f"{OWNER} access add {ITEM} --program {LISTED}", [ALICE[1]]).status == 0
     window = login(ALICE, "-S", control, password=False)
-    window.send("keychainctl prompter --terminal")
-    window.terminal.expect("waiting")
-    asks(shell, f"setsid -w {GET} </dev/null")
+    beside = world.Beside(shell, window, "keychainctl prompter --terminal")
+    asks(beside, f"{GET} </dev/null")
     said = chooses(window.terminal, "session")
     assert f"{STRANGER} wants to read" in said
-    assert status(shell) == 0
-    assert "mail-s3cret" in shell.said
+    shell.terminal.expect(r"mail-s3cret.*<status 0>")
 
 
 @pytest.fixture
-def windows(login, tmp_path, desktop):
+def windows(at_the_screen, desktop):
     """A shell, in whose login a prompter waits on the desktop; and how its dialogs are answered."""
-    control = str(tmp_path / "control")
-    shell = login(ALICE, "-M", "-S", control)
+    shell, manager = at_the_screen
     assert shell.run(ADD).status == 0
     assert shell.run(f"{OWNER} access add {ITEM} --program {LISTED}", [ALICE[1]]).status == 0
-    window = login(ALICE, "-S", control, password=False)
-    window.send(f"DISPLAY={desktop.display} keychainctl prompter --desktop")
-    window.terminal.expect("waiting")
+    assert prompter_waits(manager, desktop) == ""
     seen = set()
 
     def answer(*keys):

@@ -135,7 +135,8 @@ def wait_for(condition, what, seconds=PATIENCE):
 class SSHServer:
     """A real sshd on the loopback, with a PAM service and keys of its own."""
 
-    def __init__(self, folder, name="keychain-test-sshd", *, interactive=False, auth=None):
+    def __init__(self, folder, name="keychain-test-sshd", *, interactive=False, auth=None,
+                 session=""):
         self.folder = pathlib.Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
         self.name = name
@@ -144,7 +145,7 @@ class SSHServer:
         if not self.program.exists():
             self.program.symlink_to(SSHD)
         write_service(name, (auth or f"auth required pam_unix.so\nauth optional {MODULE}\n")
-                      + SESSION_STACK)
+                      + session + SESSION_STACK)
         try:
             pwd.getpwnam("sshd")
         except KeyError:
@@ -247,6 +248,33 @@ class Bus:
         pathlib.Path("/run/dbus/system_bus_socket").unlink(missing_ok=True)
 
 
+# A login takes the name of its session from a file, as from pam_systemd, and is then written down as
+# what opened it.
+LOGIND_NAME = "/run/keychain-logind-environment"
+LOGIND_LEADER = "/run/keychain-logind-leader"
+LOGIND_AUTH = (f"auth required pam_unix.so\nauth optional {MODULE}\n"
+               f"auth required pam_env.so readenv=1 envfile={LOGIND_NAME}\n")
+LOGIND_SESSION = f"session optional pam_exec.so quiet {LOGIND_LEADER}\n"
+SESSION_IS_LED = """#!/bin/sh
+[ "$PAM_TYPE" = open_session ] && [ -f "/run/systemd/sessions/$XDG_SESSION_ID" ] || exit 0
+sed -i /^LEADER=/d "/run/systemd/sessions/$XDG_SESSION_ID"
+echo "LEADER=$PPID" >>"/run/systemd/sessions/$XDG_SESSION_ID"
+"""
+
+
+def next_login_is(session):
+    """logind's name of the logins that follow, at a server that asks for it."""
+    leader = pathlib.Path(LOGIND_LEADER)
+    leader.write_text(SESSION_IS_LED)
+    leader.chmod(0o755)
+    pathlib.Path(LOGIND_NAME).write_text(f"XDG_SESSION_ID={session}\n")
+
+
+def logind_forgets():
+    for name in LOGIND_NAME, LOGIND_LEADER:
+        pathlib.Path(name).unlink(missing_ok=True)
+
+
 class LoginManager(Bus):
     """logind as python-dbusmock plays it, and what logind writes below /run besides."""
 
@@ -266,8 +294,6 @@ class LoginManager(Bus):
         self.folder = pathlib.Path("/run/systemd")
         for name in ("seats", "sessions"):
             (self.folder / name).mkdir(parents=True, exist_ok=True)
-        # What PAM tells of the session, as pam_systemd does.
-        self.environment = pathlib.Path("/run/keychain-logind-environment")
 
     def start(self):
         pathlib.Path("/etc/dbus-1/system.d/keychain-test.conf").write_text(self.POLICY)
@@ -286,7 +312,7 @@ class LoginManager(Bus):
     def forget(self):
         self.stop()
         shutil.rmtree(self.folder)
-        self.environment.unlink(missing_ok=True)
+        logind_forgets()
 
     def manager(self, member, *arguments, interface=MANAGER):
         return self.bus.call_blocking(self.NAME, self.PATH, interface, member, None, arguments)
@@ -303,7 +329,7 @@ class LoginManager(Bus):
         """The next login is this one."""
         uid = pwd.getpwnam(user).pw_uid
         (self.folder / "sessions" / name).write_text(f"UID={uid}\nSTATE=active\nACTIVE=1\n")
-        self.environment.write_text(f"XDG_SESSION_ID={name}\n")
+        next_login_is(name)
         if self.processes:
             self.manager("AddSession", name, "seat0", dbus.UInt32(uid), user, True,
                          interface="org.freedesktop.DBus.Mock")
@@ -367,6 +393,31 @@ class Shell(Terminal):
     def __init__(self, server, user, password=None, *options, log=None):
         super().__init__(server.command(user, "-tt", *options),
                          () if password is None else (password,), log)
+
+
+class Beside:
+    """A shell whose commands run in the background of another terminal, where a prompter waits for
+    questions; what they say comes up on the shell's own."""
+
+    def __init__(self, shell, window, prompter="keychainctl prompter"):
+        self.terminal = shell.terminal
+        self.commands = pathlib.Path(f"/run/tmp/commands-{os.getpid()}-{id(self)}")
+        os.mkfifo(self.commands)
+        self.commands.chmod(0o666)
+        tty = shell.run("tty").text.strip()
+        window.send(f"(while read -r line; do eval \"$line\"; done <>{self.commands} >{tty} 2>&1) &"
+                    f" {prompter}")
+        window.terminal.expect("waiting")
+
+    def send(self, line):
+        with open(self.commands, "w") as commands:
+            commands.write(line + "\n")
+
+    def run(self, line):
+        self.send(f"{line}; echo \"<status $?>\"")
+        self.terminal.expect(r"<status (\d+)>\r\n")
+        return Result(int(self.terminal.match.group(1)),
+                      self.terminal.before.replace("\r\n", "\n"))
 
 
 class Result:

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainMessages
 internal import KeychainModel
 internal import LocalSocket
 internal import LoginManager
@@ -26,6 +27,7 @@ struct CallerResolver: Sendable {
             identity: identity ?? .unknown,
             session: session,
             terminal: status.flatMap { $0.ttyNumber == 0 ? nil : $0.ttyNumber },
+            terminalSession: status.flatMap { $0.ttyNumber == 0 ? nil : $0.session },
             accessGroups: identity?.identifier.map { [$0] } ?? [],
             display: display(of: process, in: session, connection.peer.user))
     }
@@ -47,12 +49,20 @@ struct CallerResolver: Sendable {
         return LoginSessions.display(of: user)
     }
 
-    /// Whether a prompter that says so can be believed to have windows: the login that logind knows
-    /// is no terminal's.
-    func mayShowWindows(_ caller: Caller) -> Bool {
-        let known = caller.session.flatMap { sessions.session($0, of: caller.user) }
-        guard let login = caller.display ?? known?.logindSession else { return true }
-        return LoginSessions.isGraphical(login) ?? true
+    /// The prompter that runs as its user's unit, on the display that logind says is that user's.
+    func screen(
+        of prompter: Caller, _ process: PinnedProcess?, _ server: DisplayServer?
+    ) -> (place: PrompterPlace, screen: LoginScreen)? {
+        guard let lines = process?.cgroup(), PrompterUnit.runs(lines, of: prompter.user),
+            let login = prompter.display, let server,
+            let screen = LoginScreen(server, of: login, prompter.user)
+        else { return nil }
+        return (.display(user: prompter.user, login: login), screen)
+    }
+
+    /// Whether a prompter that the program starts could read from the program's terminal.
+    func isInForeground(_ process: PinnedProcess?) -> Bool {
+        process?.isInForeground ?? false
     }
 
     /// The caller of the next request on the same connection: his login may have ended since, or
@@ -133,6 +143,18 @@ enum ServiceManager {
         let place = "0::/user.slice/user-\(user).slice/user@\(user).service/"
         return String(decoding: cgroup, as: UTF8.self).split(separator: "\n")
             .contains { ($0 + "/").hasPrefix(place) }
+    }
+}
+
+/// `keychain-prompter.service` of a user's service manager.
+enum PrompterUnit {
+    static func runs(_ cgroup: [UInt8], of user: UInt32) -> Bool {
+        let place =
+            "0::/user.slice/user-\(user).slice/user@\(user).service/session.slice/"
+            + "keychain-prompter.service"
+        return String(decoding: cgroup, as: UTF8.self).split(separator: "\n").contains {
+            $0 == place
+        }
     }
 }
 

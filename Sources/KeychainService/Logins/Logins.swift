@@ -5,6 +5,7 @@ internal import KeychainModel
 internal import KeychainStore
 internal import LocalSocket
 internal import LoginHandoff
+internal import LoginManager
 internal import Secrets
 
 /// What logins mean for keychains: a session is recorded at once, and its keychain unlocked, or
@@ -166,11 +167,21 @@ final class Logins: Sendable {
         let session = LoginSession(
             id: SessionID(rawValue: facts.ticket), user: facts.user, account: facts.account,
             leader: host, leaderStart: start, auditSession: facts.auditSession,
-            logindSession: facts.logindSession, isRemote: facts.isRemote,
+            logindSession: logindSession(facts, host), isRemote: facts.isRemote,
             service: facts.service, lockReason: hasPassword ? .none : .loginWithoutPassword)
         if facts.ticket == 0 { return try sessions.openWithoutTicket(session, leader: leader) }
         try sessions.open(session, leader: leader)
         return session
+    }
+
+    /// What PAM's environment names, where logind knows it as the session that this very process
+    /// opened for this user. A stack can take the environment from a file, and `su` has its caller's:
+    /// what is said of another session would count for this login.
+    private func logindSession(_ facts: SessionFacts, _ host: Int32) -> String? {
+        facts.logindSession.flatMap { session in
+            LoginSessions.user(of: session) == facts.user
+                && LoginSessions.leader(of: session) == host ? session : nil
+        }
     }
 
     /// nil where there is no keychain yet, and so nothing that could be locked meanwhile.

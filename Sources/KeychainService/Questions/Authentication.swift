@@ -21,11 +21,12 @@ struct Authentication: Sendable {
     /// What users let programs have for a session.
     var trust: SessionTrust { store.trust }
 
-    /// What the user says to a program that asks for another one's item. `.cancelled` is a no.
+    /// What the user says to a program that asks for another one's item, if there is one.
+    /// `.cancelled` is a no.
     func letIn(
-        _ question: Question, _ offer: TrustOffer, for asker: any Asker
-    ) throws(Refusal) -> TrustAnswer {
-        try authenticator.letIn(question, offer, for: asker)
+        for asker: any Asker, _ candidate: () -> (question: Question, offer: TrustOffer)?
+    ) throws(Refusal) -> TrustAnswer? {
+        try authenticator.letIn(for: asker, candidate)
     }
 
     /// Has the user open a keychain. Whoever could not be asked hears that it is locked.

@@ -31,11 +31,12 @@ public protocol Authenticator: Sendable {
         _ prompt: String, _ question: Question, for asker: any Asker, unless isOpen: () -> Bool,
         with opens: (HeldSecret) throws(Refusal) -> Bool
     ) throws(Refusal)
-    /// Asks whether the program may have another one's item. `.cancelled` and
-    /// `.authenticationFailed` mean that the user was asked, and nothing else does.
+    /// Asks whether the program may have another one's item, if `candidate` finds one; nil where it
+    /// does not. `.cancelled` and `.authenticationFailed` mean that the user was asked, and nothing
+    /// else does.
     func letIn(
-        _ question: Question, _ offer: TrustOffer, for asker: any Asker
-    ) throws(Refusal) -> TrustAnswer
+        for asker: any Asker, _ candidate: () -> (question: Question, offer: TrustOffer)?
+    ) throws(Refusal) -> TrustAnswer?
 }
 
 /// What a user may choose from, with what he has to prove for it.

@@ -9,14 +9,29 @@ extension PromptedAuthenticator {
     private enum Outcome {
         case allowed(TrustAnswer)
         case refused
-        /// He wanted to, but could not prove that it is he.
+        /// The user wanted to, but the proof was not given.
         case notProven
     }
 
-    /// One question on one prompter: what may be, and who says so. Whoever types "yes" into a
-    /// terminal is not yet its user, so that only windows do without a proof, and never for good.
+    /// One question on one prompter: what may be, and who says so. A "yes" that is typed into a
+    /// terminal may be a program's, so that only windows do without a proof, and never for good.
+    ///
+    /// `candidate` is looked for when a prompter is there: a program that offers its terminal is told
+    /// to start one for a name that exists and for one that does not.
     func letIn(
-        _ question: Question, _ offer: TrustOffer, for asker: any Asker
+        for asker: any Asker, _ candidate: () -> (question: Question, offer: TrustOffer)?
+    ) throws(Refusal) -> TrustAnswer? {
+        do { try check(asker, nil) } catch { return nil }
+        guard let prompter = try? find(for: asker) else { return nil }
+        guard let (question, offer) = candidate() else {
+            if prompters.prompter(for: asker.caller) !== prompter { prompter.hangUp() }
+            return nil
+        }
+        return try letIn(question, offer, on: prompter, for: asker)
+    }
+
+    private func letIn(
+        _ question: Question, _ offer: TrustOffer, on prompter: Prompter, for asker: any Asker
     ) throws(Refusal) -> TrustAnswer {
         guard let account = accounts.name(of: asker.caller.user) else {
             throw .interactionNotAllowed
@@ -24,7 +39,9 @@ extension PromptedAuthenticator {
         let outcome: Outcome
         var isShown = false
         do throws(Refusal) {
-            outcome = try withPrompter(for: asker, question) { prompter, settled throws(Refusal) in
+            outcome = try show(
+                question, on: prompter, for: asker
+            ) { prompter, settled throws(Refusal) in
                 isShown = true
                 // Left unanswered is a no as well.
                 settled = .declined

@@ -14,9 +14,12 @@ final class PromptedAuthenticator: Authenticator {
     /// As many as PAM's modules give.
     static let mostTries = 3
     private static let arrivalDeadline: TimeInterval = 10
+    /// Less than a client's own patience.
+    private static let longestWait: Duration = .seconds(100)
+    private static let glance: TimeInterval = 0.2
 
     let program: String
-    private let prompters: PrompterRegistry
+    let prompters: PrompterRegistry
     private let budget = QuestionBudget()
     private let services = PAMServices()
     let accounts: AccountNames
@@ -89,7 +92,9 @@ final class PromptedAuthenticator: Authenticator {
         let agrees = try withPrompter(for: asker, question) { prompter, settled throws(Refusal) in
             guard prompter.showsWindows else { throw .interactionNotAllowed }
             let answer = try self.ask(.confirm("Allow it?"), question, prompter, asker)
-            guard answer.map({ $0.bytes.count == 0 }) ?? true else { throw .interactionNotAllowed }
+            guard answer.map({ $0.bytes.count == 0 }) ?? true, prompter.showsWindows else {
+                throw .interactionNotAllowed
+            }
             settled = answer != nil ? .agreed : .declined
             return answer != nil
         }
@@ -148,28 +153,64 @@ final class PromptedAuthenticator: Authenticator {
         for asker: any Asker, _ question: Question,
         _ body: (Prompter, inout QuestionBudget.Outcome) throws(Refusal) -> R
     ) throws(Refusal) -> R {
-        let matter = QuestionBudget.Matter(
-            user: asker.caller.user, program: asker.caller.identity.identifier ?? "",
-            items: question.items, keychain: question.keychain)
+        try check(asker, question)
+        return try show(question, on: try find(for: asker), for: asker, body)
+    }
+
+    /// Waits for its turn behind questions that are shown elsewhere; refuses where there are too
+    /// many of them.
+    func check(_ asker: any Asker, _ question: Question?) throws(Refusal) {
+        let registered = prompters.prompter(for: asker.caller)
+        guard let place = registered.map(\.place) ?? terminal(of: asker) else {
+            throw .interactionNotAllowed
+        }
+        let matter = matter(asker, question, at: place)
+        let deadline = ContinuousClock.now + Self.longestWait
+        while true {
+            try budget.check(matter)
+            // A registered prompter has a queue of its own.
+            guard budget.isWaiting(matter, besides: registered?.place) else { return }
+            guard !asker.hasGone() else { throw .interactionNotAllowed }
+            guard ContinuousClock.now < deadline else { throw .tooManyRequests }
+            Thread.sleep(forTimeInterval: Self.glance)
+        }
+    }
+
+    /// It counts from the moment in which the prompter has no other to show.
+    func show<R>(
+        _ question: Question, on prompter: Prompter, for asker: any Asker,
+        _ body: (Prompter, inout QuestionBudget.Outcome) throws(Refusal) -> R
+    ) throws(Refusal) -> R {
+        guard let place = prompter.place else { throw .interactionNotAllowed }
+        let matter = matter(asker, question, at: place)
+        try prompter.take { asker.hasGone() }
+        defer { prompter.giveBack() }
         try budget.begin(matter)
         var settled = QuestionBudget.Outcome.undecided
         defer { budget.end(matter, settled) }
-        let prompter = try find(for: asker)
-        try prompter.take { asker.hasGone() }
-        defer { prompter.giveBack() }
         do { return try body(prompter, &settled) } catch {
             prompter.hangUp()
             throw error
         }
     }
 
-    /// The session's own prompter, else one that the asking program starts on its terminal.
-    private func find(for asker: any Asker) throws(Refusal) -> Prompter {
+    private func matter(
+        _ asker: any Asker, _ question: Question?, at place: PrompterPlace
+    ) -> QuestionBudget.Matter {
+        QuestionBudget.Matter(
+            user: asker.caller.user, program: asker.caller.identity.identifier ?? "",
+            place: place, items: question?.items ?? [], keychain: question?.keychain)
+    }
+
+    private func terminal(of asker: any Asker) -> PrompterPlace? {
+        asker.offersTerminal ? .terminal(of: asker.caller) : nil
+    }
+
+    /// The registered prompter, else one that the asking program starts on its terminal.
+    func find(for asker: any Asker) throws(Refusal) -> Prompter {
         if let registered = prompters.prompter(for: asker.caller) { return registered }
-        guard asker.offersTerminal, let terminal = asker.caller.terminal else {
-            throw .interactionNotAllowed
-        }
-        let challenge = try prompters.expect(user: asker.caller.user, terminal: terminal)
+        guard let place = terminal(of: asker) else { throw .interactionNotAllowed }
+        let challenge = try prompters.expect(at: place)
         guard asker.startPrompter(challenge: challenge),
             let prompter = prompters.arrival(
                 of: challenge, within: Self.arrivalDeadline, unless: asker.hasGone)

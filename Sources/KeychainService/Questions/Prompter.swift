@@ -14,21 +14,39 @@ final class Prompter: @unchecked Sendable {
     private static let glance: TimeInterval = 0.2
 
     let user: UInt32
-    /// Whether a yes or no can be asked in a window, where no program of a terminal could type it.
-    let showsWindows: Bool
+    let place: PrompterPlace?
+    /// nil for one on a terminal.
+    private let screen: LoginScreen?
+    private let drawsWindows: Bool
     private let connection: ServerConnection
     /// One question at a time.
     private let turn = NSCondition()
     private var isTaken = false
     private var waiting = 0
 
-    init(_ connection: ServerConnection, showsWindows: Bool = false) {
+    init(
+        _ connection: ServerConnection, at place: PrompterPlace?, _ screen: LoginScreen? = nil,
+        drawsWindows: Bool = false
+    ) {
         self.connection = connection
-        self.showsWindows = showsWindows
+        self.place = place
+        self.screen = screen
+        self.drawsWindows = drawsWindows
         user = connection.peer.user
     }
 
-    var isAlive: Bool { !connection.peerHungUp() }
+    var isAlive: Bool { !connection.peerHungUp() && screen?.isAlive ?? true }
+
+    /// Whether a yes came from a window on the user's own screen, where no program of a terminal
+    /// could type it. Ask after the answer: another program can have the display's name, and show
+    /// the dialog, once its server has ended.
+    var showsWindows: Bool { drawsWindows && screen?.isAlive ?? false }
+
+    /// On a terminal a prompter in the background could show a question, and hear no answer.
+    var canAsk: Bool {
+        guard isAlive else { return false }
+        return place?.isTerminal == false || connection.process?.isInForeground ?? false
+    }
 
     /// Waits behind at most three other questions. Each that does not throw is followed by a
     /// `giveBack`.

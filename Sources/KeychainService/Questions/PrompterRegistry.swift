@@ -5,23 +5,14 @@ internal import LocalSocket
 internal import LoginManager
 internal import Secrets
 
-/// The prompters that wait for questions: one for each login session, and those that were started
-/// for a single question.
+/// The prompters that wait for questions: one for each display and each terminal, and those that
+/// were started for a single question.
 ///
 /// Only the installed `keychain-prompter` may register: it is setgid, and the kernel reports the
-/// group of whoever connects.
+/// group of the process that connects.
 final class PrompterRegistry: @unchecked Sendable {
-    /// What makes two processes share a prompter.
-    enum Scope: Hashable, Sendable {
-        case session(SessionID)
-        /// By the name that logind gave the login: what a service manager started knows no other.
-        case display(user: UInt32, login: String)
-        case terminal(user: UInt32, device: UInt32)
-    }
-
     private struct Awaited {
-        let user: UInt32
-        let terminal: UInt32
+        let place: PrompterPlace
         var prompter: Prompter?
     }
 
@@ -29,33 +20,21 @@ final class PrompterRegistry: @unchecked Sendable {
     private static let mostAwaited = 64
 
     private let condition = NSCondition()
-    private var registered: [Scope: Prompter] = [:]
+    private var registered: [PrompterPlace: Prompter] = [:]
     private var awaited: [[UInt8]: Awaited] = [:]
 
-    static func scopes(of caller: Caller) -> [Scope] {
-        var scopes: [Scope] = []
-        if let login = caller.display {
-            scopes.append(.display(user: caller.user, login: login))
-        }
-        if let session = caller.session { scopes.append(.session(session)) }
-        if let terminal = caller.terminal {
-            scopes.append(.terminal(user: caller.user, device: terminal))
-        }
-        return scopes
-    }
-
-    /// Keeps a prompter for its session until it hangs up; refused while another is there.
-    func register(_ prompter: Prompter, for caller: Caller) throws(Refusal) {
-        guard let scope = Self.scopes(of: caller).first else { throw .noSession }
+    /// Keeps a prompter for its place until it hangs up; refused while another is there.
+    func register(_ prompter: Prompter) throws(Refusal) {
+        guard let place = prompter.place else { throw .noSession }
         condition.lock()
         defer { condition.unlock() }
-        if let other = registered[scope], other.isAlive { throw .duplicate }
-        registered[scope] = prompter
+        if let other = registered[place], other.isAlive { throw .duplicate }
+        registered[place] = prompter
     }
 
-    /// Nobody sees the windows of a login that another has taken the screen from.
-    private static func isInFront(_ scope: Scope) -> Bool {
-        guard case .display(_, let login) = scope else { return true }
+    /// Windows of a login that another has taken the screen from are seen by no user.
+    private static func isInFront(_ place: PrompterPlace) -> Bool {
+        guard case .display(_, let login) = place else { return true }
         return LoginSessions.isActive(login) == true
     }
 
@@ -68,9 +47,9 @@ final class PrompterRegistry: @unchecked Sendable {
     func prompter(for caller: Caller) -> Prompter? {
         condition.lock()
         defer { condition.unlock() }
-        for scope in Self.scopes(of: caller) {
-            if let prompter = registered[scope], prompter.isAlive, prompter.user == caller.user,
-                Self.isInFront(scope)
+        for place in PrompterPlace.all(for: caller) {
+            if let prompter = registered[place], prompter.canAsk, prompter.user == caller.user,
+                Self.isInFront(place)
             {
                 return prompter
             }
@@ -80,23 +59,21 @@ final class PrompterRegistry: @unchecked Sendable {
 
     // MARK: Prompters for one question
 
-    /// A name under which a prompter on this terminal of this user may attach, once.
-    func expect(user: UInt32, terminal: UInt32) throws(Refusal) -> [UInt8] {
+    /// A name under which a prompter there may attach, once.
+    func expect(at place: PrompterPlace) throws(Refusal) -> [UInt8] {
         condition.lock()
         defer { condition.unlock() }
         guard awaited.count < Self.mostAwaited else { throw .tooManyRequests }
         let challenge = RandomBytes.make(Self.challengeBytes)
-        awaited[challenge] = Awaited(user: user, terminal: terminal, prompter: nil)
+        awaited[challenge] = Awaited(place: place, prompter: nil)
         return challenge
     }
 
-    func attach(
-        _ prompter: Prompter, challenge: [UInt8], for caller: Caller
-    ) throws(Refusal) {
+    func attach(_ prompter: Prompter, challenge: [UInt8]) throws(Refusal) {
         condition.lock()
         defer { condition.unlock() }
         guard let expected = awaited[challenge], expected.prompter == nil,
-            expected.user == caller.user, expected.terminal == caller.terminal
+            expected.place == prompter.place
         else { throw .notFound }
         awaited[challenge]?.prompter = prompter
         condition.broadcast()

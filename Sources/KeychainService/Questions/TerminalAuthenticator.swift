@@ -62,9 +62,9 @@ struct TerminalAuthenticator: Authenticator {
 
     /// Every item here is as near to one program of the user as to another: there is nothing to ask.
     func letIn(
-        _ question: Question, _ offer: TrustOffer, for asker: any Asker
-    ) throws(Refusal) -> TrustAnswer {
-        throw .interactionNotAllowed
+        for asker: any Asker, _ candidate: () -> (question: Question, offer: TrustOffer)?
+    ) throws(Refusal) -> TrustAnswer? {
+        nil
     }
 
     func prove(_ method: PolicyMethod, _ question: Question, for asker: any Asker) throws(Refusal) {

@@ -77,18 +77,22 @@ extension KeychainService {
         _ query: ItemQuery, as operation: PolicyOperation, besides groups: [String],
         _ keychain: OpenKeychain, _ keys: borrowing ClassKeys, for asker: any Asker
     ) throws(Refusal) -> LetIn? {
-        guard
-            let candidate = candidate(query, as: operation, besides: groups, keychain, keys, asker)
-        else { return nil }
-        let item = candidate.item
-        let answer: TrustAnswer
+        guard asker.caller.identity.strength != nil else { return nil }
+        var found: SealedItem?
+        let answer: TrustAnswer?
         do throws(Refusal) {
-            answer = try authentication.letIn(candidate.question, candidate.offer, for: asker)
+            answer = try authentication.letIn(for: asker) {
+                candidate(query, as: operation, besides: groups, keychain, keys, asker).map {
+                    found = $0.item
+                    return ($0.question, $0.offer)
+                }
+            }
         } catch {
             guard error == .cancelled || error == .authenticationFailed else { return nil }
             asker.notes.note(trust: "denied")
             throw error
         }
+        guard let item = found, let answer else { return nil }
         guard asker.isUnchanged() else { throw .notEntitled }
         var choice = answer.choice
         if choice == .session, !authentication.trust.allow(item.reference, for: asker.caller) {

@@ -95,23 +95,27 @@ public final class RequestServer: Sendable {
                 let asker = ConnectedAsker(
                     caller, connection, facts: facts, policyFacts,
                     resolver.surroundings(caller, connection), context: context,
-                    offersTerminal: offersTerminal,
+                    offersTerminal: offersTerminal
+                        && resolver.isInForeground(connection.process),
                     prompterProgram: prompterProgram)
                 guard answer(request, for: asker, on: connection) else { return }
-            case .registerPrompter(let showsWindows):
+            case .registerPrompter(let showsWindows, let server):
+                let shown = resolver.screen(of: caller, connection.process, server)
                 let prompter = Prompter(
-                    connection, showsWindows: showsWindows && resolver.mayShowWindows(caller))
+                    connection, at: shown?.place ?? .terminal(of: caller), shown?.screen,
+                    drawsWindows: showsWindows)
                 serve(prompter: prompter, connection) { prompter throws(Refusal) in
                     // Its turn is held meanwhile, so that no question comes before the welcome.
                     try prompter.take()
                     defer { prompter.giveBack() }
-                    try prompters.register(prompter, for: caller)
+                    try prompters.register(prompter)
                     say(.answer(Answer(), continues: false), to: connection)
                 }
                 return
             case .attachPrompter(let challenge):
-                serve(prompter: Prompter(connection), connection) { prompter throws(Refusal) in
-                    try prompters.attach(prompter, challenge: challenge, for: caller)
+                let prompter = Prompter(connection, at: .terminal(of: caller))
+                serve(prompter: prompter, connection) { prompter throws(Refusal) in
+                    try prompters.attach(prompter, challenge: challenge)
                 }
                 return
             case .promptReply: return

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the installed programs are to the loader, and what they keep of their starter's."""
+
+import os
+import pathlib
+import re
+
+import pytest
+
+import world
+from conftest import ALICE
+from graphical import processes
+
+PROGRAMS = ("bin/keychainctl", "sbin/keychaind", "libexec/keychain/keychain-auth",
+            "libexec/keychain/keychain-fido", "libexec/keychain/keychain-prompter",
+            "libexec/keychain/keychain-tpm", "lib/security/pam_keychain.so")
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_program_takes_libraries_from_the_system_alone_and_closes_its_tables(name):
+    program = world.PREFIX / name
+    dynamic = world.run("readelf", "--dynamic", "--wide", program).stdout
+    assert "RUNPATH" not in dynamic and "RPATH" not in dynamic
+    assert re.search(r"FLAGS_1.*NOW", dynamic)
+    assert "GNU_RELRO" in world.run("readelf", "--program-headers", "--wide", program).stdout
+
+
+def test_every_program_is_among_them():
+    found = {str(path.relative_to(world.PREFIX))
+             for folder in ("bin", "sbin", "libexec/keychain")
+             for path in (world.PREFIX / folder).iterdir() if path.name.startswith("keychain")}
+    assert found <= set(PROGRAMS)
+
+
+def test_which_second_device_is_whose_stands_in_a_file_of_root_s():
+    service = world.TOP / "packaging/pam.d/keychain-companion"
+    keys, = [line for line in service.read_text().splitlines()
+             if not line.startswith("#") and "pam_u2f.so" in line]
+    assert re.search(r" authfile=/etc/\S+( |$)", keys)
+
+
+@pytest.fixture
+def prompter(login):
+    """The installed prompter, with a descriptor and a word from its starter, and less than that."""
+    shell = login(ALICE)
+    shell.send(f"WORD_OF_THE_STARTER=x {world.PREFIX}/libexec/keychain/keychain-prompter --terminal"
+               " 7</etc/passwd <&- 2>&-")
+    shell.terminal.expect("waiting")
+    found, = processes("keychain-prompter")
+    return found
+
+
+def test_the_prompter_closes_what_it_inherits_and_opens_what_it_lacks(prompter):
+    opened = {int(entry.name): os.readlink(entry) for entry in (prompter / "fd").iterdir()}
+    assert "/etc/passwd" not in opened.values()
+    assert opened[0] == opened[2] == "/dev/null"
+
+
+def test_the_prompter_keeps_no_variable_of_its_starter_s(prompter):
+    assert b"WORD_OF_THE_STARTER=x" in (prompter / "environ").read_bytes()
+    assert pointer_to_environment(prompter) == 0
+
+
+def pointer_to_environment(process):
+    """What the C library's `environ` points to in that process."""
+    mapped = next(line for line in (process / "maps").read_text().splitlines()
+                  if line.endswith("/libc.so.6"))
+    symbols = world.run("nm", "--dynamic", "--defined-only", mapped.split()[-1]).stdout
+    offset = next(int(line.split()[0], 16) for line in symbols.splitlines()
+                  if re.search(r" environ(@|$)", line))
+    with open(process / "mem", "rb") as memory:
+        memory.seek(int(mapped.split("-")[0], 16) + offset)
+        return int.from_bytes(memory.read(8), "little")
