@@ -200,7 +200,7 @@ let package = Package(
             "KeychainServiceTests",
             [
                 "KeychainService", "KeychainMessages", "KeychainModel", "KeychainStore",
-                "AccessControl", "KernelKeyring", "LocalSocket", "Secrets",
+                "AccessControl", "KernelKeyring", "LocalSocket", "PolicyCompiler", "Secrets",
             ]),
         tests("KeychainDatabaseTests", ["KeychainDatabase"]),
         tests(
