@@ -170,9 +170,10 @@ extension KeychainService {
         _ needs: Needs, _ purpose: Question.Purpose, _ reason: String?, _ asker: any Asker,
         remarks: [String] = []
     ) -> Question {
-        Question(
-            purpose, names: needs.names, itemCount: needs.items.count, items: Array(needs.items),
-            reason: reason ?? asker.context?.reason, remarks: remarks)
+        let names = needs.names.isEmpty ? needs.passwordNames : needs.names
+        return Question(
+            purpose, names: names, itemCount: max(names.count, needs.items.count),
+            items: Array(needs.items), reason: reason ?? asker.context?.reason, remarks: remarks)
     }
 
     /// The key to items that were made with an application password: from the request's context,
@@ -218,6 +219,8 @@ struct Needs: Sendable {
     private(set) var first: SealedItem?
     /// Some of the items were made with an application password.
     private(set) var usesApplicationPassword = false
+    /// The names of those, which the user is told where a password is all that is asked for.
+    private(set) var passwordNames: [String] = []
     /// What was proven before.
     let evidence: Evidence
 
@@ -238,7 +241,9 @@ struct Needs: Sendable {
 
     private mutating func note(_ item: SealedItem) {
         if first == nil { first = item }
-        if item.accessControl.needsApplicationPassword { usesApplicationPassword = true }
+        guard item.accessControl.needsApplicationPassword else { return }
+        usesApplicationPassword = true
+        if passwordNames.count < Question.mostNames { passwordNames.append(item.shownName) }
     }
 
     mutating func add(_ item: SealedItem, _ judging: Judging) throws(Refusal) {
