@@ -8,7 +8,7 @@
 # make test-counters  what a read makes the daemon do, counted, against Benchmarks/counters.json
 # make compare  DECISIONS=1000000 random decisions of the policy engine, held against the definition
 # make docs   the documentation of the libraries
-# make examples   the example package, built as another package would be
+# make examples   the example package, built as another package would be, and a package with many others
 # make install prefix=/usr
 prefix ?= /usr/local
 CRASH_POINTS ?= 10000
@@ -47,6 +47,7 @@ test: test-swift test-module test-commands test-crash test-system test-counters
 
 test-swift: dependencies
 	SWIFT_BACKTRACE=enable=no swift test --explicit-target-dependency-import-check error
+	scripts/guests imports
 
 test-module: dependencies
 	$(MAKE) -C pam-module test
@@ -78,6 +79,7 @@ docs: dependencies
 
 examples: dependencies
 	scripts/examples
+	scripts/guests names program
 
 bench: build
 	@scripts/install-dependencies bench

@@ -11,9 +11,23 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
+/// Hides from clients the modules that a target imports with `@_implementationOnly`, so that
+/// `Security` can be imported where no C module of this package can be found: in each package of a
+/// client's graph that says `canImport(Security)`.
+///
+/// The check refuses each declaration whose layout or interface would need a hidden module. Swift
+/// 6.3 warns of every such import even so; 6.4 does not where the check is on.
+let hiding: [SwiftSetting] =
+    strict + [
+        .enableExperimentalFeature("CheckImplementationOnly"),
+        .treatWarning("ImplementationOnlyDeprecated", as: .warning),
+    ]
+
 /// A floor of the house: a Swift target with the house's settings and nothing but what it names.
-func floor(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: strict)
+func floor(
+    _ name: String, _ dependencies: [Target.Dependency] = [], settings: [SwiftSetting] = strict
+) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: settings)
 }
 
 func roof(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -37,7 +51,7 @@ let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swif
 let arguments: Target.Dependency = .product(
     name: "ArgumentParser", package: "swift-argument-parser")
 let yams: Target.Dependency = .product(name: "Yams", package: "Yams")
-/// Not swift-certificates, which imports any module called Security.
+/// Not swift-certificates, which imports any module called Security: that would be a circle.
 let cryptography: [Target.Dependency] = [
     .product(name: "Crypto", package: "swift-crypto"),
     .product(name: "CryptoExtras", package: "swift-crypto"),
@@ -47,16 +61,12 @@ let log: Target.Dependency = .product(name: "Logging", package: "swift-log")
 
 let package = Package(
     name: "keychain-services",
+    // The programs are no products: each target that a product reaches takes its name from all
+    // packages that depend on this one. `swift build --product keychaind` works here all the same.
     products: [
         .library(name: "Security", targets: ["Security"]),
         .library(name: "LocalAuthentication", targets: ["LocalAuthentication"]),
         .library(name: "Keychain", targets: ["Keychain"]),
-        .executable(name: "keychaind", targets: ["keychaind"]),
-        .executable(name: "keychain-auth", targets: ["keychain-auth"]),
-        .executable(name: "keychain-tpm", targets: ["keychain-tpm"]),
-        .executable(name: "keychain-fido", targets: ["keychain-fido"]),
-        .executable(name: "keychain-prompter", targets: ["keychain-prompter"]),
-        .executable(name: "keychainctl", targets: ["keychainctl"]),
         // For Benchmarks alone.
         .library(name: "PolicyEngine", targets: ["AccessControl", "PolicyWorlds"]),
     ],
@@ -87,7 +97,7 @@ let package = Package(
         .target(name: "CLoginFrame", path: "pam-module/frame"),
 
         // Doors: one for each outside library.
-        floor("Secrets", ["CSodium"]),
+        floor("Secrets", ["CSodium"], settings: hiding),
         floor("KernelKeyring", ["CKeyutils", "Secrets"]),
         floor("KeychainDatabase", ["CKeychainSQLite"]),
         floor("PAMSession", ["CPAM", "Secrets"]),
@@ -124,7 +134,11 @@ let package = Package(
         // Daemon or own process: the one place that chooses.
         floor(
             "KeychainEndpoints",
-            ["KeychainClient", "KeychainMessages", "KeychainModel", "KeychainService"]),
+            [
+                "KeychainClient", "KeychainMessages", "KeychainModel", "KeychainService",
+                "LocalSocket",
+            ],
+            settings: hiding),
 
         // Faces.
         floor(
@@ -214,7 +228,7 @@ let package = Package(
             ["Security", "KeychainModel", "KeychainMessages", "KeychainWorlds", "Secrets"]),
         guests(
             "LocalAuthenticationTests", .v6,
-            ["LocalAuthentication", "Security", "KeychainModel"]),
+            ["LocalAuthentication", "Security", "KeychainMessages", "KeychainModel"]),
         guests(
             "KeychainTests", .v6,
             [

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Foundation
-internal import KeychainClient
+@_implementationOnly import KeychainClient
 public import KeychainMessages
 public import KeychainModel
-internal import KeychainService
-internal import LocalSocket
+@_implementationOnly import KeychainService
+@_implementationOnly import LocalSocket
 internal import Synchronization
 
 /// Which keychain this process talks to: the daemon, or its own files. Never a silent downgrade:

@@ -8,7 +8,8 @@ internal import Synchronization
 
 extension LAContext {
     func evaluate(_ policy: LAPolicy, _ reason: String) throws {
-        if let problem = obstacle(to: policy) { throw problem }
+        // What was proven in the context before needs no question: the service knows.
+        if let problem = obstacle(to: policy, mustAsk: false) { throw problem }
         try evaluate(policy.constraint, reason)
     }
 
@@ -33,13 +34,13 @@ extension LAContext {
     }
 
     /// Why the policy could not be evaluated; nil where it can.
-    func obstacle(to policy: LAPolicy) -> LAError? {
+    func obstacle(to policy: LAPolicy, mustAsk: Bool) -> LAError? {
         guard state.withLock({ $0.authentication != nil }) else { return LAError(.invalidContext) }
         guard let known = try? Self.capabilities() else { return LAError(.systemCancel) }
         if policy.usesBiometry, known.biometry == .available {
             state.withLock { $0.domainState = Data(known.biometryState) }
         }
-        return policy.obstacle(known).map { LAError($0) }
+        return policy.obstacle(known, mustAsk: mustAsk).map { LAError($0) }
     }
 }
 
@@ -59,7 +60,7 @@ extension LAPolicy {
         }
     }
 
-    fileprivate func obstacle(_ known: Capabilities) -> LAError.Code? {
+    func obstacle(_ known: Capabilities, mustAsk: Bool) -> LAError.Code? {
         let biometry: LAError.Code? =
             switch known.biometry {
             case .none: .biometryNotAvailable
@@ -67,14 +68,17 @@ extension LAPolicy {
             case .available: nil
             }
         guard known.passcode || known.presence else { return .passcodeNotSet }
-        switch self {
-        case .deviceOwnerAuthentication: return nil
-        case .deviceOwnerAuthenticationWithBiometrics: return biometry
-        case .deviceOwnerAuthenticationWithCompanion:
-            return known.companion ? nil : .companionNotAvailable
-        case .deviceOwnerAuthenticationWithBiometricsOrCompanion:
-            return known.companion ? nil : biometry
-        }
+        let missing: LAError.Code? =
+            switch self {
+            case .deviceOwnerAuthentication: nil
+            case .deviceOwnerAuthenticationWithBiometrics: biometry
+            case .deviceOwnerAuthenticationWithCompanion:
+                known.companion ? nil : .companionNotAvailable
+            case .deviceOwnerAuthenticationWithBiometricsOrCompanion:
+                known.companion ? nil : biometry
+            }
+        // It could be proven, but there is no terminal and no prompter to ask on.
+        return missing ?? (known.interaction || !mustAsk ? nil : .notInteractive)
     }
 }
 

@@ -5,7 +5,8 @@ public import KeychainEndpoints
 public import KeychainMessages
 internal import KeychainModel
 internal import Secrets
-public import Security
+// Its names come with this module, as by the headers of Apple's.
+@_exported public import Security
 internal import Synchronization
 
 /// Authenticates the user, and holds what was proven for later requests that are made in it
@@ -72,7 +73,7 @@ open class LAContext: NSObject, @unchecked Sendable {
     /// Whether the user could be asked for what the policy needs, on this machine and as it is set
     /// up; asks nobody.
     open func canEvaluatePolicy(_ policy: LAPolicy, error: NSErrorPointer) -> Bool {
-        let problem = obstacle(to: policy)
+        let problem = obstacle(to: policy, mustAsk: true)
         if let problem { unsafe error?.pointee = problem as NSError }
         return problem == nil
     }

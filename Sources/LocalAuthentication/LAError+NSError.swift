@@ -9,18 +9,18 @@ extension LAError: _ObjectiveCBridgeable {
     }
 
     public static func _forceBridgeFromObjectiveC(_ object: NSError, result: inout LAError?) {
-        result = LAError(_nsError: object)
+        result = LAError(known: object)
     }
 
     public static func _conditionallyBridgeFromObjectiveC(
         _ object: NSError, result: inout LAError?
     ) -> Bool {
-        result = LAError(_nsError: object)
+        result = LAError(known: object)
         return result != nil
     }
 
     public static func _unconditionallyBridgeFromObjectiveC(_ object: NSError?) -> LAError {
-        object.flatMap(LAError.init(_nsError:)) ?? LAError(.authenticationFailed)
+        object.map(LAError.init(_nsError:)) ?? LAError(.authenticationFailed)
     }
 }
 

@@ -36,8 +36,14 @@ public struct LAError: CustomNSError, Equatable, Hashable, Sendable {
 
     public init(_ code: Code, userInfo: [String: Any] = [:]) { self.code = code }
 
+    /// Of an error object of this domain. Any other object, and a code that is not known here, can't
+    /// be told from a failure, and never becomes anything milder.
+    public init(_nsError error: NSError) {
+        self = LAError(known: error) ?? LAError(.authenticationFailed)
+    }
+
     /// Of an error object of this domain; nil for any other.
-    public init?(_nsError error: NSError) {
+    init?(known error: NSError) {
         guard error.domain == LAErrorDomain, let code = Code(rawValue: error.code) else {
             return nil
         }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import CSodium
 
 /// Keyed BLAKE2b: for index entries that only the key's holder can make or check, and for deriving
 /// one key from another.

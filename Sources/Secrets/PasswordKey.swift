@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import CSodium
 
 /// How a password becomes a key: Argon2id's cost and the salt, as the keybag's file keeps them.
 public struct PasswordParameters: Sendable, Equatable {
@@ -68,13 +67,12 @@ public enum PasswordKey {
                 // Safe: sodium reads the borrowed password and salt, writes `byteCount` bytes.
                 let result = unsafe out.withUnsafeMutableBytes { out in
                     unsafe password.withUnsafeBytes { password in
-                        unsafe crypto_pwhash(
+                        unsafe crypto_pwhash_argon2id13(
                             out.assumingMemoryBound(to: UInt8.self).baseAddress!,
                             UInt64(byteCount),
                             password.assumingMemoryBound(to: CChar.self).baseAddress!,
                             UInt64(password.count), parameters.salt,
-                            UInt64(parameters.passes), Int(parameters.memoryKiB) * 1024,
-                            crypto_pwhash_alg_argon2id13())
+                            UInt64(parameters.passes), Int(parameters.memoryKiB) * 1024)
                     }
                 }
                 guard result == 0 else { throw .outOfMemory }

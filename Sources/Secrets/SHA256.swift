@@ -1,26 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import CSodium
 
 /// SHA-256 of public bytes that come in pieces: what policies name programs by.
 public struct SHA256: Sendable {
-    private var state = crypto_hash_sha256_state()
+    /// The memory of libsodium's state, in words, as its alignment is theirs. A stored property of
+    /// the C type would tie this type's layout to a module that clients don't see.
+    private var words: [UInt64]
 
     public init() {
+        let size = MemoryLayout<UInt64>.size
+        words = Array(repeating: 0, count: (crypto_hash_sha256_statebytes() + size - 1) / size)
         // Safe: the state is this value's own.
-        _ = unsafe crypto_hash_sha256_init(&state)
+        unsafe words.withUnsafeMutableBytes { unsafe crypto_hash_sha256_init($0.baseAddress!) }
     }
 
     public mutating func update(_ bytes: [UInt8]) {
         // Safe: reads the array's bytes.
-        _ = unsafe crypto_hash_sha256_update(&state, bytes, UInt64(bytes.count))
+        unsafe words.withUnsafeMutableBytes {
+            unsafe crypto_hash_sha256_update($0.baseAddress!, bytes, UInt64(bytes.count))
+        }
     }
 
     /// 32 bytes.
     public func digest() -> [UInt8] {
-        var state = self.state
+        var words = self.words
         var digest = [UInt8](repeating: 0, count: 32)
-        // Safe: the array has room for all of it.
-        _ = unsafe crypto_hash_sha256_final(&state, &digest)
+        // Safe: the array has room for all of it; the state is a copy.
+        unsafe words.withUnsafeMutableBytes {
+            unsafe crypto_hash_sha256_final($0.baseAddress!, &digest)
+        }
         return digest
     }
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import CSodium
 
 /// A 32-byte XChaCha20-Poly1305 key: seals bytes together with what they belong to, and opens them
 /// only where they belong.
@@ -37,10 +36,10 @@ public struct SealingKey: ~Copyable, Sendable {
                 unsafe plain.withUnsafeBytes { message in
                     unsafe key.withUnsafeBytes { key in
                         _ = unsafe crypto_aead_xchacha20poly1305_ietf_encrypt(
-                            out.baseAddress! + Self.nonceBytes, nil,
+                            out.baseAddress! + Self.nonceBytes,
                             message.assumingMemoryBound(to: UInt8.self).baseAddress,
                             UInt64(message.count),
-                            context, UInt64(context.count), nil, out.baseAddress!,
+                            context, UInt64(context.count), out.baseAddress!,
                             key.assumingMemoryBound(to: UInt8.self).baseAddress!)
                     }
                 }
@@ -79,7 +78,7 @@ extension RawSpan {
                             let start = unsafe sealed.assumingMemoryBound(to: UInt8.self)
                                 .baseAddress!
                             return unsafe crypto_aead_xchacha20poly1305_ietf_decrypt(
-                                plain.assumingMemoryBound(to: UInt8.self).baseAddress, nil, nil,
+                                plain.assumingMemoryBound(to: UInt8.self).baseAddress,
                                 start + 24, UInt64(sealed.count - 24),
                                 context, UInt64(context.count), start,
                                 key.assumingMemoryBound(to: UInt8.self).baseAddress!)

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import CSodium
 internal import Glibc
 
 /// A place in locked memory that one secret occupies until it is released.

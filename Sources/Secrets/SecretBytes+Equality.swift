@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import CSodium
 
 extension SecretBytes {
     /// Takes as long for secrets of one length whatever they hold.

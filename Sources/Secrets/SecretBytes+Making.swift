@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import CSodium
 
 extension SecretBytes {
     /// A fresh key or nonce from the system's random source.

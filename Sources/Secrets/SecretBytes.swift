@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import CSodium
 
 /// Holds a key or a plaintext in locked, guarded memory that no core dump contains, and wipes it at
 /// the end of its life. The only type a secret may live in.

@@ -157,6 +157,12 @@ import Testing
         #expect(text.contains("and 47 more"))
         #expect(!text.contains("not verified"))
     }
+
+    @Test func `an item without a name is an item all the same`() {
+        let question = Question(.read, names: [], itemCount: 0, reason: nil)
+        let text = question.text(for: Self.caller(.trustedExecutable("/usr/bin/git")))
+        #expect(text == "/usr/bin/git wants to read a keychain item.")
+    }
 }
 
 @Suite struct LimitTests {

@@ -147,9 +147,16 @@ private let numbers: [(LAError.Code, Int)] = [
     @Test func `what others throw is no LAError`() {
         let other = NSError(domain: "other", code: -2)
         #expect(other as any Error as? LAError == nil)
-        #expect(LAError(_nsError: other) == nil)
         let unknown = NSError(domain: LAErrorDomain, code: 99)
-        #expect(unknown as any Error as? LAError == nil && LAError(_nsError: unknown) == nil)
-        #expect(LAError(_nsError: NSError(domain: LAErrorDomain, code: -9))?.code == .appCancel)
+        #expect(unknown as any Error as? LAError == nil)
+    }
+
+    @Test func `one is made of any error object, of what is not known here a failure`() {
+        let known: LAError = LAError(_nsError: NSError(domain: LAErrorDomain, code: -9))
+        #expect(known.code == .appCancel)
+        let unknown = NSError(domain: LAErrorDomain, code: 99)
+        #expect(LAError(_nsError: unknown).code == .authenticationFailed)
+        let other = NSError(domain: "other", code: -2)
+        #expect(LAError(_nsError: other).code == .authenticationFailed)
     }
 }

@@ -14,6 +14,21 @@ import Testing
         #expect(CFDataCreate(nil, [1], -1) == nil)
     }
 
+    @Test func `data that copies nothing leaves the bytes to their owner, or frees them`() throws {
+        let bytes = UnsafeMutablePointer<UInt8>.allocate(capacity: 2)
+        bytes.initialize(from: [1, 2], count: 2)
+        var data: CFData? = CFDataCreateWithBytesNoCopy(nil, bytes, 2, kCFAllocatorNull)
+        #expect(CFDataGetBytePtr(data) == UnsafePointer(bytes))
+        data = nil
+        #expect(bytes[1] == 2)
+        bytes.deallocate()
+        let own = malloc(2)!.assumingMemoryBound(to: UInt8.self)
+        own.initialize(from: [3, 4], count: 2)
+        let owning = CFDataCreateWithBytesNoCopy(kCFAllocatorDefault, own, 2, kCFAllocatorDefault)
+        #expect(owning as Data? == Data([3, 4]))
+        #expect(CFDataCreateWithBytesNoCopy(nil, own, -1, kCFAllocatorNull) == nil)
+    }
+
     @Test(arguments: [
         CFRange(location: 3, length: 2), CFRange(location: -1, length: 2),
         CFRange(location: 0, length: -1), CFRange(location: .max, length: .max),

@@ -16,13 +16,34 @@ import Testing
         #expect(SecKeyCopyExternalRepresentation(key, nil) as Data? == data)
         #expect(SecKeyGetBlockSize(key) == block)
         let attributes = try #require(SecKeyCopyAttributes(key) as? [String: Any])
-        #expect(attributes["bsiz"] as? Int == bits && attributes["kcls"] as? Int == 1)
+        #expect(attributes["bsiz"] as? Int == bits)
         let publicKey = try #require(SecKeyCopyPublicKey(key))
         let publicData = try #require(SecKeyCopyExternalRepresentation(publicKey, nil) as Data?)
         let again = Fixture.key(publicData, type as NSString, kSecAttrKeyClassPublic)
         #expect(again == publicKey && publicKey != key)
         let label = (SecKeyCopyAttributes(publicKey) as? [String: Any])?["klbl"] as? Data
         #expect(label?.count == 20 && label == attributes["klbl"] as? Data)
+    }
+
+    @Test(arguments: [
+        (Fixture.rsaKey, kSecAttrKeyTypeRSA), (Fixture.leafKey, kSecAttrKeyTypeECSECPrimeRandom),
+        (Fixture.ed25519Key, kSecAttrKeyTypeEd25519),
+    ])
+    func `tell their type and class by the constants, as programs force them to be`(
+        _ data: Data, _ type: CFString
+    ) throws {
+        let key = try #require(Fixture.key(data, type))
+        let publicKey = try #require(SecKeyCopyPublicKey(key))
+        for (half, keyClass) in [
+            (key, kSecAttrKeyClassPrivate), (publicKey, kSecAttrKeyClassPublic),
+        ] {
+            let attributes = try #require(SecKeyCopyAttributes(half)) as NSDictionary
+            #expect(attributes[kSecAttrKeyClass] as? String == keyClass as String)
+            #expect(attributes[kSecAttrKeyType] as? String == type as String)
+            // Attributes are good for a query, or for making the key again.
+            let bytes = try #require(SecKeyCopyExternalRepresentation(half, nil))
+            #expect(SecKeyCreateWithData(bytes, attributes, nil) == half)
+        }
     }
 
     @Test func `of RSA are kept as PKCS 1, however they were written`() throws {

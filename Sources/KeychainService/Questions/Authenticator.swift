@@ -120,8 +120,9 @@ public struct Question: Sendable, Equatable {
 
     private var things: String {
         let shown = names.prefix(3).map { ShownText.quoted($0, longest: 60) }
-        let list = shown.isEmpty ? "an item" : shown.joined(separator: ", ")
-        return itemCount > shown.count && !shown.isEmpty
+        guard !shown.isEmpty else { return "a keychain item" }
+        let list = shown.joined(separator: ", ")
+        return itemCount > shown.count
             ? "\(list) and \(itemCount - shown.count) more keychain items"
             : "the keychain item \(list)"
     }

@@ -194,9 +194,10 @@ extension KeychainService {
         _ needs: Needs, _ purpose: Question.Purpose, _ reason: String?, _ asker: any Asker,
         remarks: [String] = []
     ) -> Question {
-        Question(
-            purpose, names: needs.names, itemCount: needs.items.count, items: Array(needs.items),
-            reason: reason ?? asker.context?.reason,
+        let names = needs.names.isEmpty ? needs.passwordNames : needs.names
+        return Question(
+            purpose, names: names, itemCount: max(names.count, needs.items.count),
+            items: Array(needs.items), reason: reason ?? asker.context?.reason,
             remarks: remarks + needs.reaches.remarks(ofOthers: needs.hasOthers, for: asker))
     }
 
@@ -271,6 +272,8 @@ struct Needs: Sendable {
     private(set) var hasOthers = false
     /// How far what is proven will count.
     private(set) var reaches: Set<ProofReach> = []
+    /// The names of those, which the user is told where a password is all that is asked for.
+    private(set) var passwordNames: [String] = []
     /// What was proven before.
     let evidence: Evidence
 
@@ -294,7 +297,7 @@ struct Needs: Sendable {
         guard item.accessControl.needsApplicationPassword,
             passwordItems.count < Question.mostNames
         else { return }
-        passwordItems.insert(item.reference)
+        if passwordItems.insert(item.reference).inserted { passwordNames.append(item.shownName) }
     }
 
     mutating func add(_ item: SealedItem, _ judging: Judging) throws(Refusal) {

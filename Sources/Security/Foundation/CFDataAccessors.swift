@@ -25,6 +25,19 @@ public func CFDataCreate(
     return unsafe NSData(bytes: bytes, length: length)
 }
 
+/// The bytes themselves, which must outlive the data; nil where the length is negative. Unless
+/// `bytesDeallocator` is `kCFAllocatorNull`, they are from `malloc`, and the data frees them.
+public func CFDataCreateWithBytesNoCopy(
+    _ allocator: CFAllocator!, _ bytes: UnsafePointer<UInt8>!, _ length: CFIndex,
+    _ bytesDeallocator: CFAllocator!
+) -> CFData! {
+    guard length >= 0 else { return nil }
+    // Safe: the caller says that there are `length` bytes; immutable data writes to none of them.
+    return unsafe NSData(
+        bytesNoCopy: UnsafeMutableRawPointer(mutating: bytes), length: length,
+        freeWhenDone: bytesDeallocator !== kCFAllocatorNull)
+}
+
 public func CFDataGetLength(_ data: CFData!) -> CFIndex { data.length }
 
 /// Good for as long as the data lives.

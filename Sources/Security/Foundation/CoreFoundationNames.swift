@@ -42,8 +42,10 @@ nonisolated(unsafe) public let kCFBundleVersionKey: CFString! = "CFBundleVersion
 public let kCFBooleanTrue: CFBoolean! = NSNumber(value: true)
 public let kCFBooleanFalse: CFBoolean! = NSNumber(value: false)
 public let kCFNull: CFNull! = NSNull()
-/// The default; no other allocator exists here.
+/// The memory of `malloc` and `free`.
 public let kCFAllocatorDefault: CFAllocator! = nil
+/// Allocates nothing and frees nothing: for memory that stays its owner's.
+public let kCFAllocatorNull: CFAllocator! = CFAllocator()
 
 public final class CFAllocator: NSObject, @unchecked Sendable {}
 

@@ -35,10 +35,15 @@ public func SecKeyCopyExternalRepresentation(
     Data(key.secret.bytes.releasedFromLockedMemory()) as NSData
 }
 
-/// What the key is and may be used for, by the names of an item's attributes.
+/// What the key is and may be used for, by the names of an item's attributes. Its type and class are
+/// constants such as `kSecAttrKeyTypeRSA`, as on Apple's systems, where those of an item are numbers.
 public func SecKeyCopyAttributes(_ key: SecKey) -> CFDictionary? {
     let dictionary = NSMutableDictionary()
     for (name, value) in key.attributes { dictionary[name.rawValue as NSString] = value.object }
+    for name in [AttributeName.type, .keyClass] {
+        guard case .number(let code)? = key.attributes[name] else { continue }
+        dictionary[name.rawValue as NSString] = String(code) as NSString
+    }
     return dictionary
 }
 

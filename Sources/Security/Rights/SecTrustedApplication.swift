@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
+internal import KeychainEndpoints
 internal import KeychainModel
-internal import LocalSocket
 
 /// A program that an item may let in beside its access group: part of a ``SecAccess``.
 public final class SecTrustedApplication: NSObject, @unchecked Sendable {
@@ -24,12 +24,12 @@ public final class SecTrustedApplication: NSObject, @unchecked Sendable {
 extension SecTrustedApplication {
     /// The calling program; nil where the kernel does not tell its file.
     static func own() -> SecTrustedApplication? {
-        InstalledProgram.ownPath().map { SecTrustedApplication(.own, path: $0) }
+        ProgramFile.own().map { SecTrustedApplication(.own, path: $0) }
     }
 
     /// The program of a file that exists; links are followed, as the kernel follows them.
     convenience init?(path: String) {
-        guard let path = InstalledProgram.resolved(path) else { return nil }
+        guard let path = ProgramFile.resolved(path) else { return nil }
         self.init(.identity("exe:" + path), path: path)
     }
 }
