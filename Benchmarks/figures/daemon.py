@@ -136,6 +136,11 @@ def at_once(table, house):
         table.add(f"{many} program{'s' * (many > 1)}", rate, "/s",
                   least=15_000 if many == 16 else None, note=f"{rate / top:.2f} of the best")
     table.add("the least of them, of the best", min(best.values()) / top, "", least=0.8)
+    # One program alone waits for its answers, and so leaves a second core idle.
+    kept = min(rate / max(best[fewer] for fewer in best if fewer <= many)
+               for many, rate in best.items())
+    table.add("the most that is lost to fewer programs at once", kept, "", least=0.8,
+              note="of what fewer reach")
     try:
         counted = counting.Counted(house.daemon.pid, ["all=call", counting.call("futex"),
                                                       "switches=switch"])
