@@ -209,16 +209,19 @@ def unlocks(table, house):
         program.order(f"read 100 {SMALL}")
         program.order("lock")
         wrong.append(program.order("unlock no-horse")["p50_us"] / 1e3)
-        now = time.monotonic_ns()
-        beside.terminal.sendline(f"reads {SMALL} {now} {now + 400_000_000}")
         right.append(program.order(f"unlock {PASSWORD}")["p50_us"] / 1e3)
         first.append(program.order("first")["p50_us"])
+        program.order("lock")
+        now = time.monotonic_ns()
+        beside.terminal.sendline(f"reads {SMALL} {now} {now + 400_000_000}")
+        program.order(f"unlock {PASSWORD}")
         busy.append(beside.heard())
     program.end()
     beside.end()
     table.add("with the right password, p50", median(right), "ms")
     table.add("with a wrong one: Argon2id, and nothing after it", median(wrong), "ms")
-    table.add("what the right one takes longer", median(right) - median(wrong), "ms", most=5)
+    # What is added to the derivation is told by the quickest: the rest is the machine's.
+    table.add("what the right one takes longer", min(right) - min(wrong), "ms", most=5)
     table.add("first read after it", median(first), "µs")
     table.add("another user's read p99 meanwhile, × quiet",
               median(each["p99_us"] for each in busy) / quiet["p99_us"], "×",
