@@ -195,7 +195,7 @@ let package = Package(
             "KeychainServiceTests",
             [
                 "KeychainService", "KeychainMessages", "KeychainModel", "AccessControl",
-                "KernelKeyring", "LocalSocket", "Secrets",
+                "KernelKeyring", "LocalSocket", "PolicyCompiler", "Secrets",
             ]),
         tests(
             "KeychainStoreTests",

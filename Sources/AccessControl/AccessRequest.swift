@@ -14,7 +14,7 @@ public struct AccessRequest: Sendable {
         /// What policies ask about items; empty where there are none.
         public let facts: PolicyFacts
         /// How the caller comes to know of it, where it is not by its group or a rule.
-        public let admission: Admission
+        public var admission: Admission
 
         public init(
             reference: ItemReference, accessGroup: String, accessControl: ItemAccessControl,
@@ -101,6 +101,16 @@ public struct AccessRequest: Sendable {
             self.provable = provable
             self.facts = facts
             self.day = day
+        }
+
+        /// The same moment and caller, for something else that a call does.
+        public func of(
+            _ operation: ItemOperation, as policyOperation: PolicyOperation,
+            callerGroups: [String]? = nil
+        ) -> Self {
+            Self(
+                operation, as: policyOperation, callerGroups: callerGroups ?? self.callerGroups,
+                keychain: keychain, mayAsk: mayAsk, provable: provable, facts: facts, day: day)
         }
     }
 

@@ -38,7 +38,9 @@ extension PolicyMethod {
         case .factor(.passcode): "keychain-passcode"
         case .factor(.biometry): "keychain-biometry"
         case .factor(.companion): "keychain-companion"
-        case .factor(.biometryCurrentSet), .factor(.confirm), .factor(.appPassword): nil
+        case .factor(.biometryCurrentSet), .factor(.confirm), .factor(.appPassword),
+            .factor(.login):
+            nil
         case .pam(let service): service.string
         }
     }

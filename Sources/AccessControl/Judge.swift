@@ -125,7 +125,7 @@ extension AccessRequest {
             && requirement.cheapestProof(given: evidence, available: circumstances.provable) != nil
     }
 
-    fileprivate func policyRequest(_ evidence: Evidence) -> PolicyRequest {
+    func policyRequest(_ evidence: Evidence) -> PolicyRequest {
         var facts = circumstances.facts.with(item: item.facts)
         facts[.member] = .known(isOwn)
         facts.isLetIn = isLetIn

@@ -54,7 +54,7 @@ extension PolicyMethod {
         case .factor(.presence): 2
         case .factor(.biometry), .factor(.biometryCurrentSet), .factor(.confirm): 3
         case .factor(.companion): 4
-        case .factor(.passcode), .factor(.appPassword): 5
+        case .factor(.passcode), .factor(.appPassword), .factor(.login): 5
         case .pam: 6
         }
     }

@@ -39,7 +39,7 @@ import Testing
     }
 
     private static let reads: Set<PolicyOperation> = [
-        .readSecret, .readAttributes, .sign, .decrypt, .derive,
+        .readSecret, .readAttributes, .list, .sign, .decrypt, .derive,
     ]
 
     @Test(arguments: PolicyOperation.allCases)

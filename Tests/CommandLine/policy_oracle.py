@@ -14,8 +14,8 @@ import yaml
 from z3 import And, Bool, BoolVal, Implies, Int, Not, Or, Solver, unsat
 
 OPERATIONS = ["read-secret", "read-attributes", "add", "update", "delete", "sign", "decrypt",
-              "derive", "export", "change-acl", "unlock"]
-READ = ["read-secret", "read-attributes", "sign", "decrypt", "derive"]
+              "derive", "export", "change-acl", "unlock", "move", "list"]
+READ = ["read-secret", "read-attributes", "list", "sign", "decrypt", "derive"]
 # Of each field the values that there are, `other` for all that no pattern is like.
 TEXTS = {
     "subject.user": ["ann", "bob", "other"], "subject.exe": ["/bin/a", "/bin/b", "/opt/c", "other"],

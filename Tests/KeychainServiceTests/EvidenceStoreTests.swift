@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import AccessControl
+import Foundation
 import KeychainMessages
 import KeychainModel
+import LocalSocket
 import Testing
 
 @testable import KeychainService
@@ -11,6 +13,7 @@ private struct TestAsker: Asker {
     var caller: Caller
     var context: AuthenticationContext?
     var process: EvidencePlaces.Process?
+    private let parent: EvidencePlaces.Process?
     let offersTerminal = false
     let notes = RequestNotes()
     func policyFacts(_ asked: AskedFacts) -> PolicyFacts { PolicyFacts() }
@@ -23,15 +26,21 @@ private struct TestAsker: Asker {
 
     init(
         user: UInt32 = 1000, session: Int32? = 7, process: Int32? = 42, tty: UInt32? = 3,
-        program: Caller.Identity = .unknown
+        parent: Int32? = nil,
+        program: Caller.Identity = .trustedExecutable("/usr/bin/git")
     ) {
         caller = Caller(
             user: user, process: process ?? 0, identity: program,
             session: session.map(SessionID.init), terminal: tty, accessGroups: [])
-        self.process = process.map {
-            .init(id: $0, startTime: 99, executableDevice: 1, executableInode: 2)
-        }
+        self.process = process.map(Self.place)
+        self.parent = parent.map(Self.place)
     }
+
+    private static func place(_ id: Int32) -> EvidencePlaces.Process {
+        .init(id: id, startTime: 99, executableDevice: 1, executableInode: 2)
+    }
+
+    func descends(from process: EvidencePlaces.Process) -> Bool { process == parent }
 
     func terminal() -> EvidencePlaces.Terminal? {
         caller.terminal.map { .init(device: $0, leader: 5, leaderStart: 6) }
@@ -114,10 +123,73 @@ private struct TestAsker: Asker {
         #expect(scopes(TestAsker().with(context)).count == 64)
     }
 
-    @Test func `what PAM proved at login is the session's`() {
-        store.add(.factor(.passcode), of: 1000, in: SessionID(rawValue: 7))
-        #expect(scopes(TestAsker().with(context)) == [.session])
+    @Test func `a login is the session's, and proves that it was a login`() {
+        store.addLogin(of: 1000, in: SessionID(rawValue: 7))
+        let proofs = store.evidence(for: TestAsker().with(context)).proofs
+        #expect(proofs.map(\.scope) == [.session])
+        #expect(proofs.map(\.method) == [.factor(.login)])
         #expect(scopes(TestAsker(session: nil)) == [])
+    }
+
+    @Test func `what an earlier version kept of a login is forgotten`() throws {
+        var places = EvidencePlaces()
+        places.session = 7
+        func kept(_ factor: PolicyFactor) throws -> Proof? {
+            let proof = Proof(method: .factor(factor), given: .now, context: nil, places: places)
+            return Proof(try #require(proof.record))
+        }
+        #expect(try kept(.passcode) == nil)
+        #expect(try kept(.presence) == nil)
+        #expect(try kept(.login)?.method == .factor(.login))
+    }
+
+    @Test func `on a terminal a proof serves the program that it was given to`() {
+        store.add([.factor(.passcode)], for: TestAsker())
+        let ssh = Caller.Identity.trustedExecutable("/usr/bin/ssh")
+        #expect(scopes(TestAsker(process: 43)) == [.tty])
+        #expect(scopes(TestAsker(process: 43, program: ssh)) == [.session])
+        #expect(scopes(TestAsker(process: 43, program: .unknown)) == [.session])
+    }
+
+    @Test func `where no terminal is, a proof serves the process and its children`() {
+        store.add([.factor(.passcode)], for: TestAsker(tty: nil))
+        #expect(scopes(TestAsker(process: 43, tty: nil, parent: 42)) == [.tty])
+        #expect(scopes(TestAsker(process: 43, tty: nil)) == [.session])
+        #expect(scopes(TestAsker(process: 43, tty: 3, parent: 42)) == [.session])
+        store.forget(1000)
+        store.add([.factor(.passcode)], for: TestAsker(tty: 3))
+        #expect(scopes(TestAsker(process: 43, tty: nil, parent: 42)) == [.session])
+        #expect(scopes(TestAsker(process: 43, tty: 4, parent: 42)) == [.session])
+    }
+
+    @Test func `a child knows the process that it descends from, and no other`() throws {
+        let own = try #require(PinnedProcess(pid: getpid(), pidfd: nil))
+        let place = try #require(EvidencePlaces.Process(own, running: own.executable()))
+        let child = try ChildProcess(
+            executable: "/bin/sh", arguments: ["-c", "read line"], environment: [], passing: [],
+            newSession: false)
+        defer { child.kill() }
+        let pinned = try #require(PinnedProcess(pid: child.id, pidfd: nil))
+        #expect(place.isAncestor(of: pinned))
+        #expect(!place.isAncestor(of: own))
+        var other = EvidencePlaces.Process(
+            id: place.id, startTime: place.startTime + 1,
+            executableDevice: place.executableDevice, executableInode: place.executableInode)
+        #expect(!other.isAncestor(of: pinned))
+        other = EvidencePlaces.Process(
+            id: place.id, startTime: place.startTime, executableDevice: place.executableDevice,
+            executableInode: place.executableInode + 1)
+        #expect(!other.isAncestor(of: pinned))
+    }
+
+    @Test func `a terminal is called what people call it`() {
+        func name(_ device: UInt32) -> String? {
+            EvidencePlaces.Terminal(device: device, leader: 1, leaderStart: 1).name
+        }
+        #expect(name(0x8800) == "pts/0")
+        #expect(name(0x10_882C) == "pts/300")
+        #expect(name(0x0402) == "tty2")
+        #expect(name(0x0440) == nil)
     }
 
     @Test(arguments: [(1, 0), (60, 0), (1_000_000, 0), (-1, 1), (-43_190, 1), (-43_201, 0)])
@@ -152,8 +224,9 @@ private struct TestAsker: Asker {
     }
 
     @Test func `a yes to nobody, or about nothing, is not kept`() {
-        store.add([.factor(.confirm)], for: TestAsker(), about: [Self.item(1)])
-        #expect(store.evidence(for: TestAsker()).isEmpty)
+        let unknown = TestAsker(program: .unknown)
+        store.add([.factor(.confirm)], for: unknown, about: [Self.item(1)])
+        #expect(store.evidence(for: unknown).isEmpty)
         let git = TestAsker(program: .trustedExecutable("/usr/bin/git"))
         store.add([.factor(.confirm)], for: git)
         store.add([.factor(.confirm)], for: git, about: (0..<65).map(Self.item))

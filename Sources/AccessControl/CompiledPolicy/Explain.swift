@@ -41,6 +41,22 @@ extension CompiledPolicy {
         return decision
     }
 
+    /// How far the proofs count that the request's evidence does not hold yet, by the rules in force.
+    func reaches(of request: PolicyRequest) -> Set<ProofReach> {
+        var reaches: Set<ProofReach> = []
+        for matches in matches(admit(request), [.decide]) {
+            for statement in matches.statements
+            where kind(of: statement) == .require && enforces(statement, on: request.day) {
+                let demand = image.demand(Int(image.word(.statements, statement, 1)))
+                guard !demand.isMet(by: request.evidence, for: matches.operation),
+                    let reach = ProofReach(demand, for: matches.operation)
+                else { continue }
+                reaches.insert(reach)
+            }
+        }
+        return reaches
+    }
+
     /// The numbers of all rules and scopes that match, ascending, whatever comes of it and whether
     /// they are in force.
     public func statements(matching request: PolicyRequest) -> [Int] {

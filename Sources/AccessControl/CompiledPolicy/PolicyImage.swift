@@ -62,7 +62,7 @@ struct PolicyImage: Sendable, Equatable {
     }
 
     static let magic: [UInt32] = [0x4C50_434B, 0x0A1A_5943]  // "KCPL", "CY", ^Z, newline
-    static let version: UInt32 = 3
+    static let version: UInt32 = 4
     /// Magic, version, number of words, checksum.
     static let headerLength = 6
     static let directoryLength = headerLength + 2 * Section.allCases.count

@@ -113,6 +113,7 @@ extension PolicySet {
                 "built-in.no-export", .forbid("The machine's policies cannot be used."),
                 [
                     PolicyOperations(.export), PolicyOperations(.changeACL),
+                    PolicyOperations(.move),
                     PolicyOperations(.unlock),
                 ]),
             rule(

@@ -11,12 +11,12 @@ struct QuickFacts: Equatable {
     var choices: UInt32 = 0
     var needs: UInt32 = 0
 
-    private static let classShift: UInt32 = 12
-    private static let sessionShift: UInt32 = 19
-    static let anyClass: UInt32 = 1 << 17
-    static let anySession: UInt32 = 1 << 25
-    private static let carry: UInt32 = 0x7FF | 0x3F << classShift | 0x7F << sessionShift
-    private static let carried: UInt32 = 1 << 11 | 1 << 18 | 1 << 26
+    private static let classShift: UInt32 = 14
+    private static let sessionShift: UInt32 = 21
+    static let anyClass: UInt32 = 1 << 19
+    static let anySession: UInt32 = 1 << 27
+    private static let carry: UInt32 = 0x1FFF | 0x3F << classShift | 0x7F << sessionShift
+    private static let carried: UInt32 = 1 << 13 | 1 << 20 | 1 << 28
     private static let booleans: [BooleanField] = [
         .trustedExe, .tty, .member, .remote, .active, .screenLocked, .unlocked, .passcodeSet,
     ]

@@ -68,6 +68,7 @@ extension PolicyFactor {
         case .confirm: 4
         case .companion: 5
         case .appPassword: 6
+        case .login: 7
         }
     }
 

@@ -10,6 +10,9 @@ public enum PolicyFactor: String, Sendable, Hashable, CaseIterable {
     case confirm
     case companion
     case appPassword = "app-password"
+    /// The password that opened the keychain at the login. Nobody can be asked for it, and it stands
+    /// for no other factor: every program of the login has it.
+    case login
 }
 
 /// What must be proven: `require:` of a rule, `resource.constraint` of a request.

@@ -14,8 +14,12 @@ public enum PolicyOperation: String, Sendable, Hashable, CaseIterable {
     case changeACL = "change-acl"
     /// A login that carries no password opens the keychain with what its owner enrolled for it.
     case unlock
+    /// An update gives the item to another access group, whose programs open it from then on.
+    case move
+    /// A search for more than one item finds another program's.
+    case list
 
-    /// Place in tables: 0..<11.
+    /// Place in tables: 0..<13.
     public var index: Int {
         switch self {
         case .readSecret: 0
@@ -29,6 +33,8 @@ public enum PolicyOperation: String, Sendable, Hashable, CaseIterable {
         case .export: 8
         case .changeACL: 9
         case .unlock: 10
+        case .move: 11
+        case .list: 12
         }
     }
 }
@@ -40,10 +46,12 @@ public struct PolicyOperations: OptionSet, Sendable, Hashable {
     public init(_ operation: PolicyOperation) { rawValue = 1 << UInt16(operation.index) }
 
     public static let useKey: Self = [Self(.sign), Self(.decrypt), Self(.derive)]
-    public static let write: Self = [Self(.add), Self(.update), Self(.delete)]
-    public static let all = Self(rawValue: (1 << 11) - 1)
+    public static let write: Self = [Self(.add), Self(.update), Self(.move), Self(.delete)]
+    public static let all = Self(rawValue: (1 << 13) - 1)
     /// What a member of a group with `mode: read` is a member for.
-    public static let read: Self = [Self(.readSecret), Self(.readAttributes), .useKey]
+    public static let read: Self = [
+        Self(.readSecret), Self(.readAttributes), Self(.list), .useKey,
+    ]
 
     /// An operation or a set, as policies write it.
     public init?(word: String) {

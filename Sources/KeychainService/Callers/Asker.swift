@@ -12,6 +12,8 @@ public protocol Asker: Sendable {
     /// terminal, in the caller's session.
     var process: EvidencePlaces.Process? { get }
     func terminal() -> EvidencePlaces.Terminal?
+    /// Whether that process is one of its ancestors, and still the program it was.
+    func descends(from process: EvidencePlaces.Process) -> Bool
     /// What policies ask about the program and its session, as far as it is asked for.
     func policyFacts(_ asked: AskedFacts) -> PolicyFacts
     /// What a policy lets the asker know of besides his own items; `byNameAlone` where a share of
@@ -32,6 +34,8 @@ public protocol Asker: Sendable {
 }
 
 extension Asker {
+    func descends(from process: EvidencePlaces.Process) -> Bool { false }
+
     var places: EvidencePlaces {
         EvidencePlaces(
             process: process, terminal: terminal(), session: caller.session?.rawValue)

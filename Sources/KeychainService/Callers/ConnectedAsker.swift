@@ -41,6 +41,10 @@ final class ConnectedAsker: Asker {
         connection.process.flatMap(EvidencePlaces.Terminal.init)
     }
 
+    func descends(from process: EvidencePlaces.Process) -> Bool {
+        connection.process.map(process.isAncestor) ?? false
+    }
+
     func policyFacts(_ asked: AskedFacts) -> PolicyFacts {
         var facts = callerFacts.facts(of: caller, asked)
         surroundings.add(asked, to: &facts)

@@ -210,7 +210,7 @@ final class Logins: Sendable {
                 : try login(session, keychain, password)
             outOfStep.end(session.user)
             try vault.keep(keys, of: keychain, in: session, since: begun)
-            evidence.add(.factor(.passcode), of: session.user, in: session.id)
+            evidence.addLogin(of: session.user, in: session.id)
             log("unlocked the login keychain of uid \(session.user)")
         }
         guard let refusal else { return }

@@ -60,7 +60,7 @@ public struct TrustAnswer: Sendable {
 /// words.
 public struct Question: Sendable, Equatable {
     public enum Purpose: String, Sendable {
-        case read, change, delete, add, authenticate, keepOpen, addProtector, removeProtector
+        case read, list, change, delete, add, authenticate, keepOpen, addProtector, removeProtector
         /// It needs a keychain that its user's login did not open.
         case openKeychain
         /// What the keychain of that name is copied to, or replaced by, is the program's choice.
@@ -107,6 +107,7 @@ public struct Question: Sendable, Equatable {
             case .openKeychain: "use your keychain \(name), which your login did not open"
             case .addProtector: "add something that opens your keychain \(name)"
             case .removeProtector: "remove something that opens your keychain \(name)"
+            case .list: "see the attributes of \(things)"
             case .read, .change, .delete, .add: "\(purpose.rawValue) \(things)"
             }
         var lines = ["\(Self.program(caller)) wants to \(purpose)."] + remarks

@@ -10,6 +10,9 @@ public struct EvidencePlaces: Codable, Sendable, Equatable {
         /// The file it runs, so that what it becomes by exec is another.
         let executableDevice: UInt64
         let executableInode: UInt64
+
+        /// No process has more ancestors that anybody started for a reason.
+        private static let mostGenerations = 64
     }
     public struct Terminal: Codable, Sendable, Equatable {
         let device: UInt32
@@ -32,7 +35,33 @@ extension EvidencePlaces.Process {
     }
 }
 
+extension EvidencePlaces.Process {
+    /// Whether the process descends from this one, which still runs what it ran.
+    func isAncestor(of process: PinnedProcess) -> Bool {
+        var descendant = process
+        for _ in 0..<Self.mostGenerations {
+            guard let parent = descendant.status()?.parent, parent > 1,
+                let ancestor = PinnedProcess(pid: parent, pidfd: nil)
+            else { return false }
+            if parent == id { return Self(ancestor, running: ancestor.executable()) == self }
+            descendant = ancestor
+        }
+        return false
+    }
+}
+
 extension EvidencePlaces.Terminal {
+    /// As `/dev` calls it; nil for one that is neither a pseudo terminal nor a console.
+    var name: String? {
+        let major = device >> 8 & 0xFFF
+        let minor = device & 0xFF | device >> 12 & 0xFFF00
+        return switch (major, minor) {
+        case (136, _): "pts/\(minor)"
+        case (4, 0..<64): "tty\(minor)"
+        default: nil
+        }
+    }
+
     /// Of a live process.
     init?(_ process: PinnedProcess) {
         guard let status = process.status(), status.ttyNumber != 0,

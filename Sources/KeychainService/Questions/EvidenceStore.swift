@@ -55,6 +55,7 @@ final class EvidenceStore: Sendable {
             var proof = Proof(
                 method: method, given: .now, context: asker.context?.identifier,
                 places: asker.places)
+            proof.program = asker.caller.identity.identifier
             if method == .factor(.confirm) {
                 guard let program = asker.caller.identity.identifier,
                     (1...Self.mostItems).contains(items.count)
@@ -84,8 +85,6 @@ final class EvidenceStore: Sendable {
         let user = asker.caller.user
         let kept = proofs.withLock { $0[user] ?? [] }
         guard !kept.isEmpty else { return Evidence() }
-        let process = asker.process
-        let context = asker.context?.identifier
         lazy var terminal = asker.terminal()
         let now = ContinuousClock.now
         var proofs: [PolicyProof] = []
@@ -94,7 +93,7 @@ final class EvidenceStore: Sendable {
             let age = proof.given.duration(to: now)
             // From the future, where somebody's clock is wrong: good for nothing.
             guard age >= .zero, age < Self.longest,
-                let scope = proof.scope(process, context, terminal, asker.caller.session),
+                let scope = proof.scope(for: asker, terminal: terminal),
                 isAlive(proof, user)
             else { continue }
             let known = PolicyProof(
@@ -111,12 +110,12 @@ final class EvidenceStore: Sendable {
         return Evidence(proofs, ofItems: ofItems)
     }
 
-    /// Keeps what PAM proved when the session began: only what asks for no more than the session
-    /// sees it.
-    func add(_ method: PolicyMethod, of user: UInt32, in session: SessionID) {
+    /// Keeps that the session began with the password. It was typed for the login and for no program:
+    /// a method of its own, which meets nothing but a rule that names it.
+    func addLogin(of user: UInt32, in session: SessionID) {
         var places = EvidencePlaces()
         places.session = session.rawValue
-        keep(Proof(method: method, given: .now, context: nil, places: places), user)
+        keep(Proof(method: .factor(.login), given: .now, context: nil, places: places), user)
     }
 
     // MARK: Forgetting

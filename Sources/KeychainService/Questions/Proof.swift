@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import AccessControl
 internal import Foundation
+internal import KeychainMessages
 internal import KeychainModel
 
 /// One success of a method: what, when and where.
@@ -19,6 +20,8 @@ struct Proof: Codable, Sendable {
     let given: ContinuousClock.Instant
     let context: [UInt8]?
     let places: EvidencePlaces
+    /// The program that the question named.
+    var program: String?
     var consent: Consent?
 
     init(
@@ -35,8 +38,15 @@ struct Proof: Codable, Sendable {
         self.places = places
     }
 
-    /// A yes that does not say to what was recorded by nobody.
-    private var isWhole: Bool { consent != nil || method != .factor(.confirm) }
+    /// A yes says to what. A login is proven in no process; an earlier version kept it as a password
+    /// that was typed for one, and so is a record that names none.
+    private var isWhole: Bool {
+        switch method {
+        case .factor(.confirm): consent != nil
+        case .factor(.login): true
+        default: places.process != nil
+        }
+    }
 
     init?(_ record: [UInt8]) {
         guard let proof = try? JSONDecoder().decode(Self.self, from: Data(record)),
@@ -56,14 +66,29 @@ struct Proof: Codable, Sendable {
     /// The narrowest place that it shares with an asker; nil where there is none. The terminal is
     /// looked for only where that decides.
     func scope(
-        _ process: EvidencePlaces.Process?, _ context: [UInt8]?,
-        _ terminal: @autoclosure () -> EvidencePlaces.Terminal?, _ session: SessionID?
+        for asker: any Asker, terminal: @autoclosure () -> EvidencePlaces.Terminal?
     ) -> Freshness? {
-        if let own = places.process, own == process {
+        if let own = places.process, own == asker.process {
+            let context = asker.context?.identifier
             return context != nil && self.context == context ? .context : .process
         }
-        if let own = places.terminal, own == terminal() { return .tty }
-        if let own = places.session, own == session?.rawValue { return .session }
+        if isOfProgram(asker.caller), sharesTerminal(with: asker, terminal()) { return .tty }
+        if let own = places.session, own == asker.caller.session?.rawValue { return .session }
         return nil
+    }
+
+    /// The question named one program: what shares its terminal and no more was not meant.
+    private func isOfProgram(_ caller: Caller) -> Bool {
+        guard let program, let asking = caller.identity.identifier else { return false }
+        return program.utf8.elementsEqual(asking.utf8)
+    }
+
+    /// Where no terminal is, the process that it was given in and its children take its place.
+    private func sharesTerminal(
+        with asker: any Asker, _ terminal: EvidencePlaces.Terminal?
+    ) -> Bool {
+        if let own = places.terminal { return own == terminal }
+        guard terminal == nil, let process = places.process else { return false }
+        return asker.descends(from: process)
     }
 }

@@ -76,7 +76,9 @@ extension KeychainService {
         var (judging, needs) = try judged(
             &reading, keychain, keys, operation, proven: letIn?.evidence, for: asker)
         try countLimits(&needs, needs.first, judging)
-        let evidence = try evidence(for: needs, .read, reason: query.reason, for: asker)
+        let evidence = try evidence(
+            for: needs, operation == .readAttributes ? .list : .read, reason: query.reason,
+            for: asker)
         if evidence != nil {
             begun = vault.locks.now(keychain.place)
             keys = try vault.keys(of: keychain)

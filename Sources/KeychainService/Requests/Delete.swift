@@ -23,18 +23,47 @@ extension KeychainService {
     private func delete(
         _ query: ItemQuery, in keychain: OpenKeychain, for asker: any Asker
     ) throws(Refusal) -> Answer {
-        let keys = try vault.keys(of: keychain)
+        var keys = try vault.keys(of: keychain)
         let groups = try groups(query, .delete, keychain, keys, for: asker)
-        let evidence = authentication.evidence(for: asker)
-        let judging = try judging(
+        let given = authentication.evidence(for: asker)
+        var judging = try judging(
             .delete, as: .delete, keychain, keys, groups: groups.own, ui: query.authenticationUI,
-            given: evidence, for: asker)
+            given: given, for: asker)
         var query = query
         if !groups.others.isEmpty {
             query.references = try known(query, groups, keychain, keys, judging)
         }
+        if let answer = try delete(query, in: keychain, keys, groups, judging, given, for: asker) {
+            audit?.record(.delete, asker, Evidence(), nil)
+            return answer
+        }
+        // The answer is for the items that the question is about, and for none that comes later.
+        var needs = Needs(given: given)
+        query.references = try known(query, groups, keychain, keys, judging) {
+            item throws(Refusal) in try needs.add(item, judging)
+        }
+        try countLimits(&needs, needs.first, judging)
+        let proven = try evidence(for: needs, .delete, reason: query.reason, for: asker)
+        keys = try vault.keys(of: keychain)
+        judging = try self.judging(
+            .delete, as: .delete, keychain, keys, groups: groups.own, ui: query.authenticationUI,
+            given: proven ?? given, for: asker)
+        guard
+            let answer = try delete(
+                query, in: keychain, keys, groups, judging, proven ?? given, for: asker)
+        else { throw .authenticationFailed }
+        audit?.record(.delete, asker, proven ?? Evidence(), nil)
+        return answer
+    }
+
+    /// nil where one of the items asks for a proof first: then none is deleted.
+    private func delete(
+        _ query: ItemQuery, in keychain: OpenKeychain, _ keys: borrowing ClassKeys,
+        _ groups: GroupScope, _ judging: Judging, _ evidence: Evidence, for asker: any Asker
+    ) throws(Refusal) -> Answer? {
         guard asker.isUnchanged() else { throw .notEntitled }
         var denied: Refusal?
+        var asks = false
         var answer = Answer()
         do {
             answer.count = try keychain.file.delete(query, groups: groups.all, keys: keys) { item in
@@ -43,31 +72,36 @@ extension KeychainService {
                     asker.notes.note(grant)
                     return grant
                 case .deny(let denial): denied = judging.refusal(denial)
-                case .allowAfter: denied = .authenticationFailed
+                case .allowAfter: asks = true
                 }
                 return nil
             }
         } catch {
+            if asks { return nil }
             throw denied ?? Refusal(error)
         }
-        audit?.record(.delete, asker, Evidence(), nil)
         return answer
     }
 
     /// Those of the items meant that the caller may know of.
     private func known(
         _ query: ItemQuery, _ groups: GroupScope, _ keychain: OpenKeychain,
-        _ keys: borrowing ClassKeys, _ judging: Judging
+        _ keys: borrowing ClassKeys, _ judging: Judging,
+        each body: (SealedItem) throws(Refusal) -> Void = { _ in }
     ) throws(Refusal) -> [ItemReference] {
         var search = query
         search.limit = nil
         var known: [ItemReference] = []
+        var refusal: Refusal?
         do {
             try keychain.file.forEach(search, groups: groups.all, keys: keys) { item in
-                if judging.isKnown(item) { known.append(item.reference) }
-                return true
+                guard judging.isKnown(item) else { return true }
+                known.append(item.reference)
+                do throws(Refusal) { try body(item) } catch { refusal = error }
+                return refusal == nil
             }
         } catch { throw Refusal(error) }
+        if let refusal { throw refusal }
         return known
     }
 }

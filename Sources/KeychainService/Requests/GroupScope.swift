@@ -56,17 +56,7 @@ extension KeychainService {
         return asker.reach(policy, for: operation, byNameAlone: true)
     }
 
-    /// The caller's own groups alone, or the one that is named: new items are nobody else's.
-    func ownGroups(_ named: String?, of caller: Caller) throws(Refusal) -> [String] {
-        guard let named else {
-            guard !caller.accessGroups.isEmpty else { throw .notEntitled }
-            return caller.accessGroups
-        }
-        guard let group = Self.first(named, of: caller.accessGroups) else { throw .notEntitled }
-        return [group]
-    }
-
-    private static func first(_ name: String, of groups: [String]) -> String? {
+    static func first(_ name: String, of groups: [String]) -> String? {
         groups.first { $0.utf8.elementsEqual(name.utf8) }
     }
 

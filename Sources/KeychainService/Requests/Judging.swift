@@ -16,17 +16,43 @@ struct Judging: Sendable {
     let notes: RequestNotes
     /// What lets the caller know of an item beside its group and the policy.
     var admission: @Sendable (SealedItem) -> AccessRequest.Admission = { _ in .none }
+    /// What the call does to an item besides. Each is judged for itself, and all must be allowed.
+    var also: @Sendable (SealedItem) -> [AccessRequest] = { _ in [] }
 
-    func judge(_ item: AccessRequest.Item, _ evidence: Evidence) -> Verdict {
-        let request = AccessRequest(circumstances, on: item)
-        let evidence = evidence.about(item.reference)
+    private func judge(_ request: AccessRequest, _ evidence: Evidence) -> Verdict {
+        let evidence = evidence.about(request.item.reference)
         let verdict = judge.judge(request, evidence)
         if !judge.policy.isEmpty { notes.note(request, evidence, verdict.isDenial, judge) }
         return verdict
     }
 
     func judge(_ item: SealedItem, _ evidence: Evidence) -> Verdict {
-        judge(self.item(item, item.accessGroup, item.accessControl), evidence)
+        var needs: [Requirement] = []
+        let verdict = judge(request(item), evidence)
+        if verdict.isDenial { return verdict }
+        for request in also(item) {
+            switch judge(request, evidence) {
+            case .allow: continue
+            case .deny(let denial): return .deny(denial)
+            case .allowAfter(let requirement): needs.append(requirement)
+            }
+        }
+        if needs.isEmpty { return verdict }
+        if case .allowAfter(let requirement) = verdict { needs.append(requirement) }
+        return .allowAfter(.all(needs))
+    }
+
+    /// How far the proofs will count that the item still needs.
+    func reaches(_ item: SealedItem, _ evidence: Evidence) -> Set<ProofReach> {
+        let evidence = evidence.about(item.reference)
+        return ([request(item)] + also(item)).reduce(into: []) {
+            $0.formUnion(judge.reaches(of: $1, evidence))
+        }
+    }
+
+    private func request(_ item: SealedItem) -> AccessRequest {
+        AccessRequest(
+            circumstances, on: self.item(item, item.accessGroup, item.accessControl))
     }
 
     /// Whether all of them may be used although nothing was proven.
@@ -40,9 +66,7 @@ struct Judging: Sendable {
     /// Whether the caller may know that the item exists.
     func isKnown(_ item: SealedItem) -> Bool {
         if isOwn(item) { return true }
-        let asked = self.item(item, item.accessGroup, item.accessControl)
-        let request = AccessRequest(circumstances, on: asked)
-        if case .deny(.unknownItem) = judge.judge(request, Evidence()) { return false }
+        if case .deny(.unknownItem) = judge.judge(request(item), Evidence()) { return false }
         return true
     }
 
@@ -172,7 +196,8 @@ extension KeychainService {
     ) -> Question {
         Question(
             purpose, names: needs.names, itemCount: needs.items.count, items: Array(needs.items),
-            reason: reason ?? asker.context?.reason, remarks: remarks)
+            reason: reason ?? asker.context?.reason,
+            remarks: remarks + needs.reaches.remarks(ofOthers: needs.hasOthers, for: asker))
     }
 
     /// The key to items that were made with an application password: from the request's context,
@@ -218,6 +243,10 @@ struct Needs: Sendable {
     private(set) var first: SealedItem?
     /// Some of the items were made with an application password.
     private(set) var usesApplicationPassword = false
+    /// Some of those that need a proof are not the caller's own.
+    private(set) var hasOthers = false
+    /// How far what is proven will count.
+    private(set) var reaches: Set<ProofReach> = []
     /// What was proven before.
     let evidence: Evidence
 
@@ -246,7 +275,10 @@ struct Needs: Sendable {
         switch judging.judge(item, evidence) {
         case .allow: return
         case .deny(let denial): throw judging.refusal(denial)
-        case .allowAfter(let requirement): require(requirement, for: item)
+        case .allowAfter(let requirement):
+            require(requirement, for: item)
+            hasOthers = hasOthers || !judging.isOwn(item)
+            reaches.formUnion(judging.reaches(item, evidence))
         }
     }
 
@@ -281,6 +313,16 @@ extension SealedItem {
 extension PolicyProof {
     fileprivate var provesPresence: Bool {
         guard case .factor(let factor) = method else { return false }
-        return factor != .confirm && factor != .appPassword
+        return factor != .confirm && factor != .appPassword && factor != .login
+    }
+}
+
+extension Judging {
+    /// The item among others of a search. What may be read may be listed, as far as no rule
+    /// requires more.
+    func listing(_ item: SealedItem) -> AccessRequest {
+        var listed = self.item(item, item.accessGroup, item.accessControl)
+        listed.admission = .trusted
+        return AccessRequest(circumstances.of(circumstances.operation, as: .list), on: listed)
     }
 }

@@ -25,6 +25,9 @@ struct Reading {
 
     mutating func judge(by judging: inout Judging) {
         judging.admission = { [self] in trusts($0) ? .trusted : .none }
+        if query.limit != 1 {
+            judging.also = { [judging] item in judging.isOwn(item) ? [] : [judging.listing(item)] }
+        }
         self.judging = judging
     }
 

@@ -32,11 +32,11 @@ extension KeychainService {
         in keychain: OpenKeychain, for asker: any Asker
     ) throws(Refusal) -> Answer {
         let caller = asker.caller
-        if let group = change.accessGroup { _ = try ownGroups(group, of: caller) }
         guard secret?.bytes.count ?? 0 <= Request.largestSecret else { throw .dataTooLarge }
         var trust: ((TrustList?) -> TrustList?)?
         if let change = change.trust { trust = try trustUpdate(change, by: caller) }
         var keys = try vault.keys(of: keychain)
+        try checkDestination(query, change, keychain, keys, for: asker)
         let groups = try groups(query, .update, keychain, keys, for: asker)
         var search = query
         search.limit = Self.mostItems
@@ -45,25 +45,23 @@ extension KeychainService {
             throw Refusal(error)
         }
         let given = authentication.evidence(for: asker)
-        var judging = try judging(
-            .decrypt, as: .update, keychain, keys, groups: groups.own,
-            ui: query.authenticationUI, given: given, for: asker)
+        var judging = try updating(
+            change, query, keychain, keys, groups, given: given, for: asker)
         if !groups.others.isEmpty { found.removeAll { !judging.isKnown($0) } }
         guard !found.isEmpty else { throw .notFound }
         // Whom an item lets in its user says now, whatever he has proven before.
         var needs = try Needs(
             found, judging, given: change.trust == nil ? given : Evidence())
-        try judgeResult(&needs, found, change, keychain, keys, groups, for: asker)
         if change.trust != nil { try requirePresence(&needs, found, judging) }
         try countLimits(&needs, found.first, judging)
         let proven = try evidence(
             for: needs, .change, reason: query.reason,
-            remarks: [change.trust?.remark].compactMap { $0 }, for: asker)
+            remarks: [change.trust?.remark, change.moveRemark(found)].compactMap { $0 },
+            for: asker)
         if proven != nil {
             keys = try vault.keys(of: keychain)
-            judging = try self.judging(
-                .decrypt, as: .update, keychain, keys, groups: groups.own,
-                ui: query.authenticationUI, given: proven, for: asker)
+            judging = try updating(
+                change, query, keychain, keys, groups, given: proven, for: asker)
         }
         let evidence = proven ?? needs.evidence
         var change = change
@@ -95,43 +93,33 @@ extension KeychainService {
         return answer
     }
 
-    /// What the items would be is judged as well. New rights are judged like those of a new item,
-    /// so that nobody locks himself out, and are an operation of their own to policies.
-    private func judgeResult(
-        _ needs: inout Needs, _ found: [SealedItem], _ change: ItemChange,
-        _ keychain: OpenKeychain, _ keys: borrowing ClassKeys, _ groups: GroupScope,
+    /// The judgement of the update and of all that it comes to.
+    private func updating(
+        _ change: ItemChange, _ query: ItemQuery, _ keychain: OpenKeychain,
+        _ keys: borrowing ClassKeys, _ groups: GroupScope, given evidence: Evidence?,
         for asker: any Asker
+    ) throws(Refusal) -> Judging {
+        var judging = try judging(
+            .decrypt, as: .update, keychain, keys, groups: groups.own,
+            ui: query.authenticationUI, given: evidence, for: asker)
+        let own = asker.caller.accessGroups
+        let update = UpdateJudging(
+            change, judging, destination: change.accessGroup.flatMap { Self.first($0, of: own) })
+        judging.also = { update.requests($0) }
+        return judging
+    }
+
+    /// The new group must be one that the caller may add items to.
+    private func checkDestination(
+        _ query: ItemQuery, _ change: ItemChange, _ keychain: OpenKeychain,
+        _ keys: borrowing ClassKeys, for asker: any Asker
     ) throws(Refusal) {
-        let newRights = change.accessControl ?? change.accessible.map(ItemAccessControl.plain)
-        guard newRights != nil || change.trust != nil || !policy.now.judge.policy.isEmpty else {
-            return
-        }
-        let own = groups.own + [change.accessGroup].compactMap { $0 }
-        let writing = try judging(
-            .encrypt, as: .update, keychain, keys, groups: own, ui: .fail,
-            given: needs.evidence, for: asker)
-        let changingRights = try judging(
-            .decrypt, as: .changeACL, keychain, keys, groups: groups.own, ui: .allow,
-            given: needs.evidence, for: asker)
-        var changingTrust = changingRights
-        changingTrust.admission = { _ in .mayChange }
-        for item in found {
-            let rights = newRights.map { bound($0, to: writing) } ?? item.accessControl
-            let group = change.accessGroup ?? item.accessGroup
-            let result = writing.item(item, group, rights, changed: change.attributes)
-            switch writing.judge(result, needs.evidence) {
-            case .allow: break
-            case .deny(.interactionNotAllowed): break
-            case .deny(let denial): throw writing.refusal(denial)
-            case .allowAfter(let requirement): needs.require(requirement, for: item)
-            }
-            if change.trust != nil { try needs.add(item, changingTrust) }
-            // Programs say the rights with each update, mostly those that the item has.
-            guard newRights != nil, rights != item.accessControl,
-                !policy.now.judge.policy.isEmpty
-            else { continue }
-            try needs.add(item, changingRights)
-        }
+        guard let group = change.accessGroup else { return }
+        var place = ItemQuery(query.itemClass)
+        place.accessGroup = group
+        place.attributes = query.attributes.merging(change.attributes) { $1 }
+        place.accessible = change.accessible ?? query.accessible
+        _ = try groups(place, .add, keychain, keys, for: asker)
     }
 
     /// Whom items let in beside their groups is for their user to say. Where nobody can prove that it
