@@ -81,12 +81,17 @@ def test_a_rule_requires_what_the_item_does_not(shell, admin):
     assert alone.status == 4 and "s3cret" not in alone.text
 
 
-def test_only_an_update_that_changes_the_protection_asks(shell):
-    update = ("keychainctl update generic-password --service mail --new-comment {0} "
-              "--new-accessible {0} --new-flags none")
-    assert shell.run(update.format("when-unlocked")).status == 0
-    assert shell.run(update.format("after-first-unlock"), [ALICE[1]]).status == 0
+def test_only_an_update_that_changes_a_guarded_item_s_protection_asks(shell):
+    update = ("keychainctl update generic-password --service {0} --new-comment {1} "
+              "--new-accessible {1} --new-flags {2}")
+    for accessible in ("when-unlocked", "after-first-unlock"):
+        assert shell.run(update.format("mail", accessible, "none")).status == 0
     assert "after-first-unlock" in shell.run("keychainctl list generic-password").text
+    add = ADD.format("safe") + " --flags user-presence"
+    assert shell.run(add).status == 0
+    weaken = update.format("safe", "always", "none")
+    assert shell.run(weaken + " --no-prompt").status == 4
+    assert shell.run(weaken, [ALICE[1]]).status == 0
 
 
 def test_a_share_lets_another_program_read_what_it_names_and_no_more(shell, admin, tools):
@@ -333,11 +338,12 @@ def test_reloading_drops_no_request(shell, admin, daemon):
 
 
 def test_the_tool_reaches_its_user_s_items_for_a_user_who_is_there(login, tools):
-    # The baseline: a password that was typed at the login serves for five minutes.
+    # The baseline: who answers is there, for five minutes on that terminal.
     shell = login()
     start(shell, "add:script:0")
     assert heard(shell) == "<done>"
     get = "keychainctl get generic-password --service script"
+    assert "s3cret" in shell.run(get, [ALICE[1]]).text
     assert "s3cret" in shell.run(get).text
     other = world.as_user(ALICE[0], world.CONTROL, "get", "generic-password", "--service", "script")
     assert "s3cret" not in other.stdout
@@ -363,7 +369,7 @@ def test_status_tells_which_rule_stands_for_one_of_the_vendor_s(admin, daemon):
 
 
 def test_what_was_proven_in_one_login_serves_no_other(shell, admin, login):
-    # Not the password: that was typed at both logins.
+    # Not the password: that can be typed in both logins.
     second = pathlib.Path("/etc/pam.d/keychain-second")
     second.write_text("auth required pam_unix.so\naccount required pam_unix.so\n")
     time.sleep(2.1)  # so long a service is looked up no second time
