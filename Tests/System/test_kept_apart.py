@@ -155,7 +155,7 @@ def test_a_question_of_another_program_opens_nothing_to_the_tools(login, tmp_pat
 def test_the_question_says_what_it_opens_for_whom_and_how_long(login):
     shell = login()
     owner_adds(shell)
-    name = shell.run("tty").text.strip().removeprefix("/dev/")
+    name = shell.run("tty").text.split()[-1].removeprefix("/dev/")
     asked = " ".join(shell.run(f"{TOOL} get {ITEM}", [ALICE[1]]).text.split())
     assert (f"For 5 minutes the answer also opens the items of all your other programs to the"
             f" same program on terminal {name}.") in asked
@@ -171,7 +171,7 @@ def test_an_answer_serves_its_terminal_for_reading_and_for_nothing_else(login, t
     assert "s3cret" in shell.run(f"{TOOL} get generic-password --service other").text
     window = login(ALICE, "-S", control, password=False)
     assert "s3cret" in window.run(f"{TOOL} get {ITEM}", [ALICE[1]]).text
-    asks = (f"list generic-password", f"delete generic-password --service other",
+    asks = ("list generic-password", f"delete generic-password --service other",
             f"update {ITEM} --new-group {TOOLS_GROUP}")
     for words in asks:
         assert shell.run(f"setsid -w {TOOL} {words} </dev/null").status == NOBODY_TO_ASK, words
