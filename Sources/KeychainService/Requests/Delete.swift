@@ -23,6 +23,7 @@ extension KeychainService {
     private func delete(
         _ query: ItemQuery, in keychain: OpenKeychain, for asker: any Asker
     ) throws(Refusal) -> Answer {
+        var unlock = UnlockWatch(keychain, vault)
         let keys = try vault.keys(of: keychain)
         let groups = try groups(query, .delete, keychain, keys, for: asker)
         let evidence = authentication.evidence(for: asker)
@@ -31,13 +32,19 @@ extension KeychainService {
             given: evidence, for: asker)
         var query = query
         if !groups.others.isEmpty {
-            query.references = try known(query, groups, keychain, keys, judging)
+            query.references = try known(
+                query, groups, keychain, keys, judging, of: asker.caller.user
+            ).references
         }
         guard asker.isUnchanged() else { throw .notEntitled }
         var denied: Refusal?
         var answer = Answer()
         do {
             answer.count = try keychain.file.delete(query, groups: groups.all, keys: keys) { item in
+                do throws(Refusal) { try unlock.checkNowAndThen(item.availability) } catch {
+                    denied = error
+                    return nil
+                }
                 switch judging.judge(item, evidence) {
                 case .allow(let grant):
                     asker.notes.note(grant)
@@ -57,17 +64,15 @@ extension KeychainService {
     /// Those of the items meant that the caller may know of.
     private func known(
         _ query: ItemQuery, _ groups: GroupScope, _ keychain: OpenKeychain,
-        _ keys: borrowing ClassKeys, _ judging: Judging
-    ) throws(Refusal) -> [ItemReference] {
+        _ keys: borrowing ClassKeys, _ judging: Judging, of user: UInt32
+    ) throws(Refusal) -> MeantItems {
         var search = query
         search.limit = nil
-        var known: [ItemReference] = []
-        do {
-            try keychain.file.forEach(search, groups: groups.all, keys: keys) { item in
-                if judging.isKnown(item) { known.append(item.reference) }
-                return true
-            }
-        } catch { throw Refusal(error) }
+        var known = MeantItems(memory, for: user)
+        try keychain.each(search, in: .groups(groups.all), keys) { item throws(Refusal) in
+            if judging.isKnown(item) { try known.append(item) }
+            return true
+        }
         return known
     }
 }

@@ -209,6 +209,9 @@ extension Verdict {
 
 /// What must be proven before items may be used: gathered first, so that the user is asked once.
 struct Needs: Sendable {
+    /// Items that one question may be about: they are all remembered while it is open.
+    private static let mostItems = 16_384
+
     private(set) var requirements: Set<Requirement> = []
     /// The items that need a proof: the evidence that comes of it is good for these alone.
     private(set) var items: Set<ItemReference> = []
@@ -241,12 +244,19 @@ struct Needs: Sendable {
         if item.accessControl.needsApplicationPassword { usesApplicationPassword = true }
     }
 
+    /// Of an item that a query would leave out, but for a password that lies ready.
+    mutating func noteApplicationPassword(of item: SealedItem) {
+        if item.accessControl.needsApplicationPassword { usesApplicationPassword = true }
+    }
+
     mutating func add(_ item: SealedItem, _ judging: Judging) throws(Refusal) {
         note(item)
         switch judging.judge(item, evidence) {
         case .allow: return
         case .deny(let denial): throw judging.refusal(denial)
-        case .allowAfter(let requirement): require(requirement, for: item)
+        case .allowAfter(let requirement):
+            guard items.count < Self.mostItems else { throw .dataTooLarge }
+            require(requirement, for: item)
         }
     }
 

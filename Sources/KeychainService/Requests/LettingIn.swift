@@ -53,9 +53,11 @@ extension KeychainService {
         let application = TrustedApplication(
             identity, strength: strength, listedBy: nil,
             listedAt: Date().timeIntervalSinceReferenceDate)
+        let meant = reading.found ?? []
+        for item in meant { try reading.unlock.check(item.availability) }
         do {
             _ = try keychain.file.update(
-                reading.found ?? [], ItemChange(), nil, keys: keys,
+                meant.map(\.meant), ItemChange(), nil, keys: keys,
                 trust: { TrustList(($0?.applications ?? []) + [application]) }
             ) { item in
                 guard case .allow(let grant) = judging.judge(item, evidence) else { return nil }

@@ -88,15 +88,20 @@ enum KeychainSchema {
     /// Asked before anything else is read from it.
     static func isHarmless(_ database: Database) throws -> Bool {
         guard try objects(database).isSubset(of: ownObjects()) else { return false }
-        let isTooLong = try Bool.fetchOne(
-            database,
-            sql: """
-                SELECT EXISTS (SELECT 1 FROM keybag WHERE length(value) > 65536)
-                OR EXISTS (SELECT 1 FROM item WHERE length(identifier) > 64
-                OR length(keyIndex) > 64 OR length(attributes) > 2 * \(AttributeRecord.largest)
-                OR length(secret) > \(largestSealedSecret))
-                """)
-        return isTooLong == false
+        // The first version had nowhere to set items aside.
+        let ofItems = try ["item", "quarantine"].filter { try database.tableExists($0) }
+        let questions =
+            ["SELECT EXISTS (SELECT 1 FROM keybag WHERE length(value) > 65536)"]
+            + ofItems.map(holdsTooLong)
+        return try questions.allSatisfy { try Bool.fetchOne(database, sql: $0) == false }
+    }
+
+    private static func holdsTooLong(_ table: String) -> String {
+        """
+        SELECT EXISTS (SELECT 1 FROM \(table) WHERE length(identifier) > 64
+        OR length(keyIndex) > 64 OR length(attributes) > 2 * \(AttributeRecord.largest)
+        OR length(secret) > \(largestSealedSecret))
+        """
     }
 
     /// More than any request can bring.

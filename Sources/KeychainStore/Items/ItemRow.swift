@@ -10,23 +10,36 @@ struct ItemRow {
     let place: ItemPlace?
     let attributes: [UInt8]
     let secret: SealedSecret
+    /// Room that was taken for large attributes; the item that is made of the row holds it too.
+    let room: (any AnyObject & Sendable)?
 
     /// Larger secrets are read only when they are opened.
     private static let largestReadAlong = 4096
+    /// Larger attributes are read only after room was taken for them.
+    static let largestUncounted = 16 * 1024
     private static let columns = """
-        id, identifier, class, accessible, generation, attributes, secret IS NULL,
+        id, identifier, class, accessible, generation, length(attributes),
+        CASE WHEN length(attributes) <= \(largestUncounted) THEN attributes END, secret IS NULL,
         CASE WHEN length(secret) <= \(largestReadAlong) THEN secret END
         """
     private static let byRow = "SELECT \(columns) FROM item WHERE id = ?"
     static let byIdentifier = "SELECT \(columns) FROM item WHERE identifier = ?"
 
-    private init(_ row: Row, _ keychain: [UInt8]) {
+    private init(
+        _ row: Row, _ file: KeychainFile, _ database: Database, waits: Bool
+    ) throws {
         self.row = row[0]
         let identifier: Data = row[1]
-        attributes = [UInt8](row[5] as Data)
-        if row[6] as Bool {
+        if let attributes = row[6] as Data? {
+            self.attributes = [UInt8](attributes)
+            room = nil
+        } else {
+            room = try file.memory?.takeAttributes(row[5], waits: waits)
+            attributes = try Self.largeAttributes(row[0], database)
+        }
+        if row[7] as Bool {
             secret = .none
-        } else if let sealed = row[7] as Data? {
+        } else if let sealed = row[8] as Data? {
             secret = .here([UInt8](sealed))
         } else {
             secret = .inFile
@@ -39,30 +52,42 @@ struct ItemRow {
             return
         }
         place = ItemPlace(
-            keychain: keychain, reference: reference, accessible: accessible, generation: row[4])
+            keychain: file.identifier, reference: reference, accessible: accessible,
+            generation: row[4])
     }
 
-    static func fetch(_ row: Int64, _ keychain: [UInt8], _ database: Database) throws -> ItemRow? {
+    private static func largeAttributes(_ row: Int64, _ database: Database) throws -> [UInt8] {
+        let statement = try database.cachedStatement(
+            sql: "SELECT attributes FROM item WHERE id = ?")
+        return try Data.fetchOne(statement, arguments: [row]).map { [UInt8]($0) } ?? []
+    }
+
+    /// Throws `.noRoom` where the memory for its attributes is not there, after a while where `waits`.
+    static func fetch(
+        _ row: Int64, _ file: KeychainFile, _ database: Database, waits: Bool = true
+    ) throws -> ItemRow? {
         let statement = try database.cachedStatement(sql: byRow)
         // Read where SQLite has it: a row of a result of its own would be copied.
         let rows = try Row.fetchCursor(statement, arguments: [row])
-        return try rows.next().map { ItemRow($0, keychain) }
+        return try rows.next().map { try ItemRow($0, file, database, waits: waits) }
     }
 
     static func fetch(
-        _ reference: ItemReference, _ keychain: [UInt8], _ database: Database
+        _ reference: ItemReference, _ file: KeychainFile, _ database: Database
     ) throws -> ItemRow? {
         let statement = try database.cachedStatement(sql: byIdentifier)
         return try Row.fetchOne(statement, arguments: [Data(reference.identifier)])
-            .map { ItemRow($0, keychain) }
+            .map { try ItemRow($0, file, database, waits: true) }
     }
 
     /// The one behind the given row.
-    static func next(after row: Int64, _ keychain: [UInt8], _ database: Database) throws -> ItemRow?
+    static func next(after row: Int64, _ file: KeychainFile, _ database: Database) throws
+        -> ItemRow?
     {
         let statement = try database.cachedStatement(
             sql: "SELECT \(columns) FROM item WHERE id > ? ORDER BY id LIMIT 1")
-        return try Row.fetchOne(statement, arguments: [row]).map { ItemRow($0, keychain) }
+        return try Row.fetchOne(statement, arguments: [row])
+            .map { try ItemRow($0, file, database, waits: true) }
     }
 
     /// Rows of the references that exist, in the order they were added.
@@ -122,7 +147,7 @@ struct ItemRow {
         return .item(
             SealedItem(
                 reference: place.reference, generation: place.generation, record: record,
-                secret: secret, matcher: nil))
+                secret: secret, matcher: nil, attributeBytes: attributes.count, room: room))
     }
 }
 
