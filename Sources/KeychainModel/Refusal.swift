@@ -12,6 +12,9 @@ public enum Refusal: UInt32, Error, Sendable, CaseIterable {
     // The item.
     case notFound = 10
     case duplicate = 11
+    /// The secrets of all passwords were asked for, and one of them needs a proof: references are to
+    /// be asked for, then the secrets of those that are wanted.
+    case needsProofOfEach = 12
     // The caller.
     /// The caller has no access group, or not the one it named.
     case notEntitled = 20

@@ -98,7 +98,9 @@ public final class Daemon: Sendable {
         let state = plan.stateFolder
         try PrivateFile.folder(state, mode: Self.stateFolderMode)
         let accounts = AccountNames(plan.accountName)
-        let folder = KeychainFolder(state, layout: .folderPerUser, accounts: accounts)
+        let memory = MemoryBudget()
+        let folder = KeychainFolder(
+            state, layout: .folderPerUser, accounts: accounts, memory: memory)
         accounts.expect(Set(folder.places().map(\.user)))
         let keyring = try DaemonKeyring(stateFolder: state)
         let evidence = EvidenceStore(keyring: keyring)
@@ -122,7 +124,6 @@ public final class Daemon: Sendable {
         let audit = AuditLog(folder: state, journal: AuditJournal())
         PolicyAnnouncement.begin(plan.policy, audit)
         let guesses = Guesses()
-        let memory = MemoryBudget()
         let service = KeychainService(
             folder: folder, vault: vault, protectors: protectors,
             authenticator: PromptedAuthenticator(

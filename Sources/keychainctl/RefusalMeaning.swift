@@ -46,6 +46,11 @@ struct RefusalMeaning {
                     named.map { "the keychain “\($0)” has such an item already" }
                         ?? "there is such an item already",
                     "keychainctl update changes it.")
+            case .needsProofOfEach:
+                Self(
+                    .usage,
+                    "one of the items needs a proof, and all secrets were asked for at once",
+                    "keychainctl list shows the items; keychainctl get reads one of them.")
             // The caller.
             case .notEntitled:
                 Self(

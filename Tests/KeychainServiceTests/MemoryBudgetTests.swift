@@ -29,6 +29,24 @@ import Testing
         #expect(mine != nil && his != nil)
     }
 
+    @Test func `a user with little waits for no other, and one who holds much does`() throws {
+        let budget = MemoryBudget()
+        var held: [MemoryBudget.Share?] = []
+        for user: UInt32 in 1...4 {
+            held.append(try budget.take(MemoryBudget.mostForUser / 2, for: user))
+        }
+        // The first that a user holds, of any size, and what an item may take beside it.
+        held.append(try budget.take(1024 * 1024, for: 5, patience: 0))
+        held.append(try budget.take(8 * 1024 * 1024, for: 5, patience: 0))
+        held.append(try budget.take(Self.large, for: 6, patience: 0))
+        for user: UInt32 in [5, 6] {
+            #expect(throws: Refusal.tooManyRequests) {
+                _ = try budget.take(Self.large / 2, for: user, patience: 0)
+            }
+        }
+        #expect(held.count == 7)
+    }
+
     @Test func `small secrets are not counted, and many of middle size are few`() throws {
         let budget = MemoryBudget()
         #expect(try budget.take(MemoryBudget.free, for: 1) == nil)

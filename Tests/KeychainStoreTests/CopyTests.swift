@@ -175,6 +175,8 @@ import Testing
         ("CREATE TRIGGER spy AFTER INSERT ON item BEGIN SELECT 1; END", .damaged),
         ("UPDATE item SET attributes = zeroblob(9000000) WHERE id = 3", .damaged),
         ("UPDATE item SET secret = zeroblob(70000000) WHERE id = 3", .damaged),
+        ("INSERT INTO quarantine (moved, secret) VALUES (1, zeroblob(70000000))", .damaged),
+        ("INSERT INTO quarantine (moved, attributes) VALUES (1, zeroblob(9000000))", .damaged),
         ("UPDATE keybag SET value = zeroblob(70000) WHERE name = 'always'", .damaged),
         ("DROP INDEX tokenByItem", .damaged), ("DELETE FROM keybag", .damaged),
     ])

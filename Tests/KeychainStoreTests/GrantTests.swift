@@ -48,7 +48,8 @@ import Testing
         let (keychain, one, _) = try two()
         for operation in [ItemOperation.encrypt, .delete] {
             #expect(throws: KeychainStoreError.grantMismatch) {
-                _ = try keychain.file.update([one], ItemChange(), nil, keys: keychain.keys()) {
+                _ = try keychain.file.update([one.meant], ItemChange(), nil, keys: keychain.keys())
+                {
                     grant(operation, $0)
                 }
             }

@@ -36,7 +36,7 @@ import Testing
             let current = try keychain.find(search)
             #expect(throws: KeychainStoreError.locked) {
                 _ = try keychain.file.update(
-                    current, ItemChange(), nil, keys: keychain.keys(state)
+                    current.map(\.meant), ItemChange(), nil, keys: keychain.keys(state)
                 ) { grant(.decrypt, $0) }
             }
         }

@@ -100,7 +100,7 @@ final class TestKeychain: Sendable {
     ) throws -> Int {
         let found = try find(query, groups: groups)
         return try file.update(
-            found, change, text.map { HeldSecret(secret($0)) }, keys: keys()
+            found.map(\.meant), change, text.map { HeldSecret(secret($0)) }, keys: keys()
         ) { grant(.decrypt, $0) }
     }
 

@@ -34,7 +34,7 @@ extension TestKeychain {
 
     fileprivate func change(_ trust: @escaping (TrustList?) -> TrustList?) throws {
         _ = try file.update(
-            try find(query()), ItemChange(), nil, keys: keys(), trust: trust
+            try find(query()).map(\.meant), ItemChange(), nil, keys: keys(), trust: trust
         ) { grant(.decrypt, $0) }
     }
 }

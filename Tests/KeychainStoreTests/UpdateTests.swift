@@ -198,7 +198,7 @@ import Testing
             query(.genericPassword, [.account: .string("two")]), change([.label: .string("New")]))
         var judged: [SealedItem] = []
         let count = try keychain.file.update(
-            found, change([.comment: .string("c")]), nil, keys: keychain.keys()
+            found.map(\.meant), change([.comment: .string("c")]), nil, keys: keychain.keys()
         ) { item in
             judged.append(item)
             return grant(.decrypt, item)
@@ -215,7 +215,7 @@ import Testing
         let found = try keychain.find(query())
         #expect(throws: KeychainStoreError.notGranted) {
             try keychain.file.update(
-                found, change([.label: .string("L")]), nil, keys: keychain.keys()
+                found.map(\.meant), change([.label: .string("L")]), nil, keys: keychain.keys()
             ) { item in item.account == "one" ? grant(.decrypt, item) : nil }
         }
         #expect(try keychain.find(query()).allSatisfy { $0.attributes[.label] == nil })

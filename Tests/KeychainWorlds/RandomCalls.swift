@@ -70,7 +70,7 @@ public struct RandomCalls {
         if status != expected { differences.append("\(what): \(status), not \(expected)") }
     }
 
-    /// All items with their attributes, and one with its data.
+    /// All items with their attributes, one with its data, and the data of all.
     private mutating func compare(_ query: [String: Any], _ place: String) {
         let place = "\(place): copy \(query)"
         let expected = model.matching(query)
@@ -90,6 +90,12 @@ public struct RandomCalls {
         expect(expected.status, one.status, place)
         if one.result as? Data != expected.items.first?["v_Data"]?.base as? Data {
             differences.append("\(place): other data")
+        }
+        let data = copyMatching(query.with(["r_Data": true, "m_Limit": "m_LimitAll"]))
+        expect(expected.status, data.status, place)
+        let secrets = data.result as? [Data] ?? []
+        if secrets != expected.items.compactMap({ $0["v_Data"]?.base as? Data }) {
+            differences.append("\(place): other data of all")
         }
     }
 

@@ -42,6 +42,7 @@ private let table = [
     Row(.notImplemented, .authenticationFailed, errSecUnimplemented),
     Row(.notFound, .authenticationFailed, errSecItemNotFound),
     Row(.duplicate, .authenticationFailed, errSecDuplicateItem),
+    Row(.needsProofOfEach, .authenticationFailed, errSecParam),
     Row(.notEntitled, .authenticationFailed, errSecMissingEntitlement),
     Row(.noSuchKeychain, .authenticationFailed, errSecNoSuchKeychain),
     Row(.duplicateKeychain, .authenticationFailed, errSecDuplicateKeychain),

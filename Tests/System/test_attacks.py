@@ -374,6 +374,53 @@ print("sent")
     assert int(most.split()[1]) < 200 * 1024, most
 
 
+def test_whoever_reads_large_attributes_slowly_takes_no_memory_from_others(victim, login, daemon):
+    login(BOB)
+    uid = world.pwd.getpwnam(BOB[0]).pw_uid
+    said = speak_as(uid, """
+import time
+COUNT = 48
+query = wire.field(2, 1) + wire.field(3, wire.attribute("svce", "large"))
+filler = wire.Client()
+for number in range(COUNT):
+    item = (wire.field(2, 1) + wire.field(3, wire.attribute("svce", "large"))
+            + wire.field(3, wire.attribute("acct", str(number)))
+            + wire.field(3, wire.attribute("icmt", "x" * 1_000_000)))
+    assert filler.ask(wire.field(10, wire.field(1, item) + wire.field(2, True)), b"s") == b""
+readers = [wire.Client() for _ in range(20)]
+for reader in readers:
+    # Attributes, all of them: then many at once.
+    limit = b"" if readers.index(reader) % 2 else wire.field(11, 200)
+    reader.say(wire.field(11, query + limit + wire.field(12, 2)))
+    reader.connection.setblocking(False)
+end = time.monotonic() + 6
+while time.monotonic() < end:
+    for reader in readers:
+        try:
+            reader.connection.recv(64 * 1024)
+        except OSError:
+            pass
+    time.sleep(0.05)
+for reader in readers:
+    reader.connection.close()
+print("read")
+# What a program reads as it should still comes whole, and is changed at once.
+count, more = 0, True
+filler.say(wire.field(11, query + wire.field(12, 2)))
+while more:
+    said, _ = filler.hear()
+    assert wire.refusal(said) is None, wire.refusal(said)
+    count, more = count + said.count(b"x" * 1_000_000), wire.continues(said)
+print(count)
+change = wire.field(1, wire.attribute("labl", "new"))
+print(filler.ask(wire.field(12, wire.field(1, query) + wire.field(2, change))))
+""")
+    assert said == ["read", "48", "b''"], said
+    most = next(line for line in open(f"/proc/{daemon.pid}/status") if line.startswith("VmHWM"))
+    assert int(most.split()[1]) < 200 * 1024, most
+    assert victim.run("keychainctl " + " ".join(GET)).text.strip() == "s3cret"
+
+
 def test_what_a_flood_of_refusals_leaves_in_the_audit_is_short(victim, daemon):
     uid = world.pwd.getpwnam(BOB[0]).pw_uid
     speak_as(uid, """

@@ -2,6 +2,11 @@
 """Unlocking and locking by hand."""
 
 import os
+import pathlib
+import re
+import signal
+
+import pytest
 
 import wire
 import world
@@ -56,6 +61,48 @@ def test_a_long_answer_ends_where_the_keychain_is_locked_meanwhile(login, tools)
         shell.send("")
         shell.terminal.expect_exact(end)
         shell.terminal.expect_exact(shell.PROMPT)
+
+
+def leader_of_login():
+    """The process that opened the only session there is."""
+    serial = re.search(r"(\d+) .* user: session:", world.keys_of_daemon()).group(1)
+    return int(world.run("keyctl", "pipe", serial).stdout.split("\n")[3])
+
+
+def hang_up(shell):
+    shell.terminal.sendline("exit")
+
+
+def kill_leader(shell):
+    os.kill(leader_of_login(), signal.SIGKILL)
+
+
+def wait_for_time(shell):
+    """The keychain was in use last when the answer began."""
+
+
+@pytest.mark.parametrize("end", [hang_up, kill_leader, wait_for_time])
+def test_a_long_answer_ends_with_the_login_and_with_the_time_of_the_unlock(login, tools, end):
+    shell = login()
+    client = f"/usr/bin/python3 -B {world.TOOLS}/client.py"
+    assert "<filled>" in shell.run(f"{client} fill:long:16").text
+    # A program that outlives the login; nothing comes in before the test says so.
+    pipe, said = (f"/tmp/keychain-test-{name}-{os.getpid()}" for name in ("pipe", "said"))
+    try:
+        assert shell.run(f"mkfifo {pipe}").status == 0
+        if end is wait_for_time:
+            assert shell.run("keychainctl settings --lock-after-idle 2s").status == 0
+        shell.send(f"setsid {client} slow:long <{pipe} >{said} 2>&1 &")
+        with open(pipe, "w") as go_on:
+            world.wait_for(lambda: "<begun>" in pathlib.Path(said).read_text(), "the answer")
+            end(shell)
+            world.wait_for(lambda: " unlock:" not in world.keys_of_daemon(), "the unlock to end")
+            go_on.write("\n")
+        world.wait_for(lambda: pathlib.Path(said).read_text().count(">") > 1, "the answer's end")
+        assert pathlib.Path(said).read_text().split()[-1] == "<24>"
+    finally:
+        for path in (pipe, said):
+            pathlib.Path(path).unlink(missing_ok=True)
 
 
 def test_guessing_passwords_gets_slower(login):

@@ -28,11 +28,14 @@ final class KeychainFolder: Sendable {
     let preferences: KeychainPreferenceFiles
     private let layout: Layout
     private let accounts: AccountNames
+    /// nil where memory is the calling program's own affair.
+    private let memory: MemoryBudget?
     private let open = Mutex(OpenFiles())
 
     init(
-        _ path: String, layout: Layout, accounts: AccountNames
+        _ path: String, layout: Layout, accounts: AccountNames, memory: MemoryBudget? = nil
     ) {
+        self.memory = memory
         self.path = path
         self.layout = layout
         self.accounts = accounts
@@ -64,12 +67,16 @@ final class KeychainFolder: Sendable {
         }
         let file: KeychainFile
         do {
-            file = try KeychainFile.open(at: path, owner: owner, isShared: layout == .ownUser)
-        } catch {
-            throw Self.refusal(error)
-        }
+            file = try KeychainFile.open(
+                at: path, owner: owner, isShared: layout == .ownUser, memory: memory(of: key))
+        } catch { throw Self.refusal(error) }
         remember(OpenFile(file: file, identity: identity), key)
         return OpenKeychain(user: user, name: name, path: path, file: file)
+    }
+
+    private func memory(of place: KeychainPlace) -> UserMemory? {
+        let user = place.name == .system && hasSystemKeychain ? UserMemory.machine : place.user
+        return memory.map { UserMemory(budget: $0, user: user) }
     }
 
     func exists(_ name: KeychainName, of user: UInt32) -> Bool {

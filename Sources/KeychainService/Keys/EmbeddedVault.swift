@@ -41,6 +41,32 @@ final class EmbeddedVault: KeyVault {
         }
     }
 
+    func unlocks(of keychain: OpenKeychain) -> Unlocks {
+        // Before the keys are looked for: a lock in between makes the unlock end.
+        let moment = locks.now(keychain.place)
+        guard let isProtected = try? isProtected(keychain), isProtected else {
+            return Unlocks(source: .device, moment: moment)
+        }
+        let isOpen = kept(.whileUnlocked, keychain) != nil
+        return Unlocks(source: isOpen ? .user : .logins([]), moment: moment)
+    }
+
+    /// Another process may have locked the keychain, which this one's counts don't know.
+    func lasts(
+        _ unlocks: Unlocks, of keychain: OpenKeychain, for availability: Accessibility.Availability
+    ) -> Bool {
+        let now = locks.now(keychain.place)
+        guard now.isSameUnlessLocked(unlocks.moment) else { return false }
+        if unlocks.source == .device { return true }
+        switch availability {
+        case .always: return true
+        case .afterFirstUnlock: return kept(.afterFirstUnlock, keychain) != nil
+        case .whileUnlocked:
+            return now == unlocks.moment && unlocks.source == .user
+                && kept(.whileUnlocked, keychain) != nil
+        }
+    }
+
     /// No login is known here.
     func renewal(of keychain: OpenKeychain) -> PasswordKeys? { nil }
 
@@ -57,12 +83,13 @@ final class EmbeddedVault: KeyVault {
     }
 
     func forget(_ keychain: OpenKeychain) throws(Refusal) {
-        own.withLock { own in
-            own["always:" + keychain.path] = nil
-            own["device:" + keychain.path] = nil
-        }
-        guard try isProtected(keychain) else { return }
-        try locks.lock(keychain.place) { () throws(Refusal) in
+        let isProtected = try isProtected(keychain)
+        try locks.forget(keychain.place) { () throws(Refusal) in
+            own.withLock { own in
+                own["always:" + keychain.path] = nil
+                own["device:" + keychain.path] = nil
+            }
+            guard isProtected else { return }
             guard usesKernelKeyring else {
                 return own.withLock { $0[name(keychain)] = nil }
             }

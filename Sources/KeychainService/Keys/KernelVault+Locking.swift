@@ -39,7 +39,7 @@ extension KernelVault {
     /// Takes every class key out of the kernel's memory. False where one is left.
     func forgetAll() -> Bool {
         let users = users()
-        locks.lockAll(of: users) {
+        locks.forgetAll(of: users) {
             for user in users {
                 for kind in Self.classKeys {
                     for name in names(kind, of: user) { keyring.remove(name, of: user) }

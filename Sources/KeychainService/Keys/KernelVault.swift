@@ -135,9 +135,47 @@ final class KernelVault: KeyVault {
     func forget(_ keychain: OpenKeychain) throws(Refusal) {
         // Root's logins have nothing to do with the machine's.
         if !keychain.isSystem { try lock(keychain) }
-        for name in [firstUnlockName(keychain), deviceName(keychain), systemName(keychain)] {
-            keyring.remove(name, of: keychain.user)
+        try locks.forget(keychain.place) { () throws(Refusal) in
+            for name in [firstUnlockName(keychain), deviceName(keychain), systemName(keychain)] {
+                keyring.remove(name, of: keychain.user)
+            }
         }
+    }
+
+    // MARK: Whether an unlock lasts
+
+    func unlocks(of keychain: OpenKeychain) -> Unlocks {
+        // Before the keyring is read: a lock in between makes the unlocks end.
+        let moment = locks.now(keychain.place)
+        if keychain.isSystem { return Unlocks(source: .device, moment: moment) }
+        let open = sessions.live(keychain.user).filter { isOpen(keychain, in: $0) }
+        return Unlocks(source: .logins(Set(open.map(\.id))), moment: moment)
+    }
+
+    func lasts(
+        _ unlocks: Unlocks, of keychain: OpenKeychain, for availability: Accessibility.Availability
+    ) -> Bool {
+        let now = locks.now(keychain.place)
+        guard now.isSameUnlessLocked(unlocks.moment) else { return false }
+        // The machine's keychain has no lock.
+        guard case .logins(let logins) = unlocks.source else { return true }
+        switch availability {
+        case .always: return true
+        case .afterFirstUnlock: return keyring.holds(firstUnlockName(keychain), of: keychain.user)
+        case .whileUnlocked:
+            return now == unlocks.moment
+                && sessions.live(keychain.user).contains {
+                    logins.contains($0.id) && isOpen(keychain, in: $0)
+                }
+        }
+    }
+
+    /// Whether the login's unlock of the keychain is there, and its time not over.
+    private func isOpen(_ keychain: OpenKeychain, in session: LoginSession) -> Bool {
+        guard let kept = keyring.read(unlockName(session, keychain), of: keychain.user),
+            let terms = UnlockTerms(kept: kept)
+        else { return false }
+        return uses.rest(of: terms.tightened(by: bounds()), keychain.place) != .zero
     }
 
     private func unlocks(of keychain: OpenKeychain) throws(Refusal) -> [String] {

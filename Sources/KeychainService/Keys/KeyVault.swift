@@ -8,6 +8,14 @@ protocol KeyVault: Sendable {
     func settle(_ user: UInt32)
     /// The class keys that are there now, for one request.
     func keys(of keychain: OpenKeychain) throws(Refusal) -> ClassKeys
+    /// The unlocks of the keychain that are there now.
+    func unlocks(of keychain: OpenKeychain) -> Unlocks
+    /// Whether class keys of that availability that were taken with these unlocks may still be used:
+    /// one of the unlocks is there, and the keychain was not locked since, even if it was opened
+    /// again.
+    func lasts(
+        _ unlocks: Unlocks, of keychain: OpenKeychain, for availability: Accessibility.Availability
+    ) -> Bool
     /// When keychains were locked, by which an unlock under way knows that it came too late.
     var locks: LockCounts { get }
     /// Keeps what unlocking produced, for as long as the unlock lasts. Refused where the keychain

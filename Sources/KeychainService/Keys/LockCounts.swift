@@ -9,16 +9,25 @@ final class LockCounts: Sendable {
     struct Moment: Sendable, Equatable {
         fileprivate var ofKeychain: UInt64 = 0
         fileprivate var ofUser: UInt64 = 0
+        /// In the times that all keys were given up, those that a lock leaves among them.
+        fileprivate var forgets: UInt64 = 0
+
+        /// Whether the keys that a lock leaves are the same as at the other moment.
+        func isSameUnlessLocked(_ other: Moment) -> Bool { forgets == other.forgets }
     }
     private struct Counts {
         var ofKeychains: [KeychainPlace: UInt64] = [:]
         /// Locks of all of a user's keychains.
         var ofUsers: [UInt32: UInt64] = [:]
+        var forgetsOfKeychains: [KeychainPlace: UInt64] = [:]
+        var forgetsOfUsers: [UInt32: UInt64] = [:]
 
         func now(_ keychain: KeychainPlace) -> Moment {
             Moment(
                 ofKeychain: ofKeychains[keychain, default: 0],
-                ofUser: ofUsers[keychain.user, default: 0])
+                ofUser: ofUsers[keychain.user, default: 0],
+                forgets: forgetsOfKeychains[keychain, default: 0]
+                    &+ forgetsOfUsers[keychain.user, default: 0])
         }
     }
 
@@ -38,6 +47,26 @@ final class LockCounts: Sendable {
     func lockAll(of users: [UInt32], _ body: () -> Void) {
         counts.withLock { counts in
             for user in users { counts.ofUsers[user, default: 0] &+= 1 }
+            body()
+        }
+    }
+
+    /// Removes with `body` every key of the keychain, those that a lock leaves too.
+    func forget(_ keychain: KeychainPlace, _ body: () throws(Refusal) -> Void) throws(Refusal) {
+        try counts.withLock { counts throws(Refusal) in
+            counts.ofKeychains[keychain, default: 0] &+= 1
+            counts.forgetsOfKeychains[keychain, default: 0] &+= 1
+            try body()
+        }
+    }
+
+    /// The same for all of the users' keychains.
+    func forgetAll(of users: [UInt32], _ body: () -> Void) {
+        counts.withLock { counts in
+            for user in users {
+                counts.ofUsers[user, default: 0] &+= 1
+                counts.forgetsOfUsers[user, default: 0] &+= 1
+            }
             body()
         }
     }

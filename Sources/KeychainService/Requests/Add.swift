@@ -23,6 +23,7 @@ extension KeychainService {
         to keychain: OpenKeychain, for asker: any Asker
     ) throws(Refusal) -> Answer {
         let caller = asker.caller
+        var unlock = UnlockWatch(keychain, vault)
         var keys = try vault.keys(of: keychain)
         let group = try group(for: item, keychain, keys, asker)
         let own = caller.accessGroups
@@ -45,6 +46,7 @@ extension KeychainService {
         try countLimits(&needs, new, judging)
         let evidence = try evidence(for: needs, .add, reason: item.reason, for: asker)
         if evidence != nil {
+            unlock = UnlockWatch(keychain, vault)
             keys = try vault.keys(of: keychain)
             judging = try self.judging(
                 .encrypt, as: .add, keychain, keys, groups: own, ui: item.authenticationUI,
@@ -61,6 +63,7 @@ extension KeychainService {
         }
         asker.notes.note(grant)
         guard asker.isUnchanged() else { throw .notEntitled }
+        try unlock.check(accessControl.protection.availability)
         var added: FoundItem
         do { added = try keychain.file.add(new, secret, grant, keys: keys) } catch {
             throw Refusal(error)

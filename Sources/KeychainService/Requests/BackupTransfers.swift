@@ -17,6 +17,8 @@ final class BackupTransfers: Sendable {
         let identifier: BackupTransfer.Identifier
         let file: PieceFile
         let isComing: Bool
+        /// The unlock that the keychain was open by when the copy was made; nil where it was locked.
+        var unlock: UnlockWatch?
         var bytes: UInt64
         var digest = BackupDigest()
         /// A piece that is shorter than the others is the last.
@@ -29,15 +31,18 @@ final class BackupTransfers: Sendable {
         RandomBytes.make(BackupTransfer.identifierBytes)
     }
 
-    /// A copy that was made at the path, to be read.
+    /// A copy that was made at the path, to be read for as long as the unlock lasts.
     func beginReading(
-        _ path: String, _ identifier: BackupTransfer.Identifier, of place: KeychainPlace
+        _ path: String, _ identifier: BackupTransfer.Identifier, of place: KeychainPlace,
+        while unlock: UnlockWatch? = nil
     ) throws(Refusal) -> BackupTransfer {
         do {
             let file = try PieceFile(reading: path)
             let bytes = try file.size()
             begin(
-                Transfer(identifier: identifier, file: file, isComing: false, bytes: bytes), place)
+                Transfer(
+                    identifier: identifier, file: file, isComing: false, unlock: unlock,
+                    bytes: bytes), place)
             return BackupTransfer(identifier: identifier, bytes: bytes)
         } catch { throw Refusal(error) }
     }
@@ -46,6 +51,10 @@ final class BackupTransfers: Sendable {
         _ identifier: BackupTransfer.Identifier, offset: UInt64, of place: KeychainPlace
     ) throws(Refusal) -> [UInt8] {
         let transfer = try use(identifier, isComing: false, of: place)
+        do throws(Refusal) { try transfer.unlock?.check(.whileUnlocked) } catch {
+            end(identifier, of: place)
+            throw error
+        }
         guard offset <= transfer.bytes else { throw .badRequest }
         let piece: [UInt8]
         do {

@@ -10,6 +10,20 @@ extension KeychainService {
         _ query: ItemQuery, for asker: any Asker, emit: (Answer) throws(Refusal) -> Void
     ) throws(Refusal) -> Answer {
         let places = try places(query, toChange: false, for: asker.caller)
+        guard query.limit != 0 else { throw .notFound }
+        do throws(Refusal) {
+            return try copyMatching(query, places, for: asker, emit)
+        } catch {
+            // The question would not have been asked: that it could not be makes no difference.
+            throw error == .interactionNotAllowed && query.wantsAllSecrets
+                ? .needsProofOfEach : error
+        }
+    }
+
+    private func copyMatching(
+        _ query: ItemQuery, _ places: [KeychainPlace], for asker: any Asker,
+        _ emit: (Answer) throws(Refusal) -> Void
+    ) throws(Refusal) -> Answer {
         // Nobody is asked for another program's item before all keychains were looked into.
         if places.count > 1, query.namesOneItem {
             do throws(Refusal) {
@@ -60,27 +74,28 @@ extension KeychainService {
     ) throws(Refusal) -> Answer {
         let operation: PolicyOperation =
             query.parts.contains(.data) ? .readSecret : .readAttributes
-        var begun = vault.locks.now(keychain.place)
+        let unlock = UnlockWatch(keychain, vault)
         var keys = try vault.keys(of: keychain)
         let groups = try groups(query, operation, keychain, keys, for: asker)
         var reading = Reading(
-            query, groups: groups, asker.caller,
+            query, groups: groups, asker.caller, unlock,
             allowed: authentication.trust.items(for: asker.caller))
         try findFew(&reading, keychain, keys)
         let letIn =
             lettingIn ? try letIn(&reading, operation, keychain, keys, for: asker) : nil
         if letIn != nil {
-            begun = vault.locks.now(keychain.place)
+            reading.unlock = UnlockWatch(keychain, vault)
             keys = try vault.keys(of: keychain)
         }
         var (judging, needs) = try judged(
             &reading, keychain, keys, operation, proven: letIn?.evidence, for: asker)
         try countLimits(&needs, needs.first, judging)
+        try refuseToAsk(needs, query, for: asker)
         let evidence = try evidence(
             for: needs, operation == .readAttributes ? .list : .read, reason: query.reason,
             for: asker)
         if evidence != nil {
-            begun = vault.locks.now(keychain.place)
+            reading.unlock = UnlockWatch(keychain, vault)
             keys = try vault.keys(of: keychain)
             judging = try self.judging(
                 .decrypt, as: operation, keychain, keys, groups: groups.own,
@@ -98,12 +113,9 @@ extension KeychainService {
             try list(asker.caller, reading, judging, evidence ?? needs.evidence, keychain, keys)
         }
         var delivery = Delivery(
-            evidence ?? letIn?.evidence ?? Evidence(), asker, memory, audit)
+            evidence ?? letIn?.evidence ?? Evidence(), asker, reading.unlock, memory, audit)
         try each(reading, keychain, keys) { item throws(Refusal) in
-            // A long answer ends where the keychain is locked meanwhile, keys in hand or not.
-            guard !item.isClosedByLock || vault.locks.now(keychain.place) == begun else {
-                throw .locked
-            }
+            try delivery.begin(item)
             let proof = needs.items.contains(item.reference) ? evidence : nil
             if item.accessControl.needsApplicationPassword, !mayOpen,
                 query.authenticationUI == .skip
@@ -121,7 +133,7 @@ extension KeychainService {
                 let opened = try open(
                     item, keychain, keys, grant, query, isStrange: reading.trusts(item))
             else { return true }
-            try delivery.add(opened, emit)
+            try delivery.add(opened.answered, of: opened.item, emit)
             return delivery.count != query.limit
         }
         return try delivery.finish(emit)
@@ -148,7 +160,7 @@ extension KeychainService {
             .decrypt, as: operation, keychain, keys, groups: reading.groups.own,
             ui: reading.query.authenticationUI, few: reading.found, given: evidence, for: asker)
         reading.judge(by: &judging)
-        return (judging, try needs(reading, keychain, keys, judging, given: evidence))
+        return (judging, try needs(reading, keychain, keys, judging, given: evidence, for: asker))
     }
 
     private func findFew(
@@ -161,23 +173,47 @@ extension KeychainService {
         else { return }
         do {
             var found: [SealedItem] = []
+            var bytesLeft = mode == .embedded ? Int.max : Delivery.mostBytes
             for (query, scope) in reading.searches where found.count < limit {
                 var query = query
                 query.limit = limit - found.count
-                found += try keychain.file.find(query, in: scope, keys: keys)
+                let few = try keychain.file.find(query, in: scope, keys: keys, mostBytes: bytesLeft)
+                guard let few else { return }
+                found += few
+                bytesLeft -= few.reduce(0) { $0 + $1.attributeBytes }
             }
             reading.found = found
         } catch { throw Refusal(error) }
     }
 
+    /// Refuses to ask for the secrets of all passwords at once, which is more than a user can weigh.
+    /// The program is to ask for references, and then for the secrets of those that it wants.
+    private func refuseToAsk(
+        _ needs: Needs, _ query: ItemQuery, for asker: any Asker
+    ) throws(Refusal) {
+        guard query.wantsAllSecrets else { return }
+        let hasPassword = asker.context?.applicationPassword != nil
+        guard needs.items.isEmpty, !needs.usesApplicationPassword || hasPassword else {
+            throw .needsProofOfEach
+        }
+    }
+
     /// Looks at everything that will be read, so that the user is asked once and for all of it.
     private func needs(
         _ reading: Reading, _ keychain: OpenKeychain, _ keys: borrowing ClassKeys,
-        _ judging: Judging, given evidence: Evidence
+        _ judging: Judging, given evidence: Evidence, for asker: any Asker
     ) throws(Refusal) -> Needs {
         if let found = reading.found { return try Needs(found, judging, given: evidence) }
         var needs = Needs(given: evidence)
-        if reading.query.authenticationUI == .skip { return needs }
+        if reading.query.authenticationUI == .skip {
+            // The program may have given the password before.
+            guard asker.context?.applicationPassword != nil else { return needs }
+            try each(reading, keychain, keys) { item throws(Refusal) in
+                needs.noteApplicationPassword(of: item)
+                return !needs.usesApplicationPassword
+            }
+            return needs
+        }
         var count = 0
         try each(reading, keychain, keys) { item throws(Refusal) in
             try needs.add(item, judging)
@@ -198,23 +234,18 @@ extension KeychainService {
         }
         // Items that are left out must not use the limit up.
         let mayBeUnknown = !reading.groups.others.isEmpty
-        var refusal: Refusal?
         var goesOn = true
+        var unlock = reading.unlock
         for (query, scope) in reading.searches where goesOn {
             var query = query
             if query.authenticationUI == .skip || mayBeUnknown { query.limit = nil }
-            do {
-                try keychain.file.forEach(query, in: scope, keys: keys) { item in
-                    if mayBeUnknown, reading.judging?.isKnown(item) == false { return true }
-                    do throws(Refusal) { goesOn = try body(item) } catch {
-                        refusal = error
-                        goesOn = false
-                    }
-                    return goesOn
-                }
-            } catch { throw Refusal(error) }
+            try keychain.each(query, in: scope, keys) { item throws(Refusal) in
+                if mayBeUnknown, reading.judging?.isKnown(item) == false { return true }
+                try unlock.checkNowAndThen(item.availability)
+                goesOn = try body(item)
+                return goesOn
+            }
         }
-        if let refusal { throw refusal }
     }
 
     /// nil for an item that is left out.
@@ -234,22 +265,23 @@ extension KeychainService {
     private func open(
         _ item: SealedItem, _ keychain: OpenKeychain, _ keys: borrowing ClassKeys,
         _ grant: consuming Grant, _ query: ItemQuery, isStrange: Bool
-    ) throws(Refusal) -> AnsweredItem? {
+    ) throws(Refusal) -> (item: SealedItem, answered: AnsweredItem)? {
         let redacted = grant.redacted
-        guard query.parts.contains(.data) else {
-            return AnsweredItem(
+        func answered(_ item: SealedItem, _ secret: HeldSecret?) -> AnsweredItem {
+            AnsweredItem(
                 item: item.answered(query.parts, without: redacted, isStrange: isStrange),
-                secret: nil)
+                secret: secret)
         }
-        let opened: OpenedItem
+        guard query.parts.contains(.data) else { return (item, answered(item, nil)) }
         do throws(Refusal) {
-            opened = try opening(item, keychain, keys, grant)
-        } catch  where error == .notFound {
+            let opened = try opening(item, keychain, keys, grant)
+            return (opened.item, answered(opened.item, opened.secret))
+        } catch
+            where error == .notFound
+            || (error == .wrongApplicationPassword && query.authenticationUI == .skip)
+        {
             return nil
         }
-        return AnsweredItem(
-            item: opened.item.answered(query.parts, without: redacted, isStrange: isStrange),
-            secret: opened.secret)
     }
 
     private func opening(
@@ -257,7 +289,8 @@ extension KeychainService {
         _ grant: consuming Grant
     ) throws(Refusal) -> OpenedItem {
         var grant: Grant? = consume grant
-        return try guessing([item], in: keychain) { () throws(KeychainStoreError) in
+        let guessed = item.accessControl.needsApplicationPassword ? [item.reference] : []
+        return try guessing(guessed, in: keychain) { () throws(KeychainStoreError) in
             guard let grant = grant.take() else { throw .notGranted }
             return try keychain.file.open(item, grant, keys: keys)
         }
@@ -301,9 +334,11 @@ extension SealedItem {
     }
 }
 
-extension SealedItem {
-    fileprivate var isClosedByLock: Bool {
-        accessControl.protection.availability == .whileUnlocked
+extension ItemQuery {
+    /// Whether it wants the secrets of all passwords there are.
+    fileprivate var wantsAllSecrets: Bool {
+        guard limit == nil, parts.contains(.data) else { return false }
+        return itemClass == .genericPassword || itemClass == .internetPassword
     }
 }
 

@@ -23,6 +23,7 @@ extension KeychainService {
     private func delete(
         _ query: ItemQuery, in keychain: OpenKeychain, for asker: any Asker
     ) throws(Refusal) -> Answer {
+        let unlock = UnlockWatch(keychain, vault)
         var keys = try vault.keys(of: keychain)
         let groups = try groups(query, .delete, keychain, keys, for: asker)
         let given = authentication.evidence(for: asker)
@@ -31,26 +32,32 @@ extension KeychainService {
             given: given, for: asker)
         var query = query
         if !groups.others.isEmpty {
-            query.references = try known(query, groups, keychain, keys, judging)
+            query.references = try known(
+                query, groups, keychain, keys, judging, of: asker.caller.user
+            ).references
         }
-        if let answer = try delete(query, in: keychain, keys, groups, judging, given, for: asker) {
+        if let answer = try delete(
+            query, in: keychain, keys, unlock, groups, judging, given, for: asker)
+        {
             audit?.record(.delete, asker, Evidence(), nil)
             return answer
         }
         // The answer is for the items that the question is about, and for none that comes later.
         var needs = Needs(given: given)
-        query.references = try known(query, groups, keychain, keys, judging) {
-            item throws(Refusal) in try needs.add(item, judging)
-        }
+        query.references = try known(
+            query, groups, keychain, keys, judging, of: asker.caller.user
+        ) { item throws(Refusal) in try needs.add(item, judging) }.references
         try countLimits(&needs, needs.first, judging)
         let proven = try evidence(for: needs, .delete, reason: query.reason, for: asker)
+        let unlockAfterQuestion = UnlockWatch(keychain, vault)
         keys = try vault.keys(of: keychain)
         judging = try self.judging(
             .delete, as: .delete, keychain, keys, groups: groups.own, ui: query.authenticationUI,
             given: proven ?? given, for: asker)
         guard
             let answer = try delete(
-                query, in: keychain, keys, groups, judging, proven ?? given, for: asker)
+                query, in: keychain, keys, unlockAfterQuestion, groups, judging, proven ?? given,
+                for: asker)
         else { throw .authenticationFailed }
         audit?.record(.delete, asker, proven ?? Evidence(), nil)
         return answer
@@ -59,14 +66,20 @@ extension KeychainService {
     /// nil where one of the items asks for a proof first: then none is deleted.
     private func delete(
         _ query: ItemQuery, in keychain: OpenKeychain, _ keys: borrowing ClassKeys,
-        _ groups: GroupScope, _ judging: Judging, _ evidence: Evidence, for asker: any Asker
+        _ unlock: UnlockWatch, _ groups: GroupScope, _ judging: Judging, _ evidence: Evidence,
+        for asker: any Asker
     ) throws(Refusal) -> Answer? {
+        var unlock = unlock
         guard asker.isUnchanged() else { throw .notEntitled }
         var denied: Refusal?
         var asks = false
         var answer = Answer()
         do {
             answer.count = try keychain.file.delete(query, groups: groups.all, keys: keys) { item in
+                do throws(Refusal) { try unlock.checkNowAndThen(item.availability) } catch {
+                    denied = error
+                    return nil
+                }
                 switch judging.judge(item, evidence) {
                 case .allow(let grant):
                     asker.notes.note(grant)
@@ -86,22 +99,18 @@ extension KeychainService {
     /// Those of the items meant that the caller may know of.
     private func known(
         _ query: ItemQuery, _ groups: GroupScope, _ keychain: OpenKeychain,
-        _ keys: borrowing ClassKeys, _ judging: Judging,
+        _ keys: borrowing ClassKeys, _ judging: Judging, of user: UInt32,
         each body: (SealedItem) throws(Refusal) -> Void = { _ in }
-    ) throws(Refusal) -> [ItemReference] {
+    ) throws(Refusal) -> MeantItems {
         var search = query
         search.limit = nil
-        var known: [ItemReference] = []
-        var refusal: Refusal?
-        do {
-            try keychain.file.forEach(search, groups: groups.all, keys: keys) { item in
-                guard judging.isKnown(item) else { return true }
-                known.append(item.reference)
-                do throws(Refusal) { try body(item) } catch { refusal = error }
-                return refusal == nil
-            }
-        } catch { throw Refusal(error) }
-        if let refusal { throw refusal }
+        var known = MeantItems(memory, for: user)
+        try keychain.each(search, in: .groups(groups.all), keys) { item throws(Refusal) in
+            guard judging.isKnown(item) else { return true }
+            try known.append(item)
+            try body(item)
+            return true
+        }
         return known
     }
 }

@@ -227,13 +227,11 @@ extension KeychainService {
     /// Does what opens the secrets of these items, as one guess at the application password of those
     /// that were made with one. What opens none of them `shows` nothing, even if it succeeds.
     func guessing<R>(
-        _ items: [SealedItem], in keychain: OpenKeychain, shows outcome: Guesses.Outcome = .right,
+        _ items: some Sequence<ItemReference>, in keychain: OpenKeychain,
+        shows outcome: Guesses.Outcome = .right,
         _ body: () throws(KeychainStoreError) -> R
     ) throws(Refusal) -> R {
-        let targets = Set(
-            items.lazy.filter(\.accessControl.needsApplicationPassword).map {
-                ItemGuesses.Target(keychain: keychain.place, item: $0.reference)
-            })
+        let targets = Set(items.map { ItemGuesses.Target(keychain: keychain.place, item: $0) })
         if !targets.isEmpty { try itemGuesses.begin(targets) }
         do throws(KeychainStoreError) {
             let result = try body()
@@ -258,6 +256,9 @@ extension Verdict {
 
 /// What must be proven before items may be used: gathered first, so that the user is asked once.
 struct Needs: Sendable {
+    /// Items that one question may be about: they are all remembered while it is open.
+    private static let mostItems = 16_384
+
     private(set) var requirements: Set<Requirement> = []
     /// The items that need a proof: the evidence that comes of it is good for these alone.
     private(set) var items: Set<ItemReference> = []
@@ -294,6 +295,11 @@ struct Needs: Sendable {
 
     private mutating func note(_ item: SealedItem) {
         if first == nil { first = item }
+        noteApplicationPassword(of: item)
+    }
+
+    /// Of an item that a query would leave out, but for a password that lies ready.
+    mutating func noteApplicationPassword(of item: SealedItem) {
         guard item.accessControl.needsApplicationPassword,
             passwordItems.count < Question.mostNames
         else { return }
@@ -306,6 +312,7 @@ struct Needs: Sendable {
         case .allow: return
         case .deny(let denial): throw judging.refusal(denial)
         case .allowAfter(let requirement):
+            guard items.count < Self.mostItems else { throw .dataTooLarge }
             require(requirement, for: item)
             hasOthers = hasOthers || !judging.isOwn(item)
             reaches.formUnion(judging.reaches(item, evidence))

@@ -53,10 +53,12 @@ extension KeychainService {
         let application = TrustedApplication(
             identity, strength: strength, listedBy: nil,
             listedAt: Date().timeIntervalSinceReferenceDate)
-        let found = reading.found ?? []
-        _ = try guessing(found, in: keychain) { () throws(KeychainStoreError) in
+        let meant = reading.found ?? []
+        for item in meant { try reading.unlock.check(item.availability) }
+        let guessed = meant.filter(\.accessControl.needsApplicationPassword).map(\.reference)
+        _ = try guessing(guessed, in: keychain) { () throws(KeychainStoreError) in
             try keychain.file.update(
-                found, ItemChange(), nil, keys: keys,
+                meant.map(\.meant), ItemChange(), nil, keys: keys,
                 trust: { TrustList(($0?.applications ?? []) + [application]) }
             ) { item in
                 guard case .allow(let grant) = judging.judge(item, evidence) else { return nil }

@@ -4,10 +4,13 @@ internal import KeychainModel
 
 /// The memory that requests and answers under way may take, in all and for one user. What would go
 /// beyond it waits a moment for others to end, and is then refused: this process never runs out of
-/// memory for a secret.
+/// memory for a secret, or for what an item is called.
 final class MemoryBudget: @unchecked Sendable {
     static let mostForUser = 96 * 1024 * 1024
     static let mostInAll = 4 * mostForUser
+    /// What a user has of it whatever the others hold: an item with all the attributes that it may
+    /// have. So has the first request of a user who holds nothing, of any size.
+    static let ofEach = 24 * 1024 * 1024
     /// Less is not counted: the number of connections bounds it.
     static let free = 4096
     /// What an allocation of its own costs at least, its guard pages and its entry in the kernel's
@@ -49,8 +52,11 @@ final class MemoryBudget: @unchecked Sendable {
     }
 
     private func hasRoom(_ cost: Int, _ user: UInt32) -> Bool {
-        taken[user, default: 0] + cost <= Self.mostForUser
-            && taken.values.reduce(0, +) + cost <= Self.mostInAll
+        let mine = taken[user, default: 0]
+        guard mine + cost <= Self.mostForUser else { return false }
+        // Users who hold much keep out themselves and one another, not those who hold little.
+        return mine == 0 || mine + cost <= Self.ofEach
+            || taken.values.reduce(0, +) + cost <= Self.mostInAll
     }
 
     private func giveBack(_ cost: Int, _ user: UInt32) {

@@ -8,6 +8,8 @@ struct Reading {
     var query: ItemQuery
     let groups: GroupScope
     var found: [SealedItem]?
+    /// The unlocks that the keys in hand come from.
+    var unlock: UnlockWatch
     /// Tells which items of others the caller may know of.
     private(set) var judging: Judging?
     private let program: Caller.Identity
@@ -15,9 +17,11 @@ struct Reading {
     private var allowed: Set<ItemReference>
 
     init(
-        _ query: ItemQuery, groups: GroupScope, _ caller: Caller, allowed: [ItemReference]
+        _ query: ItemQuery, groups: GroupScope, _ caller: Caller, _ unlock: UnlockWatch,
+        allowed: [ItemReference]
     ) {
         self.query = query
+        self.unlock = unlock
         self.groups = groups
         program = caller.identity
         self.allowed = Set(allowed)

@@ -16,6 +16,7 @@ extension Refusal {
         case .inputOutput: self = .inputOutput
         case .busy: self = .notAvailable
         case .outOfMemory: self = .outOfMemory
+        case .noRoom: self = .tooManyRequests
         case .belongsToAnother: self = .belongsToAnother
         case .wrongPassword: self = .wrongPassword
         case .notProtected: self = .passcodeNotSet

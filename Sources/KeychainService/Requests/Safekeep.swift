@@ -9,6 +9,9 @@ internal import Synchronization
 
 /// What keeps a keychain's items from being lost: checks, backups, generations.
 extension KeychainService {
+    /// Bytes that one restore is counted for: a user's own are done one at a time.
+    private static let roomToRestore = 40 * 1024 * 1024
+
     func safekeep(
         _ name: String?, _ step: Safekeeping, for asker: any Asker
     ) throws(Refusal) -> Answer {
@@ -74,15 +77,18 @@ extension KeychainService {
         _ place: KeychainPlace, for asker: any Asker
     ) throws(Refusal) -> BackupTransfer {
         let keychain = try folder.keychain(place.name.description, of: place.user)
+        let watch = UnlockWatch(keychain, vault)
+        let unlock = watch.wasOpen ? watch : nil
         // Whoever has the file may try passwords on it for as long as he likes.
         let evidence = try provePresence(.backUp, place, for: asker)
         let identifier = BackupTransfers.newIdentifier()
+        try unlock?.check(.whileUnlocked)
         let path = folder.passingPath("backup", identifier, place)
         do throws(KeychainStoreError) {
             try KeychainCopy.make(of: keychain.path, at: path)
         } catch { throw Refusal(error) }
         audit?.record(.backup, asker, evidence, nil)
-        return try transfers.beginReading(path, identifier, of: place)
+        return try transfers.beginReading(path, identifier, of: place, while: unlock)
     }
 
     // MARK: Restoring
@@ -120,6 +126,9 @@ extension KeychainService {
         defer { PrivateFile.removeDatabase(path) }
         guard checks.begin(place) else { throw .tooManyRequests }
         defer { checks.end(place) }
+        // SQLite holds a whole record at a time, and a file may bring large ones.
+        let room = try memory.take(Self.roomToRestore, for: place.user)
+        defer { withExtendedLifetime(room) {} }
         let returning = try protectors.returning(path, folder.owner(place.user))
         kept.setAside = returning.setAside
         kept.replaced = try folder.put(returning, place)

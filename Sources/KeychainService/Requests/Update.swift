@@ -6,9 +6,6 @@ internal import KeychainStore
 internal import Secrets
 
 extension KeychainService {
-    /// Items that one call may change.
-    private static let mostItems = 100_000
-
     /// In each of the keychains meant.
     func update(
         _ query: ItemQuery, _ change: ItemChange, _ secret: HeldSecret?, for asker: any Asker
@@ -35,30 +32,38 @@ extension KeychainService {
         guard secret?.bytes.count ?? 0 <= Request.largestSecret else { throw .dataTooLarge }
         var trust: ((TrustList?) -> TrustList?)?
         if let change = change.trust { trust = try trustUpdate(change, by: caller) }
+        var unlock = UnlockWatch(keychain, vault)
         var keys = try vault.keys(of: keychain)
         try checkDestination(query, change, keychain, keys, for: asker)
         let groups = try groups(query, .update, keychain, keys, for: asker)
-        var search = query
-        search.limit = Self.mostItems
-        var found: [SealedItem]
-        do { found = try keychain.file.find(search, groups: groups.all, keys: keys) } catch {
-            throw Refusal(error)
-        }
         let given = authentication.evidence(for: asker)
         var judging = try updating(
             change, query, keychain, keys, groups, given: given, for: asker)
-        if !groups.others.isEmpty { found.removeAll { !judging.isKnown($0) } }
-        guard !found.isEmpty else { throw .notFound }
-        // Whom an item lets in its user says now, whatever he has proven before.
-        var needs = try Needs(
-            found, judging, given: change.trust == nil ? given : Evidence())
-        if change.trust != nil { try requirePresence(&needs, found, judging) }
-        try countLimits(&needs, found.first, judging)
+        // Whom an item lets in its user says now, whatever was proven before.
+        var needs = Needs(given: change.trust == nil ? given : Evidence())
+        // They may be very many: each is looked at, and none is kept.
+        var meant = MeantItems(memory, for: caller.user)
+        var search = query
+        search.limit = nil
+        var looking = unlock
+        var isMove = false
+        try keychain.each(search, in: .groups(groups.all), keys) { item throws(Refusal) in
+            guard groups.others.isEmpty || judging.isKnown(item) else { return true }
+            try looking.checkNowAndThen(item.availability)
+            try needs.add(item, judging)
+            if change.trust != nil { try requirePresence(&needs, item, judging) }
+            isMove = isMove || change.moves(item)
+            try meant.append(item)
+            return true
+        }
+        guard !meant.items.isEmpty else { throw .notFound }
+        try countLimits(&needs, needs.first, judging)
         let proven = try evidence(
             for: needs, .change, reason: query.reason,
-            remarks: [change.trust?.remark, change.moveRemark(found)].compactMap { $0 },
+            remarks: [change.trust?.remark, isMove ? change.moveRemark : nil].compactMap { $0 },
             for: asker)
         if proven != nil {
+            unlock = UnlockWatch(keychain, vault)
             keys = try vault.keys(of: keychain)
             judging = try updating(
                 change, query, keychain, keys, groups, given: proven, for: asker)
@@ -74,20 +79,29 @@ extension KeychainService {
         }
         guard asker.isUnchanged() else { throw .notEntitled }
         var answer = Answer()
-        // A new secret takes the old one's place unopened.
-        answer.count = try guessing(
-            found, in: keychain, shows: secret == nil ? .right : .undecided
-        ) { () throws(KeychainStoreError) in
-            try keychain.file.update(found, change, secret, keys: keys, trust: trust) { item in
-                guard case .allow(let grant) = judging.judge(item, evidence) else { return nil }
-                asker.notes.note(grant)
-                return grant
+        var ended: Refusal?
+        do throws(Refusal) {
+            // A new secret takes the old one's place unopened.
+            answer.count = try guessing(
+                needs.passwordItems, in: keychain, shows: secret == nil ? .right : .undecided
+            ) { () throws(KeychainStoreError) in
+                try keychain.file.update(
+                    meant.items, change, secret, keys: keys, trust: trust
+                ) { item in
+                    do throws(Refusal) { try unlock.checkNowAndThen(item.availability) } catch {
+                        ended = error
+                        return nil
+                    }
+                    guard case .allow(let grant) = judging.judge(item, evidence) else { return nil }
+                    asker.notes.note(grant)
+                    return grant
+                }
             }
-        }
+        } catch { throw ended ?? error }
         if let change = change.trust {
             asker.notes.note(trust: change.word)
             // What was allowed for a session may be what is taken back.
-            authentication.trust.forget(found.map(\.reference), of: caller.user)
+            authentication.trust.forget(meant.references, of: caller.user)
         }
         audit?.record(.update, asker, proven ?? Evidence(), nil)
         return answer
@@ -125,13 +139,13 @@ extension KeychainService {
     /// Whom items let in beside their groups is for their user to say. Where nobody can prove that it
     /// is he, items' own programs say it.
     private func requirePresence(
-        _ needs: inout Needs, _ found: [SealedItem], _ judging: Judging
+        _ needs: inout Needs, _ item: SealedItem, _ judging: Judging
     ) throws(Refusal) {
         guard judging.circumstances.keychain.isPasscodeSet == true else {
-            guard found.allSatisfy(judging.isOwn) else { throw .passcodeNotSet }
+            guard judging.isOwn(item) else { throw .passcodeNotSet }
             return
         }
         guard judging.circumstances.mayAsk else { throw .interactionNotAllowed }
-        for item in found { needs.require(Requirement(.factor(.presence)), for: item) }
+        needs.require(Requirement(.factor(.presence)), for: item)
     }
 }

@@ -94,8 +94,8 @@ extension ItemChange {
     }
 
     /// What a move comes to, for the user who has to agree.
-    func moveRemark(_ items: [SealedItem]) -> String? {
-        guard let accessGroup, items.contains(where: moves) else { return nil }
+    var moveRemark: String? {
+        guard let accessGroup else { return nil }
         return "It would give the item for good to \(ProgramWords.of(accessGroup)), which opens it "
             + "unasked, whichever program starts that."
     }

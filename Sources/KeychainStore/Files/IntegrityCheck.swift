@@ -24,7 +24,7 @@ extension KeychainFile {
             var conditions: [(row: Int64, condition: RowCondition)] = []
             try reading { database in
                 while conditions.count < Self.checkedAtOnce,
-                    let row = try ItemRow.next(after: last, identifier, database)
+                    let row = try ItemRow.next(after: last, self, database)
                 {
                     conditions.append((row.row, try condition(of: row, keys, database)))
                     last = row.row
@@ -67,7 +67,7 @@ extension KeychainFile {
     /// Looked at once more inside the transaction: it may have been changed or deleted meanwhile.
     private func mend(_ row: Int64, _ keys: borrowing ClassKeys) throws(KeychainStoreError) {
         try writing { database in
-            guard let found = try ItemRow.fetch(row, identifier, database) else { return }
+            guard let found = try ItemRow.fetch(row, self, database) else { return }
             switch try condition(of: found, keys, database) {
             case .whole, .sealed: return
             case .damaged: try Quarantine.move(row, database)

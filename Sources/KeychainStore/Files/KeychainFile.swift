@@ -14,20 +14,26 @@ public final class KeychainFile: Sendable {
     public let identifier: [UInt8]
     private let database: Database
     let groupNames = GroupNames()
+    /// nil where memory is the calling program's own affair.
+    let memory: (any RecordMemory)?
     private let corruptRows = Mutex<Set<Int64>>([])
     private static let mostCorruptRowsKept = 10_000
 
     /// Opens a file that exists; never makes, repairs or replaces one. One of an older version is
     /// brought up to date, and kept as it was beside it. `isShared`: other processes use it too.
+    /// `memory` counts the large records that are read of it.
     public static func open(
-        at path: String, owner: KeychainOwner, isShared: Bool = true
+        at path: String, owner: KeychainOwner, isShared: Bool = true,
+        memory: (any RecordMemory)? = nil
     ) throws(KeychainStoreError) -> KeychainFile {
-        try KeychainFile(path, owner, isShared ? .amongEquals : .ofOwner)
+        try KeychainFile(path, owner, isShared ? .amongEquals : .ofOwner, memory)
     }
 
     private init(
-        _ path: String, _ owner: KeychainOwner, _ timeout: BusyTimeout
+        _ path: String, _ owner: KeychainOwner, _ timeout: BusyTimeout,
+        _ memory: (any RecordMemory)?
     ) throws(KeychainStoreError) {
+        self.memory = memory
         self.path = path
         self.owner = owner
         try FileCheck.check(path)

@@ -89,13 +89,22 @@ enum KeychainSchema {
     /// Asked before anything else is read from it.
     static func isHarmless(_ database: Connection) throws -> Bool {
         guard try objects(database).isSubset(of: ownObjects()) else { return false }
-        return try !database.exists(
-            """
-            SELECT 1 WHERE EXISTS (SELECT 1 FROM keybag WHERE length(value) > 65536)
-            OR EXISTS (SELECT 1 FROM item WHERE length(identifier) > 64
-            OR length(keyIndex) > 64 OR length(attributes) > 2 * \(AttributeRecord.largest)
-            OR length(secret) > \(largestSealedSecret))
-            """)
+        // The first version had nowhere to set items aside.
+        let ofItems = try ["item", "quarantine"].filter { table in
+            try database.exists(
+                "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?", .text(table))
+        }
+        let tooLong =
+            ["SELECT 1 FROM keybag WHERE length(value) > 65536"] + ofItems.map(holdsTooLong)
+        return try tooLong.allSatisfy { try !database.exists($0) }
+    }
+
+    private static func holdsTooLong(_ table: String) -> String {
+        """
+        SELECT 1 FROM \(table) WHERE length(identifier) > 64
+        OR length(keyIndex) > 64 OR length(attributes) > 2 * \(AttributeRecord.largest)
+        OR length(secret) > \(largestSealedSecret)
+        """
     }
 
     /// More than any request can bring.

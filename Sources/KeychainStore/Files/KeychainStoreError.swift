@@ -16,6 +16,8 @@ public enum KeychainStoreError: Error, Equatable, Sendable {
     /// Another process holds the file for longer than a request may wait.
     case busy
     case outOfMemory
+    /// What requests may hold in memory is in use by others of the same user.
+    case noRoom
     // The keybag.
     /// The keybag names another account.
     case belongsToAnother

@@ -32,7 +32,7 @@ extension KeychainFile {
         _ row: Int64, _ plan: SearchPlan, _ keys: borrowing ClassKeys, _ database: Connection,
         _ grant: (SealedItem) -> Grant?
     ) throws -> Bool {
-        guard let found = try ItemRow.fetch(row, identifier, database) else { return false }
+        guard let found = try ItemRow.fetch(row, self, database) else { return false }
         switch found.open(keys) {
         case .item(let item):
             guard plan.matcher.matches(item.record, item.reference) else { return false }

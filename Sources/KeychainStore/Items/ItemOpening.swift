@@ -67,7 +67,7 @@ extension KeychainFile {
         _ item: SealedItem, _ keys: borrowing ClassKeys
     ) throws(KeychainStoreError) -> (SealedItem, [UInt8]) {
         try reading { database in
-            guard let row = try ItemRow.fetch(item.reference, identifier, database),
+            guard let row = try ItemRow.fetch(item.reference, self, database),
                 let sealed = try ItemRow.secret(item.reference, database)
             else { throw KeychainStoreError.notFound }
             switch row.open(keys) {

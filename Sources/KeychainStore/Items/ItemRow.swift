@@ -10,24 +10,38 @@ struct ItemRow {
     let place: ItemPlace?
     let attributes: [UInt8]
     let secret: SealedSecret
+    /// Room that was taken for large attributes; the item that is made of the row holds it too.
+    let room: (any AnyObject & Sendable)?
 
     /// Larger secrets are read only when they are opened.
     private static let largestReadAlong = 4096
+    /// Larger attributes are read only after room was taken for them.
+    static let largestUncounted = 16 * 1024
     private static let columns = """
-        id, identifier, class, accessible, generation, attributes, 
-        CASE WHEN secret IS NULL THEN NULL ELSE 1 END,
+        id, identifier, class, accessible, generation, length(attributes),
+        CASE WHEN length(attributes) <= \(largestUncounted) THEN attributes END,
+        CASE WHEN secret IS NOT NULL THEN 1 END,
         CASE WHEN length(secret) <= \(largestReadAlong) THEN secret END
         """
     private static let byRow = "SELECT \(columns) FROM item WHERE id = ?"
     static let byIdentifier = "SELECT \(columns) FROM item WHERE identifier = ?"
 
-    private init(_ row: borrowing Row, _ keychain: [UInt8]) throws {
+    private init(
+        _ row: borrowing Row, _ file: KeychainFile, _ database: Connection, waits: Bool
+    ) throws {
         guard let number = row.integer(0) else { throw DatabaseError.wrongType }
         self.row = number
-        attributes = row.blob(5) ?? []
-        if row.isNull(6) {
+        if let attributes = row.blob(6) {
+            self.attributes = attributes
+            room = nil
+        } else {
+            let count = Int(clamping: row.integer(5) ?? 0)
+            room = try file.memory?.takeAttributes(count, waits: waits)
+            attributes = try Self.largeAttributes(number, database)
+        }
+        if row.isNull(7) {
             secret = .none
-        } else if let sealed = row.blob(7) {
+        } else if let sealed = row.blob(8) {
             secret = .here(sealed)
         } else {
             secret = .inFile
@@ -44,30 +58,40 @@ struct ItemRow {
             return
         }
         place = ItemPlace(
-            keychain: keychain, reference: reference, accessible: accessible,
+            keychain: file.identifier, reference: reference, accessible: accessible,
             generation: generation)
     }
 
-    static func fetch(_ row: Int64, _ keychain: [UInt8], _ database: Connection) throws -> ItemRow?
-    {
-        try database.first(byRow, .integer(row)) { try ItemRow($0, keychain) }
+    private static func largeAttributes(_ row: Int64, _ database: Connection) throws -> [UInt8] {
+        try database.first("SELECT attributes FROM item WHERE id = ?", .integer(row)) {
+            $0.blob(0)
+        } ?? []
+    }
+
+    /// Throws `.noRoom` where the memory for its attributes is not there, after a while where `waits`.
+    static func fetch(
+        _ row: Int64, _ file: KeychainFile, _ database: Connection, waits: Bool = true
+    ) throws -> ItemRow? {
+        try database.first(byRow, .integer(row)) {
+            try ItemRow($0, file, database, waits: waits)
+        }
     }
 
     static func fetch(
-        _ reference: ItemReference, _ keychain: [UInt8], _ database: Connection
+        _ reference: ItemReference, _ file: KeychainFile, _ database: Connection
     ) throws -> ItemRow? {
         try database.first(byIdentifier, .blob(reference.identifier)) {
-            try ItemRow($0, keychain)
+            try ItemRow($0, file, database, waits: true)
         }
     }
 
     /// The one behind the given row.
-    static func next(after row: Int64, _ keychain: [UInt8], _ database: Connection) throws
-        -> ItemRow?
-    {
+    static func next(
+        after row: Int64, _ file: KeychainFile, _ database: Connection
+    ) throws -> ItemRow? {
         try database.first(
             "SELECT \(columns) FROM item WHERE id > ? ORDER BY id LIMIT 1", .integer(row)
-        ) { try ItemRow($0, keychain) }
+        ) { try ItemRow($0, file, database, waits: true) }
     }
 
     /// Rows of the references that exist, in the order they were added.
@@ -126,7 +150,7 @@ struct ItemRow {
         return .item(
             SealedItem(
                 reference: place.reference, generation: place.generation, record: record,
-                secret: secret, matcher: nil))
+                secret: secret, matcher: nil, attributeBytes: attributes.count, room: room))
     }
 }
 

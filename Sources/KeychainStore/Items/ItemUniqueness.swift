@@ -39,7 +39,7 @@ extension KeychainFile {
     private func isLost(
         _ row: Int64, _ keys: borrowing ClassKeys, _ database: Connection
     ) throws -> Bool {
-        guard let found = try ItemRow.fetch(row, identifier, database) else { return true }
+        guard let found = try ItemRow.fetch(row, self, database) else { return true }
         switch found.open(keys) {
         case .corrupt: return true
         case .item(let item): return try !hasWholeSecret(item, keys, database)
@@ -55,6 +55,8 @@ extension KeychainFile {
         _ item: SealedItem, _ keys: borrowing ClassKeys, _ database: Connection
     ) throws -> Bool {
         let sealed: [UInt8]
+        let room = try roomForSecret(of: item, database)
+        defer { withExtendedLifetime(room) {} }
         switch item.secret {
         case .none: return true
         case .here(let bytes): sealed = bytes

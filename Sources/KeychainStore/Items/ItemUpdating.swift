@@ -12,7 +12,7 @@ extension KeychainFile {
     /// An item that went away meanwhile, or no longer is what was looked for, is left out. `trust`
     /// makes its new list of the one that it has at that moment.
     public func update(
-        _ items: [SealedItem], _ change: ItemChange, _ secret: HeldSecret?,
+        _ items: [MeantItem], _ change: ItemChange, _ secret: HeldSecret?,
         keys: borrowing ClassKeys, trust: ((TrustList?) -> TrustList?)? = nil,
         grant: (SealedItem) -> Grant?
     ) throws(KeychainStoreError) -> Int {
@@ -41,9 +41,9 @@ extension KeychainFile {
 
     /// The item as it lies in the file now, if it still is one that was meant.
     private func current(
-        _ item: SealedItem, _ keys: borrowing ClassKeys, _ database: Connection
+        _ item: MeantItem, _ keys: borrowing ClassKeys, _ database: Connection
     ) throws -> (row: Int64, item: SealedItem)? {
-        guard let found = try ItemRow.fetch(item.reference, identifier, database) else {
+        guard let found = try ItemRow.fetch(item.reference, self, database) else {
             return nil
         }
         switch found.open(keys) {
@@ -66,7 +66,11 @@ extension KeychainFile {
         record.modified = AttributeRecord.modificationDate(
             after: record.modified, now: Date().timeIntervalSinceReferenceDate)
         var kept = secret
+        // Held until the item is written, the old secret once as it was and once sealed anew.
+        var room: (any AnyObject & Sendable)?
+        defer { withExtendedLifetime(room) {} }
         if kept == nil {
+            room = try roomForSecret(of: item, database)
             do { kept = try oldSecret(of: item, keys, database) } catch {
                 guard error == .corruptItem else { throw error }
                 noteCorrupt(row)
@@ -79,6 +83,14 @@ extension KeychainFile {
         try makeRoom(for: written, inPlaceOf: row, keys, database)
         try written.replace(row, database)
         return true
+    }
+
+    /// For a secret that is not in memory yet.
+    func roomForSecret(
+        of item: SealedItem, _ database: Connection
+    ) throws -> (any AnyObject & Sendable)? {
+        guard let memory, case .inFile = item.secret else { return nil }
+        return try memory.takeSecret(ItemRow.secretSize(item.reference, database))
     }
 
     private func oldSecret(

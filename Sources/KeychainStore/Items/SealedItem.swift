@@ -12,6 +12,29 @@ public struct SealedItem: Sendable {
     let secret: SealedSecret
     /// What the item was found by, so that a change made meanwhile is noticed.
     var matcher: ItemMatcher?
+    /// Bytes of its sealed attributes, which are little more than what is in them; 0 for one that is
+    /// in no file yet.
+    public private(set) var attributeBytes = 0
+    /// Memory that was counted for them, given back when the last copy of the item ends. What is made
+    /// of the attributes and outlives the item keeps this too.
+    public private(set) var room: (any AnyObject & Sendable)?
+
+    init(
+        reference: ItemReference, generation: Int64, record: AttributeRecord,
+        secret: SealedSecret, matcher: ItemMatcher?, attributeBytes: Int = 0,
+        room: (any AnyObject & Sendable)? = nil
+    ) {
+        self.reference = reference
+        self.generation = generation
+        self.record = record
+        self.secret = secret
+        self.matcher = matcher
+        self.attributeBytes = attributeBytes
+        self.room = room
+    }
+
+    /// What a long change keeps of an item that it means.
+    public var meant: MeantItem { MeantItem(reference: reference, matcher: matcher) }
 
     /// Includes access group, synchronizable and dates; neither accessibility nor access control.
     public var attributes: Attributes { record.allAttributes }
@@ -41,6 +64,13 @@ public struct SealedItem: Sendable {
             record: AttributeRecord(new: item, in: group, accessControl, trusting: trusted),
             secret: .none, matcher: nil)
     }
+}
+
+/// An item that a search found, by its name and by what it was found by: little memory, whatever is
+/// in it.
+public struct MeantItem: Sendable {
+    public let reference: ItemReference
+    let matcher: ItemMatcher?
 }
 
 /// Where an item's sealed secret is.

@@ -28,7 +28,7 @@ extension KeychainFile {
         try reading { database in
             var groups: Set<[UInt8]> = []
             var last: Int64 = 0
-            while let found = try ItemRow.next(after: last, identifier, database) {
+            while let found = try ItemRow.next(after: last, self, database) {
                 last = found.row
                 guard case .item(let item) = found.open(keys) else { continue }
                 // By bytes: two groups that look alike are two.

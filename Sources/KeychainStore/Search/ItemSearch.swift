@@ -5,7 +5,7 @@ public import KeychainModel
 extension KeychainFile {
     /// Items of one step of a long search, and bytes of what is sealed of them.
     private static let batchItems = 256
-    private static let batchBytes = 1024 * 1024
+    private static let batchBytes = 256 * 1024
 
     /// The items that the query means, with their attributes, in the order they were added; at most
     /// its limit. What lies in another group does not exist.
@@ -21,13 +21,23 @@ extension KeychainFile {
     public func find(
         _ query: ItemQuery, in scope: SearchScope, keys: borrowing ClassKeys
     ) throws(KeychainStoreError) -> [SealedItem] {
+        try find(query, in: scope, keys: keys, mostBytes: .max) ?? []
+    }
+
+    /// The same where they are few; nil where more than so many bytes are sealed of them.
+    public func find(
+        _ query: ItemQuery, in scope: SearchScope, keys: borrowing ClassKeys, mostBytes: Int
+    ) throws(KeychainStoreError) -> [SealedItem]? {
         let limit = query.limit ?? Int.max
         guard limit > 0 else { return [] }
         let plan = SearchPlan(query, scope, keys)
-        return try reading { database in
+        return try reading { database -> [SealedItem]? in
             var found: [SealedItem] = []
+            var bytes = 0
             var walk = try ItemWalk(plan, after: 0, self, database)
             while found.count < limit, let step = try walk.next(keys, database) {
+                bytes += step.sealedBytes
+                guard bytes <= mostBytes else { return nil }
                 found.append(step.item)
             }
             // Before the first unlock nobody can tell which of the closed items are meant. One
@@ -51,25 +61,26 @@ extension KeychainFile {
         _ query: ItemQuery, in scope: SearchScope, keys: borrowing ClassKeys,
         _ body: (SealedItem) -> Bool
     ) throws(KeychainStoreError) {
-        if let limit = query.limit, limit <= Self.batchItems {
-            for item in try find(query, in: scope, keys: keys) where !body(item) { return }
-            return
-        }
         let plan = SearchPlan(query, scope, keys)
-        try reading { try plan.refuseIfClosed($0) }
+        // As in `find`, one that opens is enough where one was asked for.
+        if query.limit != 1 { try reading { try plan.refuseIfClosed($0) } }
         var left = query.limit ?? Int.max
         var last: Int64 = 0
         while left > 0 {
-            let batch = try batch(of: plan, after: last, atMost: left, keys)
-            for step in batch {
+            var rest = Array(try batch(of: plan, after: last, atMost: left, keys).reversed())
+            guard !rest.isEmpty else { break }
+            left -= rest.count
+            // An item that `body` is done with is not held while it goes on.
+            while let step = rest.popLast() {
                 guard body(step.item) else { return }
                 last = step.row
             }
-            guard !batch.isEmpty else { return }
-            left -= batch.count
         }
+        if query.limit == 1, last == 0 { try reading { try plan.refuseIfClosed($0) } }
     }
 
+    /// The next items, few enough to be held. An item for whose attributes there is no room beside
+    /// the others begins the next batch.
     private func batch(
         of plan: SearchPlan, after row: Int64, atMost most: Int, _ keys: borrowing ClassKeys
     ) throws(KeychainStoreError) -> [ItemWalk.Step] {
@@ -77,11 +88,16 @@ extension KeychainFile {
             var batch: [ItemWalk.Step] = []
             var bytes = 0
             var walk = try ItemWalk(plan, after: row, self, database)
-            while batch.count < min(most, Self.batchItems), bytes < Self.batchBytes,
-                let step = try walk.next(keys, database)
-            {
-                batch.append(step)
-                bytes += step.sealedBytes
+            while batch.count < min(most, Self.batchItems), bytes < Self.batchBytes {
+                do {
+                    guard let step = try walk.next(keys, database, waits: batch.isEmpty) else {
+                        break
+                    }
+                    batch.append(step)
+                    bytes += step.sealedBytes
+                } catch let error as KeychainStoreError where error == .noRoom && !batch.isEmpty {
+                    break
+                }
             }
             return batch
         }
@@ -109,9 +125,11 @@ struct ItemWalk {
     }
 
     /// The next item that is meant. What is damaged is passed over and noted.
-    mutating func next(_ keys: borrowing ClassKeys, _ database: Connection) throws -> Step? {
+    mutating func next(
+        _ keys: borrowing ClassKeys, _ database: Connection, waits: Bool = true
+    ) throws -> Step? {
         while let row = try candidates.next(database) {
-            guard let found = try ItemRow.fetch(row, file.identifier, database) else { continue }
+            guard let found = try ItemRow.fetch(row, file, database, waits: waits) else { continue }
             switch found.open(keys) {
             case .item(var item):
                 guard plan.matcher.matches(item.record, item.reference) else { continue }

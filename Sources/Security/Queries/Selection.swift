@@ -109,7 +109,10 @@ struct Selection {
         // A persistent reference says everything.
         let attributes = words.attributes.keys.filter { $0 != .noLegacy }
         if words.values[.persistentReference] != nil, !attributes.isEmpty { throw .badRequest }
-        if queryClass.isPassword, parts.contains(.data), match.limit == nil { throw .badRequest }
+        // Where something must be asked the service refuses it; file-based keychains do always.
+        if queryClass.isPassword, parts.contains(.data), match.limit == nil, words.wantsFileBased {
+            throw .badRequest
+        }
     }
 }
 
@@ -142,5 +145,15 @@ extension Attributes {
     fileprivate mutating func normalizeIssuer() {
         guard case .data(let name)? = self[.issuer] else { return }
         self[.issuer] = .data(DistinguishedName.comparedContent(of: name))
+    }
+}
+
+extension QueryWords {
+    /// `kSecUseDataProtectionKeychain` = false: the behaviour of file-based keychains is expected.
+    fileprivate var wantsFileBased: Bool {
+        switch attributes[.noLegacy] {
+        case .boolean(false), .number(0): true
+        default: false
+        }
     }
 }

@@ -5,7 +5,7 @@ extension Refusal {
     /// Where a refusal becomes a status, and nowhere else.
     package var status: OSStatus {
         switch self {
-        case .badRequest, .badKeychainName: errSecParam
+        case .badRequest, .badKeychainName, .needsProofOfEach: errSecParam
         case .noSuchAttribute: errSecNoSuchAttr
         case .noSuchClass: errSecNoSuchClass
         case .dataTooLarge: errSecDataTooLarge

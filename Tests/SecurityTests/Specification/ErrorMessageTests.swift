@@ -35,6 +35,7 @@ import Testing
     @Test(
         arguments: [
             (.notFound, -25300), (.duplicate, -25299), (.badRequest, -50),
+            (.needsProofOfEach, -50),
             (.noSuchAttribute, -25303), (.noSuchClass, -25306), (.dataTooLarge, -25302),
             (.notImplemented, -4), (.notEntitled, -34018), (.authenticationFailed, -25293),
             (.cancelled, -128), (.interactionNotAllowed, -25308), (.locked, -25308),

@@ -190,7 +190,19 @@ private let item = SecKeychainItem(ItemReference(bytes: Array(reference))!, in: 
             RefusalRow("data wanted in words", genp("r_Data", "true"), all: .badRequest),
             RefusalRow(
                 "all data", ["class": "genp", "r_Data": true, "m_Limit": "m_LimitAll"],
+                .badRequest, nil, .badRequest, nil),
+            RefusalRow(
+                "all data of a file-based keychain",
+                ["class": "genp", "r_Data": true, "m_Limit": "m_LimitAll", "nleg": false],
                 .badRequest, .badRequest, .badRequest, nil),
+            RefusalRow(
+                "all data of a file-based keychain's certificates",
+                ["class": "cert", "r_Data": true, "m_Limit": "m_LimitAll", "nleg": false],
+                .badRequest, nil, .badRequest, nil),
+            RefusalRow(
+                "data of some of a file-based keychain",
+                ["class": "inet", "r_Data": true, "m_Limit": 2, "nleg": false],
+                .badRequest, nil, .badRequest, .badRequest),
             RefusalRow(
                 "all attributes",
                 ["class": "genp", "r_Attributes": true, "m_Limit": "m_LimitAll"],

@@ -75,6 +75,24 @@ private let flags: [(String, Character)] = [
         let service = freshService()
         #expect(add(password(service)) == errSecSuccess)
         #expect(copyMatching(query(service).with(["m_Limit": 0])).status == errSecItemNotFound)
+        for wanted in ["r_Data", "r_Attributes", "r_Ref"] {
+            let none = query(service).with(["m_Limit": 0, "u_AuthUI": "u_AuthUIS", wanted: true])
+            #expect(copyMatching(none).status == errSecItemNotFound, "\(wanted)")
+        }
+    }
+
+    @Test func `the data of all passwords is an array of them`() {
+        let service = freshService()
+        for account in ["a", "b"] {
+            #expect(
+                add(password(service, account: account).with(["v_Data": Data(account.utf8)])) == 0)
+        }
+        let all = query(service).with(["m_Limit": "m_LimitAll", "r_Data": true])
+        #expect(copyMatching(all).result as? [Data] == [Data("a".utf8), Data("b".utf8)])
+        let whole = copyMatching(all.with(["r_Attributes": true])).result as? [[String: Any]]
+        #expect(whole?.map { $0["acct"] as? String } == ["a", "b"])
+        #expect(whole?.map { $0["v_Data"] as? Data } == [Data("a".utf8), Data("b".utf8)])
+        #expect(copyMatching(all.with(["nleg": false])).status == errSecParam)
     }
 
     @Test func `an item without data, or with none in it`() {
