@@ -29,19 +29,24 @@ import Testing
         }.start()
     }
 
+    private func waitUntil(_ isSo: () -> Bool) {
+        for _ in 0..<10_000 where !isSo() { usleep(1000) }
+        #expect(isSo())
+    }
+
     /// One after the other, so that the order in which they wait is known.
     private func startWaiting(_ users: UInt32...) {
         for user in users {
             let before = turns.waitingCount
             start(user)
-            while turns.waitingCount == before { usleep(1000) }
+            waitUntil { turns.waitingCount != before }
         }
     }
 
     private func startRunning(_ user: UInt32, until goOn: DispatchSemaphore) {
         let before = begun.users.count
         start(user, until: goOn)
-        while begun.users.count == before { usleep(1000) }
+        waitUntil { begun.users.count != before }
     }
 
     @Test func `one user's derivations never keep another user waiting`() {
@@ -72,7 +77,7 @@ import Testing
         startRunning(2, until: second)
         startWaiting(3, 3, 3, 4, 5, 4)
         first.signal()
-        while begun.users.count < 8 { usleep(1000) }
+        waitUntil { begun.users.count == 8 }
         #expect(begun.users == [1, 2, 3, 4, 5, 3, 4, 3])
         second.signal()
         ended.wait()

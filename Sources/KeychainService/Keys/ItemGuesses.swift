@@ -69,7 +69,7 @@ final class ItemGuesses: @unchecked Sendable {
     }
 
     private func addWrong(_ target: Target) {
-        var mine = tallies[target.keychain.user] ?? [:]
+        var mine = tallies.removeValue(forKey: target.keychain.user) ?? [:]
         if mine[target] == nil, mine.count >= Self.mostForUser {
             // Those that need not wait go first, then the one whose pause is over soonest.
             let now = ContinuousClock.now
