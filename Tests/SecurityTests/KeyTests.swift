@@ -26,20 +26,21 @@ import Testing
     }
 
     @Test(arguments: [
-        (Fixture.rsaKey, kSecAttrKeyTypeRSA), (Fixture.leafKey, kSecAttrKeyTypeECSECPrimeRandom),
-        (Fixture.ed25519Key, kSecAttrKeyTypeEd25519),
+        (Fixture.rsaKey, kSecAttrKeyTypeRSA as String),
+        (Fixture.leafKey, kSecAttrKeyTypeECSECPrimeRandom as String),
+        (Fixture.ed25519Key, kSecAttrKeyTypeEd25519 as String),
     ])
     func `tell their type and class by the constants, as programs force them to be`(
-        _ data: Data, _ type: CFString
+        _ data: Data, _ type: String
     ) throws {
-        let key = try #require(Fixture.key(data, type))
+        let key = try #require(Fixture.key(data, type as NSString))
         let publicKey = try #require(SecKeyCopyPublicKey(key))
         for (half, keyClass) in [
             (key, kSecAttrKeyClassPrivate), (publicKey, kSecAttrKeyClassPublic),
         ] {
             let attributes = try #require(SecKeyCopyAttributes(half)) as NSDictionary
             #expect(attributes[kSecAttrKeyClass] as? String == keyClass as String)
-            #expect(attributes[kSecAttrKeyType] as? String == type as String)
+            #expect(attributes[kSecAttrKeyType] as? String == type)
             // Attributes are good for a query, or for making the key again.
             let bytes = try #require(SecKeyCopyExternalRepresentation(half, nil))
             #expect(SecKeyCreateWithData(bytes, attributes, nil) == half)
