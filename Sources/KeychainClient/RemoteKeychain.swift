@@ -47,13 +47,14 @@ public final class RemoteKeychain: KeychainEndpoint {
         return answer
     }
 
-    /// An idle connection that is still good, else a new one.
+    /// An idle connection that is still good, else a new one. The listener is root's: an environment
+    /// may name another socket, and none but the daemon gets what is typed into this program.
     private func connect() throws(Refusal) -> ClientConnection {
         while let connection = idle.withLock({ $0.popLast() }) {
             if connection.belongsToThisProcess, !connection.peerHungUp() { return connection }
         }
         do {
-            return try ClientConnection(path: socket, requiredPeer: nil)
+            return try ClientConnection(path: socket, requiredPeer: 0)
         } catch {
             throw .notAvailable
         }

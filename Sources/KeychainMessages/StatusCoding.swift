@@ -14,6 +14,7 @@ extension ServiceStatus {
         wire.locksMemory = locksMemory
         wire.usesKernelKeyring = usesKernelKeyring
         wire.deviceKeyOnDisk = deviceKeyOnDisk
+        wire.vaultKeyPlace = UInt32(vaultKeyPlace?.rawValue ?? 0)
         return wire
     }
 
@@ -26,7 +27,8 @@ extension ServiceStatus {
             callerIdentifier: wire.hasCallerIdentifier ? wire.callerIdentifier : nil,
             hasSession: wire.hasSession_p, hasPrompter: wire.hasPrompter_p,
             locksMemory: wire.locksMemory, usesKernelKeyring: wire.usesKernelKeyring,
-            deviceKeyOnDisk: wire.deviceKeyOnDisk)
+            deviceKeyOnDisk: wire.deviceKeyOnDisk,
+            vaultKeyPlace: UInt8(exactly: wire.vaultKeyPlace).flatMap(VaultKeyPlace.init))
     }
 }
 

@@ -80,10 +80,21 @@ public struct ServiceStatus: Sendable, Equatable {
     public var usesKernelKeyring: Bool
     /// Whether always-accessible items lie on the disk beside the key that opens them.
     public var deviceKeyOnDisk: Bool
+    /// nil where no daemon keeps class keys in root's part of the kernel's keyring.
+    public var vaultKeyPlace: VaultKeyPlace?
+
+    /// Where the key lies that seals class keys in the kernel's keyring.
+    public enum VaultKeyPlace: UInt8, Sendable {
+        /// In the service manager's descriptor store: reading it takes the right to trace.
+        case descriptorStore = 1
+        /// In a file of root's, which any process of uid 0 opens, whatever its capabilities.
+        case file = 2
+    }
 
     public init(
         mode: Mode, keychains: [KeychainStatus], callerIdentifier: String?, hasSession: Bool,
-        hasPrompter: Bool, locksMemory: Bool, usesKernelKeyring: Bool, deviceKeyOnDisk: Bool
+        hasPrompter: Bool, locksMemory: Bool, usesKernelKeyring: Bool, deviceKeyOnDisk: Bool,
+        vaultKeyPlace: VaultKeyPlace? = nil
     ) {
         self.mode = mode
         self.keychains = keychains
@@ -93,5 +104,6 @@ public struct ServiceStatus: Sendable, Equatable {
         self.locksMemory = locksMemory
         self.usesKernelKeyring = usesKernelKeyring
         self.deviceKeyOnDisk = deviceKeyOnDisk
+        self.vaultKeyPlace = vaultKeyPlace
     }
 }

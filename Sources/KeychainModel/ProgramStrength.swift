@@ -6,7 +6,7 @@ public enum ProgramStrength: UInt8, Sendable, Hashable, Comparable {
     case weak = 1
     /// Only root can change the file; who runs it can still take the process over.
     case rootsFile = 2
-    /// The kernel guards it: a system unit, a domain, a sandbox.
+    /// The kernel guards it: a system unit, a domain of SELinux.
     case guarded = 3
 
     public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
@@ -21,7 +21,9 @@ extension Caller.Identity {
     /// nil where nobody knows which program it is.
     public var strength: ProgramStrength? {
         switch self {
-        case .label, .sandbox, .unit: .guarded
+        // A snap's file is root's, and every program of its user starts it with what it likes.
+        case .label(let label): label.hasPrefix("snap:") ? .rootsFile : .guarded
+        case .sandbox, .unit: .guarded
         case .trustedExecutable(let path): ProgramStrength(executable: path, isRoots: true)
         case .executable: .weak
         case .unknown: nil

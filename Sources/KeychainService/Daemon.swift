@@ -130,12 +130,13 @@ public final class Daemon: Sendable {
                 program: plan.authenticationProgram, prompters: prompters, accounts: accounts),
             policy: plan.policy, evidence: evidence, guesses: guesses, memory: memory,
             audit: audit, mode: .daemon)
+        let names = NameGuard(NameGuard.Machine(sessions, accounts))
         let directory = CallerFacts.Directory(
             accounts: accounts, groups: plan.accountGroups, group: plan.groupName,
-            policy: plan.policy)
+            policy: plan.policy, names: names)
         requests = RequestServer(
             plan.requests, service: service,
-            resolver: CallerResolver(sessions: sessions, screens: screens),
+            resolver: CallerResolver(sessions: sessions, screens: screens, names: names),
             directory: directory,
             memory: memory, prompters: prompters,
             prompterProgram: plan.prompterProgram)

@@ -1702,6 +1702,9 @@ package nonisolated struct WireServerMessage: Sendable {
 
     package var deviceKeyOnDisk: Bool = false
 
+    /// 1 the service manager's descriptor store, 2 a file of root's; 0 where there is none.
+    package var vaultKeyPlace: UInt32 = 0
+
     package var unknownFields = SwiftProtobuf.UnknownStorage()
 
     package init() {}
@@ -4633,7 +4636,7 @@ nonisolated extension WireServerMessage.Prompt: SwiftProtobuf.Message, SwiftProt
 
 nonisolated extension WireServerMessage.Status: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = WireServerMessage.protoMessageName + ".Status"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}mode\0\u{1}keychains\0\u{3}caller_identifier\0\u{3}has_session\0\u{3}has_prompter\0\u{3}locks_memory\0\u{3}uses_kernel_keyring\0\u{3}device_key_on_disk\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}mode\0\u{1}keychains\0\u{3}caller_identifier\0\u{3}has_session\0\u{3}has_prompter\0\u{3}locks_memory\0\u{3}uses_kernel_keyring\0\u{3}device_key_on_disk\0\u{3}vault_key_place\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -4649,6 +4652,7 @@ nonisolated extension WireServerMessage.Status: SwiftProtobuf.Message, SwiftProt
       case 6: try { try decoder.decodeSingularBoolField(value: &self.locksMemory) }()
       case 7: try { try decoder.decodeSingularBoolField(value: &self.usesKernelKeyring) }()
       case 8: try { try decoder.decodeSingularBoolField(value: &self.deviceKeyOnDisk) }()
+      case 9: try { try decoder.decodeSingularUInt32Field(value: &self.vaultKeyPlace) }()
       default: break
       }
     }
@@ -4683,6 +4687,9 @@ nonisolated extension WireServerMessage.Status: SwiftProtobuf.Message, SwiftProt
     if self.deviceKeyOnDisk != false {
       try visitor.visitSingularBoolField(value: self.deviceKeyOnDisk, fieldNumber: 8)
     }
+    if self.vaultKeyPlace != 0 {
+      try visitor.visitSingularUInt32Field(value: self.vaultKeyPlace, fieldNumber: 9)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -4695,6 +4702,7 @@ nonisolated extension WireServerMessage.Status: SwiftProtobuf.Message, SwiftProt
     if lhs.locksMemory != rhs.locksMemory {return false}
     if lhs.usesKernelKeyring != rhs.usesKernelKeyring {return false}
     if lhs.deviceKeyOnDisk != rhs.deviceKeyOnDisk {return false}
+    if lhs.vaultKeyPlace != rhs.vaultKeyPlace {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

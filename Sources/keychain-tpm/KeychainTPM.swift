@@ -41,9 +41,12 @@ private enum Task {
 
     func run(_ given: HeldSecret) throws(Refusal) -> HeldSecret {
         let address = try TPMAddress.ofThisMachine()
-        do throws(TPMError) { return try answer(to: given, TPM(at: address)) } catch {
-            throw Refusal(error)
-        }
+        do throws(TPMError) {
+            let tpm = try TPM(at: address)
+            // The device is open now. What its bus says is not for root to read.
+            guard (try? Privileges.drop(to: "_keychain-tpm")) != nil else { throw .unreachable }
+            return try answer(to: given, tpm)
+        } catch { throw Refusal(error) }
     }
 
     private func answer(to given: HeldSecret, _ tpm: TPM) throws(TPMError) -> HeldSecret {

@@ -2,8 +2,8 @@
 internal import Foundation
 internal import LocalSocket
 
-/// The audit records of a state folder, oldest first: the file that was moved aside, then the one
-/// that is written to, then the one that is begun after it.
+/// The audit records of a state folder, oldest first: what was kept of files that were moved aside,
+/// then the file that is written to, then the one that is begun after it.
 struct AuditTrail {
     private let path: String
     private var older: AuditLines?
@@ -19,9 +19,11 @@ struct AuditTrail {
                     """)
         }
         path = folder + "/audit.jsonl"
-        // In this order: a file that is moved aside meanwhile is then found twice, and not missed.
-        current = try AuditLines(path)
-        older = try AuditLines(path + ".1")
+        // Again where the file was moved aside meanwhile: its lines are in the other one now.
+        repeat {
+            current = try AuditLines(path)
+            older = try AuditLines(path + ".1")
+        } while current != nil && FilePlace(path) != current?.place
         if older?.place == current?.place { older = nil }
     }
 

@@ -34,6 +34,8 @@ struct StatusRecord: Encodable {
     let locksMemory: Bool
     let usesKernelKeyring: Bool
     let deviceKeyOnDisk: Bool
+    /// `descriptorStore` or `file`; absent where there is no service.
+    let vaultKey: String?
     let keychains: [Keychain]
 
     init(_ status: ServiceStatus, socket: String?) {
@@ -45,6 +47,7 @@ struct StatusRecord: Encodable {
         locksMemory = status.locksMemory
         usesKernelKeyring = status.usesKernelKeyring
         deviceKeyOnDisk = status.deviceKeyOnDisk
+        vaultKey = status.vaultKeyPlace.map { "\($0)" }
         keychains = status.keychains.map {
             Keychain(
                 name: $0.name, path: $0.path, state: "\($0.lockState)",

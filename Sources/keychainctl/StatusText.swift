@@ -14,7 +14,7 @@ struct StatusText {
     }
 
     var text: String {
-        let service = [mode, program] + session + memory + [device]
+        let service = [mode, program] + session + memory + [vaultKey, device]
         let keychains = status.keychains.flatMap { [""] + keychain($0) }
         return (service.compactMap { $0 } + keychains).joined(separator: "\n") + "\n"
     }
@@ -61,6 +61,18 @@ struct StatusText {
             ? "Kernel keyring: used."
             : "Kernel keyring: refused here; unlocked keys live in the process alone."
         return [locked, keyring]
+    }
+
+    private var vaultKey: String? {
+        switch status.vaultKeyPlace {
+        case nil: nil
+        case .descriptorStore: "Vault key: in systemd's descriptor store."
+        case .file:
+            """
+            Vault key: in a file of root's. A process of uid 0 can read open keychains, even one \
+            without any capability; where systemd starts keychaind it keeps the key instead.
+            """
+        }
     }
 
     private var device: String? {

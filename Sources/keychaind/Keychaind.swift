@@ -43,6 +43,8 @@ struct Keychaind: ParsableCommand {
     }
 
     func run() throws {
+        try CrashReport.begin("keychaind")
+        LoggingSystem.bootstrap { StreamLogHandler.standardOutput(label: $0) }
         let logger = Logger(label: "keychaind")
         do { try serve(logger) } catch {
             logger.critical("\(words(for: error))")

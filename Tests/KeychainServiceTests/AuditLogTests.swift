@@ -73,6 +73,34 @@ import Testing
         #expect(written.compactMap { $0["count"] as? Int }.reduce(0, +) == 9000)
     }
 
+    @Test func `a long text is cut`() throws {
+        let program = String(repeating: "ü", count: 500_000)
+        for _ in 0..<AuditLog.burst { log.record(.add, by: Self.subject(2, program), .notEntitled) }
+        let written = try lines()
+        #expect(written.count == AuditLog.burst)
+        for line in written {
+            let told = try #require(line["program"] as? String)
+            #expect(told.utf8.count <= AuditRecord.longestText + 3)
+            #expect(told.hasSuffix("ü…"))
+        }
+    }
+
+    /// What rests on a proof needs no line of the allowance: one proof serves many requests.
+    @Test func `a user's records have a pace, whatever they rest on`() throws {
+        let proven = Evidence().adding(.factor(.passcode))
+        let program = String(repeating: "x", count: 200)
+        for _ in 0..<5000 {
+            log.record(.copyMatching, by: Self.subject(2, program), evidence: proven, nil)
+        }
+        log.flush()
+        log.record(.add, by: Self.subject(1), nil)
+        let size = try Data(contentsOf: folder.appendingPathComponent("audit.jsonl")).count
+        #expect(size < AuditLog.burstOfBytes + 10_000)
+        #expect(try lines().last?["user"] as? Int == 1)
+        log.finish()
+        #expect(try lines().compactMap { $0["count"] as? Int }.reduce(0, +) == 5001)
+    }
+
     @Test func `what a person has answered always has a line of its own`() throws {
         for _ in 0..<100 {
             log.record(

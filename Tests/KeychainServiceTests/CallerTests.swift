@@ -52,7 +52,7 @@ import Testing
 
     @Test(arguments: ["cron.service", "app.slice/crond.service", "app.slice/atd.service/x"])
     func `a user's unit with a scheduler's name is not the scheduler`(_ rest: String) {
-        #expect(Surroundings.kind(outsideLogins: Array((Self.users + rest + "\n").utf8)) == nil)
+        #expect(kindOutsideLogins(Self.users + rest + "\n", isGuarded: true) == nil)
     }
 
     @Test func `what runs in no login is a service's, a scheduler's or nobody's`() {
@@ -60,8 +60,13 @@ import Testing
             ("system.slice/cron.service", "cron"), ("system.slice/nginx.service", "service"),
             ("", "other"), ("system.slice/docker-1.scope/cron.service", "other"),
         ] {
-            #expect(Surroundings.kind(outsideLogins: Array("0::/\(group)\n".utf8)) == kind)
+            #expect(kindOutsideLogins("0::/\(group)\n", isGuarded: true) == kind)
         }
+        #expect(kindOutsideLogins("0::/system.slice/nginx.service\n", isGuarded: false) == nil)
+    }
+
+    private func kindOutsideLogins(_ group: String, isGuarded: Bool) -> String? {
+        Surroundings.kind(outsideLogins: Array(group.utf8)) { _ in isGuarded }
     }
 }
 
@@ -98,6 +103,17 @@ import Testing
         _ label: String?, _ identity: String?
     ) {
         #expect(SecurityLabel.domain(label) == identity)
+        #expect(SecurityLabel.ofService(label) == identity)
+    }
+
+    @Test(arguments: [
+        "user_u:user_r:user_t:s0", "staff_u:staff_r:staff_t:s0-s0:c0.c1023",
+        "sysadm_u:sysadm_r:sysadm_t:s0", "user_u:user_r:mozilla_t:s0",
+        "system_u:object_r:system_r:s0", "shop_u:shop_r:shop_t:s0",
+        "unconfined_u:unconfined_r:unconfined_t:s0", "system_u:system_r:unconfined_service_t:s0",
+    ])
+    func `a login's domain is no program's name`(_ label: String) {
+        #expect(SecurityLabel.ofService(label) == nil)
     }
 
     @Test(arguments: [

@@ -91,6 +91,18 @@ struct InstalledProgramTests {
         #expect(!InstalledProgram.isTrusted(folder("folder/program")))
     }
 
+    @Test func `a path that a program names tells of nothing that not all may see`() {
+        #expect(TrustedPath.isTrustedAndPublic(program))
+        #expect(TrustedPath.isTrustedAndPublic("/usr/bin/env"))
+        chmodOrFail(folder.path, 0o750)
+        #expect(InstalledProgram.isTrusted(program))
+        #expect(!TrustedPath.isTrustedAndPublic(program))
+        chmodOrFail(folder.path, 0o711)
+        #expect(TrustedPath.isTrustedAndPublic(program))
+        #expect(!TrustedPath.isTrustedAndPublic(program + "/../program"))
+        #expect(!TrustedPath.isTrustedAndPublic(folder("nothing")))
+    }
+
     @Test func `a folder is no program`() {
         #expect(!InstalledProgram.isTrusted(folder.path))
     }

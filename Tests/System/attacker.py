@@ -142,6 +142,48 @@ def guess_on_a_terminal_of_its_own(program):
     return "opened" if b"s3cret" in said else "refused"
 
 
+def strengths_of(*paths):
+    """How well guarded the service says that each file is, once a list names it."""
+    told = []
+    for number, path in enumerate(paths):
+        client = wire.Client()
+        item = (wire.field(2, 1) + wire.field(3, wire.attribute("svce", f"spy{number}"))
+                + wire.field(3, wire.attribute("acct", "me"))
+                + wire.field(80, wire.field(1, "exe:" + path)))
+        added = client.ask(wire.field(10, wire.field(1, item) + wire.field(2, True)), b"x")
+        if added != b"":
+            return f"refused {added}"
+        client.say(wire.read_item(f"spy{number}"))
+        message, _ = client.hear()
+        for place in (2, 1, 80, 1):
+            message = wire.fields(message)[place]
+        told.append(wire.fields(message)[2])
+    return told
+
+
+def asked_of_a_false_daemon(path, program, *words):
+    """What a program sends to a listener of its own user's that its environment names."""
+    listener = wire.socket.socket(wire.socket.AF_UNIX)
+    listener.bind(path)
+    listener.listen()
+    child, terminal = pty.fork()
+    if child == 0:
+        os.environ["KEYCHAIN_SOCKET"] = path
+        os.execv(program, [program, *words])
+    connection, _ = listener.accept()
+    connection.settimeout(8)
+    got = b""
+    try:
+        connection.sendall(b"KCHELLO1" + bytes(16))
+        os.write(terminal, b"my password\n")
+        while part := connection.recv(4096):
+            got += part
+    except (ConnectionResetError, BrokenPipeError):
+        pass
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    return f"{len(got)} bytes, then {status}"
+
+
 def trace(pid):
     libc = ctypes.CDLL(None, use_errno=True)
     attached = libc.ptrace(16, int(pid), 0, 0)

@@ -433,3 +433,62 @@ with wire.connect() as connection:
     daemon.stop()
     lines = (world.STATE / "audit.jsonl").read_text().splitlines()
     assert sum(f'"user":{uid}' in line for line in lines) < 70
+
+
+def test_one_user_s_records_push_out_no_other_s(victim, daemon):
+    """Refusals that are recorded in full, with names as long as a request may be."""
+    uid = world.pwd.getpwnam(BOB[0]).pw_uid
+    mine = f'"user":{world.pwd.getpwnam(ALICE[0]).pw_uid}'
+    speak_as(uid, """
+for number in range(200):
+    client = wire.Client()
+    item = wire.field(2, 1) + wire.field(4, 'g' * 400_000)
+    item += wire.field(3, wire.attribute('svce', 's' * 400_000))
+    client.ask(wire.field(10, wire.field(1, item)), b'x')
+""")
+    daemon.stop()
+    text = (world.STATE / "audit.jsonl").read_text()
+    assert mine in text
+    written = [line for line in text.splitlines() if f'"user":{uid}' in line]
+    assert written and sum(map(len, written)) < 300 * 1024
+    assert max(map(len, written)) < 16 * 1024
+
+
+def test_a_list_tells_of_no_file_that_its_user_may_not_see(victim):
+    there = world.STATE / "0/system.keychain"
+    world.wait_for(there.exists, "the system's keychain")
+    paths = (there, there.parent / "nothing", "/usr/bin/true", "/usr/bin/nothing")
+    told = victim.run(f"/usr/bin/python3 -B {TOOLS}/attacker.py strengths_of "
+                      + " ".join(map(str, paths)))
+    assert told.text.strip() == "[1, 1, 2, 1]"
+
+
+@pytest.mark.parametrize("options, strength", [("", 2), ("nosuid", 1)])
+def test_a_file_system_that_a_user_brought_makes_nobody_s_file_root_s(
+        options, strength, victim, daemon):
+    """As desktops mount them."""
+    place = pathlib.Path("/mnt")
+    for pid in (str(os.getpid()), str(daemon.pid)):
+        assert os.readlink(f"/proc/{pid}/ns/mnt") == os.readlink("/proc/self/ns/mnt")
+    world.run("mount", "-t", "tmpfs", "-o", "mode=0755" + (options and f",{options}"), "x", place)
+    try:
+        shutil.copy("/usr/bin/true", place / "true")
+        told = victim.run(f"/usr/bin/python3 -B {TOOLS}/attacker.py strengths_of {place}/true")
+        assert told.text.strip() == f"[{strength}]"
+    finally:
+        world.run("umount", place)
+
+
+@pytest.mark.parametrize("words", ["unlock", "add generic-password --service x"])
+def test_no_secret_goes_to_a_listener_that_is_not_root_s(words, victim, tmp_path_factory):
+    said = attack("asked_of_a_false_daemon", f"/tmp/kc-{os.getpid()}-{len(words)}",
+                  str(world.CONTROL), *words.split())
+    assert said == "0 bytes, then 1"
+
+
+def test_a_daemon_that_is_killed_says_by_what_and_nothing_else(daemon):
+    before = daemon.log()
+    daemon.process.send_signal(world.signal.SIGILL)
+    assert daemon.process.wait(world.PATIENCE) == -world.signal.SIGILL
+    told, = daemon.log().removeprefix(before).splitlines()
+    assert told.startswith("keychaind: crashed by signal 4, at +0x")

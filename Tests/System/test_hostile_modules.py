@@ -117,6 +117,13 @@ def test_twenty_rounds_are_asked_and_no_more(login, hostile):
     assert answered.status == 0 and "bank-s3cret" in answered.text
 
 
+def test_a_module_that_answers_for_another_user_proves_nothing(login, hostile):
+    shell = logged_in(login, ALICE)
+    refused(shell, "another", hostile, ALICE)
+    hostile(ALICE, "twenty")
+    assert "bank-s3cret" in shell.run(GET, ["guess"] * 20).text
+
+
 @pytest.fixture
 def services():
     """PAM's services, to be changed. PAM's `other`, which lets everybody in, takes no service's place."""

@@ -15,6 +15,7 @@ import pytest
 import wire
 import world
 from conftest import ALICE, BOB
+from test_others import session
 from test_policies import admin  # noqa: F401
 from tpm import SoftwareTPM
 
@@ -35,6 +36,10 @@ def keep(group, secret="db-s3cret", item=ITEM):
     assert added.returncode == 0, added.stderr
 
 
+# An account that no person logs in to.
+SERVICE, OTHER_SERVICE = "daemon", "bin"
+
+
 class Unit:
     """A control group as systemd makes one for a service."""
 
@@ -48,7 +53,7 @@ class Unit:
     def group(self):
         return f"unit:{self.name}"
 
-    def run(self, *command, user=ALICE[0], **options):
+    def run(self, *command, user=SERVICE, **options):
         """A program of the service, which runs as that user and in no login."""
         account = world.pwd.getpwnam(user)
         script = f'echo $$ > {self.folder}/cgroup.procs && exec "$@"'
@@ -57,7 +62,7 @@ class Unit:
             account.pw_gid, "--clear-groups", "keyctl", "session", "-", *command, check=False,
             **options)
 
-    def get(self, *where, user=ALICE[0], item=ITEM):
+    def get(self, *where, user=SERVICE, item=ITEM):
         return self.run(world.CONTROL, "get", *item, *where, user=user)
 
     def read(self):
@@ -110,11 +115,25 @@ def test_a_service_reads_what_root_keeps_for_it_before_anybody_logs_in(units, da
     shop, other = units(), units()
     keep(shop.group)
     assert shop.get().stdout == "db-s3cret"
-    assert shop.get(*IN_SYSTEM, user=BOB[0]).stdout == "db-s3cret"
+    assert shop.get(*IN_SYSTEM, user=OTHER_SERVICE).stdout == "db-s3cret"
     assert other.get().returncode == other.get(*IN_SYSTEM).returncode == NOT_FOUND
     daemon.restart()
     assert shop.get().stdout == "db-s3cret"
     assert any(name == "machine:system" for name in world.names_of_keys())
+
+
+def test_a_unit_s_name_does_not_name_what_runs_as_a_person(units, login, daemon):
+    """Any program of that user may trace it here, and speak in its name."""
+    shop = units()
+    keep(shop.group)
+    for user in (ALICE[0], BOB[0]):
+        assert shop.get(user=user).returncode == NOT_FOUND
+        assert shop.get(*IN_SYSTEM, user=user).returncode == NOT_FOUND
+    assert shop.get().stdout == "db-s3cret"
+    # Nor does it name what runs as a service's user while somebody is logged in as that.
+    with session("cron", SERVICE):
+        assert shop.get().returncode == NOT_FOUND
+    assert shop.get().stdout == "db-s3cret"
 
 
 def test_a_user_s_program_learns_nothing_of_it(units, login):
@@ -162,7 +181,7 @@ rules:
     share: Meant for a user's own keychain.
     tags: [broad]
     operations: [read-secret, read-attributes]
-    subject: {{user: [{ALICE[0]}]}}
+    subject: {{user: [{SERVICE}]}}
     resource: {{access-group: "*"}}
 """)
     # That a rule names the group for one service gives it to no other.

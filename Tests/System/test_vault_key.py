@@ -4,6 +4,7 @@ notification socket is played here; the messages and descriptors are the real on
 
 import array
 import fcntl
+import json
 import os
 import socket
 
@@ -73,9 +74,14 @@ def restart(daemon, manager):
     manager.hear()
 
 
+def told():
+    return json.loads(world.run(world.CONTROL, "status", "--json").stdout)["vaultKey"]
+
+
 def test_without_a_service_manager_it_lies_in_a_file_of_root_s(daemon):
     assert FILE.stat().st_mode & 0o777 == 0o600
     assert FILE.parent.stat().st_mode & 0o777 == 0o700
+    assert told() == "file"
 
 
 def test_a_service_manager_keeps_it_sealed_and_no_file_does(daemon, manager):
@@ -86,6 +92,9 @@ def test_a_service_manager_keeps_it_sealed_and_no_file_does(daemon, manager):
     with pytest.raises(PermissionError):
         os.write(kept, b"x")
     assert not FILE.exists()
+    assert told() == "descriptorStore"
+    restart(daemon, manager)
+    assert told() == "descriptorStore"
 
 
 def test_what_is_unlocked_stays_so_over_a_restart_by_the_service_manager(login, daemon, manager):

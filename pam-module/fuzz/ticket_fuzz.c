@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A kernel that describes keys as the input says, and fails where it says: a ticket that is made is
-// held by a session keyring and by nothing else, one that is not given out does not live on, and
-// nothing is revoked that the kernel did not call a ticket of root's.
+// held by a session keyring and by nothing else, by the inherited one only where that is the user's
+// and not the one that all of a user's sessions share, one that is not given out does not live on,
+// and nothing is revoked that the kernel did not call a ticket of root's.
 #include "fuzz.h"
 #include "ticket.h"
 
@@ -17,6 +18,8 @@ static struct input in;
 static struct {
     bool nest_lives, ticket_lives, ticket_in_nest, ticket_in_session, is_joined, revoked_foreign;
     bool describes_root_ticket;
+    // As the kernel last said of the keyring that the process came with.
+    bool inherited_is_own;
 } kernel;
 
 static bool fails(void) {
@@ -48,6 +51,7 @@ long keyctl_setperm(key_serial_t key, key_perm_t permissions) {
 long keyctl_link(key_serial_t key, key_serial_t ring) {
     REQUIRE(key == TICKET);
     REQUIRE(ring == KEY_SPEC_SESSION_KEYRING || ring == JOINED);
+    REQUIRE(ring == JOINED || kernel.inherited_is_own);
     if (fails()) return -1;
     kernel.ticket_in_session = true;
     return 0;
@@ -99,12 +103,25 @@ static bool is_root_ticket(const char *text) {
            count > tail && strcmp(text + count - tail, name) == 0;
 }
 
+// Whether it is a keyring of user 1000 that a login made.
+static bool is_own_keyring(const char *text) {
+    const char *owner = strchr(text, ';');
+    if (owner == NULL || (unsigned)strtoul(owner + 1, NULL, 10) != 1000) return false;
+    const char *name = text;
+    for (int field = 0; field < 4; field++) {
+        name = strchr(name, ';');
+        if (name == NULL) return false;
+        name++;
+    }
+    return strncmp(name, "_uid", 4) != 0;
+}
+
 // As the kernel does: says how much there is, and gives it only where it has room.
 long keyctl_describe(key_serial_t key, char *out, size_t room) {
     static const char *const kinds[] = {"user;0;0;0f3f0000;keychain:ticket",
                                         "keyring;1000;1000;3f1b0000;_ses",
                                         "keyring;1000;-1;3f1b0000;_uid_ses.1000"};
-    (void)key;
+    if (key == INHERITED) kernel.inherited_is_own = false;
     if (fails()) return -1;
     uint8_t kind = take_byte(&in);
     char *own = kind < 3 ? strdup(kinds[kind]) : take_text(&in, 400);
@@ -114,6 +131,8 @@ long keyctl_describe(key_serial_t key, char *out, size_t room) {
     (void)snprintf(out, room, "%s", kinds[0]);
     if (count <= room) memcpy(out, own, count);
     kernel.describes_root_ticket = is_root_ticket(own);
+    // What does not fit in is no answer.
+    if (key == INHERITED) kernel.inherited_is_own = count <= room && is_own_keyring(own);
     free(own);
     return (long)count;
 }

@@ -27,6 +27,19 @@ public struct PolicyText: Sendable, Hashable, Comparable, ExpressibleByStringLit
     }
 }
 
+extension PolicyText {
+    /// The text, or as many bytes of its beginning with “…” behind them.
+    public func cut(to longest: Int) -> String {
+        guard string.utf8.count > longest else { return string }
+        var end = string.utf8.index(string.utf8.startIndex, offsetBy: longest)
+        // Not within a character of several bytes.
+        while end > string.startIndex, end.samePosition(in: string.unicodeScalars) == nil {
+            end = string.utf8.index(before: end)
+        }
+        return string[..<end] + "…"
+    }
+}
+
 extension PolicyText: CustomStringConvertible {
     public var description: String { string }
 }

@@ -106,6 +106,35 @@ extension PolicyRequest {
     }
 }
 
+extension PolicyRequest {
+    /// The same with no text longer than so many bytes. A text that is longer is unknown, and listed
+    /// in `cut` with its beginning: decided again, the request claims nothing that is not in it.
+    public func shortened(to longest: Int) -> (request: PolicyRequest, cut: [String]) {
+        var copy = self
+        var cut = copy.facts.shorten(to: longest, "")
+        cut += copy.before?.shorten(to: longest, "before.") ?? []
+        return (copy, cut)
+    }
+}
+
+extension PolicyFacts {
+    /// Of several texts, such as a user's groups, that fit together.
+    private static let mostTexts = 16
+
+    fileprivate mutating func shorten(to longest: Int, _ prefix: String) -> [String] {
+        var cut: [String] = []
+        for field in TextField.allCases {
+            guard case .known(let texts) = self[field] else { continue }
+            let size = texts.reduce(0) { $0 + $1.string.utf8.count }
+            let longestOne = texts.map(\.string.utf8.count).max() ?? 0
+            guard longestOne > longest || size > longest * Self.mostTexts else { continue }
+            self[field] = .unknown
+            cut.append("\(prefix)\(field.name): " + (texts.first?.cut(to: longest) ?? ""))
+        }
+        return cut
+    }
+}
+
 extension TextField {
     /// What people and programs call items by; it is in records only where a rule asks for it.
     public static let itemNames: [TextField] = [

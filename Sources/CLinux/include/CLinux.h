@@ -52,8 +52,21 @@ int kc_hung_up(int socket);
 /// A folder, opened for looking things up in it only.
 int kc_open_folder(const char *path);
 
+/// Whether the file system that the path leads to gives no rights to set-id programs; also where
+/// that can't be told.
+int kc_is_mounted_nosuid(const char *path);
+/// Whether the path's folder mounts what is looked for in it; also where that can't be told.
+int kc_is_automounted(const char *path);
+/// Whether more than its mode says who may use the file.
+int kc_has_access_list(const char *path);
+
 /// No core dumps of this process, no tracing by its own user; 0 or -1.
 int kc_forbid_dumping(void);
+
+/// From now on nothing that a library or the language's runtime writes to standard error is seen;
+/// standard output goes where that went. A crash says there by which signal it came and where in
+/// the program, and shows no data. 0 or -1.
+int kc_tell_of_crashes(const char *name);
 
 /// 1 where the kernel started this process with more rights than its caller has (AT_SECURE).
 int kc_runs_with_foreign_rights(void);

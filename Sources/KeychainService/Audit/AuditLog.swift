@@ -9,8 +9,8 @@ internal import Synchronization
 ///
 /// Reads that needed no question, and those that found nothing, are counted and written together, so
 /// that a program that reads much does not fill the disk. So is everything beyond a user's allowance
-/// of lines: nobody pushes the history out of the file. What a person has answered always gets a
-/// line of its own.
+/// of lines and of bytes: each user's records have a pace, and a share of the file (`AuditShares`).
+/// What rests on a proof needs no line of the allowance, but its bytes.
 final class AuditLog: Sendable {
     enum Operation: String, Sendable {
         case add, copyMatching, update, delete, unlock, lock, setPassword, createKeychain, status
@@ -32,6 +32,9 @@ final class AuditLog: Sendable {
     /// Lines a user may cause at once, and the seconds after which he may cause another.
     static let burst = 60
     fileprivate static let secondsPerLine = 6.0
+    /// The same in bytes.
+    static let burstOfBytes = 256 * 1024
+    fileprivate static let bytesPerSecond = 128.0
     fileprivate static let mostPrograms = 16
     /// Of one user's that are counted apart; what he does besides is counted by operation alone.
     static let mostKinds = 32
@@ -46,6 +49,8 @@ final class AuditLog: Sendable {
     }
     fileprivate struct Allowance {
         var lines = Double(AuditLog.burst)
+        /// Below zero after a line that was longer than what was left.
+        var bytes = Double(AuditLog.burstOfBytes)
         var asOf = ContinuousClock.now
     }
     fileprivate struct State {
@@ -87,7 +92,9 @@ final class AuditLog: Sendable {
         let tally = Tally(
             operation: operation, user: subject.user, program: subject.program, outcome: outcome)
         let (hasLine, place, isToldOf) = state.withLock { state in
-            if !evidence.isEmpty || (!isPlainRead && state.takeLine(subject.user)) {
+            if state.hasRoom(for: subject.user),
+                !evidence.isEmpty || (!isPlainRead && state.takeLine(subject.user))
+            {
                 return (true, tally, false)
             }
             let place = state.place(of: tally)
@@ -114,18 +121,25 @@ final class AuditLog: Sendable {
 
     /// The last that is written.
     func finish() {
-        flush()
+        state.withLock { $0.flush(isLast: true) }
         state.withLock { $0.journal }?.finish()
     }
 
     /// What the policy made of a request, in words that `keychainctl policy` reads.
     fileprivate struct Account {
-        let request: String
+        /// nil where it is too long for a record.
+        let request: String?
         let decision: PolicyDecision
+        /// What the request does not tell in full.
+        let cut: [String]
 
         init?(_ notes: RequestNotes, completedBy facts: () -> PolicyFacts) {
             guard let account = notes.account(completedBy: facts) else { return nil }
-            request = account.request.json
+            let (request, cut) = account.request.shortened(to: AuditRecord.longestText)
+            let json = request.json
+            let isShort = json.utf8.count <= AuditRecord.longestRequest
+            self.request = isShort ? json : nil
+            self.cut = isShort ? cut : ["request"]
             decision = account.decision
         }
     }
@@ -136,14 +150,15 @@ final class AuditLog: Sendable {
     ) -> AuditRecord {
         AuditRecord(
             time: Date(), operation: operation.rawValue, user: subject.user,
-            process: subject.process, program: subject.program, session: subject.session,
-            evidence: evidence.proofs.map(\.method.words), outcome: outcome,
-            because: notes?.rules ?? [],
+            process: subject.process, program: AuditRecord.cut(subject.program),
+            session: subject.session,
+            evidence: evidence.proofs.map { AuditRecord.cut($0.method.words) }, outcome: outcome,
+            because: (notes?.rules ?? []).map { AuditRecord.cut($0) },
             items: notes?.items ?? [], count: count,
             milliseconds: notes.map { milliseconds(since: $0.began) }, trust: notes?.trust,
             request: account?.request, decision: account?.decision.outcome.rawValue,
-            requires: account?.decision.requires?.json,
-            would: account?.decision.would?.rawValue)
+            requires: account?.decision.requires.map { AuditRecord.cut($0.json) },
+            would: account?.decision.would?.rawValue, cut: account?.cut ?? [])
     }
 }
 
@@ -157,18 +172,28 @@ extension AuditLog {
 
 extension AuditLog.State {
     mutating func takeLine(_ user: UInt32) -> Bool {
-        var allowance = allowances[user] ?? AuditLog.Allowance()
-        let passed = ContinuousClock.now - allowance.asOf
-        let earned = Double(passed.components.seconds) / AuditLog.secondsPerLine
-        // Whole seconds only: the rest is earned the next time.
-        if passed.components.seconds > 0 {
-            allowance.lines = min(allowance.lines + earned, Double(AuditLog.burst))
-            allowance.asOf = .now
-        }
+        var allowance = allowance(of: user)
         let allowed = allowance.lines >= 1
         if allowed { allowance.lines -= 1 }
         allowances[user] = allowance
         return allowed
+    }
+
+    func hasRoom(for user: UInt32) -> Bool { allowance(of: user).bytes > 0 }
+
+    /// With what has been earned meanwhile.
+    private func allowance(of user: UInt32) -> AuditLog.Allowance {
+        var allowance = allowances[user] ?? AuditLog.Allowance()
+        let now = ContinuousClock.now
+        // Whole seconds only: the rest is earned the next time.
+        let passed = Double((now - allowance.asOf).components.seconds)
+        guard passed > 0 else { return allowance }
+        allowance.lines = min(
+            allowance.lines + passed / AuditLog.secondsPerLine, Double(AuditLog.burst))
+        allowance.bytes = min(
+            allowance.bytes + passed * AuditLog.bytesPerSecond, Double(AuditLog.burstOfBytes))
+        allowance.asOf = now
+        return allowance
     }
 
     /// A user may have any number of programs; the file names some of them.
@@ -189,7 +214,11 @@ extension AuditLog.State {
     }
 
     fileprivate mutating func append(_ record: AuditRecord) {
-        file.append(record.line)
+        let line = record.line
+        var allowance = allowance(of: record.user)
+        allowance.bytes -= Double(line.count)
+        allowances[record.user] = allowance
+        file.append(line)
         journal?.append(record)
     }
 
@@ -205,18 +234,26 @@ extension AuditLog.State {
         }
     }
 
-    mutating func flush() {
-        for (tally, (count, first)) in tallies {
+    /// What is beyond its user's allowance stays counted, by operation alone.
+    mutating func flush(isLast: Bool = false) {
+        let counted = tallies
+        tallies = [:]
+        programs = [:]
+        kinds = [:]
+        countedSince = .now
+        for (tally, (count, first)) in counted {
+            guard isLast || hasRoom(for: tally.user) else {
+                var place = tally
+                (place.program, place.outcome) = ("others", "several")
+                tallies[place] = ((tallies[place]?.count ?? 0) + count, nil)
+                continue
+            }
             let subject = AuditLog.Subject(
                 user: tally.user, process: nil, program: tally.program, session: nil)
             append(
                 AuditLog.record(
                     tally.operation, subject, Evidence(), tally.outcome, nil, first, count: count))
         }
-        tallies = [:]
-        programs = [:]
-        kinds = [:]
-        countedSince = .now
     }
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import AccessControl
 internal import Foundation
 internal import LoginManager
 
@@ -26,6 +27,16 @@ struct AuditRecord: Encodable, Sendable {
     let decision: String?
     let requires: String?
     let would: String?
+    /// Facts of the request that were too long to be told: their names, and how they begin.
+    let cut: [String]
+
+    /// Bytes of any text in a record. What a user may make as long as a program's name, an access
+    /// group or an item's name would otherwise fill the file.
+    static let longestText = 256
+    static let longestRequest = 8 * 1024
+
+    /// A text that is longer ends with “…”.
+    static func cut(_ text: String) -> String { PolicyText(text).cut(to: longestText) }
 
     /// A JSON object and the line's end.
     var line: Data {
@@ -43,7 +54,6 @@ struct AuditRecord: Encodable, Sendable {
 extension AuditRecord {
     /// Of every record of this kind (systemd.journal-fields(7)).
     private static let messageID = "ad6a9009a3284defab5968290d73a1c2"
-    private static let longestProgram = 256
 
     /// As `keychainctl audit --denied` has it.
     private var isRefusal: Bool { outcome != "allowed" && outcome != "notFound" }
@@ -65,6 +75,7 @@ extension AuditRecord {
         ]
         let several = [
             ("KEYCHAIN_RULE", because), ("KEYCHAIN_ITEM", items), ("KEYCHAIN_EVIDENCE", evidence),
+            ("KEYCHAIN_CUT", cut),
         ]
         return single.compactMap { name, value in value.map { Journal.Field(name, $0) } }
             + several.flatMap { name, values in values.map { Journal.Field(name, $0) } }
@@ -74,7 +85,7 @@ extension AuditRecord {
         let often = count == 1 ? "" : ", \(count) times"
         let rules = because.isEmpty ? "" : " (\(because.joined(separator: ", ")))"
         return "\(operation) by user \(user)'s "
-            + ShownText.cleaned(program, longest: Self.longestProgram)
+            + ShownText.cleaned(program, longest: Self.longestText)
             + ": \(outcome)\(rules)\(often)"
     }
 }

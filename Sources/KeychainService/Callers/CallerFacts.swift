@@ -27,6 +27,7 @@ final class CallerFacts: Sendable {
         let groups: @Sendable (String) -> [String]?
         let group: @Sendable (UInt32) -> String?
         let policy: PolicyInForce
+        let names: NameGuard
         let digests = ExecutableDigests()
     }
 
@@ -60,7 +61,7 @@ final class CallerFacts: Sendable {
             addProgram(to: &facts, caller)
         }
         if [TextField.unit, .slice, .userUnit].contains(where: asked.contains) {
-            addControlGroup(to: &facts)
+            addControlGroup(to: &facts, caller)
         }
         // Reading a program costs more than all the rest.
         if asked.contains(.digest) {
@@ -125,12 +126,18 @@ final class CallerFacts: Sendable {
         }
     }
 
-    private func addControlGroup(to facts: inout PolicyFacts) {
-        guard let group = process?.cgroup().flatMap(ControlGroup.init) else {
+    private func addControlGroup(to facts: inout PolicyFacts, _ caller: Caller) {
+        guard let process, let group = process.cgroup().flatMap(ControlGroup.init) else {
             for field in [TextField.unit, .slice, .userUnit] { facts[field] = .unknown }
             return
         }
-        facts[.unit] = group.unit.map { .known([PolicyText($0)]) } ?? .absent
+        facts[.unit] = .absent
+        if let unit = group.unit {
+            let isGuarded = directory.names.guards(unit: unit, of: caller.user) {
+                CallerResolver.runsRootsFile(process)
+            }
+            facts[.unit] = isGuarded ? .known([PolicyText(unit)]) : .unknown
+        }
         facts[.slice] = group.slice.map { .known([PolicyText($0)]) } ?? .absent
         facts[.userUnit] = group.userUnit.map { .known([PolicyText($0)]) } ?? .absent
     }

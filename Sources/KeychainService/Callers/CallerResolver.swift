@@ -8,17 +8,20 @@ internal import LoginManager
 struct CallerResolver: Sendable {
     private let sessions: SessionRegistry
     private let screens: ScreenLocks
+    private let names: NameGuard
 
-    init(sessions: SessionRegistry, screens: ScreenLocks) {
+    init(sessions: SessionRegistry, screens: ScreenLocks, names: NameGuard) {
         self.sessions = sessions
         self.screens = screens
+        self.names = names
     }
 
     /// Taken before a byte is read from the connection.
     func resolve(_ connection: ServerConnection) -> Caller {
         let process = connection.process
         let identity = process.map {
-            Self.identity(of: $0, label: connection.peerLabel())
+            Self.identity(
+                of: $0, user: connection.peer.user, label: connection.peerLabel(), names)
         }
         let status = process?.status()
         let session = process.flatMap { sessions.session(of: $0, user: connection.peer.user) }
@@ -81,21 +84,37 @@ struct CallerResolver: Sendable {
     func surroundings(_ caller: Caller, _ connection: ServerConnection) -> Surroundings {
         Surroundings(
             caller.session.flatMap { sessions.session($0, of: caller.user) }, connection.process,
-            screens)
+            screens
+        ) { [names] unit in
+            guard let process = connection.process else { return false }
+            return names.guards(unit: unit, of: caller.user) { Self.runsRootsFile(process) }
+        }
     }
 
     /// What names the program, strongest first. An executable's path counts only where it means
     /// the same file to us as to the program.
-    static func identity(of process: PinnedProcess, label: String?) -> Caller.Identity {
-        if let domain = SecurityLabel.domain(label) { return .label(domain) }
+    static func identity(
+        of process: PinnedProcess, user: UInt32, label: String?, _ names: NameGuard
+    ) -> Caller.Identity {
+        if let domain = SecurityLabel.ofService(label), names.guardsDomain(of: user) {
+            return .label(domain)
+        }
         // Of its own control group no program can leave; its namespaces say nothing about it.
-        if let unit = process.cgroup().flatMap(SystemUnit.name) { return .unit(unit) }
+        if let unit = process.cgroup().flatMap(SystemUnit.name),
+            names.guards(unit: unit, of: user, runsRootsFile: { runsRootsFile(process) })
+        {
+            return .unit(unit)
+        }
         guard let executable = process.executable(), TrustedPath.namesSameFile(executable)
         else { return .unknown }
         if let snap = SecurityLabel.snap(label, executable) { return .label(snap) }
         guard process.sharesOurNamespaces() else { return .unknown }
         return TrustedPath.isTrusted(executable)
             ? .trustedExecutable(executable.path) : .executable(executable.path)
+    }
+
+    static func runsRootsFile(_ process: PinnedProcess) -> Bool {
+        process.executable().map(TrustedPath.isTrusted) ?? false
     }
 }
 
@@ -119,6 +138,14 @@ enum SecurityLabel {
             label.split(separator: ":", omittingEmptySubsequences: false).count >= 4
         else { return nil }
         return "selinux:" + label
+    }
+
+    /// The same where it names a program: the role of services is `system_r`, and no login has it,
+    /// whatever its user's domain is called.
+    static func ofService(_ label: String?) -> String? {
+        guard let domain = domain(label) else { return nil }
+        let parts = domain.split(separator: ":", omittingEmptySubsequences: false)
+        return parts[2] == "system_r" ? domain : nil
     }
 
     /// `snap:NAME` for a program of that snap that runs under the snap's own profile.
@@ -160,20 +187,29 @@ enum PrompterUnit {
 
 /// The system unit a process belongs to, from its control group.
 enum SystemUnit {
-    /// Units that start other people's programs: their name says nothing about the program.
+    /// Units of root's that start other people's programs: their name says nothing about the program,
+    /// also where that is root's or a service's. Programs of people's it says nothing about in any
+    /// case (`NameGuard`).
     private static let launchers = [
         "cron.service", "crond.service", "anacron.service", "atd.service", "ssh.service",
         "sshd.service", "systemd-logind.service", "gdm.service", "gdm3.service", "sddm.service",
         "lightdm.service", "display-manager.service", "docker.service", "containerd.service",
         // Those that log people in without a session of PAM's, or before there is one.
         "dropbear.service", "greetd.service", "xrdp.service", "xrdp-sesman.service",
-        "console-getty.service", "debug-shell.service",
+        "console-getty.service", "debug-shell.service", "xdm.service", "lxdm.service",
+        "ly.service", "shellinabox.service", "ttyd.service", "inetd.service", "xinetd.service",
+        "cronie.service", "fcron.service", "slurmd.service", "cockpit.service",
     ]
     private static let launcherTemplates = [
         "getty@", "serial-getty@", "container-getty@", "user@", "sshd@", "ssh@", "dropbear@",
+        // A crontab's lines as units (systemd-cron), and terminals and desktops from elsewhere.
+        "cron-", "cockpit-session", "cockpit-wsinstance", "tigervncserver@", "vncserver@",
+        "code-server@", "telnet@",
     ]
     /// They run users' commands, in no login where PAM makes none.
-    private static let schedulers = ["cron.service", "crond.service", "atd.service"]
+    private static let schedulers = [
+        "cron.service", "crond.service", "atd.service", "cronie.service", "fcron.service",
+    ]
 
     /// The service, unless what it runs are other people's programs.
     static func name(_ cgroup: [UInt8]) -> String? {

@@ -18,11 +18,16 @@ struct Surroundings: Sendable {
     private let session: LoginSession?
     private let process: PinnedProcess?
     private let screens: ScreenLocks
+    private let isGuarded: @Sendable (_ unit: String) -> Bool
 
-    init(_ session: LoginSession?, _ process: PinnedProcess?, _ screens: ScreenLocks) {
+    init(
+        _ session: LoginSession?, _ process: PinnedProcess?, _ screens: ScreenLocks,
+        isGuarded: @escaping @Sendable (_ unit: String) -> Bool = { _ in false }
+    ) {
         self.session = session
         self.process = process
         self.screens = screens
+        self.isGuarded = isGuarded
     }
 
     /// Asking logind and the control group costs more than a decision does.
@@ -88,17 +93,21 @@ struct Surroundings: Sendable {
                 ? "remote-desktop" : "other"
         }
         guard let controlGroup = process?.cgroup() else { return nil }
-        return Self.kind(outsideLogins: controlGroup)
+        return Self.kind(outsideLogins: controlGroup, isGuarded)
     }
 
     /// The same of what belongs to no login.
-    static func kind(outsideLogins controlGroup: [UInt8]) -> String? {
+    static func kind(
+        outsideLogins controlGroup: [UInt8], _ isGuarded: (_ unit: String) -> Bool
+    ) -> String? {
         // Before all else: below it users make control groups of any name.
         let text = String(decoding: controlGroup, as: UTF8.self)
         // Under a user's own manager anything may have started it.
         if text.contains("/user@") || text.contains("/user.slice") { return nil }
         if SystemUnit.isScheduler(controlGroup) { return "cron" }
-        return SystemUnit.name(controlGroup) != nil ? "service" : "other"
+        guard let unit = SystemUnit.name(controlGroup) else { return "other" }
+        // Else it may be any program of its user's.
+        return isGuarded(unit) ? "service" : nil
     }
 
     /// Milliseconds, with those asleep.

@@ -13,6 +13,7 @@ final class EmbeddedVault: KeyVault {
     private let protectors: Protectors
     private let own = Mutex<[String: HeldSecret]>([:])
     let usesKernelKeyring = KernelKeyring.isAvailable()
+    let vaultKeyPlace: ServiceStatus.VaultKeyPlace? = nil
     let locks = LockCounts()
 
     init(protectors: Protectors) { self.protectors = protectors }

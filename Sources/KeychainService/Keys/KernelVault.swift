@@ -18,17 +18,19 @@ final class KernelVault: KeyVault {
     let bounds: @Sendable () -> KeychainSettings
 
     let usesKernelKeyring = true
+    let vaultKeyPlace: ServiceStatus.VaultKeyPlace?
     let locks = LockCounts()
 
     init(
-        keyring: DaemonKeyring, sessions: SessionRegistry, vaultKey: consuming SealingKey,
+        keyring: DaemonKeyring, sessions: SessionRegistry, vaultKey: consuming VaultKey.Loaded,
         deviceKey: consuming SealingKey, pending: PendingUnlocks,
         systemOpening: SystemKeychainOpening,
         bounds: @escaping @Sendable () -> KeychainSettings
     ) {
         self.keyring = keyring
         self.sessions = sessions
-        self.vaultKey = vaultKey
+        vaultKeyPlace = vaultKey.place
+        self.vaultKey = vaultKey.key
         self.deviceKey = deviceKey
         self.pending = pending
         self.systemOpening = systemOpening

@@ -45,4 +45,6 @@ protocol KeyVault: Sendable {
     /// Whether the caller's login session is known.
     func knowsSession(of caller: Caller) -> Bool
     var usesKernelKeyring: Bool { get }
+    /// nil where class keys are not sealed with a vault key.
+    var vaultKeyPlace: ServiceStatus.VaultKeyPlace? { get }
 }

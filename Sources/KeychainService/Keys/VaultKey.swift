@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-public import LocalSocket
+internal import KeychainModel
+internal import LocalSocket
 internal import LoginManager
-public import Secrets
+internal import Secrets
 
 /// A key that is random at each boot, under which everything lies that the kernel's keyring holds:
 /// another process of root may read the keyring, and has nothing.
@@ -9,30 +10,37 @@ public import Secrets
 /// Where systemd started the daemon it keeps the key meanwhile, as a descriptor. Else it lives in a
 /// 0600 file in a 0700 folder of the runtime folder; the file names the boot it belongs to.
 public enum VaultKey {
+    struct Loaded: ~Copyable {
+        let key: SealingKey
+        let place: ServiceStatus.VaultKeyPlace
+    }
+
     /// What the service manager knows the descriptor by.
     public static let name = "vault-key"
     private static let bootBytes = 36
 
     /// `kept` is what the service manager gave back. `folder` must not survive a reboot; where it
     /// does, the boot's name tells.
-    public static func load(
+    static func load(
         kept: Descriptor?, folder: String
-    ) throws(SocketError) -> SealingKey {
+    ) throws(SocketError) -> Loaded {
         let path = folder + "/" + name
         let boot = try currentBoot()
         if let kept, let key = SealedMemory.read(kept, count: SealingKey.byteCount) {
             PrivateFile.remove(path)
-            return SealingKey(key)
+            return Loaded(key: SealingKey(key), place: .descriptorStore)
         }
         try PrivateFile.folder(folder, mode: 0o700)
         let key = inFile(path, boot) ?? SealingKey.random()
         if handOver(key.bytes) {
             PrivateFile.remove(path)
-        } else if inFile(path, boot) == nil {
+            return Loaded(key: key, place: .descriptorStore)
+        }
+        if inFile(path, boot) == nil {
             PrivateFile.remove(path)
             try PrivateFile.create(path, contents: boot.appending(key.bytes))
         }
-        return key
+        return Loaded(key: key, place: .file)
     }
 
     /// False where no service manager keeps descriptors.

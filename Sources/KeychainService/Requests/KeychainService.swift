@@ -112,7 +112,8 @@ public final class KeychainService: Sendable {
             callerIdentifier: caller.identity.identifier,
             hasSession: vault.knowsSession(of: caller),
             hasPrompter: authentication.hasPrompter(for: caller), locksMemory: locksMemory,
-            usesKernelKeyring: vault.usesKernelKeyring, deviceKeyOnDisk: true)
+            usesKernelKeyring: vault.usesKernelKeyring, deviceKeyOnDisk: true,
+            vaultKeyPlace: vault.vaultKeyPlace)
         return answer
     }
 

@@ -67,13 +67,18 @@ extension KeychainService {
             else { throw .badRequest }
             // In the own process every program is known by its path alone.
             guard isDaemon else { return .weak }
-            return ProgramStrength(executable: name, isRoots: InstalledProgram.isTrusted(name))
+            // Its strength is read back: it tells of no file that its asker may not look at.
+            return ProgramStrength(
+                executable: name, isRoots: TrustedPath.isTrustedAndPublic(name))
         case "unit":
             guard name.hasSuffix(".service"), !name.contains("/") else { throw .badRequest }
             return .guarded
-        case "selinux", "snap":
+        case "selinux":
             guard !name.isEmpty, !name.contains("/") else { throw .badRequest }
             return .guarded
+        case "snap":
+            guard !name.isEmpty, !name.contains("/") else { throw .badRequest }
+            return .rootsFile
         default: throw .badRequest
         }
     }

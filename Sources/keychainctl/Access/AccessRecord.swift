@@ -12,6 +12,10 @@ struct AccessRecord: Encodable {
         /// The program that listed it; nil where its user did when he was asked.
         let listedBy: String?
         let listedAt: String
+        /// The strength for people: what keeps other programs from bearing the name.
+        let guarding: String
+
+        private enum CodingKeys: CodingKey { case program, strength, listedBy, listedAt }
 
         init(_ application: TrustedApplication) {
             program = application.identity
@@ -20,6 +24,14 @@ struct AccessRecord: Encodable {
                 case .weak: "weak"
                 case .rootsFile: "root"
                 case .guarded: "guarded"
+                }
+            guarding =
+                switch application.strength {
+                case .weak: "weak"
+                case .rootsFile: "root's file"
+                case .guarded where application.identity.hasPrefix("unit:"):
+                    "guarded by the kernel where a service's user runs it"
+                case .guarded: "guarded by the kernel"
                 }
             listedBy = application.listedBy
             listedAt = Date(timeIntervalSinceReferenceDate: application.listedAt)
@@ -46,8 +58,9 @@ struct AccessRecord: Encodable {
         if !trusted.isEmpty { lines[0] = "belongs to \(group), asks about programs other than" }
         for application in trusted {
             let whose = application.listedBy.map { "by \($0)" } ?? "by its user's answer"
-            let weakly = application.strength == "weak" ? ", weak" : ""
-            lines.append("  \(application.program) (\(application.listedAt), \(whose)\(weakly))")
+            lines.append(
+                "  \(application.program) (\(application.listedAt), \(whose), \(application.guarding))"
+            )
         }
         return lines.map { PlainText.line($0) + "\n" }.joined()
     }

@@ -10,7 +10,7 @@ struct PolicyCompileCommand: ParsableCommand {
         commandName: "compile",
         abstract: "Compile policies for keychaind, which starts this.",
         discussion: """
-            Reads what is root's alone, as nobody, and writes to descriptor 3: a compiled policy, \
+            Reads what is root's alone, as a user without rights, and writes to descriptor 3: a compiled policy, \
             or, ending with 1, why there is none.
             """,
         shouldDisplay: false)
@@ -18,7 +18,7 @@ struct PolicyCompileCommand: ParsableCommand {
     @OptionGroup var policies: PolicyOptions
 
     func run() throws {
-        try Privileges.drop()
+        try Privileges.drop(to: "_keychain-policy")
         let loaded = LoadedPolicies(
             reading: policies.folders, asRoot: true, today: policies.today)
         var diagnostics = loaded.diagnostics

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Foundation
+
+/// What of many users' lines is kept where there is not room for all: of each user the newest, up to
+/// a share. What a user leaves of a share is the others'. Root's and the daemon's own lines are those
+/// of user 0.
+struct AuditShares {
+    private static let mark = Array(",\"user\":".utf8)
+
+    private let bytes: [UInt8]
+    /// With their ends, in order.
+    private let lines: [(place: Range<Int>, user: UInt32?)]
+
+    init(lines data: Data) {
+        bytes = [UInt8](data)
+        var lines: [(place: Range<Int>, user: UInt32?)] = []
+        var start = 0
+        for end in bytes.indices where bytes[end] == UInt8(ascii: "\n") {
+            lines.append((start..<end + 1, Self.user(bytes[start..<end])))
+            start = end + 1
+        }
+        self.lines = lines
+    }
+
+    /// In the order in which they were.
+    func kept(within room: Int) -> [UInt8] {
+        var left = shares(within: room)
+        var kept: [Range<Int>] = []
+        for line in lines.reversed() {
+            let share = left[line.user, default: 0]
+            // No older line takes the room that a newer one could not.
+            left[line.user] = share >= line.place.count ? share - line.place.count : 0
+            if share >= line.place.count { kept.append(line.place) }
+        }
+        return kept.reversed().flatMap { bytes[$0] }
+    }
+
+    /// Bytes for each user: as many as there are where all fit in, else the same for all that have
+    /// more.
+    private func shares(within room: Int) -> [UInt32?: Int] {
+        var sizes: [UInt32?: Int] = [:]
+        for line in lines { sizes[line.user, default: 0] += line.place.count }
+        var shares: [UInt32?: Int] = [:]
+        var left = room
+        for (position, entry) in sizes.sorted(by: { $0.value < $1.value }).enumerated() {
+            let share = min(entry.value, left / (sizes.count - position))
+            shares[entry.key] = share
+            left -= share
+        }
+        return shares
+    }
+
+    /// The number behind the line's own key, which no text within it can show: a text's quotes have a
+    /// backslash before them. nil for a line that is no record.
+    private static func user(_ line: ArraySlice<UInt8>) -> UInt32? {
+        guard var place = line.indices.last(where: { line[$0...].starts(with: mark) }) else {
+            return nil
+        }
+        place += mark.count
+        let digits = line[place...].prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        return UInt32(String(decoding: digits, as: UTF8.self))
+    }
+}
