@@ -208,7 +208,7 @@ def test_where_the_finger_fails_the_passcode_may_do(windows, enrolled):
     added = shell.run("printf s3cret | keychainctl add generic-password --service either"
                       " --account me --flags biometry-any,device-passcode,or")
     assert added.status == 0, added
-    shell.send("setsid -w keychainctl get generic-password --service either </dev/null;"
+    shell.send("keychainctl get generic-password --service either </dev/null;"
                " echo \"<status $?>\"")
     answer(window)
     shell.terminal.expect(r"s3cret.*<status 0>")

@@ -53,7 +53,8 @@ def prompter(login):
 def test_the_prompter_closes_what_it_inherits_and_opens_what_it_lacks(prompter):
     opened = {int(entry.name): os.readlink(entry) for entry in (prompter / "fd").iterdir()}
     assert "/etc/passwd" not in opened.values()
-    assert opened[0] == opened[2] == "/dev/null"
+    # The C library may have been first.
+    assert {opened[0], opened[2]} <= {"/dev/null", "/dev/full"}
 
 
 def test_the_prompter_keeps_no_variable_of_its_starter_s(prompter):

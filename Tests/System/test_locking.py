@@ -90,7 +90,7 @@ def test_a_session_of_another_user_or_program_is_not_this_login_s(login, server,
     """What PAM's environment says is held against what logind knows."""
     ours = world.pwd.getpwnam(ALICE[0]).pw_uid
     for uid, leader in ((world.pwd.getpwnam(BOB[0]).pw_uid, None), (ours, 1), (ours, "x")):
-        logind.add_session("c3", ALICE[0])
+        world.next_login_is("c3")
         text = f"UID={uid}\nSTATE=active\nACTIVE=1\n"
         if leader is not None:
             world.pathlib.Path(world.LOGIND_LEADER).unlink()

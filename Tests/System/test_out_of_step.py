@@ -136,7 +136,7 @@ def test_one_answer_serves_all_who_waited_for_it(login, reset, tmp_path):
     shell = login(NOW, "-M", "-S", control)
     window = login(NOW, "-S", control, password=False)
     shell = world.Beside(shell, window)
-    shell.send(f"for n in 1 2 3; do {ALONE} & done; wait; echo \"<done>\"")
+    shell.send(f"for n in 1 2 3; do {GET} & done; wait; echo \"<done>\"")
     window.terminal.expect(ASKED)
     window.terminal.expect("(?m)assword: ?$")
     window.terminal.sendline(ALICE[1])
