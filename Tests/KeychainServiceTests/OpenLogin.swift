@@ -51,7 +51,7 @@ final class OpenLogin: Sendable {
             folder: keychains, deviceKey: try Protectors.deviceKey(at: folder + "/device.key"),
             allowsDeviceProtector: false)
         vault = KernelVault(
-            keyring: keyring, sessions: sessions, vaultKey: .random(),
+            keyring: keyring, sessions: sessions, vaultKey: VaultKey.Loaded(key: .random(), place: .file),
             deviceKey: try Protectors.deviceKey(at: folder + "/device.key"),
             pending: PendingUnlocks(), systemOpening: SystemKeychainOpening(protectors)
         ) { bounds.now }
@@ -240,8 +240,8 @@ final class RefusingAuthenticator: Authenticator {
         try refuse()
     }
     func letIn(
-        _ question: Question, _ offer: TrustOffer, for asker: any Asker
-    ) throws(Refusal) -> TrustAnswer {
+        for asker: any Asker, _ candidate: () -> (question: Question, offer: TrustOffer)?
+    ) throws(Refusal) -> TrustAnswer? {
         try refuse()
     }
 

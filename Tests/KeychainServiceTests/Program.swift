@@ -112,6 +112,6 @@ final class Person: Authenticator {
     ) throws(Refusal) { throw .interactionNotAllowed }
 
     func letIn(
-        _ question: Question, _ offer: TrustOffer, for asker: any Asker
-    ) throws(Refusal) -> TrustAnswer { throw .interactionNotAllowed }
+        for asker: any Asker, _ candidate: () -> (question: Question, offer: TrustOffer)?
+    ) throws(Refusal) -> TrustAnswer? { throw .interactionNotAllowed }
 }

@@ -23,7 +23,7 @@ struct SecretsOfAllTests {
         needsApplicationPassword: true)
 
     private func context(_ password: String) -> AuthenticationContext {
-        var context = AuthenticationContext()
+        let context = AuthenticationContext()
         context.applicationPassword = HeldSecret(SecretBytes(copying: Array(password.utf8)))
         return context
     }
