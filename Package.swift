@@ -32,6 +32,7 @@ func guests(
 }
 
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
+let sqlite: Target.Dependency = .product(name: "GRDBSQLite", package: "GRDB.swift")
 let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swift-protobuf")
 let arguments: Target.Dependency = .product(
     name: "ArgumentParser", package: "swift-argument-parser")
@@ -105,7 +106,7 @@ let package = Package(
         .target(
             name: "KeychainWire", dependencies: [protobuf], exclude: ["keychain.proto"]),
         floor("KeychainMessages", ["KeychainModel", "KeychainWire", "Secrets", protobuf]),
-        floor("KeychainStore", ["KeychainModel", "AccessControl", "Secrets", grdb]),
+        floor("KeychainStore", ["KeychainModel", "AccessControl", "Secrets", grdb, sqlite]),
 
         // The way of a request.
         floor(

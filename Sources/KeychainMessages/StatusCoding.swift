@@ -44,6 +44,7 @@ extension KeychainStatus {
         wire.damagedItems = UInt64(clamping: damagedItems)
         wire.quarantinedItems = UInt64(clamping: quarantinedItems)
         if let problem { wire.problem = problem.rawValue }
+        wire.remains = remains
         if let settings { wire.settings = .init(settings) }
         return wire
     }
@@ -62,6 +63,7 @@ extension KeychainStatus {
         hasPendingPassword = wire.hasPendingPassword_p
         damagedItems = Int(clamping: wire.damagedItems)
         quarantinedItems = Int(clamping: wire.quarantinedItems)
+        remains = wire.remains
     }
 }
 

@@ -59,6 +59,8 @@ private let table = [
     Row(.protectorFailed, .authenticationFailed, errSecNotAvailable),
     Row(.wrongPIN, .authenticationFailed, errSecAuthFailed),
     Row(.notOpenedHere, .authenticationFailed, errSecNotAvailable),
+    Row(.keychainGone, .authenticationFailed, errSecInvalidKeychain),
+    Row(.derivationTooCostly, .authenticationFailed, errSecNotAvailable),
     Row(.readOnly, .authenticationFailed, errSecReadOnly),
     Row(.diskFull, .authenticationFailed, errSecDiskFull),
     Row(.inputOutput, .authenticationFailed, errSecIO),

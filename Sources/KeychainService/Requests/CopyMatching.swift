@@ -161,6 +161,7 @@ extension KeychainService {
             var found: [SealedItem] = []
             for (query, scope) in reading.searches where found.count < limit {
                 var query = query
+                // Safe: no more are found than the limit.
                 query.limit = limit - found.count
                 found += try keychain.file.find(query, in: scope, keys: keys)
             }

@@ -83,24 +83,48 @@ enum KeychainSchema {
         try objects(database) == ownObjects()
     }
 
-    /// Whether nothing in a file that somebody hands us works in our process or fills its memory: no
-    /// view and no trigger, which would be his program, and no value longer than ours ever are.
-    /// Asked before anything else is read from it.
+    /// Whether nothing in a file from elsewhere works in this process or fills its memory: no view
+    /// and no trigger, which would be a foreign program, and no value of another type than its
+    /// column's, or longer than any of ours. Asked before anything else is read from it.
     static func isHarmless(_ database: Database) throws -> Bool {
-        guard try objects(database).isSubset(of: ownObjects()) else { return false }
-        let isTooLong = try Bool.fetchOne(
-            database,
-            sql: """
-                SELECT EXISTS (SELECT 1 FROM keybag WHERE length(value) > 65536)
-                OR EXISTS (SELECT 1 FROM item WHERE length(identifier) > 64
-                OR length(keyIndex) > 64 OR length(attributes) > 2 * \(AttributeRecord.largest)
-                OR length(secret) > \(largestSealedSecret))
-                """)
-        return isTooLong == false
+        let found = try objects(database)
+        guard try found.isSubset(of: ownObjects()) else { return false }
+        // An older version lacks a table.
+        return try tables.filter { table in found.contains { $0.dropFirst().first == table } }
+            .allSatisfy { try holdsOnlyOurValues($0, database) }
+    }
+
+    private static func holdsOnlyOurValues(_ table: String, _ database: Database) throws -> Bool {
+        let columns = try database.columns(in: table)
+        // `typeof` and `length` of a BLOB look at the head of a record and read nothing else.
+        let foreign = columns.map { column in
+            switch (column.name, column.type) {
+            case (let name, "INTEGER"): "typeof(\(name)) NOT IN ('integer', 'null')"
+            case (let name, "REAL"): "typeof(\(name)) NOT IN ('real', 'integer', 'null')"
+            case (let name, "TEXT"): "typeof(\(name)) <> 'text' OR length(\(name)) > 64"
+            case (let name, _):
+                "typeof(\(name)) NOT IN ('blob', 'null') OR length(\(name)) > \(longest(name))"
+            }
+        }
+        let condition = foreign.joined(separator: " OR ")
+        return try Bool.fetchOne(
+            database, sql: "SELECT EXISTS (SELECT 1 FROM \(table) WHERE \(condition))") == false
+    }
+
+    /// Bytes of the BLOBs of a column.
+    private static func longest(_ column: String) -> Int {
+        switch column {
+        case "value": 65_536
+        case "attributes": 2 * AttributeRecord.largest
+        case "secret": largestSealedSecret
+        default: 64
+        }
     }
 
     /// More than any request can bring.
     private static let largestSealedSecret = 64 * 1024 * 1024
+    /// Bytes of a record, or of any value of it.
+    static let largestRecord = largestSealedSecret + 4 * AttributeRecord.largest
 
     private static func ownObjects() throws -> Set<[String]> {
         let reference = try DatabaseQueue()
@@ -113,9 +137,10 @@ enum KeychainSchema {
             database, sql: "SELECT type, name, tbl_name, sql FROM sqlite_schema LIMIT 100")
         var objects: Set<[String]> = []
         while let row = try rows.next() {
-            let text: String? = row["sql"]
-            let words = text?.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-            objects.insert([row["type"], row["name"], row["tbl_name"], words ?? ""])
+            // SQLite opens files in which any of these is NULL.
+            let texts = try (0..<4).map { try row.decode(String?.self, atIndex: $0) ?? "" }
+            let words = texts[3].split(whereSeparator: \.isWhitespace).joined(separator: " ")
+            objects.insert(texts.dropLast() + [words])
         }
         return objects
     }
@@ -140,7 +165,10 @@ extension Configuration {
         var configuration = Configuration()
         configuration.busyMode = patience.busyMode
         configuration.foreignKeysEnabled = false
-        configuration.prepareDatabase { try $0.execute(sql: connectionSetting) }
+        configuration.prepareDatabase {
+            $0.refuseLongValues()
+            try $0.execute(sql: connectionSetting)
+        }
         return configuration
     }
 

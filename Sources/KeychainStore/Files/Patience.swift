@@ -19,6 +19,7 @@ public struct Patience: Sendable {
     /// SQLite's own pauses grow to a tenth of a second: who has waited longest would come last, and
     /// may not come at all, as long as others who have just arrived try again after a millisecond.
     var busyMode: Database.BusyMode {
+        // Safe: one of the two constants above.
         let most = Int(seconds / Self.pause)
         return .callback { tries in
             guard tries < most else { return false }

@@ -20,33 +20,39 @@ struct ItemRow {
     private static let byRow = "SELECT \(columns) FROM item WHERE id = ?"
     static let byIdentifier = "SELECT \(columns) FROM item WHERE identifier = ?"
 
-    private init(_ row: Row, _ keychain: [UInt8]) {
-        self.row = row[0]
-        let identifier: Data = row[1]
-        attributes = [UInt8](row[5] as Data)
-        if row[6] as Bool {
+    /// A column may hold anything in a file that others have written: what is no such value is a
+    /// damaged row, and no trap.
+    private init(_ row: Row, _ keychain: [UInt8]) throws {
+        self.row = try row.decode(Int64.self, atIndex: 0)
+        attributes = row.blob(5) ?? []
+        if try row.decode(Bool.self, atIndex: 6) {
             secret = .none
-        } else if let sealed = row[7] as Data? {
-            secret = .here([UInt8](sealed))
+        } else if let sealed = row.blob(7) {
+            secret = .here(sealed)
         } else {
             secret = .inFile
         }
-        guard let itemClass = UInt8(exactly: row[2] as Int64).flatMap(ItemClass.init(rawValue:)),
-            let accessible = UInt8(exactly: row[3] as Int64).flatMap(Accessibility.init(rawValue:)),
-            let reference = ItemReference(itemClass: itemClass, identifier: [UInt8](identifier))
+        guard let itemClass = row.byte(2).flatMap(ItemClass.init(rawValue:)),
+            let accessible = row.byte(3).flatMap(Accessibility.init(rawValue:)),
+            let generation = row.integer(4), ItemPlace.generations.contains(generation),
+            let reference = row.blob(1).flatMap({
+                ItemReference(itemClass: itemClass, identifier: $0)
+            })
         else {
             place = nil
             return
         }
         place = ItemPlace(
-            keychain: keychain, reference: reference, accessible: accessible, generation: row[4])
+            keychain: keychain, reference: reference, accessible: accessible,
+            generation: generation)
     }
 
     static func fetch(_ row: Int64, _ keychain: [UInt8], _ database: Database) throws -> ItemRow? {
         let statement = try database.cachedStatement(sql: byRow)
         // Read where SQLite has it: a row of a result of its own would be copied.
         let rows = try Row.fetchCursor(statement, arguments: [row])
-        return try rows.next().map { ItemRow($0, keychain) }
+        guard let found = try rows.next() else { return nil }
+        return try ItemRow(found, keychain)
     }
 
     static func fetch(
@@ -54,7 +60,7 @@ struct ItemRow {
     ) throws -> ItemRow? {
         let statement = try database.cachedStatement(sql: byIdentifier)
         return try Row.fetchOne(statement, arguments: [Data(reference.identifier)])
-            .map { ItemRow($0, keychain) }
+            .map { try ItemRow($0, keychain) }
     }
 
     /// The one behind the given row.
@@ -62,7 +68,7 @@ struct ItemRow {
     {
         let statement = try database.cachedStatement(
             sql: "SELECT \(columns) FROM item WHERE id > ? ORDER BY id LIMIT 1")
-        return try Row.fetchOne(statement, arguments: [row]).map { ItemRow($0, keychain) }
+        return try Row.fetchOne(statement, arguments: [row]).map { try ItemRow($0, keychain) }
     }
 
     /// Rows of the references that exist, in the order they were added.
@@ -124,6 +130,19 @@ struct ItemRow {
                 reference: place.reference, generation: place.generation, record: record,
                 secret: secret, matcher: nil))
     }
+}
+
+extension Row {
+    /// nil for NULL and for any other kind of value.
+    fileprivate func blob(_ column: Int) -> [UInt8]? {
+        (try? decode(Data?.self, atIndex: column)).map { [UInt8]($0) }
+    }
+
+    fileprivate func integer(_ column: Int) -> Int64? {
+        try? decode(Int64?.self, atIndex: column)
+    }
+
+    fileprivate func byte(_ column: Int) -> UInt8? { integer(column).flatMap(UInt8.init(exactly:)) }
 }
 
 extension SealedSecret {

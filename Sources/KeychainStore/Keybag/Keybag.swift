@@ -42,8 +42,8 @@ struct Keybag {
         let rows = try Row.fetchCursor(
             database, sql: "SELECT name, value FROM keybag LIMIT \(Self.mostRows + 1)")
         while let row = try rows.next() {
-            let name: String = row["name"]
-            let value = try Self.checked([UInt8](row["value"] as Data))
+            let name = try row.decode(String.self, forColumn: "name")
+            let value = try Self.checked([UInt8](row.decode(Data.self, forColumn: "value")))
             if name.hasPrefix(ProtectorRecord.namePrefix) {
                 protectors.append(try ProtectorRecord(name: name, bytes: value))
             } else {
