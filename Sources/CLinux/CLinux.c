@@ -137,6 +137,10 @@ int kc_rename_new(const char *from, const char *to) {
     return link(from, to) == 0 && unlink(from) == 0 ? 0 : -1;
 }
 
+int kc_rename_exchange(const char *one, const char *other) {
+    return renameat2(AT_FDCWD, one, AT_FDCWD, other, RENAME_EXCHANGE);
+}
+
 int kc_peer_credentials(int socket, struct kc_sender *peer) {
     struct ucred credentials;
     socklen_t length = sizeof credentials;

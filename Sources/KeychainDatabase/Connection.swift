@@ -42,6 +42,12 @@ internal import CKeychainSQLite
         unsafe sqlite3_close_v2(handle)
     }
 
+    /// From now on a longer value, or record, is an error of the statement that meets it.
+    package func refuseValues(longerThan bytes: Int) {
+        // Safe: a limit is a number.
+        _ = unsafe sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, Int32(clamping: bytes))
+    }
+
     // MARK: Statements
 
     /// Runs statements that take no values and give no rows.

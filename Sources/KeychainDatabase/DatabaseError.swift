@@ -9,7 +9,8 @@ package struct DatabaseError: Error, Equatable, Sendable {
     package init(code: Int32) { self.code = code }
 
     package enum Kind: Sendable {
-        /// The file is no database, or not as SQLite left it; or a statement does not fit its schema.
+        /// The file is no database, or not as SQLite left it; it holds a longer value than any that
+        /// is written; or a statement does not fit its schema.
         case damaged
         case full
         case readOnly
@@ -21,9 +22,9 @@ package struct DatabaseError: Error, Equatable, Sendable {
     package var kind: Kind {
         switch code & 0xff {
         case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_ERROR, SQLITE_MISMATCH, SQLITE_FORMAT,
-            SQLITE_CONSTRAINT:
+            SQLITE_TOOBIG, SQLITE_CONSTRAINT:
             .damaged
-        case SQLITE_FULL, SQLITE_TOOBIG: .full
+        case SQLITE_FULL: .full
         case SQLITE_READONLY, SQLITE_PERM: .readOnly
         case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL: .busy
         case SQLITE_NOMEM: .outOfMemory

@@ -85,7 +85,7 @@ extension AnsweredItem {
         if let keychain = item.keychain { wire.keychain = keychain }
         if let secret {
             wire.hasSecret_p = true
-            wire.secretLength = UInt32(secret.bytes.count)
+            wire.secretLength = UInt32(clamping: secret.bytes.count)
             parcel.add(secret)
         }
         return wire

@@ -84,7 +84,7 @@ extension Constraint {
             for member in wire.members {
                 members.append(try Constraint(member, depth: depth + 1))
             }
-            self = .atLeast(required: Int(wire.required), of: members)
+            self = .atLeast(required: Int(clamping: wire.required), of: members)
         default: throw .malformed
         }
     }

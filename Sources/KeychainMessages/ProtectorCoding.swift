@@ -81,7 +81,8 @@ extension NewProtector {
                 wire.registers.allSatisfy({ $0 < Self.mostRegisters })
             else { throw .malformed }
             self = .tpm(
-                registers: Set(wire.registers).sorted().map { UInt8($0) }, atLogin: wire.atLogin)
+                registers: Set(wire.registers).sorted().map { UInt8(clamping: $0) },
+                atLogin: wire.atLogin)
         case .credential: self = .credential(name: wire.credential, atLogin: wire.atLogin)
         case .securityKey:
             self = .securityKey(pin: try secrets.takeFirst(), atLogin: wire.atLogin)

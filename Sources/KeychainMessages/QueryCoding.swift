@@ -18,7 +18,7 @@ extension ItemQuery {
         }
         if let hostOrSubdomain { wire.hostOrSubdomain = hostOrSubdomain }
         wire.folding = UInt32(folding.rawValue)
-        if let limit { wire.limit = Int64(limit) }
+        if let limit { wire.limit = Int64(clamping: limit) }
         wire.parts = UInt32(parts.rawValue)
         wire.authenticationUi = UInt32(authenticationUI.rawValue)
         if let reason { wire.reason = reason }
@@ -39,7 +39,7 @@ extension ItemQuery {
         hostOrSubdomain = wire.hasHostOrSubdomain ? wire.hostOrSubdomain : nil
         folding = Folding(rawValue: try byte(wire.folding))
         guard !wire.hasLimit || wire.limit >= 0 else { throw .malformed }
-        limit = wire.hasLimit ? Int(wire.limit) : nil
+        limit = wire.hasLimit ? Int(clamping: wire.limit) : nil
         parts = Parts(rawValue: try byte(wire.parts))
         self.authenticationUI = authenticationUI
         reason = wire.hasReason ? wire.reason : nil

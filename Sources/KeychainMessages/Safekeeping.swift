@@ -75,11 +75,11 @@ public struct BackupDigest: Sendable {
     /// Pieces in their order, each of `Safekeeping.pieceBytes` but the last.
     public mutating func add(_ piece: [UInt8]) {
         pieces += KeyedHash.fingerprint(piece)
-        total += UInt64(piece.count)
+        total += UInt64(clamping: piece.count)
     }
 
     public var bytes: [UInt8] {
-        let length = (0..<8).map { UInt8(truncatingIfNeeded: total >> (8 * UInt64($0))) }
+        let length = (0..<8).map { UInt8(truncatingIfNeeded: total >> (8 * UInt64(clamping: $0))) }
         return KeyedHash.fingerprint(length + pieces)
     }
 }

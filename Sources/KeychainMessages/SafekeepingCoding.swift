@@ -39,7 +39,7 @@ extension Safekeeping {
         case .finishRestore(let piece):
             guard piece.bytes.count == BackupDigest.byteCount else { throw .malformed }
             self = .finishRestore(try Self.identifier(piece), digest: .init(piece.bytes))
-        case .restoreGeneration(let number): self = .restoreGeneration(Int(number))
+        case .restoreGeneration(let number): self = .restoreGeneration(Int(clamping: number))
         case nil: throw .malformed
         }
     }
@@ -85,14 +85,14 @@ extension Safekept {
         self.init()
         findings = wire.hasFindings ? KeychainFindings(wire.findings) : nil
         generations = wire.generations.map {
-            Generation(number: Int($0.number), made: $0.made, bytes: $0.bytes)
+            Generation(number: Int(clamping: $0.number), made: $0.made, bytes: $0.bytes)
         }
         if wire.hasTransfer {
             transfer = BackupTransfer(
                 identifier: .init(wire.transfer), bytes: wire.transferBytes)
         }
         piece = .init(wire.piece)
-        replaced = Int(wire.replaced)
+        replaced = Int(clamping: wire.replaced)
         setAside = Int(clamping: wire.setAside)
     }
 }

@@ -7,7 +7,7 @@ struct SecretParcel {
 
     mutating func add(_ secret: HeldSecret) { secrets.append(secret) }
 
-    var lengths: [UInt32] { secrets.map { UInt32($0.bytes.count) } }
+    var lengths: [UInt32] { secrets.map { UInt32(clamping: $0.bytes.count) } }
 
     /// nil when there is none. A single secret is carried as it is.
     func joined() -> HeldSecret? {
@@ -22,14 +22,14 @@ struct SecretParcel {
     static func split(
         _ joined: HeldSecret?, lengths: [UInt32]
     ) throws(MessageError) -> [HeldSecret] {
-        let total = lengths.reduce(0) { $0 + Int($1) }
+        let total = lengths.reduce(0) { $0 + Int(clamping: $1) }
         guard total == joined?.bytes.count ?? 0 else { throw .secretsDoNotFit }
         guard let joined else { return lengths.map { _ in HeldSecret(SecretBytes(copying: [])) } }
         if lengths.count == 1 { return [joined] }
         var start = 0
         return lengths.map { length in
-            defer { start += Int(length) }
-            return HeldSecret(joined.bytes.part(start..<start + Int(length)))
+            defer { start += Int(clamping: length) }
+            return HeldSecret(joined.bytes.part(start..<start + Int(clamping: length)))
         }
     }
 }

@@ -14,6 +14,7 @@ extension ServiceStatus {
         wire.locksMemory = locksMemory
         wire.usesKernelKeyring = usesKernelKeyring
         wire.deviceKeyOnDisk = deviceKeyOnDisk
+        // Safe: a raw value of one byte.
         wire.vaultKeyPlace = UInt32(vaultKeyPlace?.rawValue ?? 0)
         return wire
     }
@@ -46,6 +47,7 @@ extension KeychainStatus {
         wire.damagedItems = UInt64(clamping: damagedItems)
         wire.quarantinedItems = UInt64(clamping: quarantinedItems)
         if let problem { wire.problem = problem.rawValue }
+        wire.remains = remains
         if let settings { wire.settings = .init(settings) }
         return wire
     }
@@ -64,6 +66,7 @@ extension KeychainStatus {
         hasPendingPassword = wire.hasPendingPassword_p
         damagedItems = Int(clamping: wire.damagedItems)
         quarantinedItems = Int(clamping: wire.quarantinedItems)
+        remains = wire.remains
     }
 }
 

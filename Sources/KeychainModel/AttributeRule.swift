@@ -71,6 +71,7 @@ extension ItemClass {
     private static let keyKey = key(keyRules)
 
     private static func table(_ rules: [AttributeRule]) -> [AttributeName: AttributeRule] {
+        // Safe: the rules are written down below, each name once.
         Dictionary(uniqueKeysWithValues: rules.map { ($0.name, $0) })
     }
 

@@ -71,18 +71,22 @@ extension KeychainSettings {
             (0..<4).map { UInt8(truncatingIfNeeded: (seconds ?? 0) >> ($0 * 8)) }
         }
         let flags: UInt8 = (locksOnSleep ? 1 : 0) | (locksWithScreen ? 2 : 0)
+        // Safe: these are bytes one behind the other.
         return [flags] + bytes(lockAfterIdle) + bytes(lockAfter)
     }
 
     /// nil for bytes that `bytes` does not give.
     public init?(bytes: [UInt8]) {
+        // Safe: the count is checked first.
         guard bytes.count == Self.byteCount, bytes[0] & ~3 == 0 else { return nil }
         func seconds(_ range: Range<Int>) -> UInt32? {
+            // Safe: both ranges lie within the count.
             let seconds = bytes[range].reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
             return seconds == 0 ? nil : seconds
         }
         self.init(
             lockAfterIdle: seconds(1..<5), lockAfter: seconds(5..<9),
+            // Safe: the count was checked.
             locksOnSleep: bytes[0] & 1 != 0, locksWithScreen: bytes[0] & 2 != 0)
     }
 

@@ -27,6 +27,8 @@ public struct KeychainStatus: Sendable, Equatable {
     public var quarantinedItems = 0
     /// Set where the file can't be opened.
     public var problem: Refusal?
+    /// Names of files of an earlier one that lie there, where its own is gone.
+    public var remains: [String] = []
     /// What closes it, the administrator's bounds counted; nil where nothing but its user does.
     public var settings: KeychainSettings?
 

@@ -66,8 +66,12 @@ public enum Refusal: UInt32, Error, Sendable, CaseIterable {
     case wrongPIN = 57
     /// Nothing that this machine has opens it: a copy from another one.
     case notOpenedHere = 58
+    /// The keychain's file is not there, and something of an earlier one is.
+    case keychainGone = 59
     // The service.
     case notAvailable = 60
     case outOfMemory = 61
     case internalError = 62
+    /// A copy whose password takes more work than this software ever asks for.
+    case derivationTooCostly = 63
 }

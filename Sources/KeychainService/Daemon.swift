@@ -155,7 +155,17 @@ public final class Daemon: Sendable {
             vault: vault, sessions: sessions, screens: screens, evidence: evidence, audit: audit,
             log: plan.log)
         // Whoever was copying or restoring when the last daemon ended begins again.
-        for place in folder.places() { Leftovers(of: place, in: folder, olderThan: -1).remove() }
+        for place in folder.places() + folder.placesWithoutFile() {
+            Leftovers(of: place, in: folder, olderThan: -1).remove()
+            let remains = KeychainRemains(of: folder.filePath(place.name, place.user))
+            guard !folder.exists(place.name, of: place.user), !remains.isEmpty else { continue }
+            plan.log(
+                """
+                the file of the keychain \(place.name) of uid \(place.user) is gone; of it there \
+                are \(remains.all.joined(separator: ", ")). No new one is made in its place: \
+                keychainctl restore brings it back
+                """)
+        }
         self.folder = folder
         self.protectors = protectors
         generations = GenerationKeeper(folder, log: plan.log)

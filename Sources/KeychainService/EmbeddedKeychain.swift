@@ -57,8 +57,15 @@ public final class EmbeddedKeychain: KeychainEndpoint {
         guard !folder.exists(.login, of: asker.caller.user) else { return }
         do throws(Refusal) {
             try protectors.create(.login, of: asker.caller.user, password: nil)
-        } catch  where error == .duplicateKeychain {
+        } catch {
+            switch error {
             // Another process was faster.
+            case .duplicateKeychain: return
+            // Its file is gone, and something of it is left: what asks for it is told, and
+            // what brings it back is not held up.
+            case .keychainGone: return
+            default: throw error
+            }
         }
     }
 }

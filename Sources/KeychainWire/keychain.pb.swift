@@ -1746,6 +1746,9 @@ package nonisolated struct WireServerMessage: Sendable {
 
     package var quarantinedItems: UInt64 = 0
 
+    /// Files of an earlier one that lie there, where its own is gone.
+    package var remains: [String] = []
+
     /// What closes it, with the administrator's bounds; absent where nothing does.
     package var settings: WireServerMessage.Settings {
       get {_settings ?? WireServerMessage.Settings()}
@@ -4710,7 +4713,7 @@ nonisolated extension WireServerMessage.Status: SwiftProtobuf.Message, SwiftProt
 
 nonisolated extension WireServerMessage.Keychain: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = WireServerMessage.protoMessageName + ".Keychain"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}path\0\u{3}lock_state\0\u{3}is_password_protected\0\u{3}lock_reason\0\u{3}item_count\0\u{1}problem\0\u{4}!is_provisional\0\u{3}has_pending_password\0\u{2}\u{13}settings\0\u{4}\u{a}damaged_items\0\u{3}quarantined_items\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}path\0\u{3}lock_state\0\u{3}is_password_protected\0\u{3}lock_reason\0\u{3}item_count\0\u{1}problem\0\u{4}!is_provisional\0\u{3}has_pending_password\0\u{2}\u{13}settings\0\u{4}\u{a}damaged_items\0\u{3}quarantined_items\0\u{1}remains\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -4730,6 +4733,7 @@ nonisolated extension WireServerMessage.Keychain: SwiftProtobuf.Message, SwiftPr
       case 60: try { try decoder.decodeSingularMessageField(value: &self._settings) }()
       case 70: try { try decoder.decodeSingularUInt64Field(value: &self.damagedItems) }()
       case 71: try { try decoder.decodeSingularUInt64Field(value: &self.quarantinedItems) }()
+      case 72: try { try decoder.decodeRepeatedStringField(value: &self.remains) }()
       default: break
       }
     }
@@ -4776,6 +4780,9 @@ nonisolated extension WireServerMessage.Keychain: SwiftProtobuf.Message, SwiftPr
     if self.quarantinedItems != 0 {
       try visitor.visitSingularUInt64Field(value: self.quarantinedItems, fieldNumber: 71)
     }
+    if !self.remains.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.remains, fieldNumber: 72)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -4791,6 +4798,7 @@ nonisolated extension WireServerMessage.Keychain: SwiftProtobuf.Message, SwiftPr
     if lhs.hasPendingPassword_p != rhs.hasPendingPassword_p {return false}
     if lhs.damagedItems != rhs.damagedItems {return false}
     if lhs.quarantinedItems != rhs.quarantinedItems {return false}
+    if lhs.remains != rhs.remains {return false}
     if lhs._settings != rhs._settings {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true

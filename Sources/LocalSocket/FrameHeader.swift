@@ -23,6 +23,7 @@ struct FrameHeader {
 
     var bytes: [UInt8] {
         var bytes: [UInt8] = []
+        // Safe: only what is sent is put together here.
         bytes.reserveCapacity(Self.byteCount + messageLength)
         bytes.append(littleEndian: Self.magic)
         bytes.append(littleEndian: Self.version)

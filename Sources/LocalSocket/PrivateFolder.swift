@@ -22,7 +22,7 @@ extension PrivateFile {
     /// Whether it was missing.
     private static func make(_ path: String, mode: UInt32) throws(SocketError) -> Bool {
         // Safe: reads the path.
-        if unsafe mkdir(path, mode) == 0 { return true }
+        if unsafe mkdir(path, mode) == 0 { return keep(path) }
         switch errno {
         case EEXIST: return false
         case ENOENT:
@@ -31,10 +31,17 @@ extension PrivateFile {
             }
             _ = try make(String(path[..<slash]), mode: 0o755)
             // Safe: as above.
-            if unsafe mkdir(path, mode) == 0 { return true }
+            if unsafe mkdir(path, mode) == 0 { return keep(path) }
             if errno == EEXIST { return false }
             throw .system(errno)
         default: throw .system(errno)
         }
+    }
+
+    /// Or a power cut takes it away with all that lies in it by then. A folder above that can't be
+    /// read can't be synced either.
+    private static func keep(_ path: String) -> Bool {
+        try? sync(folderOf: path)
+        return true
     }
 }

@@ -13,7 +13,9 @@ struct Deadline {
             guard left > .zero else { throw .timedOut }
             let (seconds, fraction) = left.components
             // Rounded up: a wait of nothing would spin.
-            let milliseconds = Int32(seconds * 1000 + fraction / 1_000_000_000_000_000 + 1)
+            let milliseconds = Int32(
+                clamping: seconds * 1000 + fraction / 1_000_000_000_000_000 + 1)
+            // Safe: one of the constants of poll(2).
             var item = pollfd(fd: descriptor, events: Int16(events), revents: 0)
             // Safe: one item, and it is ours.
             let count = unsafe poll(&item, 1, milliseconds)

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import Glibc
 
 /// How a password becomes a key: Argon2id's cost and the salt, as the keybag's file keeps them.
 public struct PasswordParameters: Sendable, Equatable {
     public static let saltBytes = 16
-    /// Limits on what a file may ask of the machine that opens it.
+    /// Limits on what a file may ask of the machine that opens it: what `PasswordCost` chooses on
+    /// the fastest one, so that no honest backup is refused, and nothing beyond it.
     public static let passes: ClosedRange<UInt32> = 1...64
-    public static let memoryKiB: ClosedRange<UInt32> = 8...(256 * 1024)
-    /// Passes × KiB: about five seconds on a slow machine, in which nobody else derives. The most
-    /// that `PasswordCost` chooses.
-    public static let largestWork: UInt64 = 4 * 1024 * 1024
+    public static let memoryKiB: ClosedRange<UInt32> = 8...PasswordCost.memoryKiB
 
     public let passes: UInt32
     public let memoryKiB: UInt32
@@ -17,19 +16,24 @@ public struct PasswordParameters: Sendable, Equatable {
     /// Refuses what is absurd or would hold the machine up.
     public init(passes: UInt32, memoryKiB: UInt32, salt: [UInt8]) throws(SecretsError) {
         guard Self.passes.contains(passes), Self.memoryKiB.contains(memoryKiB),
-            UInt64(passes) * UInt64(memoryKiB) <= Self.largestWork,
             salt.count == Self.saltBytes
         else { throw .parametersOutOfRange }
         self.passes = passes
         self.memoryKiB = memoryKiB
         self.salt = salt
     }
+
+    /// Passes × KiB.
+    public var work: UInt64 { UInt64(passes) * UInt64(memoryKiB) }
 }
 
 /// The work that a password costs on this machine, chosen when a keychain is created.
 public enum PasswordCost {
     /// 64 MiB: RFC 9106's second recommendation, for machines with little memory to spare.
-    private static let memoryKiB: UInt32 = 64 * 1024
+    static let memoryKiB: UInt32 = 64 * 1024
+    private static let fewestPasses: UInt32 = 3
+    /// Nothing that it chooses costs less.
+    public static let leastWork = UInt64(fewestPasses) * UInt64(memoryKiB)
 
     /// Fresh parameters that cost about `milliseconds` here, never less than three passes.
     public static func calibrated(
@@ -48,8 +52,20 @@ public enum PasswordCost {
         let once =
             max(Double(elapsed.components.attoseconds) / 1e15, 1)
             + Double(elapsed.components.seconds) * 1000
-        let passes = min(max(UInt32((milliseconds / once).rounded()), 3), 64)
+        let passes = min(
+            max(UInt32((milliseconds / once).rounded()), fewestPasses),
+            PasswordParameters.passes.upperBound)
         return try PasswordParameters(passes: passes, memoryKiB: memoryKiB, salt: salt)
+    }
+}
+
+/// The processor's time that the calling thread has had: a busy machine adds nothing to it.
+public enum ThreadTime {
+    public static var now: Duration {
+        var time = timespec()
+        // Safe: the structure is this function's own.
+        unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
     }
 }
 

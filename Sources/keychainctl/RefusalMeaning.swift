@@ -136,12 +136,30 @@ struct RefusalMeaning {
 
     /// What concerns the file or the service as a whole.
     private init(ofKeychain refusal: Refusal, _ name: String) {
+        let option = name == KeychainName.login.description ? "" : " --keychain \(name)"
         self =
             switch refusal {
             case .noSuchKeychain:
                 Self(
                     .notFound, "there is no keychain “\(name)”",
                     "keychainctl create \(name) makes it.")
+            case .keychainGone:
+                Self(
+                    .damaged,
+                    """
+                    the file of the keychain “\(name)” is gone, and earlier copies of it are \
+                    still there; no new one was made in its place
+                    """,
+                    """
+                    keychainctl restore --list\(option) shows the earlier states that are kept; \
+                    keychainctl restore --generation NUMBER\(option) brings one back, \
+                    keychainctl restore FILE\(option) a backup.
+                    """)
+            case .derivationTooCostly:
+                Self(
+                    .refused,
+                    "its password takes more work than keychains ever ask for: it was altered",
+                    "Nothing was changed. Restore another backup, or an earlier state.")
             case .noDefaultKeychain:
                 Self(
                     .notFound, "you have said that there is no default keychain",

@@ -22,6 +22,8 @@ struct StatusRecord: Encodable {
         let setAside: Int
         /// Why its file can't be opened.
         let problem: String?
+        /// Files of an earlier one that lie there, where its own is gone.
+        let remains: [String]?
         /// What closes it; absent where nothing does.
         let settings: SettingsRecord?
     }
@@ -56,6 +58,7 @@ struct StatusRecord: Encodable {
                 pendingPassword: $0.hasPendingPassword, items: $0.itemCount,
                 damaged: $0.damagedItems, setAside: $0.quarantinedItems,
                 problem: $0.problem.map { "\($0)" },
+                remains: $0.remains.isEmpty ? nil : $0.remains,
                 settings: $0.settings.map(SettingsRecord.init))
         }
     }

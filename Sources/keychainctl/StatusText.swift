@@ -94,7 +94,7 @@ struct StatusText {
         if let problem = keychain.problem {
             let meaning = RefusalMeaning(problem, keychain: name)
             let advice = meaning.advice.map { ["    \($0)"] } ?? []
-            return ["Keychain “\(name)”: \(meaning.sentence).", path] + advice
+            return ["Keychain “\(name)”: \(meaning.sentence).", path] + remains(keychain) + advice
         }
         let facts = ["Keychain “\(name)”: \(state(keychain)).", path]
         if isMachines {
@@ -105,6 +105,11 @@ struct StatusText {
         return facts + ["    items: \(keychain.itemCount)"]
             + damage(keychain) + locking(keychain) + opening(keychain) + protection(keychain)
             + passwords(keychain)
+    }
+
+    private func remains(_ keychain: KeychainStatus) -> [String] {
+        guard !keychain.remains.isEmpty else { return [] }
+        return ["    beside it: " + keychain.remains.map(PlainText.line).joined(separator: ", ")]
     }
 
     private func damage(_ keychain: KeychainStatus) -> [String] {

@@ -3,6 +3,7 @@
 // at a chosen one ends the program, cuts the power or lets the disk fail.
 //
 //     CRASH_UNDER=/var/lib/keychain  whose files count
+//     CRASH_WITHOUT_EXCHANGE=1       as on a file system that can't exchange two names in one step
 //     CRASH_PLAN=/path/of/a/file     "NUMBER HOW": at which change, from 1; number 0 is none.
 //                                    Nothing counts before the file is there.
 //
@@ -222,10 +223,21 @@ static void note_rename(int folder, const char *from, const char *to, unsigned i
 }
 NAMING(rename, (const char *from, const char *path), (from, path), AT_FDCWD, path,
        note_rename(AT_FDCWD, from, place, 0))
-NAMING(renameat2,
-       (int from_folder, const char *from, int folder, const char *path, unsigned int flags),
-       (from_folder, from, folder, path, flags), folder, path,
-       note_rename(from_folder, from, place, flags))
+static int renamed(int from_folder, const char *from, int folder, const char *path,
+                   unsigned int flags) {
+    char place[PATH_MAX];
+    CHANGE(int, is_placed_under(folder, path, place),
+           REAL(renameat2)(from_folder, from, folder, path, flags), (void)0,
+           note_rename(from_folder, from, place, flags));
+}
+
+int renameat2(int from_folder, const char *from, int folder, const char *path, unsigned int flags) {
+    if ((flags & RENAME_EXCHANGE) != 0 && getenv("CRASH_WITHOUT_EXCHANGE") != NULL) {
+        errno = EINVAL;
+        return -1;
+    }
+    return renamed(from_folder, from, folder, path, flags);
+}
 
 static void note_opening(const char *place, int flags) {
     bool is_there = access(place, F_OK) == 0;

@@ -113,10 +113,19 @@ import Testing
     }
 
     @Test func `names that only look like a generation are none`() throws {
-        for name in ["0", "-1", "07", "x", "1.bak", ""] {
+        let beyond = ["\(Int.max)", "\(Int(Int32.max) + 1)", "99999999999999999999"]
+        for name in ["0", "-1", "07", "x", "1.bak", ""] + beyond {
             try Data().write(to: URL(fileURLWithPath: "\(keychain.path).generation-\(name)"))
         }
         #expect(KeychainGenerations(of: keychain.path).all.isEmpty)
+    }
+
+    @Test func `behind the last number no generation is kept, and nothing ends`() throws {
+        let last = "\(keychain.path).generation-\(Int32.max)"
+        try Data().write(to: URL(fileURLWithPath: last))
+        #expect(throws: KeychainStoreError.tooLarge) {
+            try KeychainGenerations(of: keychain.path).keep()
+        }
     }
 
     // MARK: Coming back
@@ -178,6 +187,13 @@ import Testing
         ("INSERT INTO quarantine (moved, secret) VALUES (1, zeroblob(70000000))", .damaged),
         ("INSERT INTO quarantine (moved, attributes) VALUES (1, zeroblob(9000000))", .damaged),
         ("UPDATE keybag SET value = zeroblob(70000) WHERE name = 'always'", .damaged),
+        ("UPDATE item SET identifier = zeroblob(65) WHERE id = 3", .damaged),
+        ("UPDATE item SET keyIndex = zeroblob(65) WHERE id = 3", .damaged),
+        ("INSERT INTO keybag VALUES (hex(zeroblob(40)), x'00')", .damaged),
+        ("INSERT INTO quarantine (moved, identifier) VALUES (0, zeroblob(65))", .damaged),
+        ("INSERT INTO quarantine (moved, keyIndex) VALUES (0, zeroblob(65))", .damaged),
+        ("INSERT INTO quarantine (moved, attributes) VALUES (0, zeroblob(9000000))", .damaged),
+        ("INSERT INTO quarantine (moved, secret) VALUES (0, zeroblob(70000000))", .damaged),
         ("DROP INDEX tokenByItem", .damaged), ("DELETE FROM keybag", .damaged),
     ])
     func `what is no keychain of this version does not come back`(
@@ -191,6 +207,111 @@ import Testing
             _ = try ReturningKeychain(
                 copy, owner: TestKeychain.owner, deviceKey: keychain.deviceKey)
         }
+    }
+
+    @Test(arguments: ["type", "name", "tbl_name", "rootpage", "sql"])
+    func `a schema with nothing where something must be does not come back, and ends nothing`(
+        _ column: String
+    ) throws {
+        for object in ["sqlite_autoindex_item_1", "item", "tokenByItem"] {
+            try? FileManager.default.removeItem(atPath: copy)
+            try KeychainCopy.make(of: keychain.path, at: copy)
+            let queue = try DatabaseQueue(path: copy)
+            try queue.writeWithoutTransaction {
+                try $0.execute(sql: "PRAGMA writable_schema = ON")
+                try $0.execute(
+                    sql: "UPDATE sqlite_schema SET \(column) = NULL WHERE name = ?",
+                    arguments: [object])
+            }
+            try? queue.close()
+            // The index that SQLite makes itself has no words.
+            if object == "sqlite_autoindex_item_1", column == "sql" { continue }
+            #expect(throws: KeychainStoreError.damaged, "\(column) of \(object)") {
+                _ = try ReturningKeychain(
+                    copy, owner: TestKeychain.owner, deviceKey: keychain.deviceKey)
+            }
+        }
+    }
+
+    @Test(arguments: ["identifier", "class", "accessible", "generation", "keyIndex", "attributes"])
+    func `a record without one of its columns, or with another type there, is damaged`(
+        _ column: String
+    ) throws {
+        let strict = try #require(
+            try keychain.rows("SELECT sql FROM sqlite_schema WHERE name = 'item'").first)
+        let loose = (try strict.decode(String.self, atIndex: 0))
+            .replacing(" NOT NULL", with: "").replacing(" STRICT", with: "")
+        for value in ["NULL", "'text'", "1.5", "x'00'", "9223372036854775807"] {
+            try? FileManager.default.removeItem(atPath: copy)
+            try KeychainCopy.make(of: keychain.path, at: copy)
+            try rewrite("item", as: loose)
+            let queue = try DatabaseQueue(path: copy)
+            try queue.writeWithoutTransaction {
+                try $0.execute(sql: "UPDATE item SET \(column) = \(value) WHERE id = 3")
+            }
+            try queue.close()
+            try rewrite("item", as: strict.decode(String.self, atIndex: 0))
+            let file = try KeychainFile.open(at: copy, owner: TestKeychain.owner)
+            let findings = try file.check(repair: false, keys: keychain.keys())
+            #expect(
+                findings.damaged + findings.misindexed == 1 || !findings.isStructureWhole,
+                "\(column) = \(value)")
+            _ = try file.find(query(), groups: [TestKeychain.group], keys: keychain.keys())
+            try file.close()
+        }
+    }
+
+    /// The words of a table, while what is in it stays.
+    private func rewrite(_ table: String, as words: String) throws {
+        let queue = try DatabaseQueue(path: copy)
+        try queue.writeWithoutTransaction {
+            try $0.execute(sql: "PRAGMA writable_schema = ON")
+            try $0.execute(
+                sql: "UPDATE sqlite_schema SET sql = ? WHERE name = ?", arguments: [words, table])
+        }
+        try queue.close()
+    }
+
+    @Test func `an item of the last generation is damaged, and the one before can't be changed`()
+        throws
+    {
+        let last = ItemPlace.generations.upperBound
+        for (generation, count) in [(Int64.max, 20), (last + 1, 20), (0, 20), (-1, 20), (last, 21)]
+        {
+            let item = SealedItem(
+                reference: try #require(
+                    ItemReference(
+                        itemClass: .genericPassword,
+                        identifier: RandomBytes.make(ItemReference.identifierBytes))),
+                generation: generation,
+                record: AttributeRecord(
+                    new: generic("sealed", "by its owner"), in: TestKeychain.group,
+                    .plain(.whenUnlocked)),
+                secret: .none, matcher: nil)
+            _ = try keychain.file.add(
+                item, HeldSecret(secret("s3cret")), try given(.encrypt, item), keys: keychain.keys()
+            )
+            #expect(try keychain.find(query()).count == count)
+            if count == 20 {
+                #expect(throws: KeychainStoreError.notFound) {
+                    try keychain.update(
+                        query(.genericPassword, [.service: .string("sealed")]), ItemChange(), "new")
+                }
+                // Also while it is locked, as it is when it comes back.
+                try KeychainCopy.make(of: keychain.path, at: copy)
+                let returning = try ReturningKeychain(
+                    copy, owner: TestKeychain.owner, deviceKey: keychain.deviceKey)
+                #expect(returning.setAside == 1)
+                try? FileManager.default.removeItem(atPath: copy)
+                _ = try keychain.file.check(repair: true, keys: keychain.keys())
+            } else {
+                #expect(throws: KeychainStoreError.tooLarge) {
+                    try keychain.update(
+                        query(.genericPassword, [.service: .string("sealed")]), ItemChange(), "new")
+                }
+            }
+        }
+        #expect(try keychain.find(query()).count == 21)
     }
 
     @Test func `a file cut short or full of noise does not come back`() throws {

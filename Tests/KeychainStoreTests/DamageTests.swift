@@ -173,11 +173,12 @@ import Testing
 
     @Test(
         arguments: [
-            (UInt32.max, UInt32.max), (0, 64), (1, 0), (65, 64), (1, 256 * 1024 + 1),
-            (17, 256 * 1024),
-        ] as [(UInt32, UInt32)])
-    func `absurd derivation parameters are damage and cost nothing`(
-        _ passes: UInt32, _ memoryKiB: UInt32
+            (UInt32.max, UInt32.max, .derivationTooCostly), (0, 64, .damaged), (1, 0, .damaged),
+            (65, 64, .derivationTooCostly), (1, 64 * 1024 + 1, .derivationTooCostly),
+            (16, 256 * 1024, .derivationTooCostly),
+        ] as [(UInt32, UInt32, KeychainStoreError)])
+    func `absurd derivation parameters are refused and cost nothing, nor do they come back`(
+        _ passes: UInt32, _ memoryKiB: UInt32, _ error: KeychainStoreError
     ) throws {
         let keychain = try TestKeychain()
         let real = try #require(keychain.file.keybag().protectors(.password).first)
@@ -189,10 +190,16 @@ import Testing
             real.bytes.prefix(14) + parameters + real.bytes.dropFirst(14 + parameters.count)
         let record = try ProtectorRecord(name: real.name, bytes: Array(absurd))
         try edit(keychain.path) { try Keybag.write(record, $0) }
-        #expect(throws: KeychainStoreError.damaged) {
+        #expect(throws: error) {
             _ = try keychain.file.unlock(
                 password: secret(TestKeychain.password), deviceSecret: nil,
                 deviceKey: keychain.deviceKey)
+        }
+        let copy = keychain.folder + "/copy"
+        try KeychainCopy.make(of: keychain.path, at: copy)
+        #expect(throws: error) {
+            _ = try ReturningKeychain(
+                copy, owner: TestKeychain.owner, deviceKey: keychain.deviceKey)
         }
     }
 

@@ -61,6 +61,8 @@ private let table = [
     Row(.wrongPIN, .authenticationFailed, errSecAuthFailed),
     Row(.wrongApplicationPassword, .authenticationFailed, errSecAuthFailed),
     Row(.notOpenedHere, .authenticationFailed, errSecNotAvailable),
+    Row(.keychainGone, .authenticationFailed, errSecInvalidKeychain),
+    Row(.derivationTooCostly, .authenticationFailed, errSecNotAvailable),
     Row(.readOnly, .authenticationFailed, errSecReadOnly),
     Row(.diskFull, .authenticationFailed, errSecDiskFull),
     Row(.inputOutput, .authenticationFailed, errSecIO),

@@ -35,8 +35,8 @@ import Testing
 
     @Test(
         arguments: [
-            (0, 64, 16), (65, 64, 16), (1, 7, 16), (1, 256 * 1024 + 1, 16), (1, 64, 15),
-            (1, 64, 17), (1, 64, 0), (17, 256 * 1024, 16), (UInt32.max, UInt32.max, 16),
+            (0, 64, 16), (65, 64, 16), (1, 7, 16), (1, 64 * 1024 + 1, 16), (1, 64, 15),
+            (1, 64, 17), (1, 64, 0), (16, 256 * 1024, 16), (UInt32.max, UInt32.max, 16),
         ] as [(UInt32, UInt32, Int)])
     func `parameters beyond the limits are refused`(
         _ passes: UInt32, _ memoryKiB: UInt32, _ saltBytes: Int
@@ -53,5 +53,11 @@ import Testing
         #expect(parameters.passes == 3)
         #expect(parameters.memoryKiB == 64 * 1024)
         #expect(try PasswordCost.calibrated(milliseconds: 1).salt != parameters.salt)
+    }
+
+    @Test func `what the fastest machine chooses is within the limits`() throws {
+        let parameters = try PasswordCost.calibrated(milliseconds: 1_000_000_000)
+        #expect(parameters.passes == PasswordParameters.passes.upperBound)
+        #expect(parameters.memoryKiB == PasswordParameters.memoryKiB.upperBound)
     }
 }

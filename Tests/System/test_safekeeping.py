@@ -115,6 +115,33 @@ def test_a_keychain_that_cannot_be_read_comes_back_from_a_backup(shell, daemon):
     assert path.with_name("login.keychain.damaged-1").read_bytes() == b"noise" * 3000
 
 
+def test_no_new_keychain_is_made_where_one_is_gone_and_its_copies_are_not(login, shell, daemon):
+    generation(daemon)
+    path = keychain_file()
+    secret = path.with_name("login.device-secret")
+    kept = secret.read_bytes()
+    daemon.stop()
+    for end in ("", "-wal", "-shm"):
+        if os.path.exists(f"{path}{end}"):
+            os.unlink(f"{path}{end}")
+    # What an interrupted restore leaves.
+    new = path.with_name("login.keychain.incoming-new")
+    new.write_bytes(b"noise")
+    daemon.start()
+    assert new.exists(), "the start of the service removed what a restore needs"
+    again = login()
+    found = again.run(GET.format("mail"))
+    assert found.status == 8 and "is gone" in found.text, found
+    status = again.run("keychainctl status").text
+    assert "login.keychain.generation-1" in status and "login.keychain.incoming-new" in status
+    refused = again.run("keychainctl create login", [ALICE[1], ALICE[1]])
+    assert refused.status == 8, refused
+    assert not path.exists() and secret.read_bytes() == kept
+    assert again.run("keychainctl restore --generation 1", [ALICE[1]]).status == 0
+    assert again.run("keychainctl unlock", [ALICE[1]]).status == 0
+    assert "tell-nobody" in again.run(GET.format("mail")).text
+
+
 def test_the_doctor_sets_damaged_records_aside(shell, daemon):
     assert shell.run(ADD.format("bank", "whole")).status == 0
     daemon.stop()

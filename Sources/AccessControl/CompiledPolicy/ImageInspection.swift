@@ -56,6 +56,7 @@ struct ImageInspection {
         for (section, offset) in places {
             for record in 0..<image.count(section) {
                 try checkText(
+                    // Safe: the offset is one of the table above.
                     image.word(section, record, offset), image.word(section, record, offset + 1),
                     section)
             }
@@ -298,6 +299,7 @@ private struct SectionReader {
     mutating func next() throws(PolicySnapshotError) -> UInt32 {
         guard place < image.length(section) else { throw .malformed("\(section)") }
         defer { place += 1 }
+        // Safe: the place was checked, and the section lies within the image.
         return image.words[image.start(section) + place]
     }
 

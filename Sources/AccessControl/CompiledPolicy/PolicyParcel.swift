@@ -67,6 +67,7 @@ public struct PolicyParcel: Sendable {
     public init(bytes: [UInt8]) throws(PolicySnapshotError) {
         guard bytes.count <= Self.mostBytes else { throw .tooLong(limit: Self.mostBytes) }
         guard bytes.starts(with: Self.magic) else { throw .notASnapshot }
+        // Safe: the bytes begin with the magic.
         var rest = bytes[Self.magic.count...]
         policy = try CompiledPolicy(snapshot: Array(try Self.block(&rest)))
         reach = try CompiledPolicy(snapshot: Array(try Self.block(&rest)))
@@ -74,7 +75,8 @@ public struct PolicyParcel: Sendable {
         sources = []
         while !rest.isEmpty {
             let place = try Self.block(&rest)
-            guard let level = place.first.map({ Int($0) - 0x30 }), (0..<10).contains(level),
+            guard let level = place.first.map({ Int(clamping: $0) - 0x30 }),
+                (0..<10).contains(level),
                 sources.count < Self.mostSources
             else { throw .wrongLength }
             sources.append(
@@ -88,7 +90,7 @@ public struct PolicyParcel: Sendable {
         _ rest: inout ArraySlice<UInt8>
     ) throws(PolicySnapshotError) -> ArraySlice<UInt8> {
         guard rest.count >= 4 else { throw .wrongLength }
-        let length = rest.prefix(4).reversed().reduce(0) { $0 << 8 | Int($1) }
+        let length = rest.prefix(4).reversed().reduce(0) { $0 << 8 | Int(clamping: $1) }
         rest = rest.dropFirst(4)
         guard length <= rest.count else { throw .wrongLength }
         defer { rest = rest.dropFirst(length) }

@@ -44,6 +44,7 @@ extension CompiledPolicy {
 
     private static func word(_ bytes: [UInt8], _ place: Int) -> UInt32 {
         (0..<4).reduce(into: 0) { word, byte in
+            // Safe: callers ask for words that are whole.
             word |= UInt32(bytes[place + byte]) << UInt32(8 * byte)
         }
     }
@@ -52,8 +53,10 @@ extension CompiledPolicy {
         guard bytes.count <= mostSnapshotBytes else { throw .tooLong(limit: mostSnapshotBytes) }
         let words = (0..<bytes.count / 4).map { Self.word(bytes, 4 * $0) }
         guard words.starts(with: PolicyImage.magic), words.count > 2 else { throw .notASnapshot }
+        // Safe: there are more than two words.
         guard words[2] == PolicyImage.version else { throw .otherVersion(words[2]) }
         guard bytes.count % 4 == 0, words.count >= PolicyImage.directoryLength,
+            // Safe: there are as many words as the directory has.
             Int(words[3]) == words.count
         else { throw .wrongLength }
         let image = PolicyImage(words: words)

@@ -43,6 +43,9 @@ void kc_wake(int wake);
 /// Gives a file another name in one step; -1 with EEXIST where that name is taken.
 int kc_rename_new(const char *from, const char *to);
 
+/// Two files change names in one step; -1 with EINVAL or ENOSYS where the file system can't.
+int kc_rename_exchange(const char *one, const char *other);
+
 /// Who connected; 0 or -1.
 int kc_peer_credentials(int socket, struct kc_sender *peer);
 

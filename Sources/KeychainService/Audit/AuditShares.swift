@@ -15,7 +15,9 @@ struct AuditShares {
         bytes = [UInt8](data)
         var lines: [(place: Range<Int>, user: UInt32?)] = []
         var start = 0
+        // Safe: an index of these bytes.
         for end in bytes.indices where bytes[end] == UInt8(ascii: "\n") {
+            // Safe: both ends are indices, the first not behind the second.
             lines.append((start..<end + 1, Self.user(bytes[start..<end])))
             start = end + 1
         }
@@ -32,6 +34,7 @@ struct AuditShares {
             left[line.user] = share >= line.place.count ? share - line.place.count : 0
             if share >= line.place.count { kept.append(line.place) }
         }
+        // Safe: each place was made of indices of these bytes.
         return kept.reversed().flatMap { bytes[$0] }
     }
 

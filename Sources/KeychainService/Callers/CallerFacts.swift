@@ -168,6 +168,7 @@ struct ControlGroup {
         unitBelowSlices = parts.dropFirst(slices.count).first
         let manager = parts.firstIndex { $0.hasPrefix("user@") && $0.hasSuffix(".service") }
         userUnit = manager.flatMap { place in
+            // Safe: the place is one of the parts.
             parts[(place + 1)...].last { $0.hasSuffix(".service") || $0.hasSuffix(".scope") }
         }
     }

@@ -145,6 +145,7 @@ enum SecurityLabel {
     static func ofService(_ label: String?) -> String? {
         guard let domain = domain(label) else { return nil }
         let parts = domain.split(separator: ":", omittingEmptySubsequences: false)
+        // Safe: a domain has four parts at least.
         return parts[2] == "system_r" ? domain : nil
     }
 
@@ -155,10 +156,12 @@ enum SecurityLabel {
     /// root mounted under `/snap`, names the snap, and the profile must agree.
     static func snap(_ label: String?, _ executable: ExecutableFacts) -> String? {
         let parts = executable.path.split(separator: "/", maxSplits: 2)
+        // Safe: the count is checked first.
         guard parts.count == 3, parts[0] == "snap", let label,
             label.hasPrefix("snap.\(parts[1])."), label.hasSuffix(" (enforce)"),
             TrustedPath.isTrusted(executable)
         else { return nil }
+        // Safe: the count was checked.
         return "snap:" + parts[1]
     }
 }

@@ -70,7 +70,8 @@ extension NameGuard.Machine {
         let content = files.lazy.compactMap { FileManager.default.contents(atPath: $0) }.first
         for line in String(decoding: content ?? Data(), as: UTF8.self).split(separator: "\n") {
             let words = line.split(whereSeparator: \.isWhitespace)
-            guard words.count >= 2, words[0] == "UID_MIN" else { continue }
+            guard words.count >= 2, words.first == "UID_MIN" else { continue }
+            // Safe: there are two.
             return UInt32(words[1]) ?? usual
         }
         return usual

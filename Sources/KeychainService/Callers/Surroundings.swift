@@ -66,9 +66,11 @@ struct Surroundings: Sendable {
             return
         }
         facts[.remote] = .known(session.isRemote)
-        let started = Int64(clamping: session.leaderStart) * (1000 / Self.clockTicks)
+        let (started, isOver) = Int64(clamping: session.leaderStart)
+            .multipliedReportingOverflow(by: 1000 / Self.clockTicks)
         let age = Self.sinceBoot - started
-        facts[AgeField.session] = age >= 0 ? .known(PolicyDuration(milliseconds: age)) : .unknown
+        let isKnown = !isOver && age >= 0
+        facts[AgeField.session] = isKnown ? .known(PolicyDuration(milliseconds: age)) : .unknown
         guard let logind = session.logindSession else {
             // No logind knows of a screen that could be locked.
             facts[.active] = .unknown

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Foundation
 internal import KeychainModel
 internal import KeychainStore
 internal import LocalSocket
@@ -17,8 +16,9 @@ extension KeychainFolder {
             live = try keychain(place.name.description, of: place.user)
         } catch {
             switch error {
-            case .noSuchKeychain:
-                try create(place.name, of: place.user) { path, _ throws(KeychainStoreError) in
+            case .noSuchKeychain, .keychainGone:
+                try setLogsAside(path)
+                try make(place.name, of: place.user) { path, _ throws(KeychainStoreError) in
                     try returning.publish(at: path)
                 }
             case .damaged: try replaceDamaged(path, with: returning)
@@ -36,15 +36,20 @@ extension KeychainFolder {
     private func replaceDamaged(
         _ path: String, with returning: ReturningKeychain
     ) throws(Refusal) {
-        let new = path + ".incoming-new"
+        let new = KeychainRemains.incomingPath(path)
         PrivateFile.removeDatabase(new)
         do { try returning.publish(at: new) } catch { throw Refusal(error) }
-        let number = (1...).first {
-            !FileManager.default.fileExists(atPath: "\(path).damaged-\($0)")
-        }
         do {
             try PrivateFile.replaceDatabase(
-                path, with: new, settingAside: "\(path).damaged-\(number ?? 0)")
+                path, with: new, settingAside: KeychainRemains.pathAside(path))
+        } catch { throw Refusal(error) }
+    }
+
+    /// SQLite would write the log of a file that is gone into the one that comes in its place.
+    private func setLogsAside(_ path: String) throws(Refusal) {
+        guard !KeychainRemains(of: path).logs.isEmpty else { return }
+        do {
+            try PrivateFile.setLogsAside(of: path, as: KeychainRemains.pathAside(path))
         } catch { throw Refusal(error) }
     }
 }

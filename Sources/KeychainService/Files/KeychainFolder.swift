@@ -69,7 +69,10 @@ final class KeychainFolder: Sendable {
         do {
             file = try KeychainFile.open(
                 at: path, owner: owner, isShared: layout == .ownUser, memory: memory(of: key))
-        } catch { throw Self.refusal(error) }
+        } catch {
+            guard error == .noSuchFile, isGone(name, user) else { throw Self.refusal(error) }
+            throw .keychainGone
+        }
         remember(OpenFile(file: file, identity: identity), key)
         return OpenKeychain(user: user, name: name, path: path, file: file)
     }
@@ -84,8 +87,23 @@ final class KeychainFolder: Sendable {
         FilePlace(filePath(name, user)) != nil
     }
 
-    /// Makes the file with `creating`, in a folder that is the user's alone.
+    /// The keychain's file is not there, and something of an earlier one is. Others may be making it
+    /// meanwhile, and its first generation: so the file is looked for last.
+    private func isGone(_ name: KeychainName, _ user: UInt32) -> Bool {
+        !KeychainRemains(of: filePath(name, user)).isEmpty && !exists(name, of: user)
+    }
+
+    /// Makes a new keychain with `creating`: never where anything of an earlier one lies.
     func create<R: ~Copyable>(
+        _ name: KeychainName, of user: UInt32,
+        _ creating: (String, KeychainOwner) throws(KeychainStoreError) -> R
+    ) throws(Refusal) -> R {
+        guard !isGone(name, user) else { throw .keychainGone }
+        return try make(name, of: user, creating)
+    }
+
+    /// Makes the file with `creating`, in a folder that is the user's alone.
+    func make<R: ~Copyable>(
         _ name: KeychainName, of user: UInt32,
         _ creating: (String, KeychainOwner) throws(KeychainStoreError) -> R
     ) throws(Refusal) -> R {
@@ -152,15 +170,27 @@ final class KeychainFolder: Sendable {
 
     /// Every keychain of every user.
     func places() -> [KeychainPlace] {
-        let users: [UInt32]
-        switch layout {
-        case .ownUser: users = [geteuid()]
-        case .folderPerUser:
-            let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
-            users = names.compactMap(UInt32.init)
-        }
-        return users.flatMap { user in
+        users().flatMap { user in
             names(of: user).map { KeychainPlace(user: user, name: $0) }
+        }
+    }
+
+    /// Every keychain of every user whose file is not there, but others beside its place are.
+    func placesWithoutFile() -> [KeychainPlace] {
+        users().flatMap { user in
+            let files = (try? FileManager.default.contentsOfDirectory(atPath: folder(user))) ?? []
+            return Set(files.compactMap(KeychainRemains.keychain(of:)))
+                .subtracting(names(of: user))
+                .map { KeychainPlace(user: user, name: $0) }
+        }
+    }
+
+    private func users() -> [UInt32] {
+        switch layout {
+        case .ownUser: [geteuid()]
+        case .folderPerUser:
+            ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [])
+                .compactMap(UInt32.init)
         }
     }
 

@@ -70,7 +70,9 @@ final class KeychainPreferenceFiles: Sendable {
         guard lines.popFirst() == firstLine[...], lines.popLast() == "" else { return nil }
         for line in lines {
             let words = line.split(separator: " ", omittingEmptySubsequences: false)
+            // Safe: the count is checked first.
             guard words.count == 2, let name = KeychainName(String(words[1])) else { return nil }
+            // Safe: the count was checked.
             switch words[0] {
             case "default" where preferences.defaultKeychain == nil:
                 preferences.defaultKeychain = name

@@ -43,6 +43,7 @@ final class DaemonKeyring: Sendable {
 
     func users() -> [UInt32] {
         ((try? names(in: top)) ?? []).compactMap { name in
+            // Safe: of a text; nil where it is no number.
             name.hasPrefix("uid:") ? UInt32(name.dropFirst(4)) : nil
         }
     }

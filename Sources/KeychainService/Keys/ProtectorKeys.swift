@@ -87,6 +87,7 @@ struct ProtectorKeys: Sendable {
             let bits = Array(protector.parameters.dropFirst().prefix(registerBytes))
             for register in 0..<UInt8(8 * bits.count) {
                 let bit: UInt8 = 1 << (register % 8)
+                // Safe: there are eight registers to each of the bytes.
                 if bits[Int(register / 8)] & bit != 0 { shown.registers.append(register) }
             }
         }
@@ -111,6 +112,7 @@ struct ProtectorKeys: Sendable {
     }
 
     private static func bits(_ registers: [UInt8]) -> [UInt8] {
+        // Safe: messages with registers from 24 on are refused.
         registers.reduce(into: [0, 0, 0]) { $0[Int($1 / 8)] |= 1 << ($1 % 8) }
     }
 }

@@ -19,6 +19,7 @@ struct ProtectorProgram: Sendable {
                 with: path, arguments, question: question, deadlineSeconds: deadlineSeconds)
         } catch { throw error == .tooLarge ? .damaged : .protectorNotAvailable }
         if exchange.code == 0, let answer = exchange.answer { return answer }
-        throw exchange.code.flatMap { Refusal(rawValue: UInt32($0)) } ?? .protectorFailed
+        throw exchange.code.flatMap { UInt32(exactly: $0) }.flatMap { Refusal(rawValue: $0) }
+            ?? .protectorFailed
     }
 }

@@ -27,7 +27,9 @@ struct SecurityKeyProgram: Sendable {
     func open(
         _ credential: [UInt8], pin: HeldSecret?, atLogin: Bool
     ) throws(Refusal) -> HeldSecret {
-        let length = [UInt8(truncatingIfNeeded: credential.count), UInt8(credential.count >> 8)]
+        let length = [
+            UInt8(truncatingIfNeeded: credential.count), UInt8(clamping: credential.count >> 8),
+        ]
         var question = SecretBytes(copying: length + credential)
         if let pin { question = question.appending(pin.bytes) }
         let secret = try program.ask(

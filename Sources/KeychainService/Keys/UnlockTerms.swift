@@ -31,7 +31,7 @@ struct UnlockTerms: Sendable, Equatable {
             let settings = KeychainSettings(bytes: Array(bytes.prefix(KeychainSettings.byteCount))),
             let milliseconds = Int64(
                 exactly: bytes.dropFirst(KeychainSettings.byteCount).reversed()
-                    .reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
+                    .reduce(UInt64(0)) { $0 << 8 | UInt64(clamping: $1) })
         else { return nil }
         self.settings = settings
         begun = .milliseconds(milliseconds)

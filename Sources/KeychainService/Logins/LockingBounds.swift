@@ -75,6 +75,7 @@ public final class LockingBounds: Sendable {
             }
             guard words.count == 2 else { throw mistake("a line is a name and a value") }
             guard known.insert(name).inserted else { throw mistake("\(name) is there twice") }
+            // Safe: the count was checked.
             guard settings.take(String(name), String(words[1])) else {
                 throw mistake("\(name) \(words[1]) makes no sense")
             }

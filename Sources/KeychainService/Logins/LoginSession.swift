@@ -29,18 +29,22 @@ struct LoginSession: Sendable, Equatable {
     }
 
     init?(record: [UInt8]) {
-        let fields = String(decoding: record, as: UTF8.self)
-            .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-        guard fields.count == 11, fields[0] == "2", let id = Int32(fields[1]),
-            let user = UInt32(fields[2]), let leader = Int32(fields[3]),
-            let start = UInt64(fields[4]),
-            let reason = UInt8(fields[8]).flatMap(LockReason.init)
+        var fields = String(decoding: record, as: UTF8.self)
+            .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)[...]
+        guard fields.count == 11 else { return nil }
+        func next() -> String { fields.popFirst() ?? "" }
+        guard next() == "2", let id = Int32(next()), let user = UInt32(next()),
+            let leader = Int32(next()), let start = UInt64(next())
         else { return nil }
+        let auditSession = UInt32(next())
+        let logindSession = next()
+        let isRemote = next() == "1"
+        guard let reason = UInt8(next()).flatMap(LockReason.init) else { return nil }
         self.init(
-            id: SessionID(rawValue: id), user: user, account: fields[9], leader: leader,
-            leaderStart: start, auditSession: UInt32(fields[5]),
-            logindSession: fields[6].isEmpty ? nil : fields[6], isRemote: fields[7] == "1",
-            service: fields[10], lockReason: reason)
+            id: SessionID(rawValue: id), user: user, account: next(), leader: leader,
+            leaderStart: start, auditSession: auditSession,
+            logindSession: logindSession.isEmpty ? nil : logindSession, isRemote: isRemote,
+            service: next(), lockReason: reason)
     }
 
     func named(_ id: SessionID) -> LoginSession {

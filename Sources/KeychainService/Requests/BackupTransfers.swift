@@ -61,7 +61,8 @@ final class BackupTransfers: Sendable {
             piece = try transfer.file.read(at: offset, count: Safekeeping.pieceBytes)
         } catch { throw Refusal(error) }
         // The end has been read.
-        if offset + UInt64(piece.count) >= transfer.bytes { end(identifier, of: place) }
+        // Safe: the offset lies within them.
+        if UInt64(clamping: piece.count) >= transfer.bytes - offset { end(identifier, of: place) }
         return piece
     }
 
@@ -81,13 +82,15 @@ final class BackupTransfers: Sendable {
     ) throws(Refusal) {
         let transfer = try use(identifier, isComing: true, of: place)
         guard !transfer.isComplete else { throw .badRequest }
-        guard transfer.bytes + UInt64(bytes.count) <= Self.most else { throw .dataTooLarge }
+        guard transfer.bytes <= Self.most,
+            UInt64(clamping: bytes.count) <= Self.most - transfer.bytes
+        else { throw .dataTooLarge }
         do { try transfer.file.write(bytes, at: transfer.bytes) } catch { throw Refusal(error) }
         try transfers.withLock { transfers throws(Refusal) in
             guard var now = transfers[place], now.identifier == identifier,
                 now.bytes == transfer.bytes
             else { throw .badRequest }
-            now.bytes += UInt64(bytes.count)
+            now.bytes += UInt64(clamping: bytes.count)
             now.digest.add(bytes)
             now.isComplete = bytes.count < Safekeeping.pieceBytes
             transfers[place] = now

@@ -176,6 +176,7 @@ extension KeychainService {
             var bytesLeft = mode == .embedded ? Int.max : Delivery.mostBytes
             for (query, scope) in reading.searches where found.count < limit {
                 var query = query
+                // Safe: no more are found than the limit.
                 query.limit = limit - found.count
                 let few = try keychain.file.find(query, in: scope, keys: keys, mostBytes: bytesLeft)
                 guard let few else { return }

@@ -148,7 +148,13 @@ public final class KeychainService: Sendable {
                     status.settings = vault.inForce(try keychain.file.unverifiedSettings())
                 }
             } catch { throw Refusal(error) }
-        } catch { status.problem = error }
+        } catch {
+            status.problem = error
+            // Root's services are not everybody's to know.
+            if error == .keychainGone, name != .system || caller.user == 0 {
+                status.remains = KeychainRemains(of: status.path).all
+            }
+        }
         return status
     }
 }

@@ -22,6 +22,7 @@ extension Refusal {
         case .notProtected: self = .passcodeNotSet
         case .wrongProtectorKey: self = .protectorChanged
         case .lastProtector: self = .lastProtector
+        case .derivationTooCostly: self = .derivationTooCostly
         case .locked: self = .locked
         case .notFound, .corruptItem: self = .notFound
         case .duplicate: self = .duplicate

@@ -43,11 +43,28 @@ struct BuildingPlace {
         do { try FileManager.default.linkItem(atPath: file, toPath: target) } catch {
             throw Self.failure(error)
         }
-        // The name itself must survive a power cut too.
+        // The name itself must survive a power cut too. What may not have been kept is not
+        // acknowledged, and leaves the name to the next try.
+        do { try syncFolder() } catch {
+            try? FileManager.default.removeItem(atPath: target)
+            throw .inputOutput(0)
+        }
+    }
+
+    private func syncFolder() throws {
         let parent = URL(fileURLWithPath: target).deletingLastPathComponent()
-        guard let handle = try? FileHandle(forReadingFrom: parent) else { return }
-        try? handle.synchronize()
-        try? handle.close()
+        let handle = try FileHandle(forReadingFrom: parent)
+        defer { try? handle.close() }
+        do { try handle.synchronize() } catch let error as NSError {
+            // A file system that has nothing to sync there.
+            guard Self.isInvalid(error) else { throw error }
+        }
+    }
+
+    private static func isInvalid(_ error: NSError) -> Bool {
+        let cause = error.userInfo[NSUnderlyingErrorKey] as? NSError ?? error
+        return cause.domain == NSPOSIXErrorDomain
+            && cause.code == Int(POSIXErrorCode.EINVAL.rawValue)
     }
 
     func remove() { try? FileManager.default.removeItem(atPath: folder) }

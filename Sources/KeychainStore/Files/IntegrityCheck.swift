@@ -114,9 +114,7 @@ extension KeychainFindings {
 extension ItemRow {
     /// Whether sealed parts could be what they say, as far as anybody can tell without the key.
     fileprivate var isPlausible: Bool {
-        guard let place, place.generation > 0, attributes.count >= ItemSealing.least else {
-            return false
-        }
+        guard place != nil, attributes.count >= ItemSealing.least else { return false }
         if case .here(let sealed) = secret { return sealed.count >= ItemSealing.least }
         return true
     }

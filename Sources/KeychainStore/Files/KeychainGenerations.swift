@@ -5,6 +5,7 @@ public import Foundation
 /// rises; the newest three stay.
 public struct KeychainGenerations: Sendable {
     public static let most = 3
+    private static let numbers = 1...Int(Int32.max)
 
     public struct Generation: Sendable, Equatable {
         public let number: Int
@@ -24,9 +25,7 @@ public struct KeychainGenerations: Sendable {
         let prefix = file.lastPathComponent + ".generation-"
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         let found = names.compactMap { name -> Generation? in
-            guard name.hasPrefix(prefix), let number = Int(name.dropFirst(prefix.count)),
-                number > 0, name == prefix + String(number)
-            else { return nil }
+            guard let number = Self.number(name, prefix: prefix) else { return nil }
             return Self.generation(number, folder + "/" + name)
         }
         return found.sorted { $0.number > $1.number }
@@ -35,7 +34,9 @@ public struct KeychainGenerations: Sendable {
     /// Keeps the keychain as it is now. Older generations go once this one is whole and on the disk.
     @discardableResult
     public func keep() throws(KeychainStoreError) -> Generation {
-        let number = (all.first?.number ?? 0) + 1
+        // Anyone may have named a file so, in a folder of the user's own.
+        let (number, isOver) = (all.first?.number ?? 0).addingReportingOverflow(1)
+        guard !isOver, Self.numbers.contains(number) else { throw .tooLarge }
         let target = "\(path).generation-\(number)"
         try KeychainCopy.make(of: path, at: target)
         guard let made = Self.generation(number, target) else { throw .inputOutput(0) }
@@ -57,6 +58,19 @@ public struct KeychainGenerations: Sendable {
             guard changes.contains(where: { $0 > newest.made }) else { return nil }
         }
         return try keep()
+    }
+
+    /// Whether the file of that name is an earlier state of the keychain's file of that name.
+    public static func isGeneration(_ name: String, of keychain: String) -> Bool {
+        number(name, prefix: keychain + ".generation-") != nil
+    }
+
+    private static func number(_ name: String, prefix: String) -> Int? {
+        // Safe: of a text; nil where it is no number.
+        guard name.hasPrefix(prefix), let number = Int(name.dropFirst(prefix.count)),
+            numbers.contains(number), name == prefix + String(number)
+        else { return nil }
+        return number
     }
 
     private static func generation(_ number: Int, _ path: String) -> Generation? {

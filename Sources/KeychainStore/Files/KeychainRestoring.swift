@@ -24,6 +24,10 @@ public struct ReturningKeychain: Sendable {
         } catch { throw KeychainStoreError(error) }
         let file = try KeychainFile.open(at: path, owner: owner)
         guard try file.reading(KeychainFile.isStructureWhole) else { throw .damaged }
+        // Before it takes any place: else its user learns of it at the next unlock.
+        for password in try file.keybag().protectors(.password) {
+            _ = try PasswordKeys.parameters(password.parameters)
+        }
         setAside = try file.adopt(deviceKey) + file.setDamagedAside(deviceKey)
         // All of it in the one file, as the next to open it expects.
         file.flush()

@@ -71,6 +71,7 @@ enum KeychainSchema {
     /// The version of a keychain that this version can read; anything else is refused.
     static func knownVersion(_ database: Connection) throws -> Int32 {
         let application = try database.first("PRAGMA application_id") { $0.integer(0) }
+        // Safe: a constant of fewer bits.
         guard application == Int64(applicationID) else { throw KeychainStoreError.damaged }
         let number = try database.first("PRAGMA user_version") { $0.integer(0) } ?? 0
         let found = Int32(clamping: number)
@@ -84,31 +85,49 @@ enum KeychainSchema {
         try objects(database) == ownObjects()
     }
 
-    /// Whether nothing in a file that somebody hands us works in our process or fills its memory: no
-    /// view and no trigger, which would be his program, and no value longer than ours ever are.
-    /// Asked before anything else is read from it.
+    /// Whether nothing in a file from elsewhere works in this process or fills its memory: no view
+    /// and no trigger, which would be a foreign program, and no value of another type than its
+    /// column's, or longer than any of ours. Asked before anything else is read from it.
     static func isHarmless(_ database: Connection) throws -> Bool {
-        guard try objects(database).isSubset(of: ownObjects()) else { return false }
-        // The first version had nowhere to set items aside.
-        let ofItems = try ["item", "quarantine"].filter { table in
-            try database.exists(
-                "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?", .text(table))
-        }
-        let tooLong =
-            ["SELECT 1 FROM keybag WHERE length(value) > 65536"] + ofItems.map(holdsTooLong)
-        return try tooLong.allSatisfy { try !database.exists($0) }
+        let found = try objects(database)
+        guard try found.isSubset(of: ownObjects()) else { return false }
+        // An older version lacks a table.
+        return try tables.filter { table in found.contains { $0.dropFirst().first == table } }
+            .allSatisfy { try holdsOnlyOurValues($0, database) }
     }
 
-    private static func holdsTooLong(_ table: String) -> String {
-        """
-        SELECT 1 FROM \(table) WHERE length(identifier) > 64
-        OR length(keyIndex) > 64 OR length(attributes) > 2 * \(AttributeRecord.largest)
-        OR length(secret) > \(largestSealedSecret)
-        """
+    private static func holdsOnlyOurValues(_ table: String, _ database: Connection) throws -> Bool {
+        let columns = try database.all(
+            "SELECT name, type FROM pragma_table_info(?)", .text(table)
+        ) { row in (name: row.text(0) ?? "", type: row.text(1) ?? "") }
+        // `typeof` and `length` of a BLOB look at the head of a record and read nothing else.
+        let foreign = columns.map { column in
+            switch (column.name, column.type) {
+            case (let name, "INTEGER"): "typeof(\(name)) NOT IN ('integer', 'null')"
+            case (let name, "REAL"): "typeof(\(name)) NOT IN ('real', 'integer', 'null')"
+            case (let name, "TEXT"): "typeof(\(name)) <> 'text' OR length(\(name)) > 64"
+            case (let name, _):
+                "typeof(\(name)) NOT IN ('blob', 'null') OR length(\(name)) > \(longest(name))"
+            }
+        }
+        let condition = foreign.joined(separator: " OR ")
+        return try !database.exists("SELECT 1 FROM \(table) WHERE \(condition)")
+    }
+
+    /// Bytes of the BLOBs of a column.
+    private static func longest(_ column: String) -> Int {
+        switch column {
+        case "value": 65_536
+        case "attributes": 2 * AttributeRecord.largest
+        case "secret": largestSealedSecret
+        default: 64
+        }
     }
 
     /// More than any request can bring.
     private static let largestSealedSecret = 64 * 1024 * 1024
+    /// Bytes of a record, or of any value of it.
+    static let largestRecord = largestSealedSecret + 4 * AttributeRecord.largest
 
     private static func ownObjects() throws -> Set<[String]> {
         let reference = try Connection(":memory:", .making, .amongEquals)
@@ -120,7 +139,7 @@ enum KeychainSchema {
         let rows = try database.all("SELECT type, name, tbl_name, sql FROM sqlite_schema LIMIT 100")
         {
             row in
-            // NULL is what a file of another hand may hold, and never what one of ours does.
+            // SQLite opens files in which any of these is NULL; no object of ours has one.
             let words = row.text(3)?.split(whereSeparator: \.isWhitespace).joined(separator: " ")
             return [
                 row.text(0) ?? "NULL", row.text(1) ?? "NULL", row.text(2) ?? "NULL", words ?? "",
@@ -149,15 +168,20 @@ extension KeychainSchema {
     /// A connection to a file that is being made, copied or looked at, of whichever version.
     static func connect(_ path: String, _ mode: Connection.Mode) throws -> Connection {
         let connection = try Connection(path, mode, .amongEquals)
-        try connection.execute(connectionSetting)
+        try configure(connection)
         return connection
     }
 
     /// Connections to a file of this version that is in use.
     static func open(_ path: String, _ timeout: BusyTimeout) throws -> Database {
         try Database(path, timeout) { connection in
-            try connection.execute(connectionSetting)
+            try configure(connection)
             try verify(connection)
         }
+    }
+
+    private static func configure(_ connection: Connection) throws {
+        connection.refuseValues(longerThan: largestRecord)
+        try connection.execute(connectionSetting)
     }
 }

@@ -26,6 +26,8 @@ public enum KeychainStoreError: Error, Equatable, Sendable {
     case wrongProtectorKey
     /// Without it nothing would open the keychain any more.
     case lastProtector
+    /// A password protector asks for more work than any version of this software does.
+    case derivationTooCostly
     /// The file was made with another device key.
     case wrongDeviceKey
     /// No protector of the asked kind opens this keychain.

@@ -31,6 +31,7 @@ extension AttributeRecord {
         bytes += modified.bitPattern.littleEndianBytes
         bytes.append(block: try accessControl.encoded())
         bytes.append(block: group.utf8)
+        // Safe: at most 256, as was checked.
         bytes += UInt16(attributes.count).littleEndianBytes
         for (name, value) in attributes.sorted(by: { $0.key < $1.key }) {
             bytes.append(block: name.rawValue.utf8)

@@ -16,12 +16,14 @@ struct ByteReader {
     mutating func byte() throws(MalformedBytes) -> UInt8 {
         guard position < bytes.count else { throw MalformedBytes() }
         defer { position += 1 }
+        // Safe: the position was checked.
         return bytes[position]
     }
 
     mutating func take(_ count: Int) throws(MalformedBytes) -> ArraySlice<UInt8> {
         guard count >= 0, count <= bytes.count - position else { throw MalformedBytes() }
         defer { position += count }
+        // Safe: what is left was checked.
         return bytes[position..<position + count]
     }
 
@@ -46,7 +48,7 @@ struct ByteReader {
 
 extension [UInt8] {
     mutating func append(block: some Collection<UInt8>) {
-        append(contentsOf: UInt32(block.count).littleEndianBytes)
+        append(contentsOf: UInt32(clamping: block.count).littleEndianBytes)
         append(contentsOf: block)
     }
 }

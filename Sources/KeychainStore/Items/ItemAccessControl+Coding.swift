@@ -17,6 +17,7 @@ extension ItemAccessControl {
         if !boundBiometry.isEmpty { flags |= Self.boundFlag }
         var bytes = [protection.rawValue, flags]
         if let defaultOperation { try defaultOperation.encode(into: &bytes, depth: 0) }
+        // Safe: there are seven operations.
         bytes.append(UInt8(operations.count))
         for operation in ItemOperation.allCases {
             guard let constraint = operations[operation] else { continue }
@@ -91,6 +92,7 @@ extension Constraint {
             guard members.count <= Self.mostMembers, let required = Int32(exactly: required)
             else { throw .tooLarge }
             bytes += [7] + UInt32(bitPattern: required).littleEndianBytes
+            // Safe: at most as many as were checked.
             bytes.append(UInt8(members.count))
             for member in members { try member.encode(into: &bytes, depth: depth + 1) }
         }
@@ -112,7 +114,7 @@ extension Constraint {
             guard count <= Self.mostMembers else { throw MalformedBytes() }
             var members: [Constraint] = []
             for _ in 0..<count { members.append(try Constraint(&reader, depth: depth + 1)) }
-            self = .atLeast(required: Int(required), of: members)
+            self = .atLeast(required: Int(clamping: required), of: members)
         default: throw MalformedBytes()
         }
     }

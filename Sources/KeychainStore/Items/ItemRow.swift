@@ -26,6 +26,8 @@ struct ItemRow {
     private static let byRow = "SELECT \(columns) FROM item WHERE id = ?"
     static let byIdentifier = "SELECT \(columns) FROM item WHERE identifier = ?"
 
+    /// A column may hold anything in a file that others have written: a value of another type is a
+    /// damaged row, and no trap.
     private init(
         _ row: borrowing Row, _ file: KeychainFile, _ database: Connection, waits: Bool
     ) throws {
@@ -52,6 +54,7 @@ struct ItemRow {
             let accessible = row.integer(3).flatMap(UInt8.init(exactly:))
                 .flatMap(Accessibility.init(rawValue:)),
             let identifier = row.blob(1), let generation = row.integer(4),
+            ItemPlace.generations.contains(generation),
             let reference = ItemReference(itemClass: itemClass, identifier: identifier)
         else {
             place = nil
@@ -152,6 +155,19 @@ struct ItemRow {
                 reference: place.reference, generation: place.generation, record: record,
                 secret: secret, matcher: nil, attributeBytes: attributes.count, room: room))
     }
+}
+
+extension Row {
+    /// nil for NULL and for any other kind of value.
+    fileprivate func blob(_ column: Int) -> [UInt8]? {
+        (try? decode(Data?.self, atIndex: column)).map { [UInt8]($0) }
+    }
+
+    fileprivate func integer(_ column: Int) -> Int64? {
+        try? decode(Int64?.self, atIndex: column)
+    }
+
+    fileprivate func byte(_ column: Int) -> UInt8? { integer(column).flatMap(UInt8.init(exactly:)) }
 }
 
 extension SealedSecret {

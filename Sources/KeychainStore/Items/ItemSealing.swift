@@ -10,6 +10,16 @@ struct ItemPlace: Sendable {
     let accessible: Accessibility
     let generation: Int64
 
+    /// Far beyond what changes add up to. A row outside of it is damaged: who knows the keys can
+    /// seal one of any generation, and the next change must not run over.
+    static let generations: ClosedRange<Int64> = 1...Int64.max / 2
+
+    /// The one that a change makes of it; nil behind the last.
+    static func generation(after generation: Int64) -> Int64? {
+        let (next, isOver) = generation.addingReportingOverflow(1)
+        return !isOver && generations.contains(next) ? next : nil
+    }
+
     enum Part: UInt8 {
         case attributes = 1
         case secret = 2
@@ -54,7 +64,9 @@ enum ItemSealing {
         guard sealed.count >= least else { throw .corruptItem }
         do {
             let key = try classKey.derived(for: part.purpose).open(
+                // Safe: there are more bytes than that.
                 Array(sealed[..<wrappedKeyBytes]), context: context)
+            // Safe: there are more bytes than that.
             return try SealingKey(key).open(Array(sealed[wrappedKeyBytes...]), context: context)
         } catch { throw .corruptItem }
     }

@@ -77,9 +77,12 @@ extension KeychainFile {
                 return false
             }
         }
+        guard let generation = ItemPlace.generation(after: item.generation) else {
+            throw KeychainStoreError.tooLarge
+        }
         let written = try WrittenItem(
-            item.reference, record, generation: item.generation + 1, secret: kept,
-            keychain: identifier, keys)
+            item.reference, record, generation: generation, secret: kept, keychain: identifier,
+            keys)
         try makeRoom(for: written, inPlaceOf: row, keys, database)
         try written.replace(row, database)
         return true

@@ -23,7 +23,7 @@ enum SecretPadding {
         // Out of locked memory for the moment of a comparison: the length, not the secret.
         let length = UInt32(
             littleEndianBytes: padded.part(0..<lengthBytes).releasedFromLockedMemory())
-        let used = lengthBytes + Int(length)
+        let used = lengthBytes + Int(clamping: length)
         guard (used + block - 1) / block * block == padded.count else { return nil }
         return padded.part(lengthBytes..<used)
     }

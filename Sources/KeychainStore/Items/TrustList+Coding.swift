@@ -7,6 +7,7 @@ internal import KeychainModel
 extension TrustList {
     func encoded() throws(KeychainStoreError) -> [UInt8] {
         guard applications.count <= Self.mostApplications else { throw .tooLarge }
+        // Safe: at most as many as were checked.
         var bytes = [UInt8(applications.count)]
         for application in applications {
             let texts = [application.identity, application.listedBy ?? ""]

@@ -65,6 +65,7 @@ public struct KeyBundle: ~Copyable, Sendable {
         if offset == 1, position == 2, bytes.part(0..<1).matches(SecretBytes(copying: [0])) {
             return nil
         }
+        // Safe: the position is one of three.
         let start = offset + position * SealingKey.byteCount
         return bytes.part(start..<start + SealingKey.byteCount)
     }

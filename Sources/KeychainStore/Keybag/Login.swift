@@ -27,13 +27,15 @@ extension KeychainFile {
     /// so this is for logins that root's programs vouch for, and nobody else.
     public func login(
         password: borrowing SecretBytes, deviceSecret: HeldSecret?,
-        deviceKey: borrowing SealingKey
+        deviceKey: borrowing SealingKey, lightening: Lightening = .ofThisMachine
     ) throws(KeychainStoreError) -> LoginOutcome {
         let keybag = try keybag()
         switch try PasswordAttempt(keybag, wrap, password, deviceSecret) {
         case .opened(let opened, let keys):
             let unlocked = try opened.unlockedKeys(keybag, wrap)
-            return .opened(unlocked, confirm(opened, keys, keybag, deviceSecret))
+            let effect = confirm(opened, keys, keybag, deviceSecret)
+            lighten(keys, opened, password, deviceSecret, lightening)
+            return .opened(unlocked, effect)
         case .differs(let keys):
             guard keybag.isProvisional,
                 let opened = try? OpenedKeybag(keybag, wrap, deviceKey: deviceKey)

@@ -49,6 +49,13 @@ struct OpenedKeybag: ~Copyable {
             afterFirstUnlock: try KeyBundle(.afterFirstUnlock, first))
     }
 
+    var hasPasscode: Bool {
+        switch passcode {
+        case .some: true
+        case .none: false
+        }
+    }
+
     /// For another protector; a new key where there is none, or none that can be opened any more.
     borrowing func passcodeOrNew() -> SealingKey { passcodeCopy() ?? SealingKey.random() }
 
@@ -65,15 +72,23 @@ enum PasswordAttempt: ~Copyable {
     case opened(OpenedKeybag, PasswordKeys)
     case differs(PasswordKeys)
 
-    /// Tries the newest first: after a change it is the likelier one. Costs a derivation each.
+    /// Tries the newest first: after a change it is the likelier one. Costs a derivation each. What
+    /// costs far more than another comes last: a password that opens the cheap one pays for that
+    /// one only, whatever a file from elsewhere puts before it.
     init(
         _ keybag: Keybag, _ wrap: KeyWrap, _ password: borrowing SecretBytes,
         _ deviceSecret: HeldSecret?
     ) throws(KeychainStoreError) {
         var last: PasswordKeys?
+        var attempts: [(record: ProtectorRecord, parameters: PasswordParameters)] = []
         for record in keybag.protectors(.password).reversed() {
-            let keys = try PasswordKeys(
-                password, PasswordKeys.parameters(record.parameters), for: keybag.owner)
+            attempts.append((record, try PasswordKeys.parameters(record.parameters)))
+        }
+        let least = attempts.map(\.parameters.work).min() ?? 0
+        let cheap = attempts.filter { $0.parameters.work / 2 <= least }
+        let costly = attempts.filter { $0.parameters.work / 2 > least }
+        for (record, parameters) in cheap + costly {
+            let keys = try PasswordKeys(password, parameters, for: keybag.owner)
             if let master = record.master(keys.master, wrap) {
                 let passcode = Self.passcode(record, keys, deviceSecret, wrap)
                 self = .opened(OpenedKeybag(master: master, passcode: passcode, record), keys)

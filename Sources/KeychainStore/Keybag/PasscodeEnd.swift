@@ -34,6 +34,7 @@ extension KeychainFile {
         try writing { database in
             try Keybag.replace(before, with: after, database)
             let ended = Accessibility.whenPasscodeSetThisDeviceOnly.rawValue
+            // Safe: a raw value of one byte.
             let rows = try database.all(
                 "SELECT id FROM item WHERE accessible = ?", .integer(Int64(ended))
             ) { $0.integer(0) }

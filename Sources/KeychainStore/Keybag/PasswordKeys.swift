@@ -11,6 +11,8 @@ public struct PasswordKeys: ~Copyable, Sendable {
     private static let parameterBytes = 1 + 4 + 4 + PasswordParameters.saltBytes
 
     let parameters: PasswordParameters
+    /// What deriving them cost this machine; nothing for keys that were kept.
+    let effort: Duration
     let master: SealingKey
     private let passcode: SecretBytes
 
@@ -20,10 +22,14 @@ public struct PasswordKeys: ~Copyable, Sendable {
         for owner: KeychainOwner
     ) throws(KeychainStoreError) {
         do {
+            var effort = Duration.zero
             let both = try DerivationTurns.ofProcess.take(for: owner.user) {
-                () throws(SecretsError) in try PasswordKey.derive(password, parameters)
+                () throws(SecretsError) in
+                let begun = ThreadTime.now
+                defer { effort = ThreadTime.now - begun }
+                return try PasswordKey.derive(password, parameters)
             }
-            self.init(both: both, parameters)
+            self.init(both: both, parameters, effort: effort)
         } catch { throw KeychainStoreError(error) }
     }
 
@@ -40,8 +46,11 @@ public struct PasswordKeys: ~Copyable, Sendable {
         try self.init(password, parameters, for: owner)
     }
 
-    private init(both: borrowing SecretBytes, _ parameters: PasswordParameters) {
+    private init(
+        both: borrowing SecretBytes, _ parameters: PasswordParameters, effort: Duration
+    ) {
         self.parameters = parameters
+        self.effort = effort
         master = SealingKey(both.part(0..<32))
         passcode = both.part(32..<64)
     }
@@ -69,21 +78,37 @@ public struct PasswordKeys: ~Copyable, Sendable {
         return record
     }
 
-    /// A file may ask for any cost: what is absurd counts as damage, not as work to be done.
+    /// A file may ask for any cost: what no version of this software asks for is refused, and is no
+    /// work to be done.
     static func parameters(
         _ bytes: some Collection<UInt8>
     ) throws(KeychainStoreError) -> PasswordParameters {
         let bytes = Array(bytes)
-        guard bytes.count == parameterBytes, bytes[0] == versionByte else { throw .damaged }
+        var reader = ByteReader(bytes)
         do {
+            guard bytes.count == parameterBytes, try reader.byte() == versionByte else {
+                throw KeychainStoreError.damaged
+            }
+            let passes = try reader.number(UInt32.self)
+            let memoryKiB = try reader.number(UInt32.self)
+            guard passes <= PasswordParameters.passes.upperBound,
+                memoryKiB <= PasswordParameters.memoryKiB.upperBound
+            else { throw KeychainStoreError.derivationTooCostly }
             return try PasswordParameters(
-                passes: UInt32(littleEndianBytes: bytes[1..<5]),
-                memoryKiB: UInt32(littleEndianBytes: bytes[5..<9]), salt: Array(bytes[9...]))
-        } catch { throw .damaged }
+                passes: passes, memoryKiB: memoryKiB,
+                salt: Array(try reader.take(PasswordParameters.saltBytes)))
+        } catch let error as KeychainStoreError { throw error } catch { throw .damaged }
+    }
+
+    /// Whether these are the keys of that protector's cost and salt.
+    borrowing func belong(to protector: ProtectorRecord) -> Bool {
+        protector.kind == .password && protector.parameters == Self.bytes(of: parameters)
     }
 
     private static func bytes(of parameters: PasswordParameters) -> [UInt8] {
+        // Safe: these are bytes one behind the other.
         [versionByte] + parameters.passes.littleEndianBytes
+            // Safe: as above.
             + parameters.memoryKiB.littleEndianBytes + parameters.salt
     }
 
@@ -99,6 +124,7 @@ public struct PasswordKeys: ~Copyable, Sendable {
         guard copy.count == Self.parameterBytes + PasswordKey.byteCount else { throw .damaged }
         let head = copy.part(0..<Self.parameterBytes).releasedFromLockedMemory()
         self.init(
-            both: copy.part(Self.parameterBytes..<copy.count), try Self.parameters(head))
+            both: copy.part(Self.parameterBytes..<copy.count), try Self.parameters(head),
+            effort: .zero)
     }
 }

@@ -54,6 +54,7 @@ public struct ProtectorRecord: Sendable, Equatable {
         self.state = state
         self.parameters = parameters
         identifier = RandomBytes.make(Self.identifierBytes)
+        // Safe: the clock of this machine.
         made = Int64(Date().timeIntervalSince1970)
     }
 
@@ -144,7 +145,9 @@ public struct ProtectorRecord: Sendable, Equatable {
     init(name: String, bytes: [UInt8]) throws(KeychainStoreError) {
         let parts = name.dropFirst(Self.namePrefix.count).split(
             separator: ":", omittingEmptySubsequences: false)
+        // Safe: the count is checked first.
         guard parts.count == 2, let kind = Kind(rawValue: String(parts[0])),
+            // Safe: of a text; nil where it is no number.
             let number = UInt32(parts[1], radix: 16)
         else { throw .damaged }
         var reader = ByteReader(bytes)

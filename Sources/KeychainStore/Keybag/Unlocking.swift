@@ -29,11 +29,16 @@ extension KeychainFile {
     /// Without the device secret the passcode-set class stays closed.
     public func unlock(
         password: borrowing SecretBytes, deviceSecret: HeldSecret?,
-        deviceKey: borrowing SealingKey
+        deviceKey: borrowing SealingKey, lightening: Lightening = .ofThisMachine
     ) throws(KeychainStoreError) -> UnlockedKeys {
         let keybag = try keybag()
-        let opened = try OpenedKeybag(keybag, wrap, password: password, deviceSecret)
-        return try opened.unlockedKeys(keybag, wrap)
+        switch try PasswordAttempt(keybag, wrap, password, deviceSecret) {
+        case .opened(let opened, let keys):
+            let unlocked = try opened.unlockedKeys(keybag, wrap)
+            lighten(keys, opened, password, deviceSecret, lightening)
+            return unlocked
+        case .differs: throw .wrongPassword
+        }
     }
 
     /// For keychains without a password.

@@ -12,7 +12,7 @@ struct CandidateStream {
         var isExhausted = false
     }
 
-    private static let pageSize = 64
+    private static let pageSize: Int64 = 64
     private var sources: [Source]
 
     init(_ plan: SearchPlan, after row: Int64) {
@@ -45,13 +45,13 @@ struct CandidateStream {
         let others = source.lookUp.tokens.dropFirst()
         var values: [Value] = [.integer(source.lookUp.tokens[0]), .integer(source.last)]
         for token in others { values.append(.integer(token)) }
-        values.append(.integer(Int64(pageSize)))
+        values.append(.integer(pageSize))
         try database.forEach(statement(others: others.count), values) { row in
             guard let item = row.integer(0) else { throw DatabaseError.wrongType }
             source.page.append(item)
             return true
         }
-        source.isExhausted = source.page.count < pageSize
+        source.isExhausted = source.page.count < Int(clamping: pageSize)
         if let last = source.page.last { source.last = last }
     }
 

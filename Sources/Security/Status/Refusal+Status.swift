@@ -26,10 +26,13 @@ extension Refusal {
             .notOpenedHere:
             errSecNotAvailable
         case .noSuchKeychain: errSecNoSuchKeychain
+        // Programs make a keychain where there is none.
+        case .keychainGone: errSecInvalidKeychain
         case .duplicateKeychain: errSecDuplicateKeychain
         case .noDefaultKeychain: errSecNoDefaultKeychain
         case .damaged: errSecInvalidKeychain
-        case .newerVersion, .belongsToAnother, .notAvailable, .damagedPolicy:
+        case .newerVersion, .belongsToAnother, .notAvailable, .damagedPolicy,
+            .derivationTooCostly:
             errSecNotAvailable
         case .readOnly: errSecReadOnly
         case .diskFull: errSecDiskFull

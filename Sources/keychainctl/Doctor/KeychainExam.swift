@@ -2,6 +2,7 @@
 internal import Foundation
 internal import KeychainMessages
 internal import KeychainModel
+internal import Terminal
 
 /// Every record of the caller's keychains.
 struct KeychainExam {
@@ -29,9 +30,12 @@ struct KeychainExam {
         }
         if let problem = keychain.problem {
             let meaning = RefusalMeaning(problem, keychain: keychain.name)
+            let remains = keychain.remains.map(PlainText.line).joined(separator: ", ")
             return [
                 Finding(
-                    .keychains, .trouble, "\(keychain.name): \(meaning.sentence)",
+                    .keychains, .trouble,
+                    "\(keychain.name): \(meaning.sentence)"
+                        + (remains.isEmpty ? "" : " (\(remains))"),
                     remedy: meaning.advice)
             ]
         }
