@@ -8,8 +8,6 @@ extension KeychainStoreError {
         switch error {
         case let error as KeychainStoreError: self = error
         case let error as DatabaseError: self.init(error)
-        // A column that is not of the type that this version writes.
-        case is RowDecodingError: self = .damaged
         case SecretsError.outOfMemory, SecretsError.libraryUnavailable: self = .outOfMemory
         case is SecretsError: self = .damaged
         default: self = .inputOutput(0)

@@ -157,19 +157,6 @@ struct ItemRow {
     }
 }
 
-extension Row {
-    /// nil for NULL and for any other kind of value.
-    fileprivate func blob(_ column: Int) -> [UInt8]? {
-        (try? decode(Data?.self, atIndex: column)).map { [UInt8]($0) }
-    }
-
-    fileprivate func integer(_ column: Int) -> Int64? {
-        try? decode(Int64?.self, atIndex: column)
-    }
-
-    fileprivate func byte(_ column: Int) -> UInt8? { integer(column).flatMap(UInt8.init(exactly:)) }
-}
-
 extension SealedSecret {
     var exists: Bool {
         if case .none = self { return false }

@@ -33,10 +33,10 @@ extension KeychainFile {
     ) throws(KeychainStoreError) {
         try writing { database in
             try Keybag.replace(before, with: after, database)
-            let ended = Accessibility.whenPasscodeSetThisDeviceOnly.rawValue
             // Safe: a raw value of one byte.
+            let ended = Int64(Accessibility.whenPasscodeSetThisDeviceOnly.rawValue)
             let rows = try database.all(
-                "SELECT id FROM item WHERE accessible = ?", .integer(Int64(ended))
+                "SELECT id FROM item WHERE accessible = ?", .integer(ended)
             ) { $0.integer(0) }
             for row in rows { try ItemRow.delete(row, database) }
         }
