@@ -2,6 +2,7 @@
 import Foundation
 import KeychainMessages
 import KeychainModel
+import LocalSocket
 import Secrets
 import Testing
 
@@ -137,26 +138,37 @@ import Testing
         #expect(try !names().contains("login.keychain-journal"))
     }
 
-    @Test func `a file that can't be read is set aside with its log, and leaves nothing else`()
-        throws
-    {
+    @Test func `a file that can't be read is set aside, and nothing else is left`() throws {
         try add("early")
         let number = try keep()
-        for ending in ["-wal", "-shm"] {
+        for ending in ["", "-wal", "-shm"] {
             try? FileManager.default.removeItem(atPath: path + ending)
         }
         try write("login.keychain", Array("no keychain".utf8))
-        try write("login.keychain-wal", [3, 2, 1])
-        try write("login.keychain-journal", [5, 4])
         // One of an earlier restore, of which the file itself is gone.
         try write("login.keychain.damaged-1-wal", [9])
         try ask(.safekeeping(keychain: nil, .restoreGeneration(number)))
         #expect(try services() == [.string("early")])
-        let aside = home + "/login.keychain.damaged-2"
-        #expect(FileManager.default.contents(atPath: aside) == Data("no keychain".utf8))
-        #expect(FileManager.default.contents(atPath: aside + "-wal") == Data([3, 2, 1]))
-        #expect(FileManager.default.contents(atPath: aside + "-journal") == Data([5, 4]))
+        let aside = home + "/login.keychain.damaged-"
+        #expect(FileManager.default.contents(atPath: aside + "1-wal") == Data([9]))
+        #expect(FileManager.default.contents(atPath: aside + "2") == Data("no keychain".utf8))
         #expect(try !names().contains { $0.contains(".incoming-") })
+    }
+
+    @Test func `a file that takes another's place is not read together with its log`() throws {
+        for (number, name) in ["old", "old-wal", "old-journal", "old-shm", "new"].enumerated() {
+            try write(name, [UInt8(number)])
+        }
+        try PrivateFile.replaceDatabase(
+            home + "/old", with: home + "/new", settingAside: home + "/aside")
+        func content(_ name: String) -> Data? {
+            FileManager.default.contents(atPath: home + "/" + name)
+        }
+        #expect(content("old") == Data([4]))
+        #expect(content("aside") == Data([0]))
+        #expect(content("aside-wal") == Data([1]))
+        #expect(content("aside-journal") == Data([2]))
+        for gone in ["new", "old-wal", "old-journal", "old-shm"] { #expect(content(gone) == nil) }
     }
 
     // MARK: Leftovers

@@ -298,11 +298,12 @@ import Testing
                         query(.genericPassword, [.service: .string("sealed")]), ItemChange(), "new")
                 }
                 // Also while it is locked, as it is when it comes back.
-                try KeychainCopy.make(of: keychain.path, at: copy)
+                let path = "\(copy) \(generation)"
+                try KeychainCopy.make(of: keychain.path, at: path)
                 let returning = try ReturningKeychain(
-                    copy, owner: TestKeychain.owner, deviceKey: keychain.deviceKey)
-                #expect(returning.setAside == 1)
-                try? FileManager.default.removeItem(atPath: copy)
+                    path, owner: TestKeychain.owner, deviceKey: keychain.deviceKey)
+                let setAside = returning.setAside
+                #expect(setAside == 1, "generation \(generation)")
                 _ = try keychain.file.check(repair: true, keys: keychain.keys())
             } else {
                 #expect(throws: KeychainStoreError.tooLarge) {
