@@ -257,7 +257,6 @@ import Testing
                 findings.damaged + findings.misindexed == 1 || !findings.isStructureWhole,
                 "\(column) = \(value)")
             _ = try file.find(query(), groups: [TestKeychain.group], keys: keychain.keys())
-            try file.close()
         }
     }
 
