@@ -22,60 +22,47 @@ extension KeychainService {
         _ item: NewItem, _ secret: HeldSecret?, returning parts: ItemQuery.Parts,
         to keychain: OpenKeychain, for asker: any Asker
     ) throws(Refusal) -> Answer {
-        let caller = asker.caller
-        var unlock = UnlockWatch(keychain, vault)
-        var keys = try vault.keys(of: keychain)
-        let group = try group(for: item, keychain, keys, asker)
-        let own = caller.accessGroups
-        let given = authentication.evidence(for: asker)
-        var judging = try judging(
-            .encrypt, as: .add, keychain, keys, groups: own, ui: item.authenticationUI,
-            given: given, for: asker)
-        let accessControl = bound(item.accessControl ?? .plain(item.accessible), to: judging)
-        // Root can prove that it is there, but no password has a part in that class's key.
-        guard !keychain.isSystem || accessControl.protection != .whenPasscodeSetThisDeviceOnly
-        else { throw .passcodeNotSet }
-        let trusted: TrustList?
-        if let named = item.trusted {
-            trusted = try trustList(named, listedBy: caller)
-        } else {
-            trusted = nil
+        let keys = try RequestKeys(of: keychain, vault)
+        let group = try group(for: item, keychain, keys.classKeys, asker)
+        let access = try Authorization(
+            .add(item), within: asker.caller.accessGroups, keys, for: asker, by: self,
+            given: authentication.evidence(for: asker))
+        let new = try newItem(item, in: group, access)
+        try access.consider(new)
+        try access.settle()
+        if access.needs.usesApplicationPassword {
+            try access.takeApplicationKey(isNew: true, to: [])
         }
-        let new = SealedItem.new(item, in: group, accessControl, trusting: trusted)
-        var needs = try Needs([new], judging, given: given)
-        try countLimits(&needs, new, judging)
-        let evidence = try evidence(for: needs, .add, reason: item.reason, for: asker)
-        if evidence != nil {
-            unlock = UnlockWatch(keychain, vault)
-            keys = try vault.keys(of: keychain)
-            judging = try self.judging(
-                .encrypt, as: .add, keychain, keys, groups: own, ui: item.authenticationUI,
-                given: evidence, for: asker)
-        }
-        if needs.usesApplicationPassword {
-            keys.applicationKey = try applicationKey(
-                keychain, question(needs, .add, item.reason, asker), isNew: true,
-                to: [], item.authenticationUI, for: asker)
-        }
-        let proven = evidence ?? needs.evidence
-        guard case .allow(let grant) = judging.judge(new, proven) else {
-            throw .authenticationFailed
-        }
-        asker.notes.note(grant)
-        guard asker.isUnchanged() else { throw .notEntitled }
-        try unlock.check(accessControl.protection.availability)
+        let grant = try access.grant(new)
+        try access.checkClient()
+        try keys.unlock.check(new.availability)
         var added: FoundItem
-        do { added = try keychain.file.add(new, secret, grant, keys: keys) } catch {
+        do { added = try keychain.file.add(new, secret, grant, keys: keys.classKeys) } catch {
             throw Refusal(error)
         }
         if item.keychain == nil { added.keychain = keychain.nameToTell }
-        audit?.record(.add, asker, evidence ?? Evidence(), nil)
+        audit?.record(.add, asker, access.proven ?? Evidence(), nil)
         var answer = Answer()
         answer.items = [
             AnsweredItem(item: added, secret: parts.contains(.data) ? secret : nil)
         ]
         answer.count = 1
         return answer
+    }
+
+    /// The item as it will be: in its group, under its rights, with the programs that it lets in.
+    private func newItem(
+        _ item: NewItem, in group: String, _ access: Authorization
+    ) throws(Refusal) -> SealedItem {
+        let rights = bound(item.accessControl ?? .plain(item.accessible), to: access.judging)
+        // Root can prove that it is there, but no password has a part in that class's key.
+        guard !access.keychain.isSystem || rights.protection != .whenPasscodeSetThisDeviceOnly
+        else { throw .passcodeNotSet }
+        var trusted: TrustList?
+        if let named = item.trusted {
+            trusted = try trustList(named, listedBy: access.client.caller)
+        }
+        return SealedItem.new(item, in: group, rights, trusting: trusted)
     }
 
     /// The caller's first group, or the one that is named where he may have items in it.

@@ -72,66 +72,47 @@ extension KeychainService {
         _ query: ItemQuery, in keychain: OpenKeychain, lettingIn: Bool, for asker: any Asker,
         emit: (Answer) throws(Refusal) -> Void
     ) throws(Refusal) -> Answer {
-        let operation: PolicyOperation =
-            query.parts.contains(.data) ? .readSecret : .readAttributes
-        let unlock = UnlockWatch(keychain, vault)
-        var keys = try vault.keys(of: keychain)
-        let groups = try groups(query, operation, keychain, keys, for: asker)
+        let intent = Intent.read(query)
+        let keys = try RequestKeys(of: keychain, vault)
+        let groups = try groups(
+            query, intent.policyOperation, keychain, keys.classKeys, for: asker)
         var reading = Reading(
-            query, groups: groups, asker.caller, unlock,
+            query, groups: groups, asker.caller,
             allowed: authentication.trust.items(for: asker.caller))
-        try findFew(&reading, keychain, keys)
-        let letIn =
-            lettingIn ? try letIn(&reading, operation, keychain, keys, for: asker) : nil
-        if letIn != nil {
-            reading.unlock = UnlockWatch(keychain, vault)
-            keys = try vault.keys(of: keychain)
-        }
-        var (judging, needs) = try judged(
-            &reading, keychain, keys, operation, proven: letIn?.evidence, for: asker)
-        try countLimits(&needs, needs.first, judging)
-        try refuseToAsk(needs, query, for: asker)
-        let evidence = try evidence(
-            for: needs, operation == .readAttributes ? .list : .read, reason: query.reason,
-            for: asker)
-        if evidence != nil {
-            reading.unlock = UnlockWatch(keychain, vault)
-            keys = try vault.keys(of: keychain)
-            judging = try self.judging(
-                .decrypt, as: operation, keychain, keys, groups: groups.own,
-                ui: query.authenticationUI, few: reading.found, given: evidence, for: asker)
-            reading.judge(by: &judging)
-        }
+        try findFew(&reading, keys)
+        let letIn = lettingIn ? try letIn(&reading, intent, keys, for: asker) : nil
+        if letIn != nil { try keys.renew() }
+        let access = try authorize(reading, intent, keys, proven: letIn?.evidence, for: asker)
+        try access.settle { () throws(Refusal) in try refuseToAsk(access, query) }
         let isListed = letIn?.choice == .always
-        if needs.usesApplicationPassword, query.parts.contains(.data) || isListed {
-            keys.applicationKey = try applicationKey(
-                keychain, question(needs, .read, query.reason, asker), isNew: false,
-                to: needs.passwordItems, query.authenticationUI, for: asker)
+        if access.needs.usesApplicationPassword, query.parts.contains(.data) || isListed {
+            try access.takeApplicationKey(isNew: false, to: access.needs.passwordItems)
         }
-        let mayOpen = keys.applicationKey != nil || !query.parts.contains(.data)
-        if isListed {
-            try list(asker.caller, reading, judging, evidence ?? needs.evidence, keychain, keys)
-        }
+        if isListed { try list(reading, access) }
+        return try deliver(reading, access, letIn, emit)
+    }
+
+    /// Opens what was granted, and sends it on its way.
+    private func deliver(
+        _ reading: Reading, _ access: Authorization, _ letIn: LetIn?,
+        _ emit: (Answer) throws(Refusal) -> Void
+    ) throws(Refusal) -> Answer {
+        let query = reading.query
+        let wantsSecrets = query.parts.contains(.data)
+        let mayOpen = access.keys.classKeys.applicationKey != nil || !wantsSecrets
         var delivery = Delivery(
-            evidence ?? letIn?.evidence ?? Evidence(), asker, reading.unlock, memory, audit)
-        try each(reading, keychain, keys) { item throws(Refusal) in
+            access.proven ?? letIn?.evidence ?? Evidence(), access.client, access.keys.unlock,
+            memory, audit)
+        try each(reading, access) { item throws(Refusal) in
             try delivery.begin(item)
-            let proof = needs.items.contains(item.reference) ? evidence : nil
-            if item.accessControl.needsApplicationPassword, !mayOpen,
-                query.authenticationUI == .skip
-            {
-                return true
-            }
-            guard let grant = try grant(item, judging, proof ?? needs.evidence, query) else {
-                return true
-            }
+            let isLeftOut = item.accessControl.needsApplicationPassword && !mayOpen
+            if isLeftOut, query.authenticationUI == .skip { return true }
+            guard let grant = try grant(item, access, query) else { return true }
             try delivery.makeRoom(
-                for: query.parts.contains(.data) ? sealedSize(item, keychain) : 0, emit)
-            asker.notes.note(grant)
-            if reading.trusts(item), letIn == nil { asker.notes.note(trust: "listed") }
-            guard
-                let opened = try open(
-                    item, keychain, keys, grant, query, isStrange: reading.trusts(item))
+                for: wantsSecrets ? sealedSize(item, access.keychain) : 0, emit)
+            let isStrange = reading.trusts(item)
+            if isStrange, letIn == nil { access.client.notes.note(trust: "listed") }
+            guard let opened = try open(item, access, grant, query, isStrange: isStrange)
             else { return true }
             try delivery.add(opened.answered, of: opened.item, emit)
             return delivery.count != query.limit
@@ -141,31 +122,32 @@ extension KeychainService {
 
     /// What must be proven before the items may be read. Most items need no proof: so those that
     /// are found are looked at first without what only proofs rest on.
-    private func judged(
-        _ reading: inout Reading, _ keychain: OpenKeychain, _ keys: borrowing ClassKeys,
-        _ operation: PolicyOperation, proven: Evidence?, for asker: any Asker
-    ) throws(Refusal) -> (Judging, Needs) {
+    private func authorize(
+        _ reading: Reading, _ intent: Intent, _ keys: RequestKeys, proven: Evidence?,
+        for asker: any Asker
+    ) throws(Refusal) -> Authorization {
+        func look(_ evidence: Evidence?) throws(Refusal) -> Authorization {
+            try Authorization(
+                intent, within: reading.groups.own, keys, for: asker, by: self,
+                few: reading.found, given: evidence, refine: reading.refine)
+        }
         if let found = reading.found, proven == nil,
             !found.contains(where: { $0.asksForProof(for: .decrypt) }),
             !policy.now.judge.policy.asked.contains(AgeField.presence)
         {
-            var judging = try judging(
-                .decrypt, as: operation, keychain, keys, groups: reading.groups.own,
-                ui: reading.query.authenticationUI, few: found, given: nil, for: asker)
-            reading.judge(by: &judging)
-            if judging.allows(found) { return (judging, Needs(plain: found)) }
+            let access = try look(nil)
+            if access.judging.allows(found) {
+                access.considerAllowed(found)
+                return access
+            }
         }
-        let evidence = authentication.evidence(for: asker).adding(proven ?? Evidence())
-        var judging = try judging(
-            .decrypt, as: operation, keychain, keys, groups: reading.groups.own,
-            ui: reading.query.authenticationUI, few: reading.found, given: evidence, for: asker)
-        reading.judge(by: &judging)
-        return (judging, try needs(reading, keychain, keys, judging, given: evidence, for: asker))
+        let evidence = authentication.evidence(for: asker)
+        let access = try look(evidence.adding(proven ?? Evidence()))
+        try considerAll(of: reading, access)
+        return access
     }
 
-    private func findFew(
-        _ reading: inout Reading, _ keychain: OpenKeychain, _ keys: borrowing ClassKeys
-    ) throws(Refusal) {
+    private func findFew(_ reading: inout Reading, _ keys: RequestKeys) throws(Refusal) {
         // The program's own process holds the whole answer anyway; the daemon never does.
         let limit = reading.query.limit ?? .max
         guard limit <= Delivery.mostItems || mode == .embedded,
@@ -178,7 +160,8 @@ extension KeychainService {
                 var query = query
                 // Safe: no more are found than the limit.
                 query.limit = limit - found.count
-                let few = try keychain.file.find(query, in: scope, keys: keys, mostBytes: bytesLeft)
+                let few = try keys.keychain.file.find(
+                    query, in: scope, keys: keys.classKeys, mostBytes: bytesLeft)
                 guard let few else { return }
                 found += few
                 bytesLeft -= few.reduce(0) { $0 + $1.attributeBytes }
@@ -190,43 +173,40 @@ extension KeychainService {
     /// Refuses to ask for the secrets of all passwords at once, which is more than a user can weigh.
     /// The program is to ask for references, and then for the secrets of those that it wants.
     private func refuseToAsk(
-        _ needs: Needs, _ query: ItemQuery, for asker: any Asker
+        _ access: Authorization, _ query: ItemQuery
     ) throws(Refusal) {
         guard query.wantsAllSecrets else { return }
-        let hasPassword = asker.context?.applicationPassword != nil
+        let needs = access.needs
+        let hasPassword = access.client.context?.applicationPassword != nil
         guard needs.items.isEmpty, !needs.usesApplicationPassword || hasPassword else {
             throw .needsProofOfEach
         }
     }
 
     /// Looks at everything that will be read, so that the user is asked once and for all of it.
-    private func needs(
-        _ reading: Reading, _ keychain: OpenKeychain, _ keys: borrowing ClassKeys,
-        _ judging: Judging, given evidence: Evidence, for asker: any Asker
-    ) throws(Refusal) -> Needs {
-        if let found = reading.found { return try Needs(found, judging, given: evidence) }
-        var needs = Needs(given: evidence)
+    private func considerAll(
+        of reading: Reading, _ access: Authorization
+    ) throws(Refusal) {
         if reading.query.authenticationUI == .skip {
             // The program may have given the password before.
-            guard asker.context?.applicationPassword != nil else { return needs }
-            try each(reading, keychain, keys) { item throws(Refusal) in
-                needs.noteApplicationPassword(of: item)
-                return !needs.usesApplicationPassword
+            guard access.client.context?.applicationPassword != nil else { return }
+            try each(reading, access) { item throws(Refusal) in
+                access.considerPassword(of: item)
+                return !access.needs.usesApplicationPassword
             }
-            return needs
+            return
         }
         var count = 0
-        try each(reading, keychain, keys) { item throws(Refusal) in
-            try needs.add(item, judging)
+        try each(reading, access) { item throws(Refusal) in
+            try access.consider(item)
             count += 1
             return count != reading.query.limit
         }
-        return needs
     }
 
     /// Hands out the items found until `body` has enough of them.
     func each(
-        _ reading: Reading, _ keychain: OpenKeychain, _ keys: borrowing ClassKeys,
+        _ reading: Reading, _ access: Authorization,
         _ body: (SealedItem) throws(Refusal) -> Bool
     ) throws(Refusal) {
         if let found = reading.found {
@@ -236,12 +216,13 @@ extension KeychainService {
         // Items that are left out must not use the limit up.
         let mayBeUnknown = !reading.groups.others.isEmpty
         var goesOn = true
-        var unlock = reading.unlock
+        var unlock = access.keys.unlock
         for (query, scope) in reading.searches where goesOn {
             var query = query
             if query.authenticationUI == .skip || mayBeUnknown { query.limit = nil }
-            try keychain.each(query, in: scope, keys) { item throws(Refusal) in
-                if mayBeUnknown, reading.judging?.isKnown(item) == false { return true }
+            try access.keychain.each(query, in: scope, access.keys.classKeys) {
+                item throws(Refusal) in
+                if mayBeUnknown, !access.judging.isKnown(item) { return true }
                 try unlock.checkNowAndThen(item.availability)
                 goesOn = try body(item)
                 return goesOn
@@ -251,21 +232,20 @@ extension KeychainService {
 
     /// nil for an item that is left out.
     private func grant(
-        _ item: SealedItem, _ judging: Judging, _ evidence: Evidence, _ query: ItemQuery
+        _ item: SealedItem, _ access: Authorization, _ query: ItemQuery
     ) throws(Refusal) -> Grant? {
-        switch judging.judge(item, evidence) {
-        case .deny(.interactionNotAllowed) where query.authenticationUI == .skip: return nil
-        case .deny(let denial): throw judging.refusal(denial)
-        case .allowAfter: throw .authenticationFailed
-        case .allow(let grant): return grant
+        do throws(Refusal) { return try access.grant(item) } catch
+            where error == .interactionNotAllowed && query.authenticationUI == .skip
+        {
+            return nil
         }
     }
 
     /// The item with what the query wants of it; nil for one that is gone, or lost: none of the
     /// others is the worse for it.
     private func open(
-        _ item: SealedItem, _ keychain: OpenKeychain, _ keys: borrowing ClassKeys,
-        _ grant: consuming Grant, _ query: ItemQuery, isStrange: Bool
+        _ item: SealedItem, _ access: Authorization, _ grant: consuming Grant,
+        _ query: ItemQuery, isStrange: Bool
     ) throws(Refusal) -> (item: SealedItem, answered: AnsweredItem)? {
         let redacted = grant.redacted
         func answered(_ item: SealedItem, _ secret: HeldSecret?) -> AnsweredItem {
@@ -275,7 +255,7 @@ extension KeychainService {
         }
         guard query.parts.contains(.data) else { return (item, answered(item, nil)) }
         do throws(Refusal) {
-            let opened = try opening(item, keychain, keys, grant)
+            let opened = try opening(item, access, grant)
             return (opened.item, answered(opened.item, opened.secret))
         } catch
             where error == .notFound
@@ -286,14 +266,13 @@ extension KeychainService {
     }
 
     private func opening(
-        _ item: SealedItem, _ keychain: OpenKeychain, _ keys: borrowing ClassKeys,
-        _ grant: consuming Grant
+        _ item: SealedItem, _ access: Authorization, _ grant: consuming Grant
     ) throws(Refusal) -> OpenedItem {
         var grant: Grant? = consume grant
         let guessed = item.accessControl.needsApplicationPassword ? [item.reference] : []
-        return try guessing(guessed, in: keychain) { () throws(KeychainStoreError) in
+        return try guessing(guessed, in: access.keychain) { () throws(KeychainStoreError) in
             guard let grant = grant.take() else { throw .notGranted }
-            return try keychain.file.open(item, grant, keys: keys)
+            return try access.keychain.file.open(item, grant, keys: access.keys.classKeys)
         }
     }
 

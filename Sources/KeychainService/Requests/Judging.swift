@@ -175,39 +175,13 @@ extension KeychainService {
         return (try? limits.count(request, judging.judge.policy, judging.notes))?.isEmpty ?? false
     }
 
-    /// Asks once for what all these items together still need; nil where they need nothing.
-    ///
-    /// Asking takes as long as a person does: whoever gets evidence looks at the keys, the facts and
-    /// the asker again.
-    func evidence(
-        for needs: Needs, _ purpose: Question.Purpose, reason: String?, remarks: [String] = [],
-        for asker: any Asker
-    ) throws(Refusal) -> Evidence? {
-        guard !needs.items.isEmpty else { return nil }
-        return try authentication.satisfy(
-            Requirement.all(needs.requirements),
-            question(needs, purpose, reason, asker, remarks: remarks),
-            given: needs.evidence, for: asker)
-    }
-
-    func question(
-        _ needs: Needs, _ purpose: Question.Purpose, _ reason: String?, _ asker: any Asker,
-        remarks: [String] = []
-    ) -> Question {
-        let names = needs.names.isEmpty ? needs.passwordNames : needs.names
-        return Question(
-            purpose, names: names, itemCount: max(names.count, needs.items.count),
-            items: Array(needs.items), reason: reason ?? asker.context?.reason,
-            remarks: remarks + needs.reaches.remarks(ofOthers: needs.hasOthers, for: asker))
-    }
-
     /// The key to items that were made with an application password: from the request's context,
     /// else from the user; nil where neither gives one, for a query that leaves such items out.
     func applicationKey(
         _ keychain: OpenKeychain, _ question: @autoclosure () -> Question, isNew: Bool,
         to items: Set<ItemReference>, _ ui: ItemQuery.AuthenticationUI, for asker: any Asker
     ) throws(Refusal) -> HeldSecret? {
-        // Before anybody is asked, or anything derived.
+        // Before the user is asked, or anything derived.
         try itemGuesses.check(Set(items.map { .init(keychain: keychain.place, item: $0) }))
         let password: HeldSecret
         if let given = asker.context?.applicationPassword {
@@ -279,13 +253,6 @@ struct Needs: Sendable {
     let evidence: Evidence
 
     init(given evidence: Evidence) { self.evidence = evidence }
-
-    init(
-        _ items: [SealedItem], _ judging: Judging, given evidence: Evidence
-    ) throws(Refusal) {
-        self.init(given: evidence)
-        for item in items { try add(item, judging) }
-    }
 
     /// Of items that need no proof.
     init(plain items: [SealedItem]) {

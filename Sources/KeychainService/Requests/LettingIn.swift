@@ -17,51 +17,47 @@ struct LetIn: Sendable {
 extension KeychainService {
     /// Where nothing was found the user may be asked to let the program have another one's item.
     func letIn(
-        _ reading: inout Reading, _ operation: PolicyOperation, _ keychain: OpenKeychain,
-        _ keys: borrowing ClassKeys, for asker: any Asker
+        _ reading: inout Reading, _ intent: Intent, _ keys: RequestKeys, for asker: any Asker
     ) throws(Refusal) -> LetIn? {
         let query = reading.query
         guard query.namesOneItem, authentication.mayAsk(query.authenticationUI, for: asker)
         else { return nil }
         var isNothing = reading.found?.isEmpty ?? true
         if reading.found == nil {
-            var judging = try judging(
-                .decrypt, as: operation, keychain, keys, groups: reading.groups.own,
-                ui: query.authenticationUI, given: authentication.evidence(for: asker), for: asker)
-            reading.judge(by: &judging)
-            try each(reading, keychain, keys) { _ throws(Refusal) in
+            let access = try Authorization(
+                intent, within: reading.groups.own, keys, for: asker, by: self,
+                given: authentication.evidence(for: asker), refine: reading.refine)
+            try each(reading, access) { _ throws(Refusal) in
                 isNothing = false
                 return false
             }
         }
         guard isNothing,
             let letIn = try letIn(
-                query, as: operation, besides: reading.groups.all, keychain, keys,
-                for: asker)
+                query, as: intent.policyOperation, besides: reading.groups.all, keys.keychain,
+                keys.classKeys, for: asker)
         else { return nil }
         reading.admit(letIn.item)
         return letIn
     }
 
     /// Writes the program into the list of the item that its user has let it have.
-    func list(
-        _ caller: Caller, _ reading: Reading, _ judging: Judging, _ evidence: Evidence,
-        _ keychain: OpenKeychain, _ keys: borrowing ClassKeys
-    ) throws(Refusal) {
+    func list(_ reading: Reading, _ access: Authorization) throws(Refusal) {
+        let caller = access.client.caller
         guard let identity = caller.identity.identifier, let strength = caller.identity.strength
         else { throw .internalError }
         let application = TrustedApplication(
             identity, strength: strength, listedBy: nil,
             listedAt: Date().timeIntervalSinceReferenceDate)
         let meant = reading.found ?? []
-        for item in meant { try reading.unlock.check(item.availability) }
+        for item in meant { try access.keys.unlock.check(item.availability) }
         let guessed = meant.filter(\.accessControl.needsApplicationPassword).map(\.reference)
-        _ = try guessing(guessed, in: keychain) { () throws(KeychainStoreError) in
-            try keychain.file.update(
-                meant.map(\.meant), ItemChange(), nil, keys: keys,
+        _ = try guessing(guessed, in: access.keychain) { () throws(KeychainStoreError) in
+            try access.keychain.file.update(
+                meant.map(\.meant), ItemChange(), nil, keys: access.keys.classKeys,
                 trust: { TrustList(($0?.applications ?? []) + [application]) }
             ) { item in
-                guard case .allow(let grant) = judging.judge(item, evidence) else { return nil }
+                guard case .allow(let grant) = access.verdict(on: item) else { return nil }
                 return grant
             }
         }

@@ -8,31 +8,26 @@ struct Reading {
     var query: ItemQuery
     let groups: GroupScope
     var found: [SealedItem]?
-    /// The unlocks that the keys in hand come from.
-    var unlock: UnlockWatch
-    /// Tells which items of others the caller may know of.
-    private(set) var judging: Judging?
     private let program: Caller.Identity
     /// Items that the user lets the program have for now.
     private var allowed: Set<ItemReference>
 
     init(
-        _ query: ItemQuery, groups: GroupScope, _ caller: Caller, _ unlock: UnlockWatch,
-        allowed: [ItemReference]
+        _ query: ItemQuery, groups: GroupScope, _ caller: Caller, allowed: [ItemReference]
     ) {
         self.query = query
-        self.unlock = unlock
         self.groups = groups
         program = caller.identity
         self.allowed = Set(allowed)
     }
 
-    mutating func judge(by judging: inout Judging) {
-        judging.admission = { [self] in trusts($0) ? .trusted : .none }
-        if query.limit != 1 {
+    /// How the program comes to know of items, and what a search does to them besides.
+    var refine: (inout Judging) -> Void {
+        { [self] judging in
+            judging.admission = { trusts($0) ? .trusted : .none }
+            guard query.limit != 1 else { return }
             judging.also = { [judging] item in judging.isOwn(item) ? [] : [judging.listing(item)] }
         }
-        self.judging = judging
     }
 
     /// The item that the user has just let the program have.

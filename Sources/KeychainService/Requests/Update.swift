@@ -28,99 +28,81 @@ extension KeychainService {
         _ query: ItemQuery, _ change: ItemChange, _ secret: HeldSecret?,
         in keychain: OpenKeychain, for asker: any Asker
     ) throws(Refusal) -> Answer {
-        let caller = asker.caller
         guard secret?.bytes.count ?? 0 <= Request.largestSecret else { throw .dataTooLarge }
         var trust: ((TrustList?) -> TrustList?)?
-        if let change = change.trust { trust = try trustUpdate(change, by: caller) }
-        var unlock = UnlockWatch(keychain, vault)
-        var keys = try vault.keys(of: keychain)
-        try checkDestination(query, change, keychain, keys, for: asker)
-        let groups = try groups(query, .update, keychain, keys, for: asker)
-        let given = authentication.evidence(for: asker)
-        var judging = try updating(
-            change, query, keychain, keys, groups, given: given, for: asker)
-        // Whom an item lets in its user says now, whatever was proven before.
-        var needs = Needs(given: change.trust == nil ? given : Evidence())
-        // They may be very many: each is looked at, and none is kept.
-        var meant = MeantItems(memory, for: caller.user)
+        if let named = change.trust { trust = try trustUpdate(named, by: asker.caller) }
+        let keys = try RequestKeys(of: keychain, vault)
+        try checkDestination(query, change, keychain, keys.classKeys, for: asker)
+        let groups = try groups(query, .update, keychain, keys.classKeys, for: asker)
+        let access = try Authorization(
+            .update(query), within: groups.own, keys, for: asker, by: self,
+            given: authentication.evidence(for: asker),
+            // Which programs an item lets in the user says now, whatever was proven before.
+            trusting: change.trust == nil ? nil : Evidence(),
+            refine: judging(change, of: asker.caller))
+        let meant = try consider(query, change, groups, access)
+        var change = change
+        change.accessControl = change.accessControl.map { bound($0, to: access.judging) }
+        let usesPassword = access.needs.usesApplicationPassword
+        if usesPassword || change.accessControl?.needsApplicationPassword == true {
+            try access.takeApplicationKey(
+                isNew: !usesPassword, to: access.needs.passwordItems)
+        }
+        var answer = Answer()
+        answer.count = try access.change { grant throws(Refusal) in
+            // A new secret takes the old one's place unopened.
+            try guessing(
+                access.needs.passwordItems, in: keychain,
+                shows: secret == nil ? .right : .undecided
+            ) { () throws(KeychainStoreError) in
+                try keychain.file.update(
+                    meant.items, change, secret, keys: keys.classKeys, trust: trust, grant: grant)
+            }
+        }
+        if let change = change.trust {
+            asker.notes.note(trust: change.word)
+            // What was allowed for a session may be what is taken back.
+            authentication.trust.forget(meant.references, of: asker.caller.user)
+        }
+        audit?.record(.update, asker, access.proven ?? Evidence(), nil)
+        return answer
+    }
+
+    /// The items meant, after the user was asked for all that the change takes. They may be very many:
+    /// each is looked at, and none is kept.
+    private func consider(
+        _ query: ItemQuery, _ change: ItemChange, _ groups: GroupScope, _ access: Authorization
+    ) throws(Refusal) -> MeantItems {
+        var meant = MeantItems(memory, for: access.client.caller.user)
         var search = query
         search.limit = nil
-        var looking = unlock
+        var unlock = access.keys.unlock
         var isMove = false
-        try keychain.each(search, in: .groups(groups.all), keys) { item throws(Refusal) in
-            guard groups.others.isEmpty || judging.isKnown(item) else { return true }
-            try looking.checkNowAndThen(item.availability)
-            try needs.add(item, judging)
-            if change.trust != nil { try requirePresence(&needs, item, judging) }
+        try access.keychain.each(search, in: .groups(groups.all), access.keys.classKeys) {
+            item throws(Refusal) in
+            guard groups.others.isEmpty || access.judging.isKnown(item) else { return true }
+            try unlock.checkNowAndThen(item.availability)
+            try access.consider(item)
+            if change.trust != nil { try requirePresence(for: item, access) }
             isMove = isMove || change.moves(item)
             try meant.append(item)
             return true
         }
         guard !meant.items.isEmpty else { throw .notFound }
-        try countLimits(&needs, needs.first, judging)
-        let proven = try evidence(
-            for: needs, .change, reason: query.reason,
-            remarks: [change.trust?.remark, isMove ? change.moveRemark : nil].compactMap { $0 },
-            for: asker)
-        if proven != nil {
-            unlock = UnlockWatch(keychain, vault)
-            keys = try vault.keys(of: keychain)
-            judging = try updating(
-                change, query, keychain, keys, groups, given: proven, for: asker)
-        }
-        let evidence = proven ?? needs.evidence
-        var change = change
-        change.accessControl = change.accessControl.map { bound($0, to: judging) }
-        if needs.usesApplicationPassword || change.accessControl?.needsApplicationPassword == true {
-            keys.applicationKey = try applicationKey(
-                keychain, question(needs, .change, query.reason, asker),
-                isNew: !needs.usesApplicationPassword, to: needs.passwordItems,
-                query.authenticationUI, for: asker)
-        }
-        guard asker.isUnchanged() else { throw .notEntitled }
-        var answer = Answer()
-        var ended: Refusal?
-        do throws(Refusal) {
-            // A new secret takes the old one's place unopened.
-            answer.count = try guessing(
-                needs.passwordItems, in: keychain, shows: secret == nil ? .right : .undecided
-            ) { () throws(KeychainStoreError) in
-                try keychain.file.update(
-                    meant.items, change, secret, keys: keys, trust: trust
-                ) { item in
-                    do throws(Refusal) { try unlock.checkNowAndThen(item.availability) } catch {
-                        ended = error
-                        return nil
-                    }
-                    guard case .allow(let grant) = judging.judge(item, evidence) else { return nil }
-                    asker.notes.note(grant)
-                    return grant
-                }
-            }
-        } catch { throw ended ?? error }
-        if let change = change.trust {
-            asker.notes.note(trust: change.word)
-            // What was allowed for a session may be what is taken back.
-            authentication.trust.forget(meant.references, of: caller.user)
-        }
-        audit?.record(.update, asker, proven ?? Evidence(), nil)
-        return answer
+        try access.settle(
+            remarks: [change.trust?.remark, isMove ? change.moveRemark : nil].compactMap { $0 })
+        return meant
     }
 
-    /// The judgement of the update and of all that it comes to.
-    private func updating(
-        _ change: ItemChange, _ query: ItemQuery, _ keychain: OpenKeychain,
-        _ keys: borrowing ClassKeys, _ groups: GroupScope, given evidence: Evidence?,
-        for asker: any Asker
-    ) throws(Refusal) -> Judging {
-        var judging = try judging(
-            .decrypt, as: .update, keychain, keys, groups: groups.own,
-            ui: query.authenticationUI, given: evidence, for: asker)
-        let own = asker.caller.accessGroups
-        let update = UpdateJudging(
-            change, judging, destination: change.accessGroup.flatMap { Self.first($0, of: own) })
-        judging.also = { update.requests($0) }
-        return judging
+    /// What an update comes to is judged with it.
+    private func judging(
+        _ change: ItemChange, of caller: Caller
+    ) -> (inout Judging) -> Void {
+        let destination = change.accessGroup.flatMap { Self.first($0, of: caller.accessGroups) }
+        return { judging in
+            let update = UpdateJudging(change, judging, destination: destination)
+            judging.also = { update.requests($0) }
+        }
     }
 
     /// The new group must be one that the caller may add items to.
@@ -136,16 +118,17 @@ extension KeychainService {
         _ = try groups(place, .add, keychain, keys, for: asker)
     }
 
-    /// Whom items let in beside their groups is for their user to say. Where nobody can prove that it
-    /// is he, items' own programs say it.
+    /// Which programs an item lets in beside its groups is for its user to say. Where no user can prove
+    /// to be the keychain's, the item's own programs say it.
     private func requirePresence(
-        _ needs: inout Needs, _ item: SealedItem, _ judging: Judging
+        for item: SealedItem, _ access: Authorization
     ) throws(Refusal) {
+        let judging = access.judging
         guard judging.circumstances.keychain.isPasscodeSet == true else {
             guard judging.isOwn(item) else { throw .passcodeNotSet }
             return
         }
         guard judging.circumstances.mayAsk else { throw .interactionNotAllowed }
-        needs.require(Requirement(.factor(.presence)), for: item)
+        access.require(Requirement(.factor(.presence)), for: item)
     }
 }
