@@ -57,7 +57,6 @@ struct SecretsOfAllTests {
         }
         #expect(login.authenticator.questions == 0)
         #expect(try count(login, OpenLogin.query(.data, ui: .skip)) == 1)
-        #expect(try count(login, OpenLogin.query(.persistentReference)) == 2)
     }
 
     @Test func `a number of them is asked for at once, as before`() throws {
