@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The conditions a person or program puts on an item, before they are an access control (spec:
-/// SecAccessControl, Flags). The values are Apple's.
+/// The conditions a person or program puts on an item, before they are an access control
+/// (docs/secitem.md, SecAccessControl). The values are Apple's.
 public struct AccessControlFlags: OptionSet, Sendable, Hashable {
     public let rawValue: UInt
     public init(rawValue: UInt) { self.rawValue = rawValue }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What kind of value an attribute takes, and what becomes of it (spec: How a query value is
-/// converted).
+/// What kind of value an attribute takes, and what becomes of it (docs/secitem.md, How a query value
+/// is converted).
 public enum AttributeKind: Sendable, Hashable {
     case blob, data, string, number, date, uuid
 }
 
-/// One row of the specification's attribute tables.
+/// One row of the attribute tables (docs/secitem.md, Attributes).
 public struct AttributeRule: Sendable {
     /// Whether SecItemUpdate takes it.
     public enum Update: Sendable, Hashable {

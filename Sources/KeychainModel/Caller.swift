@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Who is asking, as the kernel tells it (design: Who is asking).
+/// Who is asking, as the kernel tells it (docs/design/identity.md).
 public struct Caller: Sendable, Equatable {
     /// What names the program, strongest first.
     public enum Identity: Sendable, Hashable {

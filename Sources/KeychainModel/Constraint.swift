@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What must be proven before an operation on an item (spec: SecAccessControl, Resulting object).
+/// What must be proven before an operation on an item (docs/secitem.md, Resulting object).
 public indirect enum Constraint: Sendable, Hashable {
     /// Nothing.
     case always

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The kinds of item that have a table of their own (spec: Item classes).
+/// The kinds of item that have a table of their own (docs/secitem.md, Item classes).
 public enum ItemClass: UInt8, Sendable, Hashable, CaseIterable {
     case genericPassword = 1
     case internetPassword = 2

@@ -5,7 +5,7 @@ import Testing
 @testable import AccessControl
 
 /// Every combination of flags, states of the keychain, proofs and calls, against what the
-/// specification says of it in plain words (spec: SecAccessControl, Interaction with the item calls).
+/// specification says of it in plain words (docs/secitem.md, Interaction with the item calls).
 @Suite struct AccessTableTests {
     /// What somebody proved before, and how it relates to this request.
     enum Proven: CaseIterable {

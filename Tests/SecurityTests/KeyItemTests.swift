@@ -14,7 +14,7 @@ extension CertificateItems {
             }
         }
 
-        /// The attributes of an item that was added for a key (spec: kSecClassKey).
+        /// The attributes of an item that was added for a key (docs/secitem.md, kSecClassKey).
         @Test(
             arguments: [
                 //        private, public

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the design takes for granted about the kernel's keyrings. Where one of these fails, this
-kernel keeps a promise less, and docs/design.md is to be read again before anything else."""
+kernel keeps a promise less, and docs/design/sessions.md is to be read again before anything else."""
 
 import os
 import subprocess

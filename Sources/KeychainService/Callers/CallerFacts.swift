@@ -4,9 +4,9 @@ internal import KeychainModel
 internal import LocalSocket
 internal import Synchronization
 
-/// What policies ask about the program on a connection (spec: policy, Field reference). Each fact is
-/// taken from the kernel when a policy first asks for it; that the program is still the same is
-/// checked before each answer.
+/// What policies ask about the program on a connection (docs/policies.md, Subject: who asks). Each
+/// fact is taken from the kernel when a policy first asks for it; that the program is still the same
+/// is checked before each answer.
 final class CallerFacts: Sendable {
     private let process: PinnedProcess?
     private let label: String?

@@ -4,7 +4,7 @@ internal import KeychainModel
 internal import LocalSocket
 internal import LoginManager
 
-/// Finds out from the kernel who is at the other end of a connection (design: Who is asking).
+/// Finds out from the kernel who is at the other end of a connection (docs/design/identity.md).
 struct CallerResolver: Sendable {
     private let sessions: SessionRegistry
     private let screens: ScreenLocks

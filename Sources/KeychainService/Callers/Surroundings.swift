@@ -5,7 +5,8 @@ internal import KeychainModel
 internal import LocalSocket
 internal import LoginManager
 
-/// What policies ask about the caller's login session and the moment (spec: policy, `when`).
+/// What policies ask about the caller's login session and the moment (docs/policies.md, When: the
+/// circumstances).
 struct Surroundings: Sendable {
     private static let host: String = {
         let name = FileManager.default.contents(atPath: "/proc/sys/kernel/hostname") ?? Data()

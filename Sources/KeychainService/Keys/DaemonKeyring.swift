@@ -6,7 +6,7 @@ internal import Secrets
 internal import Synchronization
 
 /// The daemon's part of root's keyring: one keyring a user, and in it sealed class keys and facts
-/// about logins (design: What the kernel keyring holds).
+/// about logins (docs/design/sessions.md).
 ///
 /// Names below a user's keyring:
 /// `session:TICKET`, `half:SESSION`, `unlock:SESSION:KEYCHAIN`, `first-unlock:KEYCHAIN`,

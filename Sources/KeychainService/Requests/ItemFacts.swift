@@ -3,7 +3,7 @@ internal import AccessControl
 internal import KeychainModel
 internal import KeychainStore
 
-/// What policies ask about items (spec: policy, Field reference).
+/// What policies ask about items (docs/policies.md, Resource: which item).
 enum ItemFacts {
     static func of(
         _ itemClass: ItemClass, _ attributes: Attributes, group: String,

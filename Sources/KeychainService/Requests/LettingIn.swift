@@ -69,8 +69,8 @@ extension KeychainService {
     private static let mostCandidates = 8
 
     /// Asks the user whether a program may have an item that belongs to another one and has a list
-    /// (design: Trusted applications). nil is "not found": wherever nobody was asked, the asker hears
-    /// the same as of an item that is not there.
+    /// (docs/design/proofs.md, Trusted applications). nil is "not found": wherever no question was
+    /// put, the asker hears the same as of an item that is not there.
     private func letIn(
         _ query: ItemQuery, as operation: PolicyOperation, besides groups: [String],
         _ keychain: OpenKeychain, _ keys: borrowing ClassKeys, for asker: any Asker

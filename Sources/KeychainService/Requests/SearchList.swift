@@ -3,7 +3,7 @@ internal import AccessControl
 internal import KeychainMessages
 internal import KeychainModel
 
-/// Which keychains a call means (design: Several keychains).
+/// Which keychains a call means (docs/design/system-keychain.md).
 extension KeychainService {
     /// Where a call looks: into the keychain that it names, or through its user's list. What is to be
     /// changed is not looked for in the machine's, where that is neither named nor the default.

@@ -2,7 +2,8 @@
 internal import Foundation
 internal import KeychainModel
 
-/// What a search asks of certificates beyond their items' attributes (spec: Matching rules).
+/// What a search asks of certificates beyond their items' attributes (docs/secitem.md, Matching
+/// rules).
 struct CertificateFilter {
     /// How the subject's common name is compared with a text.
     enum SubjectTest { case contains, starts, ends, whole }

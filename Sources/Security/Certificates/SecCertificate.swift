@@ -23,7 +23,7 @@ public final class SecCertificate: NSObject, @unchecked Sendable {
 extension SecCertificate {
     private static let encodedAsDER: Int64 = 3
 
-    /// By which an item of this certificate is found (spec: kSecClassCertificate).
+    /// By which an item of this certificate is found (docs/secitem.md, kSecClassCertificate).
     var attributes: Attributes {
         var attributes: Attributes = [
             .certificateType: .number(Int64(content.version)),

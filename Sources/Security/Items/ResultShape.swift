@@ -4,7 +4,7 @@ internal import KeychainMessages
 internal import KeychainModel
 internal import Secrets
 
-/// What an answer looks like to the program that asked (spec: Result shape).
+/// What an answer looks like to the program that asked (docs/secitem.md, Result shape).
 struct ResultShape {
     let parts: ItemQuery.Parts
     /// A search shows two attributes more than an addition does.

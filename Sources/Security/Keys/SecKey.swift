@@ -58,7 +58,7 @@ enum KeyClass {
 }
 
 extension SecKey {
-    /// What an item gets that is added for this key (spec: kSecClassKey).
+    /// What an item gets that is added for this key (docs/secitem.md, kSecClassKey).
     var attributesOfNewItem: Attributes {
         let isPrivate = content.isPrivate
         let uses: [AttributeName: Bool] = [

@@ -3,7 +3,7 @@ internal import Foundation
 internal import KeychainModel
 
 extension AttributeKind {
-    /// The value as it is stored and returned (spec: How a query value is converted).
+    /// The value as it is stored and returned (docs/secitem.md, How a query value is converted).
     func value(_ given: QueryValue) throws(Refusal) -> AttributeValue {
         switch self {
         case .blob: try blob(given)

@@ -37,7 +37,7 @@ enum QueryClass: Hashable, Sendable {
     /// Whether certificates are among what is looked for.
     var hasCertificates: Bool { self == .identities || self == .items(.certificate) }
 
-    /// Whether each item's data may need an authentication of its own (spec: Decisions, 1).
+    /// Whether each item's data may need an authentication of its own (docs/secitem.md, Decisions).
     var isPassword: Bool { self == .items(.genericPassword) || self == .items(.internetPassword) }
 }
 

@@ -2,8 +2,8 @@
 internal import Foundation
 internal import KeychainModel
 
-/// A dictionary sorted by what its keys are about (spec: Dictionary grammar). The first letter and
-/// the length of a key say which kind it is of.
+/// A dictionary sorted by what its keys are about (docs/secitem.md, Dictionary grammar). The first
+/// letter and the length of a key say which kind it is of.
 struct QueryWords {
     /// Keys that one dictionary may have.
     private static let mostKeys = 128

@@ -30,8 +30,8 @@ public func SecPolicyCreateSSL(_ server: Bool, _ hostname: CFString?) -> SecPoli
 }
 
 extension CertificateContent {
-    /// Whether the certificate by itself is one for connections (spec: only a basic policy looks at
-    /// whoever issued it).
+    /// Whether the certificate by itself is one for connections. Only a basic policy looks at its
+    /// issuer (docs/secitem.md, Matching rules).
     func isForSSL(isServer: Bool, host: String?, on date: Date) -> Bool {
         guard isValid(on: date), !extensions.hasUnknownCritical,
             extensions.allowsPurpose(isServer ? .serverAuthentication : .clientAuthentication)

@@ -2,7 +2,7 @@
 import KeychainModel
 import Testing
 
-/// The specification's attribute tables, row by row: name, kind, and of what is special
+/// The attribute tables (docs/secitem.md, Attributes), row by row: name, kind, and of what is special
 /// `PK` (part of what tells items apart), `H` (compared by bytes), a default, and what an update does
 /// where it does not simply take the attribute.
 @Suite struct AttributeTables {

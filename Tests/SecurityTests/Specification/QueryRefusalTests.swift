@@ -5,7 +5,7 @@ import Testing
 
 @testable import Security
 
-/// What each of the four calls says to one dictionary (spec: What each call refuses).
+/// What each of the four calls says to one dictionary (docs/secitem.md, What each call refuses).
 struct RefusalRow: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let dictionary: @Sendable () -> [String: Any]
@@ -122,7 +122,7 @@ private let item = SecKeychainItem(ItemReference(bytes: Array(reference))!, in: 
             RefusalRow("an unknown attribute", genp("abcd", "x"), all: .noSuchAttribute),
             RefusalRow("a service of a server", inet("svce", "x"), all: .noSuchAttribute),
             RefusalRow("a server of a service", genp("srvr", "x"), all: .noSuchAttribute),
-            // A second secret beside the first, which items here have not (docs/design.md).
+            // A second secret beside the first, which items here have not (docs/decisions.md).
             RefusalRow("extra notes of a server", inet("binn", Data()), all: .noSuchAttribute),
             RefusalRow("an app clip's item", genp("clip", 0), all: .badRequest),
             RefusalRow("a sharing group", genp("ggrp", "x"), all: .notEntitled),

@@ -3,7 +3,7 @@ import Foundation
 import Security
 import Testing
 
-/// What one item looks like in an answer (spec: Result shape).
+/// What one item looks like in an answer (docs/secitem.md, Result shape).
 private enum Shape: Sendable, Equatable {
     case nothing, data, reference, persistentReference
     /// A dictionary with these keys besides the attributes.

@@ -14,7 +14,7 @@ private func make(
 }
 
 @Suite struct AccessControls {
-    // Spec: Validation.
+    // (docs/secitem.md, Validation)
     @Test(
         arguments: [
             ([.or, .and], false), ([.biometryAny, .biometryCurrentSet], false),
@@ -63,7 +63,7 @@ private func make(
                 == "One or more parameters passed to a function were not valid.")
     }
 
-    // Spec: Resulting object. Decrypting, encrypting and deleting, then signing.
+    // Decrypting, encrypting and deleting, then signing (docs/secitem.md, Resulting object).
     @Test(
         arguments: [
             ([], .always, .always, .always, .always),
