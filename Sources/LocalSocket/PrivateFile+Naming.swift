@@ -3,12 +3,12 @@ internal import CLinux
 internal import Glibc
 
 extension PrivateFile {
-    public static let exists = EEXIST
-    public static let notAllowed = EACCES
+    package static let exists = EEXIST
+    package static let notAllowed = EACCES
 
     /// Gives a file that is whole its name, and makes that last. `EEXIST` where something has the
     /// name already and is not to be replaced.
-    public static func publish(
+    package static func publish(
         _ path: String, as target: String, replacing: Bool
     ) throws(SocketError) {
         // Safe: reads the paths.
@@ -19,7 +19,7 @@ extension PrivateFile {
 
     /// Puts a database's file in the place of one that can't be read, which stays under the name
     /// `aside`, its log beside it. At each moment there is a file at the path.
-    public static func replaceDatabase(
+    package static func replaceDatabase(
         _ path: String, with new: String, settingAside aside: String
     ) throws(SocketError) {
         let log = "-wal"
@@ -39,8 +39,8 @@ extension PrivateFile {
         try publish(new, as: path, replacing: true)
     }
 
-    /// Removes a database's file that nobody uses any more.
-    public static func removeDatabase(_ path: String) {
+    /// Removes a database's file that is not used any more.
+    package static func removeDatabase(_ path: String) {
         // Safe: reads the paths.
         for ending in ["", "-wal", "-shm", "-journal"] { _ = unsafe unlink(path + ending) }
     }

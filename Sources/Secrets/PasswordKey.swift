@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// How a password becomes a key: Argon2id's cost and the salt, as the keybag's file keeps them.
-public struct PasswordParameters: Sendable, Equatable {
-    public static let saltBytes = 16
+package struct PasswordParameters: Sendable, Equatable {
+    package static let saltBytes = 16
     /// Limits on what a file may ask of the machine that opens it.
-    public static let passes: ClosedRange<UInt32> = 1...64
-    public static let memoryKiB: ClosedRange<UInt32> = 8...(256 * 1024)
-    /// Passes × KiB: about five seconds on a slow machine, in which nobody else derives. The most
-    /// that `PasswordCost` chooses.
-    public static let largestWork: UInt64 = 4 * 1024 * 1024
+    package static let passes: ClosedRange<UInt32> = 1...64
+    package static let memoryKiB: ClosedRange<UInt32> = 8...(256 * 1024)
+    /// Passes × KiB: about five seconds on a slow machine, in which no other password is derived.
+    /// The most that `PasswordCost` chooses.
+    package static let largestWork: UInt64 = 4 * 1024 * 1024
 
-    public let passes: UInt32
-    public let memoryKiB: UInt32
-    public let salt: [UInt8]
+    package let passes: UInt32
+    package let memoryKiB: UInt32
+    package let salt: [UInt8]
 
     /// Refuses what is absurd or would hold the machine up.
-    public init(passes: UInt32, memoryKiB: UInt32, salt: [UInt8]) throws(SecretsError) {
+    package init(passes: UInt32, memoryKiB: UInt32, salt: [UInt8]) throws(SecretsError) {
         guard Self.passes.contains(passes), Self.memoryKiB.contains(memoryKiB),
             UInt64(passes) * UInt64(memoryKiB) <= Self.largestWork,
             salt.count == Self.saltBytes
@@ -27,12 +27,12 @@ public struct PasswordParameters: Sendable, Equatable {
 }
 
 /// The work that a password costs on this machine, chosen when a keychain is created.
-public enum PasswordCost {
+package enum PasswordCost {
     /// 64 MiB: RFC 9106's second recommendation, for machines with little memory to spare.
     private static let memoryKiB: UInt32 = 64 * 1024
 
     /// Fresh parameters that cost about `milliseconds` here, never less than three passes.
-    public static func calibrated(
+    package static func calibrated(
         milliseconds: Double = 250
     ) throws(SecretsError) -> PasswordParameters {
         let salt = RandomBytes.make(PasswordParameters.saltBytes)
@@ -54,11 +54,11 @@ public enum PasswordCost {
 }
 
 /// Argon2id. Slow and hungry by intention: callers derive few at a time.
-public enum PasswordKey {
+package enum PasswordKey {
     /// 64 bytes: two independent 32-byte keys.
-    public static let byteCount = 64
+    package static let byteCount = 64
 
-    public static func derive(
+    package static func derive(
         _ password: borrowing SecretBytes, _ parameters: PasswordParameters
     ) throws(SecretsError) -> SecretBytes {
         guard sodium_init() >= 0 else { throw .libraryUnavailable }

@@ -3,8 +3,8 @@ internal import Foundation
 internal import KeychainMessages
 internal import KeychainModel
 
-/// Files beside a keychain of work that did not come to its end: copies on their way, and folders in
-/// which a file was being put together. Younger ones may still be somebody's.
+/// Files beside a keychain of work that did not come to its end: copies on their way, and folders
+/// in which a file was being put together. Younger ones may still be in use.
 struct Leftovers {
     static let age: TimeInterval = 60 * 60
 

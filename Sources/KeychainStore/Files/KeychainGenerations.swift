@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-public import Foundation
+package import Foundation
 
 /// Earlier states of a keychain's file, kept beside it: `login.keychain.generation-7`. The number
 /// rises; the newest three stay.
-public struct KeychainGenerations: Sendable {
-    public static let most = 3
+package struct KeychainGenerations: Sendable {
+    package static let most = 3
 
-    public struct Generation: Sendable, Equatable {
-        public let number: Int
-        public let path: String
-        public let made: Date
-        public let bytes: Int
+    package struct Generation: Sendable, Equatable {
+        package let number: Int
+        package let path: String
+        package let made: Date
+        package let bytes: Int
     }
 
     private let path: String
 
-    public init(of path: String) { self.path = path }
+    package init(of path: String) { self.path = path }
 
     /// The newest first.
-    public var all: [Generation] {
+    package var all: [Generation] {
         let file = URL(fileURLWithPath: path)
         let folder = file.deletingLastPathComponent().path
         let prefix = file.lastPathComponent + ".generation-"
@@ -34,7 +34,7 @@ public struct KeychainGenerations: Sendable {
 
     /// Keeps the keychain as it is now. Older generations go once this one is whole and on the disk.
     @discardableResult
-    public func keep() throws(KeychainStoreError) -> Generation {
+    package func keep() throws(KeychainStoreError) -> Generation {
         let number = (all.first?.number ?? 0) + 1
         let target = "\(path).generation-\(number)"
         try KeychainCopy.make(of: path, at: target)
@@ -47,7 +47,7 @@ public struct KeychainGenerations: Sendable {
 
     /// Keeps it where it has changed since the last generation, and that is old enough.
     @discardableResult
-    public func keepIfDue(
+    package func keepIfDue(
         now: Date = Date(), after age: TimeInterval = 24 * 60 * 60
     ) throws(KeychainStoreError) -> Generation? {
         if let newest = all.first {

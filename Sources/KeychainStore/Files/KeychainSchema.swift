@@ -10,7 +10,7 @@ enum KeychainSchema {
 
     static let tables = ["keybag", "item", "token", "quarantine"]
 
-    /// Rows that could not be opened, as they were: set aside, so that nobody trips over them, and
+    /// Rows that could not be opened, as they were: set aside, so that no search fails on them, and
     /// kept, since another day's keys or tools may read them.
     private static let quarantine = """
         CREATE TABLE quarantine (
@@ -84,9 +84,9 @@ enum KeychainSchema {
         try objects(database) == ownObjects()
     }
 
-    /// Whether nothing in a file that somebody hands us works in our process or fills its memory: no
-    /// view and no trigger, which would be his program, and no value longer than ours ever are.
-    /// Asked before anything else is read from it.
+    /// Whether nothing in a file from elsewhere works in our process or fills its memory:
+    /// no view and no trigger, which would be a program of its author's, and no value longer than
+    /// ours ever are. Asked before anything else is read from it.
     static func isHarmless(_ database: Connection) throws -> Bool {
         guard try objects(database).isSubset(of: ownObjects()) else { return false }
         // The first version had nowhere to set items aside.

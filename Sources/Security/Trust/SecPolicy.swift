@@ -4,7 +4,7 @@ public import Foundation
 /// What a certificate must be good for, for `kSecMatchPolicy`.
 public final class SecPolicy: NSObject, @unchecked Sendable {
     enum Purpose: Hashable, Sendable {
-        /// Issued, in the end, by somebody whom this machine trusts.
+        /// Issued, in the end, by an issuer that this machine trusts.
         case basic
         /// That of a server, of the name if there is one, or of a client.
         case ssl(isServer: Bool, host: String?)
@@ -31,7 +31,7 @@ public func SecPolicyCreateSSL(_ server: Bool, _ hostname: CFString?) -> SecPoli
 
 extension CertificateContent {
     /// Whether the certificate by itself is one for connections (spec: only a basic policy looks at
-    /// whoever issued it).
+    /// by any issuer).
     func isForSSL(isServer: Bool, host: String?, on date: Date) -> Bool {
         guard isValid(on: date), !extensions.hasUnknownCritical,
             extensions.allowsPurpose(isServer ? .serverAuthentication : .clientAuthentication)
