@@ -2,7 +2,7 @@
 # make demo   the story of one login, told with real parts
 # make test   all tests; those that need root run when you are root
 # make crash  keychainctl killed, cut off or its disk failing, at CRASH_POINTS=10000 points of CRASH_SEED=1
-# make lint   formatting, warnings, and the pages with all that names them
+# make lint   formatting, warnings, what keeps targets and folders apart, and the pages with all that names them
 # make fuzz   the PAM module's fuzzers, FUZZ_SECONDS=30 each
 # make bench  measurements, as ratios, in one table; BENCH_SIZE=100000 items of the large keychain
 # make test-counters  what a read makes the daemon do, counted, against Benchmarks/counters.json
@@ -69,7 +69,9 @@ test-system: build
 
 lint: dependencies
 	scripts/lint
-	Tests/Lint/run
+	Tests/Lint/traps
+	Tests/Lint/fences
+	Tests/Lint/pages
 	$(MAKE) -C pam-module lint analyze
 
 fuzz: dependencies

@@ -35,8 +35,8 @@ public struct AccessRequest: Sendable {
         case none
         /// The item's user trusts the program with it: it may read, and do nothing else.
         case trusted
-        /// The caller may change the item. That says nothing of its list of programs, except that he
-        /// may ask to have it changed.
+        /// The caller may change the item. That says nothing of its list of programs, except that
+        /// the caller may ask to have it changed.
         case mayChange
 
         func covers(_ operation: PolicyOperation) -> Bool {
@@ -52,8 +52,8 @@ public struct AccessRequest: Sendable {
     public struct Keychain: Sendable, Equatable {
         public let isUnlocked: Bool
         public let wasUnlockedSinceBoot: Bool
-        /// It has a password protector; nil where nobody looked, which allows nothing that either
-        /// answer would not.
+        /// It has a password protector; nil where this was not looked up, which allows nothing that
+        /// either answer would not.
         public let isPasscodeSet: Bool?
 
         public init(isUnlocked: Bool, wasUnlockedSinceBoot: Bool, isPasscodeSet: Bool?) {
@@ -79,7 +79,7 @@ public struct AccessRequest: Sendable {
         public let policyOperation: PolicyOperation
         public let callerGroups: [String]
         public let keychain: Keychain
-        /// Whether a question may be put to the user, and somebody is there to answer it.
+        /// Whether a question may be put to the user, and the user is there to answer it.
         public let mayAsk: Bool
         /// What a person could be asked to prove on this machine.
         public let provable: Set<PolicyMethod>

@@ -106,7 +106,7 @@ extension AccessRequest {
     }
 
     /// What the item asks for before the operation. An item whose reading could never be
-    /// authorised can't be made either: its owner would lose what he put in.
+    /// authorised can't be made either: its owner would lose what was put in.
     fileprivate var constraint: Constraint {
         let operation = circumstances.operation
         let own = item.constraint(for: operation)
@@ -119,7 +119,7 @@ extension AccessRequest {
         }
     }
 
-    /// Without a password nobody can prove that he is the keychain's owner.
+    /// Without a password no user can prove to be the keychain's owner.
     fileprivate func canProve(_ requirement: Requirement, given evidence: Evidence) -> Bool {
         circumstances.keychain.isPasscodeSet == true
             && requirement.cheapestProof(given: evidence, available: circumstances.provable) != nil

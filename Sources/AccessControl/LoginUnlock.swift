@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A login that carries no password, and may open its user's keychain all the same with something
-/// that the user enrolled for it. PAM's success is all the proof there is that it is he.
+/// that the user enrolled for it. PAM's success is all the proof there is that it is the user.
 public struct LoginUnlock: Sendable {
     /// `ChoiceField.protector` in words of its own.
     public enum Opener: UInt8, Sendable, Hashable {
         case tpm, credential, securityKey
 
-        /// Somebody touches it.
+        /// It needs a touch.
         var provesPresence: Bool { self == .securityKey }
     }
 
@@ -26,7 +26,7 @@ public struct LoginUnlock: Sendable {
         facts[.pamService] =
             service.isEmpty ? .unknown : .known([PolicyText(service.lowercased())])
         facts[.protector] = .known(opener.rawValue)
-        // Nobody has been asked anything, and nobody could be: the login does not wait.
+        // The user has not been asked anything, and could not be: the login does not wait.
         facts[.interactive] = .known(false)
         self.facts = facts
     }

@@ -8,7 +8,7 @@ public struct ProtectorChange: Sendable {
     /// The keychain's 16 bytes.
     public let keychain: [UInt8]
     public let isPasscodeSet: Bool
-    /// Whether a question may be put to the user, and somebody is there to answer it.
+    /// Whether a question may be put to the user, and the user is there to answer it.
     public let mayAsk: Bool
     public let provable: Set<PolicyMethod>
 
@@ -45,8 +45,8 @@ public struct ProtectorGrant: ~Copyable, Sendable {
 extension Judge {
     private static let presence = PolicyConstraint.factor(.presence)
 
-    /// Whoever changes what opens a keychain is there, whatever else he knows; and proves it for
-    /// this very change, as for a change of an item's rights.
+    /// A user who changes what opens a keychain is there, whatever else they know; and proves it
+    /// for this very change, as for a change of an item's rights.
     public func judge(_ change: ProtectorChange, _ evidence: Evidence) -> ProtectorVerdict {
         let demand = PolicyDemand(Self.presence)
         if demand.isMet(by: evidence.proofs, for: .changeACL) {

@@ -11,7 +11,7 @@ public enum Verdict: ~Copyable, Sendable {
 
 /// Why a request is refused.
 public enum Denial: Sendable, Hashable {
-    /// The item is none of the caller's business: to him it does not exist.
+    /// The item is none of the caller's business: for the caller it does not exist.
     case unknownItem
     /// The item's access control forbids the operation, or what it asks for can't be proven here.
     case impossible
@@ -25,8 +25,8 @@ public enum Denial: Sendable, Hashable {
     case interactionNotAllowed
 }
 
-/// The right to do one operation on one item, once. Only a judgement makes one; whoever opens an
-/// item uses it up.
+/// The right to do one operation on one item, once. Only a judgement makes one; the code that opens
+/// an item uses it up.
 public struct Grant: ~Copyable, Sendable {
     public let operation: ItemOperation
     public let reference: ItemReference

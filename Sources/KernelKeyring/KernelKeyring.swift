@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CKeyutils
 internal import Glibc
-public import Secrets
+package import Secrets
 
 /// Keys that the kernel holds (keyrings(7)).
-public enum KernelKeyring {
+package enum KernelKeyring {
     /// Bytes of one key's content; the kernel's own limit for `user` keys.
-    public static let largestPayload = 32767
+    package static let largestPayload = 32767
     private static let mostKeys = 16_384
 
     /// False where the calls are refused, as containers' filters do.
-    public static func isAvailable() -> Bool {
+    package static func isAvailable() -> Bool {
         let serial = keyctl_get_keyring_ID(KeySerial.userKeyring.rawValue, 1)
         return serial > 0
     }
 
     // MARK: Keyrings
 
-    public static func makeKeyring(
+    package static func makeKeyring(
         _ description: String, in parent: KeySerial, permissions: UInt32
     ) throws(KeyringError) -> KeySerial {
         // Safe: reads the strings; a keyring has no content.
@@ -27,13 +27,13 @@ public enum KernelKeyring {
     }
 
     /// A keyring directly below `parent`, wherever else one of that name may be.
-    public static func findKeyring(
+    package static func findKeyring(
         _ description: String, in parent: KeySerial
     ) throws(KeyringError) -> KeySerial? {
         try findDirectly("keyring", description, parent)
     }
 
-    public static func list(_ keyring: KeySerial) throws(KeyringError) -> [KeySerial] {
+    package static func list(_ keyring: KeySerial) throws(KeyringError) -> [KeySerial] {
         var serials = [Int32](repeating: 0, count: 256)
         while true {
             let room = serials.count * 4
@@ -59,7 +59,7 @@ public enum KernelKeyring {
     /// who does not possess has none to set them). The keyring is the thread's own: another thread
     /// that makes a key of the same name must not write into this one.
     @discardableResult
-    public static func add(
+    package static func add(
         _ description: String, _ payload: borrowing SecretBytes, in keyring: KeySerial,
         permissions: UInt32?, timeoutSeconds: UInt32?
     ) throws(KeyringError) -> KeySerial {
@@ -77,13 +77,13 @@ public enum KernelKeyring {
     }
 
     /// A `user` key directly in `keyring`.
-    public static func find(
+    package static func find(
         _ description: String, in keyring: KeySerial
     ) throws(KeyringError) -> KeySerial? {
         try findDirectly("user", description, keyring)
     }
 
-    public static func read(
+    package static func read(
         _ key: KeySerial, limit: Int = largestPayload
     ) throws(KeyringError) -> SecretBytes {
         var guess = min(limit, 256)
@@ -105,12 +105,12 @@ public enum KernelKeyring {
     }
 
     /// Whether the key is there still, and neither revoked nor run out.
-    public static func isReadable(_ key: KeySerial) -> Bool {
+    package static func isReadable(_ key: KeySerial) -> Bool {
         // Without a buffer the kernel tells the length and writes nothing.
         keyctl_read(key.rawValue, nil, 0) >= 0
     }
 
-    public static func describe(_ key: KeySerial) throws(KeyringError) -> KeyDescription {
+    package static func describe(_ key: KeySerial) throws(KeyringError) -> KeyDescription {
         var text = [UInt8](repeating: 0, count: 512)
         // Safe: the kernel writes at most the array's length, with a zero at the end.
         let count = unsafe text.withUnsafeMutableBytes {
@@ -125,24 +125,24 @@ public enum KernelKeyring {
         return described
     }
 
-    public static func setTimeout(_ key: KeySerial, seconds: UInt32) throws(KeyringError) {
+    package static func setTimeout(_ key: KeySerial, seconds: UInt32) throws(KeyringError) {
         try check(keyctl_set_timeout(key.rawValue, seconds))
     }
 
-    public static func link(_ key: KeySerial, into keyring: KeySerial) throws(KeyringError) {
+    package static func link(_ key: KeySerial, into keyring: KeySerial) throws(KeyringError) {
         try check(keyctl_link(key.rawValue, keyring.rawValue))
     }
 
-    public static func unlink(_ key: KeySerial, from keyring: KeySerial) throws(KeyringError) {
+    package static func unlink(_ key: KeySerial, from keyring: KeySerial) throws(KeyringError) {
         try check(keyctl_unlink(key.rawValue, keyring.rawValue))
     }
 
-    /// Nobody reads it any more, wherever it is linked.
-    public static func revoke(_ key: KeySerial) throws(KeyringError) {
+    /// It can't be read any more, wherever it is linked.
+    package static func revoke(_ key: KeySerial) throws(KeyringError) {
         try check(keyctl_revoke(key.rawValue))
     }
 
-    public static func invalidate(_ key: KeySerial) throws(KeyringError) {
+    package static func invalidate(_ key: KeySerial) throws(KeyringError) {
         try check(keyctl_invalidate(key.rawValue))
     }
 

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A key or keyring by its number in the kernel; the special ones are negative.
-public struct KeySerial: RawRepresentable, Hashable, Sendable {
-    public let rawValue: Int32
-    public init(rawValue: Int32) { self.rawValue = rawValue }
+package struct KeySerial: RawRepresentable, Hashable, Sendable {
+    package let rawValue: Int32
+    package init(rawValue: Int32) { self.rawValue = rawValue }
 
     /// Gone when the thread ends.
-    public static let threadKeyring = KeySerial(rawValue: -1)
-    public static let sessionKeyring = KeySerial(rawValue: -3)
+    package static let threadKeyring = KeySerial(rawValue: -1)
+    package static let sessionKeyring = KeySerial(rawValue: -3)
     /// Shared by all processes of a user id.
-    public static let userKeyring = KeySerial(rawValue: -4)
+    package static let userKeyring = KeySerial(rawValue: -4)
 }
 
 /// What the kernel tells of a key without its content.
-public struct KeyDescription: Sendable, Equatable {
-    public let type: String
-    public let user: UInt32
-    public let group: UInt32
+package struct KeyDescription: Sendable, Equatable {
+    package let type: String
+    package let user: UInt32
+    package let group: UInt32
     /// Four bytes of rights: possessor, owner, group, others.
-    public let permissions: UInt32
-    public let description: String
+    package let permissions: UInt32
+    package let description: String
 
     /// `type;uid;gid;perm;description`, as KEYCTL_DESCRIBE writes it.
     init?(_ text: String) {

@@ -2,7 +2,7 @@
 internal import Glibc
 
 /// What the kernel says when it does not do what it was asked.
-public enum KeyringError: Error, Equatable, Sendable {
+package enum KeyringError: Error, Equatable, Sendable {
     case notFound
     case expired
     case revoked

@@ -20,7 +20,7 @@ public struct Keychain: Sendable {
     public let accessGroup: String?
     /// How the items are protected that this keychain adds.
     public let protection: Protection
-    /// What the user is told, where he must be asked before an item is opened.
+    /// What the user is told, where a question comes before an item is opened.
     public let prompt: String?
     /// What the user proves in it counts for later calls too, and its application password opens
     /// the items that were added with it. nil: each call asks for itself.

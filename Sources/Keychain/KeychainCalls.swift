@@ -66,7 +66,7 @@ extension Keychain {
         } catch { return try Self.exists(after: error) }
     }
 
-    /// Whether an item is there that was refused to somebody who may not ask.
+    /// Whether an item is there that was refused to a program that may not ask.
     static func exists(after refusal: Refusal) throws(KeychainError) -> Bool {
         switch refusal {
         case .notFound: false

@@ -2,14 +2,14 @@
 public import Foundation
 internal import Secrets
 
-/// What a keychain can keep: `Data`, `String`, `Keychain.Secret`, and every `Codable` type that says
-/// so.
+/// What a keychain can keep: `Data`, `String`, `Keychain.Secret`, and every `Codable` type that
+/// says so.
 ///
 /// ```swift
 /// struct Token: Codable, KeychainValue { var access: String, refresh: String }
 /// ```
 ///
-/// All but `Keychain.Secret` lie in ordinary memory, where nobody wipes them.
+/// All but `Keychain.Secret` lie in ordinary memory, where they are not wiped.
 public protocol KeychainValue {
     /// The value from what was kept; throws where that is none.
     init(keychainSecret: Keychain.Secret) throws

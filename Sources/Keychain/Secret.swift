@@ -10,10 +10,10 @@ extension Keychain {
 
         init(_ held: HeldSecret) { self.held = held }
 
-        /// A copy; whoever owns the bytes wipes them.
+        /// A copy; the owner of the bytes wipes them.
         public init(copying bytes: RawSpan) { held = HeldSecret(SecretBytes(copying: bytes)) }
 
-        /// Fresh bytes that nobody can foresee.
+        /// Fresh bytes that can't be foreseen.
         public static func random(count: Int) -> Secret {
             Secret(HeldSecret(SecretBytes(random: count)))
         }

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-public import KeychainMessages
-public import KeychainModel
+package import KeychainMessages
+package import KeychainModel
 internal import LocalSocket
 internal import Synchronization
 
 /// The keychain behind the daemon's socket. Safe to use from several threads: each request takes a
 /// connection of its own from a small pool.
-public final class RemoteKeychain: KeychainEndpoint {
-    public static let defaultSocket = "/run/keychain/keychain.sock"
+package final class RemoteKeychain: KeychainEndpoint {
+    package static let defaultSocket = "/run/keychain/keychain.sock"
     private static let mostIdleConnections = 4
 
     private let socket: String
     private let idle = Mutex<[ClientConnection]>([])
     private let lastBecause = Mutex<[String]>([])
 
-    public var rulesOfLastRefusal: [String] { lastBecause.withLock { $0 } }
+    package var rulesOfLastRefusal: [String] { lastBecause.withLock { $0 } }
 
-    public init(socket: String) { self.socket = socket }
+    package init(socket: String) { self.socket = socket }
 
-    public func answer(
+    package func answer(
         _ request: Request, in context: AuthenticationContext?, cancellation: Cancellation?
     ) throws(Refusal) -> Answer {
         let connection = try connect()

@@ -115,10 +115,12 @@ internal import CKeychainSQLite
     }
 
     /// The number of the row that was inserted last.
+    // Safe: the handle is this connection's own, open as long as the connection lives.
     package var lastInsertedRow: Int64 { unsafe sqlite3_last_insert_rowid(handle) }
 
     private func statement(_ sql: String) throws(DatabaseError) -> Statement {
         if let kept = statements[sql] { return kept }
+        // Safe: the handle stays open until `deinit`; SQLite keeps it for statements that are left.
         let made = try unsafe Statement(sql, handle)
         statements[sql] = made
         return made
@@ -164,6 +166,7 @@ internal import CKeychainSQLite
     }
 
     /// False also where SQLite has ended a transaction by itself, after an error of the disk.
+    // Safe: as above: the handle is open as long as the connection lives.
     var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
 
     func rollBack() { if isInTransaction { try? run("ROLLBACK") } }

@@ -8,6 +8,7 @@ internal import CKeychainSQLite
 @safe package struct Row: ~Copyable {
     private let statement: OpaquePointer
 
+    // Safe: only stores the pointer; the row ends with the closure, before its statement does.
     init(_ statement: OpaquePointer) { unsafe self.statement = statement }
 
     package func integer(_ column: Int32) -> Int64? {

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Foundation
 @_implementationOnly import KeychainClient
-public import KeychainMessages
-public import KeychainModel
+package import KeychainMessages
+package import KeychainModel
 @_implementationOnly import KeychainService
 @_implementationOnly import LocalSocket
 internal import Synchronization
 
 /// Which keychain this process talks to: the daemon, or its own files. Never a silent downgrade:
 /// where the system package is installed and the daemon is not there, nothing is available.
-public enum KeychainEndpointChoice {
+package enum KeychainEndpointChoice {
     private static let systemFolder = "/etc/keychain"
     private static let chosen = Mutex<(any KeychainEndpoint)?>(nil)
 
     /// The endpoint of this process, chosen once.
-    public static func current() throws(Refusal) -> any KeychainEndpoint {
+    package static func current() throws(Refusal) -> any KeychainEndpoint {
         if let endpoint = chosen.withLock({ $0 }) { return endpoint }
         let endpoint = try choose()
         return chosen.withLock { kept in
@@ -25,7 +25,7 @@ public enum KeychainEndpointChoice {
     }
 
     /// The daemon's socket, nil in embedded mode.
-    public static var daemonSocket: String? {
+    package static var daemonSocket: String? {
         if variable("KEYCHAIN_HOME") != nil { return nil }
         if let named = variable("KEYCHAIN_SOCKET") { return named }
         return FileManager.default.fileExists(atPath: systemFolder)

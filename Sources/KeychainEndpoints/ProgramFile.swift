@@ -2,10 +2,10 @@
 @_implementationOnly import LocalSocket
 
 /// The file that a program runs from, under the name that the service knows it by.
-public enum ProgramFile {
+package enum ProgramFile {
     /// Of the calling program; nil where the kernel does not tell.
-    public static func own() -> String? { InstalledProgram.ownPath() }
+    package static func own() -> String? { InstalledProgram.ownPath() }
 
     /// Of a path that leads to a regular file, with its links followed; nil for any other.
-    public static func resolved(_ path: String) -> String? { InstalledProgram.resolved(path) }
+    package static func resolved(_ path: String) -> String? { InstalledProgram.resolved(path) }
 }

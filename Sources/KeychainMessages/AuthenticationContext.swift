@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-public import Secrets
+package import Secrets
 internal import Synchronization
 
 /// What a request says of the context it comes in (`LAContext`): proofs that the user gave in it
-/// serve its later requests as well. It means something to the process that made it, and to no other.
-public struct AuthenticationContext: Sendable {
+/// serve its later requests as well. It means something to the process that made it, and to no
+/// other.
+package struct AuthenticationContext: Sendable {
     /// Bytes of an identifier.
-    public static let identifierBytes = 16
+    package static let identifierBytes = 16
 
     /// Chosen at random by the program.
-    public let identifier: [UInt8]
+    package let identifier: [UInt8]
     /// Whether the user may be asked.
-    public var mayInteract = true
+    package var mayInteract = true
     /// The asking program's own words for the user.
-    public var reason: String?
+    package var reason: String?
     /// What items made with an application password need besides. Copies share it: one that was
     /// wrong is taken out of the object that the program holds, too.
-    public var applicationPassword: HeldSecret? {
+    package var applicationPassword: HeldSecret? {
         get { credential.password.withLock { $0 } }
         nonmutating set { credential.password.withLock { $0 = newValue } }
     }
@@ -27,13 +28,13 @@ public struct AuthenticationContext: Sendable {
     }
 
     /// nil where the identifier has another length.
-    public init?(identifier: [UInt8]) {
+    package init?(identifier: [UInt8]) {
         guard identifier.count == Self.identifierBytes else { return nil }
         self.identifier = identifier
         credential = Credential()
     }
 
-    public init() {
+    package init() {
         identifier = RandomBytes.make(Self.identifierBytes)
         credential = Credential()
     }
@@ -47,8 +48,8 @@ public struct AuthenticationContext: Sendable {
 }
 
 /// What the user could be asked to prove, on this machine and at this moment.
-public struct Capabilities: Sendable, Equatable {
-    public enum Biometry: UInt8, Sendable {
+package struct Capabilities: Sendable, Equatable {
+    package enum Biometry: UInt8, Sendable {
         /// No reader, or no PAM service for one.
         case none = 0
         case notEnrolled = 1
@@ -56,31 +57,31 @@ public struct Capabilities: Sendable, Equatable {
     }
 
     /// The login keychain has a password, and a PAM service asks for it.
-    public var passcode = false
-    public var presence = false
-    public var biometry = Biometry.none
-    public var companion = false
-    /// Whether there is anybody to ask, and a way to do it.
-    public var interaction = false
+    package var passcode = false
+    package var presence = false
+    package var biometry = Biometry.none
+    package var companion = false
+    /// Whether there is a user to ask, and a way to do it.
+    package var interaction = false
     /// Changes when what is enrolled changes; empty where nothing is.
-    public var biometryState: [UInt8] = []
+    package var biometryState: [UInt8] = []
 
-    public init() {}
+    package init() {}
 }
 
 /// Lets another thread end a request that waits, as for a user who is being asked.
-public final class Cancellation: Sendable {
+package final class Cancellation: Sendable {
     private struct State {
         var isCancelled = false
         var action: (@Sendable () -> Void)?
     }
     private let state = Mutex(State())
 
-    public init() {}
+    package init() {}
 
-    public var isCancelled: Bool { state.withLock { $0.isCancelled } }
+    package var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-    public func cancel() {
+    package func cancel() {
         let action = state.withLock { state in
             state.isCancelled = true
             return state.action
@@ -89,7 +90,7 @@ public final class Cancellation: Sendable {
     }
 
     /// What cancelling does while the request is under way; done at once where it came before.
-    public func whileWaiting<R, E: Error>(
+    package func whileWaiting<R, E: Error>(
         _ action: @escaping @Sendable () -> Void, _ body: () throws(E) -> R
     ) throws(E) -> R {
         let isCancelled = state.withLock { state in

@@ -2,11 +2,11 @@
 internal import FoundationEssentials
 internal import KeychainModel
 internal import KeychainWire
-public import Secrets
+package import Secrets
 internal import SwiftProtobuf
 
 /// What a program or a prompter says to the daemon.
-public enum ClientWords: Sendable {
+package enum ClientWords: Sendable {
     /// A request; the program may offer its controlling terminal for a question.
     case request(Request, context: AuthenticationContext?, offersTerminal: Bool)
     /// A prompter whose dialogs are windows of their own can be asked for a yes, where the display
@@ -21,7 +21,7 @@ public enum ClientWords: Sendable {
     private static let mostSecrets = 3
 
     /// The message, and the secrets beside it.
-    public func encoded() -> (message: [UInt8], secrets: HeldSecret?) {
+    package func encoded() -> (message: [UInt8], secrets: HeldSecret?) {
         var message = WireClientMessage()
         var parcel = SecretParcel()
         switch self {
@@ -50,7 +50,7 @@ public enum ClientWords: Sendable {
         return (bytes, parcel.joined())
     }
 
-    public init(_ bytes: [UInt8], secrets: HeldSecret?) throws(MessageError) {
+    package init(_ bytes: [UInt8], secrets: HeldSecret?) throws(MessageError) {
         let message: WireClientMessage
         do { message = try WireClientMessage(serializedBytes: bytes) } catch { throw .malformed }
         // Even an empty secret takes locked memory.

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import FoundationEssentials
-public import KeychainModel
+package import KeychainModel
 internal import KeychainWire
-public import Secrets
+package import Secrets
 internal import SwiftProtobuf
 
 /// What the daemon says to a program or a prompter.
-public enum DaemonWords: Sendable {
+package enum DaemonWords: Sendable {
     /// With the rules of the policy that it comes from, for people.
     case refusal(Refusal, because: [String] = [])
     /// A part of the answer; the last does not continue.
     case answer(Answer, continues: Bool)
-    /// The user must be asked, and nobody is registered to do it: start this program on your
+    /// The user must be asked, and no prompter is registered to do it: start this program on your
     /// terminal, and go on waiting.
     case needsPrompter(challenge: [UInt8], program: String)
     case prompt(Prompt)
 
     /// To a prompter.
-    public enum Prompt: Sendable, Equatable {
+    package enum Prompt: Sendable, Equatable {
         case askHidden(String)
         case askVisible(String)
         /// A yes or a no; an empty answer is a yes.
@@ -31,7 +31,7 @@ public enum DaemonWords: Sendable {
         case finished(succeeded: Bool)
     }
 
-    public func encoded() -> (message: [UInt8], secrets: HeldSecret?) {
+    package func encoded() -> (message: [UInt8], secrets: HeldSecret?) {
         var message = WireServerMessage()
         var parcel = SecretParcel()
         switch self {
@@ -59,7 +59,7 @@ public enum DaemonWords: Sendable {
         return (bytes, parcel.joined())
     }
 
-    public init(_ bytes: [UInt8], secrets: HeldSecret?) throws(MessageError) {
+    package init(_ bytes: [UInt8], secrets: HeldSecret?) throws(MessageError) {
         let message: WireServerMessage
         do { message = try WireServerMessage(serializedBytes: bytes) } catch { throw .malformed }
         switch message.verb {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-public import Secrets
+package import Secrets
 
 /// What is asked about the things that open a keychain.
-public struct ProtectorRequest: Sendable {
-    public enum Verb: Sendable {
+package struct ProtectorRequest: Sendable {
+    package enum Verb: Sendable {
         case list
         /// Takes something that opens the keychain now: the new one wraps the same key.
         case add(NewProtector, opening: KeychainOpener)
@@ -15,16 +15,16 @@ public struct ProtectorRequest: Sendable {
     }
 
     /// nil is the login keychain.
-    public let keychain: String?
-    public let verb: Verb
+    package let keychain: String?
+    package let verb: Verb
 
-    public init(_ keychain: String?, _ verb: Verb) {
+    package init(_ keychain: String?, _ verb: Verb) {
         self.keychain = keychain
         self.verb = verb
     }
 }
 
-public enum NewProtector: Sendable {
+package enum NewProtector: Sendable {
     /// This machine's own key, for the machine's keychain.
     case device
     /// Its text.
@@ -37,7 +37,7 @@ public enum NewProtector: Sendable {
 }
 
 /// What a person opens a keychain with.
-public enum KeychainOpener: Sendable {
+package enum KeychainOpener: Sendable {
     /// Nothing: the machine's keychain opens by itself.
     case unasked
     case password(HeldSecret)
@@ -47,7 +47,7 @@ public enum KeychainOpener: Sendable {
     case securityKey(HeldSecret)
 
     /// What was typed.
-    public var secret: HeldSecret? {
+    package var secret: HeldSecret? {
         switch self {
         case .unasked: nil
         case .password(let secret), .recoveryKey(let secret), .securityKey(let secret): secret

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-public import KeychainModel
-public import Secrets
+package import KeychainModel
+package import Secrets
 
 /// Everything a program can ask of the keychain.
-public enum Request: Sendable {
+package enum Request: Sendable {
     case add(NewItem, secret: HeldSecret?, returning: ItemQuery.Parts)
     case copyMatching(ItemQuery)
     case update(ItemQuery, ItemChange, secret: HeldSecret?)
@@ -29,54 +29,54 @@ public enum Request: Sendable {
     case preferences(KeychainPreferencesChange?)
 
     /// Bytes of one item's secret.
-    public static let largestSecret = 32 * 1024 * 1024
+    package static let largestSecret = 32 * 1024 * 1024
     /// Bytes of a password.
-    public static let longestPassword = 1024
+    package static let longestPassword = 1024
 }
 
 /// What comes back when nothing was refused.
-public struct Answer: Sendable {
-    public var items: [AnsweredItem] = []
-    public var status: ServiceStatus?
-    public var capabilities: Capabilities?
+package struct Answer: Sendable {
+    package var items: [AnsweredItem] = []
+    package var status: ServiceStatus?
+    package var capabilities: Capabilities?
     /// Lines for people.
-    public var report: String?
-    public var protectors: [Protector] = []
-    public var safekept: Safekept?
-    public var preferences: KeychainPreferences?
+    package var report: String?
+    package var protectors: [Protector] = []
+    package var safekept: Safekept?
+    package var preferences: KeychainPreferences?
     /// How many items were changed or deleted.
-    public var count = 0
+    package var count = 0
 
-    public init() {}
+    package init() {}
 }
 
 /// An item of an answer with its secret, where that was asked for and the item has one.
-public struct AnsweredItem: Sendable {
-    public let item: FoundItem
-    public let secret: HeldSecret?
+package struct AnsweredItem: Sendable {
+    package let item: FoundItem
+    package let secret: HeldSecret?
 
-    public init(item: FoundItem, secret: HeldSecret?) {
+    package init(item: FoundItem, secret: HeldSecret?) {
         self.item = item
         self.secret = secret
     }
 }
 
-/// Whoever answers requests: the daemon seen from a program, or the service in the own process.
-public protocol KeychainEndpoint: Sendable {
+/// Answers requests: the daemon seen from a program, or the service in the own process.
+package protocol KeychainEndpoint: Sendable {
     func answer(
         _ request: Request, in context: AuthenticationContext?, cancellation: Cancellation?
     ) throws(Refusal) -> Answer
-    /// The rules of the policy that the last refusal came from, with their places; for programs that
-    /// ask for one thing at a time and explain it to people.
+    /// The rules of the policy that the last refusal came from, with their places; for programs
+    /// that ask for one thing at a time and explain it to people.
     var rulesOfLastRefusal: [String] { get }
 }
 
 extension KeychainEndpoint {
-    public var rulesOfLastRefusal: [String] { [] }
+    package var rulesOfLastRefusal: [String] { [] }
 
     /// An application password of the context's that turns out to be wrong is taken out of it, and
     /// the request made once more: the user is asked for it, or it is refused as without one.
-    public func answer(
+    package func answer(
         _ request: Request, in context: AuthenticationContext? = nil
     ) throws(Refusal) -> Answer {
         let password = context?.applicationPassword

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-public import KeychainModel
+package import KeychainModel
 internal import Secrets
 
 /// What is asked about a keychain's file as a whole, so that nothing in it is ever lost.
-public enum Safekeeping: Sendable, Equatable {
+package enum Safekeeping: Sendable, Equatable {
     /// Looks at every record; with `repair`, sets damaged ones aside and puts the index right.
     case check(repair: Bool)
     case generations
@@ -18,67 +18,67 @@ public enum Safekeeping: Sendable, Equatable {
     case restoreGeneration(Int)
 
     /// Bytes of a piece: all pieces of a copy but the last are as long.
-    public static let pieceBytes = 256 * 1024
+    package static let pieceBytes = 256 * 1024
 }
 
 /// A copy on its way.
-public struct BackupTransfer: Sendable, Equatable {
-    public typealias Identifier = [UInt8]
-    public static let identifierBytes = 16
+package struct BackupTransfer: Sendable, Equatable {
+    package typealias Identifier = [UInt8]
+    package static let identifierBytes = 16
 
-    public var identifier: Identifier
-    public var bytes: UInt64
+    package var identifier: Identifier
+    package var bytes: UInt64
 
-    public init(identifier: Identifier, bytes: UInt64) {
+    package init(identifier: Identifier, bytes: UInt64) {
         self.identifier = identifier
         self.bytes = bytes
     }
 }
 
 /// What comes back.
-public struct Safekept: Sendable, Equatable {
-    public struct Generation: Sendable, Equatable {
-        public var number: Int
+package struct Safekept: Sendable, Equatable {
+    package struct Generation: Sendable, Equatable {
+        package var number: Int
         /// Seconds since 1970.
-        public var made: Double
-        public var bytes: UInt64
+        package var made: Double
+        package var bytes: UInt64
 
-        public init(number: Int, made: Double, bytes: UInt64) {
+        package init(number: Int, made: Double, bytes: UInt64) {
             self.number = number
             self.made = made
             self.bytes = bytes
         }
     }
 
-    public var findings: KeychainFindings?
+    package var findings: KeychainFindings?
     /// The newest first.
-    public var generations: [Generation] = []
-    public var transfer: BackupTransfer?
-    public var piece: [UInt8] = []
+    package var generations: [Generation] = []
+    package var transfer: BackupTransfer?
+    package var piece: [UInt8] = []
     /// The generation that the replaced keychain became; 0 where nothing was replaced.
-    public var replaced = 0
+    package var replaced = 0
     /// Records of a restored keychain that were set aside.
-    public var setAside = 0
+    package var setAside = 0
 
-    public init() {}
+    package init() {}
 }
 
 /// Tells a copy from one with a single changed bit. It has no key, and proves nothing against
-/// whoever changes both: what is sealed in the copy does.
-public struct BackupDigest: Sendable {
-    public static let byteCount = 32
+/// a program that changes both: what is sealed in the copy does.
+package struct BackupDigest: Sendable {
+    package static let byteCount = 32
     private var pieces: [UInt8] = []
     private var total: UInt64 = 0
 
-    public init() {}
+    package init() {}
 
     /// Pieces in their order, each of `Safekeeping.pieceBytes` but the last.
-    public mutating func add(_ piece: [UInt8]) {
+    package mutating func add(_ piece: [UInt8]) {
         pieces += KeyedHash.fingerprint(piece)
         total += UInt64(clamping: piece.count)
     }
 
-    public var bytes: [UInt8] {
+    package var bytes: [UInt8] {
         let length = (0..<8).map { UInt8(truncatingIfNeeded: total >> (8 * UInt64(clamping: $0))) }
         return KeyedHash.fingerprint(length + pieces)
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What a user can say to a program that asks for an item of another one.
-public enum TrustChoice: String, Sendable, Hashable, CaseIterable {
+package enum TrustChoice: String, Sendable, Hashable, CaseIterable {
     case deny
     /// For this request.
     case once

@@ -9,7 +9,7 @@ public struct Caller: Sendable, Equatable {
         case unit(String)
         /// An executable that only root can change.
         case trustedExecutable(String)
-        /// An executable that somebody else than root could have changed.
+        /// An executable that a user other than root could have changed.
         case executable(String)
         /// It could not be established, or changed while the request was under way.
         case unknown
@@ -39,7 +39,8 @@ public struct Caller: Sendable, Equatable {
     /// In order; the first is the default for new items.
     public let accessGroups: [String]
     /// logind's name of the login that shows windows to the user of a program that runs in it, or
-    /// in no login but under its user's service manager. Where he is asked, and nothing else.
+    /// in no login but under its user's service manager. Decides where the user is asked, and
+    /// nothing else.
     public let display: String?
 
     public init(
@@ -56,8 +57,8 @@ public struct Caller: Sendable, Equatable {
         self.display = display
     }
 
-    /// Whether it is the machine's own: root's, or named by the kernel whoever its user is. A path
-    /// does not do, nor a snap: every user starts those with what he likes.
+    /// Whether it is the machine's own: root's, or named by the kernel for any user. A path
+    /// does not do, nor a snap: every user starts those with what they like.
     public var isOfMachine: Bool {
         switch identity {
         case .unit: true

@@ -89,7 +89,7 @@ public struct FoundItem: Sendable, Equatable {
     public let attributes: Attributes
     public let accessControl: ItemAccessControl
     /// The programs it lets in beside its groups; nil where it has no list, or the asker is one of
-    /// them himself.
+    /// them.
     public let trusted: TrustList?
     /// The keychain that it lies in, where the query named none; nil is the login keychain.
     public var keychain: String?

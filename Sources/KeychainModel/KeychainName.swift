@@ -4,7 +4,7 @@
 /// 64, not beginning with a dot.
 public struct KeychainName: Sendable, Hashable, CustomStringConvertible {
     public static let login = KeychainName(verified: "login")
-    /// The machine's, whoever says it: root's keychain for services.
+    /// The machine's, for every user: root's keychain for services.
     public static let system = KeychainName(verified: "system")
     public static let longest = 64
 

@@ -90,7 +90,7 @@ extension KeychainSettings {
             locksOnSleep: bytes[0] & 1 != 0, locksWithScreen: bytes[0] & 2 != 0)
     }
 
-    /// What binds nobody.
+    /// Bounds that allow every setting.
     public static let loosest = KeychainSettings(locksOnSleep: false, locksWithScreen: false)
     /// For settings that can't be believed.
     public static let strictest = KeychainSettings(lockAfterIdle: 60, lockAfter: 3600)

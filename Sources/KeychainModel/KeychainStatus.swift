@@ -18,7 +18,7 @@ public struct KeychainStatus: Sendable, Equatable {
     public var isProvisional = false
     /// A new password opens it beside the old one, until a login has proved it.
     public var hasPendingPassword = false
-    /// Why it is locked although somebody logged in, where the service knows.
+    /// Why it is locked although the user logged in, where the service knows.
     public var lockReason: LockReason
     public var itemCount: Int
     /// Records that were met and did not open, since the file was opened.

@@ -18,7 +18,7 @@ public enum ProgramStrength: UInt8, Sendable, Hashable, Comparable {
 }
 
 extension Caller.Identity {
-    /// nil where nobody knows which program it is.
+    /// nil where it is unknown which program it is.
     public var strength: ProgramStrength? {
         switch self {
         // A snap's file is root's, and every program of its user starts it with what it likes.
@@ -31,8 +31,8 @@ extension Caller.Identity {
     }
 }
 
-/// Programs that become whatever they are given: their name is that of every script and program that
-/// they run.
+/// Programs that become whatever they are given: their name is that of every script and program
+/// that they run.
 public enum Interpreters {
     private static let names: Set<String> = [
         "sh", "ash", "bash", "busybox", "dash", "deno", "dotnet", "elvish", "emacs", "erl",

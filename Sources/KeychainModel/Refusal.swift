@@ -12,15 +12,15 @@ public enum Refusal: UInt32, Error, Sendable, CaseIterable {
     // The item.
     case notFound = 10
     case duplicate = 11
-    /// The secrets of all passwords were asked for, and one of them needs a proof: references are to
-    /// be asked for, then the secrets of those that are wanted.
+    /// The secrets of all passwords were asked for, and one of them needs a proof: references are
+    /// to be asked for, then the secrets of those that are wanted.
     case needsProofOfEach = 12
     // The caller.
     /// The caller has no access group, or not the one it named.
     case notEntitled = 20
     case authenticationFailed = 21
     case cancelled = 22
-    /// The question could not be asked: nobody there, or not allowed to ask.
+    /// The question could not be asked: no user there, or not allowed to ask.
     case interactionNotAllowed = 23
     /// A key of the class is not there: the keychain is locked.
     case locked = 24

@@ -6,7 +6,7 @@ public struct TrustedApplication: Sendable, Hashable {
     public let identity: String
     /// How well the name was guarded when it was listed: a bearer that is guarded less is another.
     public let strength: ProgramStrength
-    /// The application identifier of the program that listed it; nil: the user, when he was asked.
+    /// The application identifier of the program that listed it; nil: the user, when asked.
     public let listedBy: String?
     /// Seconds since 2001.
     public let listedAt: Double
@@ -24,8 +24,8 @@ public struct TrustedApplication: Sendable, Hashable {
     }
 }
 
-/// The trusted applications of an item (`SecAccess`). An item that has a list, be it an empty one, is
-/// one that its user lets programs ask for.
+/// The trusted applications of an item (`SecAccess`). An item that has a list, be it an empty one,
+/// is one that its user lets programs ask for.
 public struct TrustList: Sendable, Hashable {
     /// In the order of their identities, each once.
     public private(set) var applications: [TrustedApplication]
@@ -61,7 +61,7 @@ public struct TrustList: Sendable, Hashable {
     }
 }
 
-/// A program as somebody names it who wants it listed.
+/// A program as it is named by the one that wants it listed.
 public enum NamedProgram: Sendable, Hashable {
     /// The program that says so.
     case own
@@ -73,6 +73,6 @@ public enum TrustChange: Sendable, Hashable {
     case replace([NamedProgram])
     case add([NamedProgram])
     case remove([String])
-    /// No list at all: nobody else is let in, and nobody may ask.
+    /// No list at all: no other program is let in, and none may ask.
     case reset
 }

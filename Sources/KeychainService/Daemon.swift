@@ -1,39 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Foundation
-public import KeychainModel
-public import LocalSocket
+package import KeychainModel
+package import LocalSocket
 internal import LoginManager
-public import Secrets
+package import Secrets
 internal import Synchronization
 
 /// Where a daemon keeps what, and whom it listens to.
-public struct DaemonPlan: Sendable {
-    public var stateFolder: String
-    public var runtimeFolder: String
+package struct DaemonPlan: Sendable {
+    package var stateFolder: String
+    package var runtimeFolder: String
     /// The vault key, where the service manager kept it for us.
-    public var vaultKey: Descriptor?
-    public var requests: Listener
-    public var logins: Listener
-    public var offers: Listener
-    public var authenticationProgram: String
-    public var prompterProgram: String
+    package var vaultKey: Descriptor?
+    package var requests: Listener
+    package var logins: Listener
+    package var offers: Listener
+    package var authenticationProgram: String
+    package var prompterProgram: String
     /// nil where the machine does without.
-    public var tpmProgram: String?
-    public var securityKeyProgram: String?
+    package var tpmProgram: String?
+    package var securityKeyProgram: String?
     /// Secrets that the service was given when it was started, by their names.
-    public var credentials: [String: HeldSecret]
-    public var accountName: @Sendable (UInt32) -> String?
-    /// Names of all groups of an account; nil where nobody can say.
-    public var accountGroups: @Sendable (String) -> [String]?
-    public var groupName: @Sendable (UInt32) -> String?
+    package var credentials: [String: HeldSecret]
+    package var accountName: @Sendable (UInt32) -> String?
+    /// Names of all groups of an account; nil where that can't be told.
+    package var accountGroups: @Sendable (String) -> [String]?
+    package var groupName: @Sendable (UInt32) -> String?
     /// Whether an account takes no password.
-    public var hasEmptyPassword: @Sendable (String) -> Bool
-    public var policy: PolicyInForce
+    package var hasEmptyPassword: @Sendable (String) -> Bool
+    package var policy: PolicyInForce
     /// What closes every keychain at least.
-    public var bounds: @Sendable () -> KeychainSettings
-    public var log: @Sendable (String) -> Void
+    package var bounds: @Sendable () -> KeychainSettings
+    package var log: @Sendable (String) -> Void
 
-    public init(
+    package init(
         stateFolder: String, runtimeFolder: String, vaultKey: Descriptor?, requests: Listener,
         logins: Listener, offers: Listener, authenticationProgram: String, prompterProgram: String,
         tpmProgram: String?, securityKeyProgram: String?, credentials: [String: HeldSecret],
@@ -75,7 +75,7 @@ extension DaemonPlan {
 }
 
 /// The whole service of a machine, put together.
-public final class Daemon: Sendable {
+package final class Daemon: Sendable {
     /// How often logins that ended without saying so are looked for.
     private static let sweepSeconds = 2
     static let stateFolderMode: UInt32 = 0o711
@@ -93,7 +93,7 @@ public final class Daemon: Sendable {
     private let protectors: Protectors
     private let watches = Mutex<[@Sendable () -> Void]>([])
 
-    public init(_ plan: DaemonPlan) throws {
+    package init(_ plan: DaemonPlan) throws {
         self.plan = plan.withoutVaultKey
         let state = plan.stateFolder
         try PrivateFile.folder(state, mode: Self.stateFolderMode)
@@ -174,7 +174,7 @@ public final class Daemon: Sendable {
         self.audit = audit
     }
 
-    /// There from the start, like the login keychain for whoever logs in.
+    /// There from the start, like the login keychain for a user who logs in.
     private func makeSystemKeychain() {
         guard !folder.exists(.system, of: 0) else { return }
         do throws(Refusal) { try protectors.create(.system, of: 0, password: nil) } catch {
@@ -183,12 +183,12 @@ public final class Daemon: Sendable {
     }
 
     /// What else is to be done every few seconds while it runs.
-    public func watch(_ work: @escaping @Sendable () -> Void) {
+    package func watch(_ work: @escaping @Sendable () -> Void) {
         watches.withLock { $0.append(work) }
     }
 
     /// Serves until `stop` is called.
-    public func run() {
+    package func run() {
         makeSystemKeychain()
         let sweep = DispatchSource.makeTimerSource(queue: .global())
         sweep.schedule(
@@ -203,7 +203,7 @@ public final class Daemon: Sendable {
         }
         sweep.resume()
         defer { sweep.cancel() }
-        // Nobody waits for it to end: it waits for others.
+        // Nothing waits for it to end: it waits for others.
         Thread { [locking] in LoginManagerWatch { locking.handle($0) }.run() }.start()
         let servers = DispatchGroup()
         for serve in [requests.run, logins.run, offers.run] {
@@ -218,7 +218,7 @@ public final class Daemon: Sendable {
         audit.finish()
     }
 
-    public func stop() {
+    package func stop() {
         plan.requests.shutDown()
         plan.logins.shutDown()
         plan.offers.shutDown()

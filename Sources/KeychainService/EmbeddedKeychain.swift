@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import AccessControl
 internal import Foundation
-public import KeychainMessages
-public import KeychainModel
+package import KeychainMessages
+package import KeychainModel
 internal import LocalSocket
 
 /// The whole service in the calling process, on keychains in a folder of its user's.
 ///
 /// The checks are the daemon's, and guard against mistakes; against the process itself they can't.
-public final class EmbeddedKeychain: KeychainEndpoint {
+package final class EmbeddedKeychain: KeychainEndpoint {
     private let service: KeychainService
     private let asker: OwnProcess
     private let folder: KeychainFolder
@@ -16,7 +16,7 @@ public final class EmbeddedKeychain: KeychainEndpoint {
 
     /// `groups` come after the program's own; where there are any, the first of them is the default
     /// for new items.
-    public init(home: String, groups: [String]) throws(Refusal) {
+    package init(home: String, groups: [String]) throws(Refusal) {
         let user = geteuid()
         let account = NSUserName()
         folder = KeychainFolder(
@@ -38,7 +38,7 @@ public final class EmbeddedKeychain: KeychainEndpoint {
     }
 
     /// The user's terminal is the program's own here: a question is cancelled there.
-    public func answer(
+    package func answer(
         _ request: Request, in context: AuthenticationContext?, cancellation: Cancellation?
     ) throws(Refusal) -> Answer {
         try makeLoginKeychain(for: request)
@@ -96,7 +96,7 @@ private struct OwnProcess: Asker {
     }
 
     let notes = RequestNotes()
-    /// Policies are the administrator's, who has none where his package is not installed.
+    /// Policies are the administrator's, who has none where this package is not installed.
     func policyFacts(_ asked: AskedFacts) -> PolicyFacts { PolicyFacts() }
     func reach(
         _ policy: CompiledPolicy, for operation: PolicyOperation, byNameAlone: Bool

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Dispatch
 public import Foundation
-public import KeychainEndpoints
-public import KeychainMessages
+internal import KeychainEndpoints
+package import KeychainMessages
 internal import KeychainModel
 internal import Secrets
 // Its names come with this module, as by the headers of Apple's.
@@ -50,8 +50,8 @@ open class LAContext: NSObject, @unchecked Sendable {
         set { state.withLock { $0.authentication?.mayInteract = !newValue } }
     }
 
-    /// Seconds for which an unlock of the device by biometry counts, 0 to 300. PAM does not tell how
-    /// a session was unlocked, so that none counts here.
+    /// Seconds for which an unlock of the device by biometry counts, 0 to 300. PAM does not tell
+    /// how a session was unlocked, so that none counts here.
     open var touchIDAuthenticationAllowableReuseDuration: TimeInterval {
         get { state.withLock { $0.reuseDuration } }
         set {
@@ -71,9 +71,10 @@ open class LAContext: NSObject, @unchecked Sendable {
     }
 
     /// Whether the user could be asked for what the policy needs, on this machine and as it is set
-    /// up; asks nobody.
+    /// up; asks nothing.
     open func canEvaluatePolicy(_ policy: LAPolicy, error: NSErrorPointer) -> Bool {
         let problem = obstacle(to: policy, mustAsk: true)
+        // Safe: the caller's own place for an error, nil where none is wanted.
         if let problem { unsafe error?.pointee = problem as NSError }
         return problem == nil
     }
@@ -141,7 +142,7 @@ open class LAContext: NSObject, @unchecked Sendable {
             return (state.authentication, state.waiting)
         }
         for cancellation in waiting { cancellation.cancel() }
-        // A context that nothing was asked in is known to nobody.
+        // A context that nothing was asked in is unknown to the service.
         guard let context, wasUsed.withLock({ $0 }) else { return }
         _ = try? KeychainEndpointChoice.current().answer(.endContext, in: context)
     }
@@ -176,7 +177,7 @@ open class LAContext: NSObject, @unchecked Sendable {
 public typealias NSErrorPointer = UnsafeMutablePointer<NSError?>?
 
 extension LAContext: AuthenticationContextCarrier {
-    public var authentication: AuthenticationContext? {
+    package var authentication: AuthenticationContext? {
         wasUsed.withLock { $0 = true }
         return state.withLock { $0.authentication }
     }

@@ -2,9 +2,9 @@
 
 /// A listening socket whose name is no file's: no other process can take the name while one holds
 /// it.
-public enum AbstractSocket {
+package enum AbstractSocket {
     /// The process that listens there, by the kernel's word; nil without one that is alive.
-    public static func listener(_ name: String) -> PeerCredentials? {
+    package static func listener(_ name: String) -> PeerCredentials? {
         guard let descriptor = try? SocketAddress.connect(abstract: name),
             let peer = try? PeerCredentials(of: descriptor),
             // Another process may hold the socket of one that has ended, whose number is free.

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
-public import Secrets
+package import Secrets
 
 /// A child that is given one secret, gives one back, and ends.
-public struct ChildExchange: Sendable {
+package struct ChildExchange: Sendable {
     /// nil when it was ended at the deadline, or by a signal.
-    public let code: Int32?
+    package let code: Int32?
     /// What it gave back; nil where it had nothing to give.
-    public let answer: HeldSecret?
+    package let answer: HeldSecret?
 
     /// The descriptor that the child speaks on.
-    public static let descriptor: Int32 = 3
+    package static let descriptor: Int32 = 3
 
     /// Runs the program with no terminal and no environment. `question` has at most
     /// `ConversationChannel.longestAnswer` bytes, and so has the answer.
-    public init(
+    package init(
         with executable: String, _ arguments: [String], question: HeldSecret,
         deadlineSeconds: Double
     ) throws(SocketError) {
@@ -46,22 +46,22 @@ public struct ChildExchange: Sendable {
 // MARK: The child's part
 
 /// Why a child gives nothing back: the code that it ends with.
-public struct ChildFailure: Error {
+package struct ChildFailure: Error {
     /// Where it could not even begin; no word of any program's.
     static let notBegun = ChildFailure(code: 125)
 
-    public let code: Int32
+    package let code: Int32
 
-    public init(code: Int32) { self.code = code }
+    package init(code: Int32) { self.code = code }
 }
 
 extension ChildExchange {
-    /// Whoever started it has asked already.
+    /// The process that started it has asked already.
     private static let questionSeconds = 5.0
 
-    /// Hardened, without an environment, and ended after so many seconds at the latest: one question,
-    /// its answer, and the end.
-    public static func answer(
+    /// Hardened, without an environment, and ended after so many seconds at the latest: one
+    /// question, its answer, and the end.
+    package static func answer(
         within longestLife: UInt32, _ answer: (HeldSecret) throws(ChildFailure) -> HeldSecret
     ) -> Never {
         clearenv()

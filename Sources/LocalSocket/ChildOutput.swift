@@ -2,17 +2,17 @@
 internal import Glibc
 
 /// What a child has to say, for those that say it all and end.
-public struct ChildOutput: Sendable {
+package struct ChildOutput: Sendable {
     /// nil when it was ended at the deadline.
-    public let status: ExitStatus?
-    public let bytes: [UInt8]
+    package let status: ExitStatus?
+    package let bytes: [UInt8]
 
     /// The descriptor that the child writes to.
-    public static let descriptor: Int32 = 3
+    package static let descriptor: Int32 = 3
 
-    /// Runs the program with no terminal and no environment. Whoever says more than `limit` bytes is
-    /// ended, and nothing of it is believed.
-    public init(
+    /// Runs the program with no terminal and no environment. A program that says more than `limit`
+    /// bytes is ended, and nothing of it is believed.
+    package init(
         of executable: String, _ arguments: [String], limit: Int, deadlineSeconds: Double
     ) throws(SocketError) {
         var ends: [Int32] = [-1, -1]

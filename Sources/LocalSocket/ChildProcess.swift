@@ -4,25 +4,25 @@ internal import Glibc
 internal import Synchronization
 
 /// How a child ended.
-public struct ExitStatus: Sendable, Equatable {
+package struct ExitStatus: Sendable, Equatable {
     /// nil when a signal ended it.
-    public let code: Int32?
-    public var isSuccess: Bool { code == 0 }
+    package let code: Int32?
+    package var isSuccess: Bool { code == 0 }
 }
 
 /// A program that was started with exactly the descriptors it was given, and ends with its parent.
-/// It has the rights of whoever started its parent, not those of a setgid parent.
+/// It has the rights of the user who started its parent, not those of a setgid parent.
 ///
 /// "Parent" is the thread that started it: the kernel ends the child when that thread ends.
-public final class ChildProcess: Sendable {
-    public let id: Int32
+package final class ChildProcess: Sendable {
+    package let id: Int32
     private let pidfd: Descriptor
     /// One thread may wait for it while another ends it.
     private let status = Mutex<ExitStatus?>(nil)
 
-    /// Each `source` becomes the child's `target`. In a session of its own the child has no terminal,
-    /// and /dev/null as those standard descriptors that are not among the targets.
-    public init(
+    /// Each `source` becomes the child's `target`. In a session of its own the child has no
+    /// terminal, and /dev/null as those standard descriptors that are not among the targets.
+    package init(
         executable: String, arguments: [String], environment: [String],
         passing: [(source: Int32, target: Int32)], newSession: Bool
     ) throws(SocketError) {
@@ -51,7 +51,7 @@ public final class ChildProcess: Sendable {
     deinit { kill() }
 
     /// nil when it still runs at the deadline.
-    public func wait(deadlineSeconds: Double) -> ExitStatus? {
+    package func wait(deadlineSeconds: Double) -> ExitStatus? {
         if Wait.isReady(POLLIN, pidfd.number) { return reap() }
         let deadline = ContinuousClock.now + .seconds(deadlineSeconds)
         guard (try? Wait.until(POLLIN, pidfd.number, deadline: deadline)) != nil else {
@@ -61,7 +61,7 @@ public final class ChildProcess: Sendable {
     }
 
     /// Ends it at once, by its descriptor: never another process that got its number.
-    public func kill() {
+    package func kill() {
         _ = kc_pidfd_kill(pidfd.number, SIGKILL)
         _ = reap()
     }

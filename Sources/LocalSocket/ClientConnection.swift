@@ -4,16 +4,16 @@ internal import Glibc
 internal import Secrets
 
 /// A program's end of a connection to the daemon.
-public final class ClientConnection: @unchecked Sendable {
+package final class ClientConnection: @unchecked Sendable {
     private static let connectSeconds = 2.0
 
-    public let serverUser: UInt32
+    package let serverUser: UInt32
     private let descriptor: Descriptor
     private let stream: FrameStream
     private let maker = getpid()
 
     /// Where `requiredPeer` is given the server must run as that user.
-    public init(path: String, requiredPeer: UInt32?) throws(SocketError) {
+    package init(path: String, requiredPeer: UInt32?) throws(SocketError) {
         let deadline = ContinuousClock.now + .seconds(Self.connectSeconds)
         let ourselves = kc_own_credentials()
         descriptor = try SocketAddress.connect(path, deadline)
@@ -26,9 +26,9 @@ public final class ClientConnection: @unchecked Sendable {
             nonce: Array(hello.dropFirst(ServerConnection.helloMagic.count)))
     }
 
-    public func send(_ frame: Frame) throws(SocketError) { try stream.send(frame) }
+    package func send(_ frame: Frame) throws(SocketError) { try stream.send(frame) }
 
-    public func receive(
+    package func receive(
         _ limits: FrameLimits, deadlineSeconds: Double?
     ) throws(SocketError) -> Frame {
         try stream.receive(
@@ -36,12 +36,12 @@ public final class ClientConnection: @unchecked Sendable {
     }
 
     /// False after a fork: the daemon listens only to the process that connected.
-    public var belongsToThisProcess: Bool { getpid() == maker }
+    package var belongsToThisProcess: Bool { getpid() == maker }
 
     /// Ends the connection, also for a thread that waits on it.
-    public func shutDown() { _ = Glibc.shutdown(descriptor.number, Int32(SHUT_RDWR)) }
+    package func shutDown() { _ = Glibc.shutdown(descriptor.number, Int32(SHUT_RDWR)) }
 
-    public func peerHungUp() -> Bool { kc_hung_up(descriptor.number) != 0 }
+    package func peerHungUp() -> Bool { kc_hung_up(descriptor.number) != 0 }
 
     private static func hello(
         _ descriptor: Descriptor, _ deadline: ContinuousClock.Instant

@@ -2,9 +2,9 @@
 internal import Glibc
 
 /// The terminal that this process belongs to.
-public enum ControllingTerminal {
+package enum ControllingTerminal {
     /// Whether there is one that can be opened.
-    public static var exists: Bool {
+    package static var exists: Bool {
         // Safe: opens and closes a descriptor of its own.
         let terminal = unsafe open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
         guard terminal >= 0 else { return false }

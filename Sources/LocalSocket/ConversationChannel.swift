@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CLinux
 internal import Glibc
-public import Secrets
+package import Secrets
 
 /// How a PAM conversation ended.
-public enum ConversationOutcome: UInt8, Sendable {
+package enum ConversationOutcome: UInt8, Sendable {
     case success = 0
     case failed = 1
     case cancelled = 2
@@ -13,11 +13,11 @@ public enum ConversationOutcome: UInt8, Sendable {
     case accountRefused = 4
     case tooManyTries = 5
 
-    /// What `keychain-auth` ends with besides, for whoever has not the channel. No PAM module that
+    /// What `keychain-auth` ends with besides, for a reader without the channel. No PAM module that
     /// ends the process by itself says one of these by mistake: 0 least of all.
-    public var exitStatus: Int32 { Self.firstStatus + Int32(rawValue) }
+    package var exitStatus: Int32 { Self.firstStatus + Int32(rawValue) }
 
-    public init?(exitStatus: Int32) {
+    package init?(exitStatus: Int32) {
         guard let value = UInt8(exactly: exitStatus - Self.firstStatus) else { return nil }
         self.init(rawValue: value)
     }
@@ -26,7 +26,7 @@ public enum ConversationOutcome: UInt8, Sendable {
 }
 
 /// What the two ends of a PAM conversation say to each other.
-public enum ConversationMessage: Sendable {
+package enum ConversationMessage: Sendable {
     case askHidden(String)
     case askVisible(String)
     case info(String)
@@ -38,17 +38,17 @@ public enum ConversationMessage: Sendable {
     case finished(ConversationOutcome)
 }
 
-/// Carries a PAM conversation between `keychain-auth` and whoever shows it. One datagram a message:
-/// a byte that says which, then text or an answer.
-public final class ConversationChannel: Sendable {
-    public static let longestText = 4096
-    public static let longestAnswer = 1023
+/// Carries a PAM conversation between `keychain-auth` and the program that shows it. One datagram a
+/// message: a byte that says which, then text or an answer.
+package final class ConversationChannel: Sendable {
+    package static let longestText = 4096
+    package static let longestAnswer = 1023
     private static let sendSeconds = 5.0
 
-    public let descriptor: Descriptor
-    public init(_ descriptor: Descriptor) { self.descriptor = descriptor }
+    package let descriptor: Descriptor
+    package init(_ descriptor: Descriptor) { self.descriptor = descriptor }
 
-    public static func pair() throws(SocketError) -> (ConversationChannel, ConversationChannel) {
+    package static func pair() throws(SocketError) -> (ConversationChannel, ConversationChannel) {
         var numbers: [Int32] = [-1, -1]
         // Safe: the kernel writes two numbers.
         let type = Int32(SOCK_SEQPACKET.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
@@ -59,10 +59,10 @@ public final class ConversationChannel: Sendable {
         )
     }
 
-    /// Ends the conversation for both sides, whoever else has a copy of the other end.
-    public func hangUp() { _ = shutdown(descriptor.number, Int32(SHUT_RDWR)) }
+    /// Ends the conversation for both sides, whichever processes have copies of the other end.
+    package func hangUp() { _ = shutdown(descriptor.number, Int32(SHUT_RDWR)) }
 
-    public func send(_ message: ConversationMessage) throws(SocketError) {
+    package func send(_ message: ConversationMessage) throws(SocketError) {
         switch message {
         case .askHidden(let text): try send(1, text)
         case .askVisible(let text): try send(2, text)
@@ -79,7 +79,7 @@ public final class ConversationChannel: Sendable {
     }
 
     /// `.closed` when the other end has gone.
-    public func receive(deadlineSeconds: Double?) throws(SocketError) -> ConversationMessage {
+    package func receive(deadlineSeconds: Double?) throws(SocketError) -> ConversationMessage {
         let deadline = deadlineSeconds.map { ContinuousClock.now + .seconds($0) }
         try Wait.until(POLLIN, descriptor.number, deadline: deadline)
         var buffer = SecretBytes(count: Self.longestText + 2) { (_: inout MutableRawSpan) in }

@@ -2,8 +2,8 @@
 internal import Glibc
 
 /// The other end of `ChildOutput`: what the child says.
-public enum DescriptorOutput {
-    public static func write(_ bytes: [UInt8]) throws(SocketError) {
+package enum DescriptorOutput {
+    package static func write(_ bytes: [UInt8]) throws(SocketError) {
         var rest = bytes[...]
         while !rest.isEmpty {
             // Safe: writes the borrowed bytes.

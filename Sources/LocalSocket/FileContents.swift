@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
 
-/// A file that somebody wrote, with what the kernel says of it; both of one descriptor.
-public struct FileContents: Sendable {
-    public enum Kind: Sendable { case regular, null, other }
+/// A file that any user may have written, with what the kernel says of it; both of one descriptor.
+package struct FileContents: Sendable {
+    package enum Kind: Sendable { case regular, null, other }
 
-    public let kind: Kind
-    public let owner: UInt32
-    public let mode: UInt32
-    public let links: UInt64
+    package let kind: Kind
+    package let owner: UInt32
+    package let mode: UInt32
+    package let links: UInt64
     /// At most one byte more than the limit, so that a longer file shows.
-    public let bytes: [UInt8]
+    package let bytes: [UInt8]
 
     /// Waits for nothing, whatever the path leads to.
-    public init(
+    package init(
         reading path: String, limit: Int, followingLinks: Bool
     ) throws(SocketError) {
         let follow = followingLinks ? 0 : O_NOFOLLOW
@@ -57,9 +57,9 @@ public struct FileContents: Sendable {
         return contents
     }
 
-    /// Whether a folder and all above it belong to root, are no links, and nobody else can write
+    /// Whether a folder and all above it belong to root, are no links, and no other user can write
     /// to them; else the first that is not so.
-    public static func untrustedFolder(from path: String) -> String? {
+    package static func untrustedFolder(from path: String) -> String? {
         var path = path
         while true {
             var status = stat()

@@ -2,12 +2,12 @@
 internal import Glibc
 
 /// Which file a path leads to, whatever it is called. Links are not followed.
-public struct FilePlace: Equatable, Sendable {
+package struct FilePlace: Equatable, Sendable {
     private let device: UInt64
     private let inode: UInt64
 
     /// nil where there is nothing.
-    public init?(_ path: String) {
+    package init?(_ path: String) {
         var status = stat()
         // Safe: the structure is this function's own.
         guard unsafe lstat(path, &status) == 0 else { return nil }

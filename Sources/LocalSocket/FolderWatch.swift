@@ -3,7 +3,7 @@ internal import Glibc
 
 /// Says when something in some folders changes, by inotify. A folder that is not there yet is
 /// waited for in the nearest one above it.
-public struct FolderWatch: Sendable {
+package struct FolderWatch: Sendable {
     private static let changes = UInt32(
         IN_CLOSE_WRITE | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ATTRIB
             | IN_DELETE_SELF | IN_MOVE_SELF)
@@ -12,7 +12,7 @@ public struct FolderWatch: Sendable {
     private let descriptor: Descriptor
     private let folders: [String]
 
-    public init(_ folders: [String]) throws(SocketError) {
+    package init(_ folders: [String]) throws(SocketError) {
         let number = inotify_init1(Int32(IN_CLOEXEC))
         guard number >= 0 else { throw .system(errno) }
         descriptor = Descriptor(owning: number)
@@ -21,7 +21,7 @@ public struct FolderWatch: Sendable {
     }
 
     /// Returns after a change; also after one beside a folder that is waited for.
-    public func wait() throws(SocketError) {
+    package func wait() throws(SocketError) {
         // Which names it was about is of no interest.
         var events = [UInt8](repeating: 0, count: 4_096)
         // Safe: reads at most the array's length.

@@ -25,7 +25,7 @@ final class FrameStream {
     private var start = 0
     private var end = 0
 
-    /// Where a sender is named, nobody else may speak on the socket.
+    /// Where a sender is named, no other process may speak on the socket.
     init(
         _ descriptor: Descriptor, sender: PeerCredentials?, ourselves: kc_sender? = nil,
         nonce: [UInt8], patience: Duration = patience
@@ -37,7 +37,7 @@ final class FrameStream {
         self.patience = patience
     }
 
-    /// Whether the sender has said something that nobody has heard yet.
+    /// Whether the sender has said something that was not read yet.
     var hasUnread: Bool { start < end || Wait.isReady(POLLIN, descriptor.number) }
 
     func send(_ frame: Frame) throws(SocketError) {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
 
-/// A program that the administrator installed: nobody but root could have changed it or put
+/// A program that the administrator installed: root alone could have changed it or put
 /// another in its place.
-public enum InstalledProgram {
+package enum InstalledProgram {
     /// Whether the file and every folder above it are root's and closed to all others.
-    public static func isTrusted(_ path: String) -> Bool {
+    package static func isTrusted(_ path: String) -> Bool {
         facts(path).map(TrustedPath.isTrusted) ?? false
     }
 
     /// The group that a trusted setgid program takes; nil when it is no such program.
-    public static func setgidGroup(_ path: String) -> UInt32? {
+    package static func setgidGroup(_ path: String) -> UInt32? {
         guard isTrusted(path), let status = status(path),
             status.st_mode & S_ISGID != 0, status.st_gid != 0
         else { return nil }
@@ -18,13 +18,13 @@ public enum InstalledProgram {
     }
 
     /// The program of this very process.
-    public static func ownPath() -> String? {
+    package static func ownPath() -> String? {
         PinnedProcess(pid: getpid(), pidfd: nil)?.executable()?.path
     }
 
-    /// The file that a path leads to, as the kernel names it for a program that runs from there; nil
-    /// where there is no regular file.
-    public static func resolved(_ path: String) -> String? {
+    /// The file that a path leads to, as the kernel names it for a program that runs from there;
+    /// nil where there is no regular file.
+    package static func resolved(_ path: String) -> String? {
         guard path.hasPrefix("/"), path.utf8.count <= Int(PATH_MAX) else { return nil }
         // Safe: the text is borrowed for the call; what comes back is freed here.
         guard let found = unsafe realpath(path, nil) else { return nil }
@@ -36,7 +36,7 @@ public enum InstalledProgram {
     }
 
     /// A sibling in the same installation: `relative` counts from the folder of this program.
-    public static func sibling(_ relative: String) -> String? {
+    package static func sibling(_ relative: String) -> String? {
         guard let own = ownPath(), let slash = own.lastIndex(of: "/") else { return nil }
         var parts = own[..<slash].split(separator: "/").map(String.init)
         for part in relative.split(separator: "/") {

@@ -2,9 +2,9 @@
 internal import Glibc
 
 /// Small files in which the kernel says something.
-public enum KernelFile {
+package enum KernelFile {
     /// At most `limit` bytes from the beginning; nil when it can't be read.
-    public static func read(_ path: String, limit: Int) -> [UInt8]? {
+    package static func read(_ path: String, limit: Int) -> [UInt8]? {
         // Safe: the descriptor is closed on every path, the buffer has `limit` bytes.
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }

@@ -4,7 +4,7 @@ internal import Glibc
 internal import Synchronization
 
 /// A socket that programs connect to.
-public final class Listener: Sendable {
+package final class Listener: Sendable {
     private static let backlog: Int32 = 256
     /// How long to wait where nothing but patience helps.
     private static let pause: UInt32 = 50_000
@@ -15,15 +15,16 @@ public final class Listener: Sendable {
     private let bound: (path: String, file: FileIdentity)?
     private let isShutDown = Mutex(false)
 
-    /// Binds the path, whose folder must exist. A socket that nobody listens on any more is
+    /// Binds the path, whose folder must exist. A socket without a listener is
     /// replaced; one that is in use is not, nor anything that is no socket.
     ///
     /// The socket appears under its name when it already listens and has its mode.
-    public init(path: String, mode: UInt32) throws(SocketError) {
+    package init(path: String, mode: UInt32) throws(SocketError) {
         descriptor = try SocketAddress.make()
         wake = try Self.makeWake()
         let temporary = path + ".\(getpid())"
         // Left by a process of our number that was killed.
+        // Safe: Swift's text is passed with a zero at its end, for the call alone.
         if FileIdentity(socket: temporary) != nil { _ = unsafe unlink(temporary) }
         try Self.bind(descriptor, to: temporary, mode: mode)
         guard let file = FileIdentity(socket: temporary) else { throw .system(ENOENT) }
@@ -36,8 +37,8 @@ public final class Listener: Sendable {
         }
     }
 
-    /// Takes over a socket that somebody else made, such as systemd.
-    public init(inherited number: Int32) {
+    /// Takes over a socket that another process made, such as systemd.
+    package init(inherited number: Int32) {
         descriptor = Descriptor(owning: number)
         _ = fcntl(number, F_SETFD, FD_CLOEXEC)
         // Without a descriptor for it nothing wakes accept(), which then ends with the process.
@@ -46,7 +47,7 @@ public final class Listener: Sendable {
     }
 
     /// The next connection. Throws `.closed` after `shutDown`.
-    public func accept() throws(SocketError) -> Descriptor {
+    package func accept() throws(SocketError) -> Descriptor {
         while true {
             let number = kc_accept(descriptor.number, wake.number)
             let error = errno
@@ -67,11 +68,11 @@ public final class Listener: Sendable {
         }
     }
 
-    /// Takes the path back and wakes `accept`. An inherited socket stays as it is: whoever made it
-    /// may give it to our successor.
-    public func shutDown() {
-        // First, since the process may end as soon as `accept` does. Safe: the name of a socket that
-        // is still ours.
+    /// Takes the path back and wakes `accept`. An inherited socket stays as it is: the process that
+    /// made it may give it to our successor.
+    package func shutDown() {
+        // First, since the process may end as soon as `accept` does. Safe: the name of a socket
+        // that is still ours.
         if let bound, FileIdentity(socket: bound.path) == bound.file {
             _ = unsafe unlink(bound.path)
         }
@@ -117,7 +118,7 @@ public final class Listener: Sendable {
         throw .addressInUse
     }
 
-    /// Whether nobody listens. A full backlog, or a socket that is closed to us, is somebody's.
+    /// Whether there is no listener. A full backlog, or a socket that is closed to us, has one.
     private static func isDead(_ path: String) -> Bool {
         do {
             _ = try SocketAddress.connect(path, .now + .seconds(1))

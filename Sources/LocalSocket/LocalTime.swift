@@ -2,13 +2,13 @@
 internal import Glibc
 
 /// The wall clock as people here read it.
-public struct LocalTime: Sendable, Hashable {
+package struct LocalTime: Sendable, Hashable {
     /// Days since 1970-01-01.
-    public let day: Int32
-    public let hour: Int
-    public let minute: Int
+    package let day: Int32
+    package let hour: Int
+    package let minute: Int
 
-    public static var now: LocalTime {
+    package static var now: LocalTime {
         var seconds = time(nil)
         var parts = unsafe tm()
         // Safe: both structures are this function's own.

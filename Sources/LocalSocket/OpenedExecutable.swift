@@ -2,10 +2,10 @@
 internal import Glibc
 
 /// The file that a process runs, opened: whatever its path names by now.
-public struct OpenedExecutable: Sendable {
-    /// The same as long as nobody has written to the file.
-    public struct Version: Sendable, Hashable {
-        public let size: Int
+package struct OpenedExecutable: Sendable {
+    /// The same as long as the file is not written to.
+    package struct Version: Sendable, Hashable {
+        package let size: Int
         let device: UInt64
         let inode: UInt64
         let written: [Int]
@@ -16,7 +16,7 @@ public struct OpenedExecutable: Sendable {
     init(_ descriptor: Descriptor) { self.descriptor = descriptor }
 
     /// nil for what is no regular file.
-    public var version: Version? {
+    package var version: Version? {
         var status = stat()
         // Safe: the structure is this function's own.
         guard unsafe fstat(descriptor.number, &status) == 0, status.st_mode & S_IFMT == S_IFREG
@@ -31,7 +31,7 @@ public struct OpenedExecutable: Sendable {
     }
 
     /// Hands out what is in it, in order; false where it could not be read, or is longer.
-    public func read(upTo limit: Int, _ body: ([UInt8]) -> Void) -> Bool {
+    package func read(upTo limit: Int, _ body: ([UInt8]) -> Void) -> Bool {
         var offset = 0
         var piece = [UInt8](repeating: 0, count: 256 * 1024)
         while offset <= limit {

@@ -3,19 +3,19 @@ internal import CLinux
 internal import Glibc
 
 /// Who connected, as the kernel recorded it at that moment.
-public struct PeerCredentials: Sendable, Equatable {
-    public let pid: Int32
-    public let user: UInt32
-    public let group: UInt32
+package struct PeerCredentials: Sendable, Equatable {
+    package let pid: Int32
+    package let user: UInt32
+    package let group: UInt32
 
-    public init(pid: Int32, user: UInt32, group: UInt32) {
+    package init(pid: Int32, user: UInt32, group: UInt32) {
         self.pid = pid
         self.user = user
         self.group = group
     }
 
     /// Of the other end of a connected socket.
-    public init(of descriptor: Descriptor) throws(SocketError) {
+    package init(of descriptor: Descriptor) throws(SocketError) {
         var peer = kc_sender()
         // Safe: writes the structure it is given.
         guard unsafe kc_peer_credentials(descriptor.number, &peer) == 0 else {

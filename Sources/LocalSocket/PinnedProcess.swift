@@ -4,12 +4,12 @@ internal import Glibc
 internal import Synchronization
 
 /// The file a process runs.
-public struct ExecutableFacts: Sendable, Equatable {
-    public let path: String
-    public let device: UInt64
-    public let inode: UInt64
+package struct ExecutableFacts: Sendable, Equatable {
+    package let path: String
+    package let device: UInt64
+    package let inode: UInt64
 
-    public init(path: String, device: UInt64, inode: UInt64) {
+    package init(path: String, device: UInt64, inode: UInt64) {
         self.path = path
         self.device = device
         self.inode = inode
@@ -18,8 +18,8 @@ public struct ExecutableFacts: Sendable, Equatable {
 
 /// A process that stays the same one for as long as this value lives: its number may be given to
 /// another, this value never speaks of that other.
-public final class PinnedProcess: Sendable {
-    public let id: Int32
+package final class PinnedProcess: Sendable {
+    package let id: Int32
     private let pidfd: Descriptor
     /// Its folder under /proc, which stops answering when it ends.
     private let folder: Descriptor
@@ -27,7 +27,7 @@ public final class PinnedProcess: Sendable {
     private let start = Mutex<UInt64?>(nil)
 
     /// nil when the process is gone. Without a pidfd one is made.
-    public init?(pid: Int32, pidfd: Descriptor?) {
+    package init?(pid: Int32, pidfd: Descriptor?) {
         guard pid > 0 else { return nil }
         if let pidfd {
             self.pidfd = pidfd
@@ -36,6 +36,7 @@ public final class PinnedProcess: Sendable {
             guard made >= 0 else { return nil }
             self.pidfd = Descriptor(owning: made)
         }
+        // Safe: Swift's text is passed with a zero at its end, for the call alone.
         let opened = unsafe kc_open_folder("/proc/\(pid)")
         guard opened >= 0 else { return nil }
         folder = Descriptor(owning: opened)
@@ -44,14 +45,14 @@ public final class PinnedProcess: Sendable {
         guard isAlive else { return nil }
     }
 
-    public var isAlive: Bool {
+    package var isAlive: Bool {
         var item = pollfd(fd: pidfd.number, events: Int16(POLLIN), revents: 0)
         // Safe: one element, which is this function's own.
         return unsafe poll(&item, 1, 0) == 0
     }
 
     /// nil when it can't be read or the file was deleted.
-    public func executable() -> ExecutableFacts? {
+    package func executable() -> ExecutableFacts? {
         guard let path = link("exe"), path.hasPrefix("/"), !path.hasSuffix(" (deleted)"),
             let status = status(of: "exe", following: true)
         else { return nil }
@@ -60,7 +61,7 @@ public final class PinnedProcess: Sendable {
     }
 
     /// The same file, to be read.
-    public func openExecutable() -> OpenedExecutable? {
+    package func openExecutable() -> OpenedExecutable? {
         // Safe: opens below the pinned folder; the descriptor has an owner at once.
         let number = unsafe openat(folder.number, "exe", O_RDONLY | O_CLOEXEC | O_NOCTTY)
         guard number >= 0 else { return nil }
@@ -68,7 +69,7 @@ public final class PinnedProcess: Sendable {
     }
 
     /// Whether paths and process numbers mean the same to it as to us.
-    public func sharesOurNamespaces() -> Bool {
+    package func sharesOurNamespaces() -> Bool {
         ["ns/user", "ns/pid", "ns/mnt"].allSatisfy { name in
             guard let theirs = status(of: name, following: true) else { return false }
             return Self.ours[name] == theirs.st_ino
@@ -86,27 +87,27 @@ public final class PinnedProcess: Sendable {
     }()
 
     /// The lines of its control groups, at most 4 KiB.
-    public func cgroup() -> [UInt8]? { read("cgroup", limit: 4096) }
+    package func cgroup() -> [UInt8]? { read("cgroup", limit: 4096) }
 
     /// Clock ticks since boot; nil where it could not be read.
-    public var startTime: UInt64? {
+    package var startTime: UInt64? {
         start.withLock { start in
             if start == nil { start = status()?.startTime }
             return start
         }
     }
 
-    public func status() -> ProcessStatus? {
+    package func status() -> ProcessStatus? {
         read("stat", limit: 1024).flatMap(ProcessStatus.init)
     }
 
     /// Whether it may read from its controlling terminal; false without one.
-    public var isInForeground: Bool {
+    package var isInForeground: Bool {
         status().map { $0.ttyNumber != 0 && $0.foregroundGroup == $0.processGroup } ?? false
     }
 
     /// Its group and supplementary groups; nil when they can't be read, or don't fit.
-    public func groups() -> [UInt32]? {
+    package func groups() -> [UInt32]? {
         let limit = 64 * 1024
         guard let bytes = read("status", limit: limit), bytes.count < limit else { return nil }
         var groups: [UInt32] = []
@@ -123,7 +124,7 @@ public final class PinnedProcess: Sendable {
     }
 
     /// The kernel's audit session; nil where none was set.
-    public func auditSession() -> UInt32? {
+    package func auditSession() -> UInt32? {
         guard let text = read("sessionid", limit: 16),
             let number = UInt32(String(decoding: text, as: UTF8.self)), number != .max
         else { return nil }

@@ -3,12 +3,12 @@ internal import CLinux
 internal import Glibc
 
 extension PrivateFile {
-    public static let exists = EEXIST
-    public static let notAllowed = EACCES
+    package static let exists = EEXIST
+    package static let notAllowed = EACCES
 
     /// Gives a file that is whole its name, and makes that last. `EEXIST` where something has the
     /// name already and is not to be replaced.
-    public static func publish(
+    package static func publish(
         _ path: String, as target: String, replacing: Bool
     ) throws(SocketError) {
         // Safe: reads the paths.
@@ -23,7 +23,7 @@ extension PrivateFile {
     /// Puts a database's file in the place of one that can't be read, which stays under the name
     /// `aside`, its log beside it. At each moment there is a file at the path, and after a power cut
     /// too, where the file system exchanges two names in one step.
-    public static func replaceDatabase(
+    package static func replaceDatabase(
         _ path: String, with new: String, settingAside aside: String
     ) throws(SocketError) {
         // Safe: reads the paths.
@@ -42,7 +42,7 @@ extension PrivateFile {
 
     /// What is left of a database whose file is gone, or is about to be another: a new file of that
     /// name must not be read together with it.
-    public static func setLogsAside(of path: String, as aside: String) throws(SocketError) {
+    package static func setLogsAside(of path: String, as aside: String) throws(SocketError) {
         // Safe: reads the paths.
         for log in logs {
             guard unsafe link(path + log, aside + log) == 0 || errno == ENOENT else {
@@ -58,8 +58,8 @@ extension PrivateFile {
         try sync(folderOf: path)
     }
 
-    /// Removes a database's file that nobody uses any more.
-    public static func removeDatabase(_ path: String) {
+    /// Removes a database's file that is not used any more.
+    package static func removeDatabase(_ path: String) {
         // Safe: reads the paths.
         for ending in ["", "-wal", "-shm", "-journal"] { _ = unsafe unlink(path + ending) }
     }

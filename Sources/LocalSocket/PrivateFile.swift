@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CLinux
 internal import Glibc
-public import Secrets
+package import Secrets
 
-/// Small files that hold a key: one owner, one link, no rights for anybody else.
-public enum PrivateFile {
+/// Small files that hold a key: one owner, one link, no rights for other users.
+package enum PrivateFile {
     /// The `errno` of a file that is not there.
-    public static let notFound = ENOENT
-    public static let noSpace = ENOSPC
-    public static let readOnly = EROFS
+    package static let notFound = ENOENT
+    package static let noSpace = ENOSPC
+    package static let readOnly = EROFS
 
     private static let longestOverwritten = 1024 * 1024
 
     /// Refuses links, other people's files, and files that others may read.
-    public static func read(_ path: String, limit: Int) throws(SocketError) -> SecretBytes {
+    package static func read(_ path: String, limit: Int) throws(SocketError) -> SecretBytes {
         // Safe: the descriptor is closed on every path.
         let number = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
         guard number >= 0 else { throw .system(errno) }
@@ -35,7 +35,7 @@ public enum PrivateFile {
     }
 
     /// Makes the file whole or not at all; one that exists is not replaced (`EEXIST`).
-    public static func create(
+    package static func create(
         _ path: String, contents: borrowing SecretBytes
     ) throws(SocketError) {
         let temporary = path + ".new-\(getpid())-\(UInt32.random(in: 0...UInt32.max))"
@@ -58,7 +58,7 @@ public enum PrivateFile {
 
     /// Overwrites it before it is unlinked, where it is a file of ours alone; nothing happens where
     /// there is none. File systems may have kept older copies.
-    public static func remove(_ path: String) {
+    package static func remove(_ path: String) {
         // Safe: writes over the file's own length.
         let number = unsafe open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
         if number >= 0 { overwrite(Descriptor(owning: number)) }

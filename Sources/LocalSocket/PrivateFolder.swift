@@ -4,7 +4,7 @@ internal import Glibc
 extension PrivateFile {
     /// Makes the folder where it is missing, also those above it. One that exists must be this
     /// user's and closed to other writers; nothing about it is changed.
-    public static func folder(_ path: String, mode: UInt32) throws(SocketError) {
+    package static func folder(_ path: String, mode: UInt32) throws(SocketError) {
         let made = try make(path, mode: mode)
         // Safe: opened for looking only, closed by its owner.
         let number = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

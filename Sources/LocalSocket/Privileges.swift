@@ -3,20 +3,20 @@ internal import CLinux
 internal import Glibc
 
 /// What a process may do on the machine.
-public enum Privileges {
+package enum Privileges {
     /// Where the package's accounts were not made.
     private static let nobody: UInt32 = 65534
 
     /// Gives root's rights up for good, where the process has them: for work on other people's
     /// bytes. An account of the program's own is shared with no other process.
-    public static func drop(to account: String) throws(SocketError) {
+    package static func drop(to account: String) throws(SocketError) {
         guard geteuid() == 0 else { return }
         let (user, group) = numbers(of: account) ?? (nobody, nobody)
         // As root these set the real, the effective and the saved id.
         guard setgroups(0, nil) == 0, setgid(group) == 0, setuid(user) == 0 else {
             throw .system(errno)
         }
-        // With the user the kernel forgets that nobody may trace the process.
+        // With the user the kernel forgets that the process may not be traced.
         try ProcessHardening.apply()
     }
 

@@ -3,16 +3,16 @@ internal import CLinux
 internal import Glibc
 
 /// What a process that holds secrets does to itself first.
-public enum ProcessHardening {
+package enum ProcessHardening {
     private static let descriptors: rlim_t = 8192
 
     /// No core dumps, and no tracing by processes of the same user.
-    public static func apply() throws(SocketError) {
+    package static func apply() throws(SocketError) {
         guard kc_forbid_dumping() == 0 else { throw .system(errno) }
     }
 
     /// Room for many connections, as far as the limits allow.
-    public static func raiseDescriptorLimit() {
+    package static func raiseDescriptorLimit() {
         var limit = rlimit()
         // Safe: the structure is this function's own.
         guard unsafe getrlimit(Int32(RLIMIT_NOFILE.rawValue), &limit) == 0 else {
@@ -23,6 +23,6 @@ public enum ProcessHardening {
     }
 
     /// Whether this process has more rights than who started it (setuid, setgid, capabilities), so
-    /// that its environment is somebody else's word.
-    public static var runsWithForeignRights: Bool { kc_runs_with_foreign_rights() != 0 }
+    /// that its environment is another user's word.
+    package static var runsWithForeignRights: Bool { kc_runs_with_foreign_rights() != 0 }
 }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What `/proc/PID/stat` says.
-public struct ProcessStatus: Sendable, Equatable {
-    public let parent: Int32
-    public let processGroup: Int32
+package struct ProcessStatus: Sendable, Equatable {
+    package let parent: Int32
+    package let processGroup: Int32
     /// The Unix session's leader.
-    public let session: Int32
+    package let session: Int32
     /// Device number of the controlling terminal, 0 without one.
-    public let ttyNumber: UInt32
-    public let foregroundGroup: Int32
+    package let ttyNumber: UInt32
+    package let foregroundGroup: Int32
     /// Clock ticks since boot.
-    public let startTime: UInt64
+    package let startTime: UInt64
 
     /// The second field is a name in parentheses that may contain anything.
     init?(_ line: [UInt8]) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CLinux
 internal import Glibc
-public import Secrets
+package import Secrets
 
-/// A key in memory that has a descriptor and no name, and that nobody can change any more: to be
-/// handed to somebody who keeps it while its owner restarts.
-public enum SealedMemory {
-    public static func make(
+/// A key in memory that has a descriptor and no name, and that can't be changed any more: to be
+/// handed to a process that keeps it while its owner restarts.
+package enum SealedMemory {
+    package static func make(
         _ name: String, contents: borrowing SecretBytes
     ) throws(SocketError) -> Descriptor {
         // Safe: reads the name.
@@ -22,7 +22,7 @@ public enum SealedMemory {
     }
 
     /// nil for what was not made by `make` with that many bytes.
-    public static func read(_ memory: Descriptor, count: Int) -> SecretBytes? {
+    package static func read(_ memory: Descriptor, count: Int) -> SecretBytes? {
         var status = stat()
         // Safe: the structure is this function's own.
         guard kc_memory_is_sealed(memory.number) == 1, unsafe fstat(memory.number, &status) == 0,

@@ -5,20 +5,20 @@ internal import Secrets
 
 /// The daemon's end of a connection. Everything about the peer is taken from the kernel before the
 /// first byte is read; afterwards only that very process may speak.
-public final class ServerConnection: @unchecked Sendable {
+package final class ServerConnection: @unchecked Sendable {
     /// Magic, version, nonce.
     static let helloBytes = 8 + FrameHeader.nonceBytes
     static let helloMagic: [UInt8] = Array("KCHELLO1".utf8)
 
-    public let peer: PeerCredentials
+    package let peer: PeerCredentials
     /// nil when the process could not be pinned: it is gone, or of another pid namespace.
-    public let process: PinnedProcess?
+    package let process: PinnedProcess?
 
     private let descriptor: Descriptor
     private let stream: FrameStream
     private let nonce: [UInt8]
 
-    public init(_ descriptor: Descriptor) throws(SocketError) {
+    package init(_ descriptor: Descriptor) throws(SocketError) {
         self.descriptor = descriptor
         var yes: Int32 = 1
         // Safe: reads one Int32.
@@ -33,9 +33,9 @@ public final class ServerConnection: @unchecked Sendable {
         stream = FrameStream(descriptor, sender: peer, nonce: nonce)
     }
 
-    /// Tells the peer the nonce, without which it can say nothing. Whoever asks which program the
-    /// peer is asks before: afterwards it may have spoken, and become another.
-    public func greet() throws(SocketError) {
+    /// Tells the peer the nonce, without which it can say nothing. Code that asks which program
+    /// the peer is asks before: afterwards it may have spoken, and become another.
+    package func greet() throws(SocketError) {
         let hello = Self.helloMagic + nonce
         // Safe: sends the array's own bytes.
         let sent = unsafe hello.withUnsafeBytes {
@@ -44,8 +44,9 @@ public final class ServerConnection: @unchecked Sendable {
         guard sent == hello.count else { throw .closed }
     }
 
-    /// The process that connected. A kernel that cannot name it by descriptor lets us open whoever
-    /// has its number: for as long as that one lives, no other can speak with that number either.
+    /// The process that connected. A kernel that cannot name it by descriptor lets us open the
+    /// process that has its number: for as long as that one lives, no other can speak with that
+    /// number either.
     static func pinned(_ pid: Int32, _ descriptor: Descriptor) -> PinnedProcess? {
         let pidfd = kc_peer_pidfd(descriptor.number)
         if pidfd >= 0 { return PinnedProcess(pid: pid, pidfd: Descriptor(owning: pidfd)) }
@@ -53,7 +54,7 @@ public final class ServerConnection: @unchecked Sendable {
     }
 
     /// The label that a Linux security module gives the peer; nil without one.
-    public func peerLabel() -> String? {
+    package func peerLabel() -> String? {
         // As long as the kernel lets one be: a program that chose a longer label than we read would
         // go without, and by another name.
         var length: socklen_t = 4096
@@ -68,21 +69,21 @@ public final class ServerConnection: @unchecked Sendable {
 
     /// Waits for a frame; once it has begun it must be there within five seconds. `admit` hears how
     /// many bytes it has before they are given memory.
-    public func receive(
+    package func receive(
         _ limits: FrameLimits, within patience: Duration? = nil,
         admit: (FrameLimits) throws(SocketError) -> Void = { _ in }
     ) throws(SocketError) -> Frame {
         try stream.receive(limits, deadline: patience.map { .now + $0 }, admit: admit)
     }
 
-    public func send(_ frame: Frame) throws(SocketError) { try stream.send(frame) }
+    package func send(_ frame: Frame) throws(SocketError) { try stream.send(frame) }
 
     /// Whether the peer has said more than was asked for; reads nothing.
-    public var hasUnread: Bool { stream.hasUnread }
+    package var hasUnread: Bool { stream.hasUnread }
 
     /// Whether the peer has closed its end; reads nothing.
-    public func peerHungUp() -> Bool { kc_hung_up(descriptor.number) != 0 }
+    package func peerHungUp() -> Bool { kc_hung_up(descriptor.number) != 0 }
 
     /// Ends the connection for both sides, also for a thread that waits on it.
-    public func shutDown() { _ = Glibc.shutdown(descriptor.number, Int32(SHUT_RDWR)) }
+    package func shutDown() { _ = Glibc.shutdown(descriptor.number, Int32(SHUT_RDWR)) }
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What can go wrong between two processes of one machine.
-public enum SocketError: Error, Equatable, Sendable {
+package enum SocketError: Error, Equatable, Sendable {
     case closed
     case timedOut
     case tooLarge
     /// The receiver has no memory for it now.
     case noRoom
     case malformed
-    /// Somebody else than the one who connected has spoken.
+    /// Another process than the one that connected has spoken.
     case foreignSender
     case peerNotAllowed
     case pathTooLong

@@ -3,22 +3,22 @@ internal import CLinux
 internal import Glibc
 
 /// Paths that only root can change.
-public enum TrustedPath {
+package enum TrustedPath {
     /// Where desktops mount what users bring.
     private static let mediaFolders = ["/media", "/run/media"]
 
-    /// Whether the file and every folder above it belong to root and nobody else can write to them,
-    /// and the path names that very file.
-    public static func isTrusted(_ facts: ExecutableFacts) -> Bool {
+    /// Whether the file and every folder above it belong to root and no other user can write to
+    /// them, and the path names that very file.
+    package static func isTrusted(_ facts: ExecutableFacts) -> Bool {
         namesSameFile(facts) && isClosed(facts.path) { _ in true }
     }
 
-    /// Whether the path leads to a file of which the same holds and which every user may look at: no
-    /// more than that user can find out.
+    /// Whether the path leads to a file of which the same holds and which every user may look at:
+    /// no more than that user can find out.
     ///
     /// It is for paths that a program names. The folders are looked at from the top, so that what a
     /// user may not see, or brought, or has mounted when it is looked at, is never reached.
-    public static func isTrustedAndPublic(_ path: String) -> Bool {
+    package static func isTrustedAndPublic(_ path: String) -> Bool {
         isClosed(path) { part in
             guard let status = status(part), !hasAccessList(part) else { return false }
             return status.st_mode & S_IFMT != S_IFDIR
@@ -27,7 +27,7 @@ public enum TrustedPath {
     }
 
     /// Whether the path means the same file to us.
-    public static func namesSameFile(_ facts: ExecutableFacts) -> Bool {
+    package static func namesSameFile(_ facts: ExecutableFacts) -> Bool {
         guard let status = status(facts.path) else { return false }
         return UInt64(status.st_dev) == facts.device && UInt64(status.st_ino) == facts.inode
     }
@@ -53,8 +53,8 @@ public enum TrustedPath {
             && !isBrought(path, status)
     }
 
-    /// Whether it may lie on a file system that a user brought, whose owners and modes are then that
-    /// user's word: such are mounted `nosuid`. The root file system is nobody's to bring.
+    /// Whether it may lie on a file system that a user brought, whose owners and modes are then
+    /// that user's word: such are mounted `nosuid`. The root file system is no user's to bring.
     private static func isBrought(_ path: String, _ status: stat) -> Bool {
         if mediaFolders.contains(path) { return true }
         guard let root = Self.status("/"), root.st_dev != status.st_dev else { return false }

@@ -2,9 +2,9 @@
 internal import Glibc
 
 /// The groups that this machine knows, in whichever database.
-public enum UserGroup {
-    /// False also where nobody could say.
-    public static func exists(_ name: String) -> Bool {
+package enum UserGroup {
+    /// False also where that can't be told.
+    package static func exists(_ name: String) -> Bool {
         // Safe: everything the library writes to lives until it has been looked at.
         unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64 * 1024) { buffer in
             var entry = unsafe group()

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
-public import LocalSocket
+package import LocalSocket
 internal import Secrets
 
 /// The daemon's end of a conversation with PAM's module: one request, one reply.
 ///
 /// Its owner decides by `peerUser` whether to listen at all.
-public final class LoginConnection: Sendable {
+package final class LoginConnection: Sendable {
     /// How long a peer may take to say all of it, and to take the answer.
     static let patience = Duration.seconds(2)
 
     private let descriptor: Descriptor
     /// From the kernel, at the moment of the connection.
-    public let peerUser: UInt32
+    package let peerUser: UInt32
     /// As above. A session's leader must be this process.
-    public let peerProcess: Int32
+    package let peerProcess: Int32
 
-    public init(_ descriptor: Descriptor) throws(LoginHandoffError) {
+    package init(_ descriptor: Descriptor) throws(LoginHandoffError) {
         let peer: PeerCredentials
         do { peer = try PeerCredentials(of: descriptor) } catch { throw LoginHandoffError(error) }
         self.descriptor = descriptor
@@ -25,7 +25,7 @@ public final class LoginConnection: Sendable {
     }
 
     /// Reads one frame: its header first, and memory for the rest only once that is in order.
-    public func receive() throws(LoginHandoffError) -> LoginRequest {
+    package func receive() throws(LoginHandoffError) -> LoginRequest {
         let deadline = Deadline(in: Self.patience)
         let header = try secret(count: LoginMessage.headerBytes, deadline)
         let count = try header.withBytes { header throws(LoginHandoffError) in
@@ -35,7 +35,7 @@ public final class LoginConnection: Sendable {
         return try LoginMessage.request(in: header.appending(body))
     }
 
-    public func reply(_ reply: LoginReply) throws(LoginHandoffError) {
+    package func reply(_ reply: LoginReply) throws(LoginHandoffError) {
         let bytes = LoginMessage.bytes(of: reply)
         let deadline = Deadline(in: Self.patience)
         var sent = 0

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What can be wrong with a peer of the login sockets. Says nothing of what it sent.
-public enum LoginHandoffError: Error, Equatable, Sendable {
+package enum LoginHandoffError: Error, Equatable, Sendable {
     /// The peer closed its end before the frame was whole.
     case closed
     case timedOut

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CLoginFrame
-public import Secrets
+package import Secrets
 
 /// The frames that `pam-module/frame` defines, as Swift values.
-public enum LoginMessage {
+package enum LoginMessage {
     static let headerBytes = Int(KC_LOGIN_HEADER_SIZE)
 
     /// The length of the body that a header announces, if it is one that we read.
@@ -20,7 +20,7 @@ public enum LoginMessage {
     }
 
     /// Reads exactly one frame. The passwords are copied from locked memory into locked memory.
-    public static func request(
+    package static func request(
         in frame: borrowing SecretBytes
     ) throws(LoginHandoffError) -> LoginRequest {
         try frame.withBytes { frame throws(LoginHandoffError) in
@@ -59,6 +59,8 @@ public enum LoginMessage {
     private static func request(
         _ frame: kc_login_frame
     ) throws(LoginHandoffError) -> LoginRequest {
+        // Safe: the decoder set each field it found and left the others zero; views point into the
+        // borrowed frame.
         let user = unsafe frame.uid
         let account = try unsafe text(frame.account)
         switch unsafe frame.verb {
@@ -77,7 +79,7 @@ public enum LoginMessage {
         case KC_LOGIN_RESET_PASSWORD:
             return .resetPassword(user: user, account: account)
         default:
-            // A reply, which nobody sends to a daemon.
+            // A reply, which is not sent to a daemon.
             throw .malformed
         }
     }
@@ -85,6 +87,7 @@ public enum LoginMessage {
     private static func facts(
         _ frame: kc_login_frame, account: String
     ) throws(LoginHandoffError) -> SessionFacts {
+        // Safe: as above: numbers are copied, and `text` copies what a view shows.
         let audit = unsafe frame.audit_session
         let session = try unsafe text(frame.logind_session)
         return try unsafe SessionFacts(

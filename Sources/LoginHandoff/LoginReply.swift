@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The daemon's answer, which a login waits for: so it comes before any key is derived.
-public enum LoginReply: Sendable, Equatable {
+package enum LoginReply: Sendable, Equatable {
     case accepted
     case acceptedWithNotice(LoginNotice)
     case refused(LoginRefusal)
 }
 
 /// What the module is to tell the user.
-public enum LoginNotice: UInt16, Sendable, CaseIterable {
+package enum LoginNotice: UInt16, Sendable, CaseIterable {
     /// A login's password did not open the keychain, or root has replaced it.
     case passwordDiffers = 1
 }
 
 /// Why not. The module logs it and lets the login go on.
-public enum LoginRefusal: UInt16, Sendable, CaseIterable {
+package enum LoginRefusal: UInt16, Sendable, CaseIterable {
     case wrongPassword = 1
     case noSuchUser = 2
     case busy = 3

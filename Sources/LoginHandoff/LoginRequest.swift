@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-public import Secrets
+package import Secrets
 
 /// What PAM's module asks of the daemon. Nothing in it is proved but what the connection's peer
-/// proves: a login socket's peer is root, an offer socket's peer is whoever he is.
-public enum LoginRequest: Sendable {
+/// proves: a login socket's peer is root, an offer socket's peer is any user.
+package enum LoginRequest: Sendable {
     /// A session begins. No password: none was given to this host (a public key, or another
     /// process asked for it). An empty one was given, and is empty.
     case openSession(SessionFacts, password: HeldSecret?)
@@ -16,27 +16,27 @@ public enum LoginRequest: Sendable {
 }
 
 /// What the host of a login knows of the session that it opens.
-public struct SessionFacts: Sendable, Equatable {
-    public let user: UInt32
-    public let account: String
+package struct SessionFacts: Sendable, Equatable {
+    package let user: UInt32
+    package let account: String
     /// Serial of the ticket in the session keyring; 0 where the kernel gave none.
-    public let ticket: Int32
+    package let ticket: Int32
     /// The process that says it opens the session. Compare with the connection's peer.
-    public let leader: Int32
-    public let auditSession: UInt32?
-    public let service: String
+    package let leader: Int32
+    package let auditSession: UInt32?
+    package let service: String
     /// A hint only: sshd says `ssh` always.
-    public let terminal: String
+    package let terminal: String
     /// A hint only, from an environment that the user may have a say in: ask logind.
-    public let logindSession: String?
-    public let isRemote: Bool
+    package let logindSession: String?
+    package let isRemote: Bool
     /// The host passes no messages on to the user.
-    public let isSilent: Bool
+    package let isSilent: Bool
     /// The user was authenticated for this session, with the password or without any; not so where
     /// others open it, or where another process had to do with that.
-    public let isAuthenticated: Bool
+    package let isAuthenticated: Bool
 
-    public init(
+    package init(
         user: UInt32, account: String, ticket: Int32, leader: Int32, auditSession: UInt32?,
         service: String, terminal: String, logindSession: String?, isRemote: Bool,
         isSilent: Bool = false, isAuthenticated: Bool = false

@@ -7,21 +7,27 @@ internal import Glibc
     private let message: OpaquePointer
 
     /// Takes over the caller's reference.
+    // Safe: only stores the pointer, whose reference is this object's from now on.
     init(owning message: OpaquePointer) { unsafe self.message = message }
 
+    // Safe: gives back the one reference that `init` took over.
     deinit { unsafe _ = sd_bus_message_unref(message) }
 
     // Safe: the texts belong to the message, and are copied.
     var sender: String? {
         unsafe sd_bus_message_get_sender(message).map { unsafe String(cString: $0) }
     }
+    // Safe: as above, a text of the message's own, copied while the message lives.
     var path: String? { unsafe sd_bus_message_get_path(message).map { unsafe String(cString: $0) } }
     var interface: String? {
+        // Safe: as above.
         unsafe sd_bus_message_get_interface(message).map { unsafe String(cString: $0) }
     }
     var member: String? {
+        // Safe: as above.
         unsafe sd_bus_message_get_member(message).map { unsafe String(cString: $0) }
     }
+    // Safe: the message is alive; a nil name asks for any error.
     var isError: Bool { unsafe sd_bus_message_is_method_error(message, nil) > 0 }
 
     // MARK: What is in it; nil where that is of another type
@@ -59,6 +65,7 @@ internal import Glibc
     @discardableResult
     func each(_ contents: String, _ body: () -> Bool) -> Bool {
         guard enter("a", contents) else { return false }
+        // Safe: the message is alive, and only its reading position is looked at.
         while unsafe sd_bus_message_at_end(message, 0) == 0 { guard body() else { return false } }
         return leave()
     }
@@ -73,6 +80,7 @@ internal import Glibc
     func variant(_ contents: String, _ body: () -> Bool) -> Bool { within("v", contents, body) }
 
     @discardableResult
+    // Safe: the message is alive; the text of types is passed for the call alone.
     func skip(_ types: String) -> Bool { unsafe sd_bus_message_skip(message, types) > 0 }
 
     // MARK: Writing
@@ -86,6 +94,8 @@ internal import Glibc
     }
 
     /// What a bus needs of it, for as long as the message lives.
+    // Safe: the object holds its reference while `body` runs, and `body` lets the pointer go with
+    // its end.
     func withPointer<R>(_ body: (OpaquePointer) -> R) -> R { unsafe body(message) }
 
     // MARK: Steps
@@ -106,9 +116,11 @@ internal import Glibc
     }
 
     private func enter(_ type: Unicode.Scalar, _ contents: String) -> Bool {
+        // Safe: as in `skip`.
         unsafe sd_bus_message_enter_container(message, Self.type(type), contents) > 0
     }
 
+    // Safe: the message is alive; outside a container this fails and changes nothing.
     private func leave() -> Bool { unsafe sd_bus_message_exit_container(message) >= 0 }
 
     private static func type(_ letter: Unicode.Scalar) -> CChar {

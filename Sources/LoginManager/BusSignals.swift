@@ -2,12 +2,12 @@
 internal import Dispatch
 internal import Synchronization
 
-/// Tells whoever listens on the system's bus how something stands. Nobody waits for the bus: one
+/// Tells listeners on the system's bus how something stands. No request waits for the bus: one
 /// that is absent, restarts or hangs is tried again, and what was to be told meanwhile gives way to
 /// what is told last.
 ///
 /// Each signal comes from a connection of its own, so there is none to which others could send.
-public final class BusSignals: Sendable {
+package final class BusSignals: Sendable {
     private static let pause: DispatchTimeInterval = .seconds(2)
     private static let longest = 16_384
 
@@ -30,13 +30,13 @@ public final class BusSignals: Sendable {
     private let queue = DispatchQueue(label: "bus signals")
     private let state = Mutex(State())
 
-    public init(path: String, interface: String) {
+    package init(path: String, interface: String) {
         self.path = path
         self.interface = interface
     }
 
     /// Comes back at once. What is longer than 16 KiB is cut off.
-    public func tell(_ member: String, _ text: String) {
+    package func tell(_ member: String, _ text: String) {
         let told = String(decoding: text.utf8.prefix(Self.longest), as: UTF8.self)
         let mustTry = state.withLock { state in
             state.untold = Signal(member: member, text: told)

@@ -3,21 +3,21 @@ internal import CSystemd
 internal import Glibc
 
 /// systemd's journal, in its native form: fields that can be searched for, not text.
-public enum Journal {
-    public struct Field: Sendable, Equatable {
+package enum Journal {
+    package struct Field: Sendable, Equatable {
         /// Upper-case letters, digits and underscores.
-        public let name: String
+        package let name: String
         /// Any text. A field may be there several times.
-        public let value: String
+        package let value: String
 
-        public init(_ name: String, _ value: String) {
+        package init(_ name: String, _ value: String) {
             self.name = name
             self.value = value
         }
     }
 
     /// One entry. May wait for a journal that is busy; silence where there is none.
-    public static func send(_ fields: [Field]) {
+    package static func send(_ fields: [Field]) {
         let bytes = fields.map { Array("\($0.name)=\($0.value)".utf8) }
         // One run of bytes, so that no pointer leaves the closure that it is good for.
         let whole = bytes.flatMap(\.self)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What logind says about sessions and the machine's sleep.
-public enum LoginManagerEvent: Sendable, Equatable {
+package enum LoginManagerEvent: Sendable, Equatable {
     /// It is there; these sessions' screens are locked, those of all others are not.
     case present(lockedScreens: Set<String>)
     /// It is gone, or can't be heard: nothing more is known.
     case absent
-    /// Somebody wants the session's screen locked.
+    /// The session's screen is to be locked.
     case lockRequested(session: String)
     /// The session's own program says so.
     case screen(session: String, isLocked: Bool)

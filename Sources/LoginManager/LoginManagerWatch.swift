@@ -3,11 +3,11 @@ internal import CSystemd
 internal import Glibc
 
 /// Hears what logind says, on a thread of its own, for as long as the process lives. A bus that is
-/// absent, restarts or hangs is tried again and again, and nobody waits for it.
+/// absent, restarts or hangs is tried again and again, and no request waits for it.
 ///
-/// While it hears logind it holds sleep and shutdown up, until `handle` has come back from being told
-/// of them.
-public final class LoginManagerWatch: Sendable {
+/// While it hears logind it holds sleep and shutdown up, until `handle` has come back from being
+/// told of them.
+package final class LoginManagerWatch: Sendable {
     private static let service = "org.freedesktop.login1"
     private static let manager = "org.freedesktop.login1.Manager"
     private static let session = "org.freedesktop.login1.Session"
@@ -22,10 +22,10 @@ public final class LoginManagerWatch: Sendable {
     private let handle: @Sendable (LoginManagerEvent) -> Void
 
     /// `handle` is called by one thread, and may take its time.
-    public init(handle: @escaping @Sendable (LoginManagerEvent) -> Void) { self.handle = handle }
+    package init(handle: @escaping @Sendable (LoginManagerEvent) -> Void) { self.handle = handle }
 
     /// Does not come back.
-    public func run() -> Never {
+    package func run() -> Never {
         while true {
             if let bus = SystemBus() { follow(bus) }
             _ = sleep(Self.pauseSeconds)
@@ -64,7 +64,7 @@ public final class LoginManagerWatch: Sendable {
     /// What is known while one connection lasts.
     private struct Hearing {
         let bus: SystemBus
-        /// logind's own name on the bus: a signal can be sent to us by anybody.
+        /// logind's own name on the bus: a signal can be sent to us by any process.
         var owner: String?
         /// Closed by logind's side of the bargain when it is let go.
         var inhibitor: Inhibitor?
@@ -171,9 +171,9 @@ public final class LoginManagerWatch: Sendable {
         hearing.inhibitor = nil
     }
 
-    /// logind does not say which sleep it will be. Where it says, or will not say, that this machine
-    /// can write its memory to the disk in any of the three ways, each may be one that does: an
-    /// administrator can forbid plain hibernation and leave the others.
+    /// logind does not say which sleep it will be. Where it says, or will not say, that this
+    /// machine can write its memory to the disk in any of the three ways, each may be one that
+    /// does: an administrator can forbid plain hibernation and leave the others.
     private func sleeping(_ bus: SystemBus) {
         handle(.sleeping)
         let cannot = ["CanHibernate", "CanHybridSleep", "CanSuspendThenHibernate"].allSatisfy {

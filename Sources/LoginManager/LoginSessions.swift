@@ -3,9 +3,9 @@ internal import CSystemd
 internal import Glibc
 
 /// What logind knows of sessions. Where it does not run, nothing is known and nothing fails.
-public enum LoginSessions {
+package enum LoginSessions {
     /// Whether the session exists and is not closing; nil where there is no logind to know.
-    public static func isAlive(_ session: String) -> Bool? {
+    package static func isAlive(_ session: String) -> Bool? {
         guard isRunning else { return nil }
         var state: UnsafeMutablePointer<CChar>?
         // Safe: the library allocates the text, which is freed here.
@@ -17,25 +17,27 @@ public enum LoginSessions {
     }
 
     /// Whose it is; nil where that can't be told.
-    public static func user(of session: String) -> UInt32? {
+    package static func user(of session: String) -> UInt32? {
         var user: uid_t = 0
         // Safe: writes one number.
         return unsafe sd_session_get_uid(session, &user) >= 0 ? user : nil
     }
 
     /// Whether it is the one in front on its seat; nil where that can't be told.
-    public static func isActive(_ session: String) -> Bool? {
+    package static func isActive(_ session: String) -> Bool? {
+        // Safe: the text is passed for the call alone, and the answer is a number.
         let answer = unsafe sd_session_is_active(session)
         return answer < 0 ? nil : answer > 0
     }
 
-    public static func isRemote(_ session: String) -> Bool? {
+    package static func isRemote(_ session: String) -> Bool? {
+        // Safe: as above.
         let answer = unsafe sd_session_is_remote(session)
         return answer < 0 ? nil : answer > 0
     }
 
     /// Whether it has a screen and not only a terminal; nil where that can't be told.
-    public static func isGraphical(_ session: String) -> Bool? {
+    package static func isGraphical(_ session: String) -> Bool? {
         var type: UnsafeMutablePointer<CChar>?
         // Safe: the library allocates the text, which is freed here.
         guard unsafe sd_session_get_type(session, &type) >= 0, let text = unsafe type else {
@@ -45,8 +47,8 @@ public enum LoginSessions {
         return unsafe ["x11", "wayland", "mir"].contains(String(cString: text))
     }
 
-    /// The login that shows windows to the user; nil where he has none, or nobody knows.
-    public static func display(of user: UInt32) -> String? {
+    /// The login that shows windows to the user; nil where there is none, or it is unknown.
+    package static func display(of user: UInt32) -> String? {
         var session: UnsafeMutablePointer<CChar>?
         // Safe: the library allocates the text, which is freed here.
         guard unsafe sd_uid_get_display(user, &session) >= 0, let text = unsafe session else {
@@ -58,7 +60,7 @@ public enum LoginSessions {
     }
 
     /// N of the X display `:N` that root named when the session began, or its own desktop since.
-    public static func display(ofSession session: String) -> UInt32? {
+    package static func display(ofSession session: String) -> UInt32? {
         var display: UnsafeMutablePointer<CChar>?
         // Safe: the library allocates the text, which is freed here.
         guard unsafe sd_session_get_display(session, &display) >= 0, let text = unsafe display
@@ -69,13 +71,13 @@ public enum LoginSessions {
     }
 
     /// The process that opened the session.
-    public static func leader(of session: String) -> Int32? {
+    package static func leader(of session: String) -> Int32? {
         field("LEADER", of: session).flatMap { Int32($0) }
     }
 
     /// The process to which logind gave the session's screen and keyboard (TakeControl): there is
     /// one at most, and no program of the user can take the place of one that lives.
-    public static func controller(of session: String) -> Int32? {
+    package static func controller(of session: String) -> Int32? {
         guard let name = field("CONTROLLER", of: session), let bus = SystemBus() else { return nil }
         let itself = SystemBus.itself
         let answer = bus.call(
@@ -99,5 +101,6 @@ public enum LoginSessions {
 
     private static let longestFile = 64 * 1024
 
+    // Safe: the path is a constant text; the call writes nothing.
     private static var isRunning: Bool { unsafe access("/run/systemd/seats/", F_OK) == 0 }
 }

@@ -3,9 +3,9 @@ internal import CSystemd
 internal import Glibc
 
 /// What a service and systemd say to each other; silence where systemd did not start it.
-public enum ServiceNotification {
-    public static func ready() { notify("READY=1") }
-    public static func stopping() { notify("STOPPING=1") }
+package enum ServiceNotification {
+    package static func ready() { notify("READY=1") }
+    package static func stopping() { notify("STOPPING=1") }
 
     private static func notify(_ state: String) {
         // Safe: reads the text.
@@ -13,16 +13,16 @@ public enum ServiceNotification {
     }
 
     /// Hands a descriptor to systemd, which gives it back to the next start of the service, in
-    /// place of any of that name. False where nobody takes it.
-    public static func store(descriptor: Int32, named name: String) -> Bool {
+    /// place of any of that name. False where it is not taken.
+    package static func store(descriptor: Int32, named name: String) -> Bool {
         notify("FDSTOREREMOVE=1\nFDNAME=\(name)")
         var number = descriptor
-        // Safe: reads one number and the text. 0: nobody there.
+        // Safe: reads one number and the text. 0: no listener.
         return unsafe sd_pid_notify_with_fds(0, 0, "FDSTORE=1\nFDNAME=\(name)", &number, 1) > 0
     }
 
     /// The descriptors that systemd passed, by name; once, since they are then the caller's.
-    public static func inherited() -> [(name: String, descriptor: Int32)] {
+    package static func inherited() -> [(name: String, descriptor: Int32)] {
         var names: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
         // Safe: the library allocates the list and the texts, which are freed here.
         let count = unsafe sd_listen_fds_with_names(1, &names)

@@ -31,10 +31,12 @@ internal import Glibc
         else { return nil }
     }
 
+    // Safe: gives back the one reference that `init` made; the messages hold their own.
     deinit { unsafe _ = sd_bus_close_unref(bus) }
 
     private func isGreeted() -> Bool {
         let deadline = ContinuousClock.now + .microseconds(Self.patience)
+        // Safe: the bus is open as long as this object lives.
         while unsafe sd_bus_is_ready(bus) == 0 {
             let left = ContinuousClock.now.duration(to: deadline)
             guard left > .zero, case .nothing = next(within: left) else { return false }
@@ -42,7 +44,7 @@ internal import Glibc
         return true
     }
 
-    /// The next message that nobody waits for. `.nothing` may come early.
+    /// The next message that is no reply. `.nothing` may come early.
     func next(within patience: Duration) -> Next {
         var message: OpaquePointer?
         // Safe: the library gives a reference away with the message.
@@ -57,7 +59,7 @@ internal import Glibc
         return woken >= 0 || woken == -EINTR ? .nothing : .broken
     }
 
-    /// nil where the answer is an error, or does not come in time. Starts nobody.
+    /// nil where the answer is an error, or does not come in time. Starts no service.
     func call(
         _ destination: String, _ path: String, _ interface: String, _ member: String,
         _ arguments: String...
@@ -80,7 +82,7 @@ internal import Glibc
         return result >= 0 && !message.isError ? message : nil
     }
 
-    /// Sends a signal to whoever listens; false where the bus did not confirm that it came there.
+    /// Sends a signal to all listeners; false where the bus did not confirm that it came there.
     func emit(_ path: String, _ interface: String, _ member: String, _ text: String) -> Bool {
         var made: OpaquePointer?
         // Safe: as in `next`.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What systemd knows of its units.
-public enum SystemUnits {
+package enum SystemUnits {
     private static let manager = "org.freedesktop.systemd1"
 
-    /// `User=` of a service as it is written; empty for root's; nil where nobody can say.
-    public static func user(of unit: String) -> String? {
+    /// `User=` of a service as it is written; empty for root's; nil where that can't be told.
+    package static func user(of unit: String) -> String? {
         guard
             let answer = SystemBus()?.call(
                 manager, path(of: unit), "org.freedesktop.DBus.Properties", "Get",
@@ -19,8 +19,8 @@ public enum SystemUnits {
         return isRead ? user : nil
     }
 
-    /// Its object: each byte that is no letter or digit of ASCII as two digits behind “_”, and so is
-    /// a digit at the beginning (sd_bus_path_encode(3)).
+    /// Its object: each byte that is no letter or digit of ASCII as two digits behind “_”, and so
+    /// is a digit at the beginning (sd_bus_path_encode(3)).
     static func path(of unit: String) -> String {
         var name = ""
         for byte in unit.utf8 {

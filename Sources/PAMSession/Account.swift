@@ -3,27 +3,29 @@ internal import CPAM
 internal import Glibc
 
 /// What the machine's account database says of a user.
-public struct Account: Sendable, Equatable {
-    public let name: String
-    public let user: UInt32
+package struct Account: Sendable, Equatable {
+    package let name: String
+    package let user: UInt32
     /// The account's first group.
-    public let group: UInt32
+    package let group: UInt32
 
-    /// nil where there is no such account, or nobody could say.
-    public static func name(of user: UInt32) -> String? {
+    /// nil where there is no such account, or that can't be told.
+    package static func name(of user: UInt32) -> String? {
+        // Safe: `look` lends the entry and the buffer for this call, and tells the buffer's length.
         unsafe look { entry, buffer, found in
             unsafe getpwuid_r(user, entry, buffer.baseAddress!, buffer.count, found)
         }?.name
     }
 
-    public static func named(_ name: String) -> Account? {
+    package static func named(_ name: String) -> Account? {
+        // Safe: as above.
         unsafe look { entry, buffer, found in
             unsafe getpwnam_r(name, entry, buffer.baseAddress!, buffer.count, found)
         }
     }
 
-    /// Names of all groups of an account; nil where nobody can say.
-    public static func groups(of name: String) -> [String]? {
+    /// Names of all groups of an account; nil where that can't be told.
+    package static func groups(of name: String) -> [String]? {
         let primary = unsafe look { entry, buffer, found in
             unsafe getpwnam_r(name, entry, buffer.baseAddress!, buffer.count, found)
         }
@@ -40,9 +42,9 @@ public struct Account: Sendable, Equatable {
         return names
     }
 
-    /// Whether the machine's own database says that it takes no password. An account that is locked,
-    /// or known elsewhere only, is none of those.
-    public static func hasEmptyPassword(_ name: String) -> Bool {
+    /// Whether the machine's own database says that it takes no password. An account that is
+    /// locked, or known elsewhere only, is none of those.
+    package static func hasEmptyPassword(_ name: String) -> Bool {
         // Safe: everything the library writes to lives as long as it is looked at.
         unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 16 * 1024) { buffer in
             var entry = unsafe spwd()
@@ -58,7 +60,7 @@ public struct Account: Sendable, Equatable {
     }
 
     /// nil where there is no such group.
-    public static func groupName(of number: UInt32) -> String? {
+    package static func groupName(of number: UInt32) -> String? {
         // Safe: everything the library writes to lives until the name was copied.
         unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64 * 1024) { buffer in
             var entry = unsafe Glibc.group()

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CPAM
 internal import Glibc
-public import Secrets
+package import Secrets
 
 /// Something a PAM module says to the user.
-public enum PAMPrompt: Sendable, Equatable {
+package enum PAMPrompt: Sendable, Equatable {
     case hidden(String)
     case visible(String)
     case information(String)
     case error(String)
 }
 
-/// Whoever shows what PAM's modules say, and brings the answers.
-public protocol PAMConversation: AnyObject {
+/// Shows what PAM's modules say, and brings the answers.
+package protocol PAMConversation: AnyObject {
     /// The answer to a question, nil when there is none to give. Statements need none.
     func respond(to prompt: PAMPrompt) -> HeldSecret?
 }
@@ -99,7 +99,7 @@ final class ConversationBridge {
     }
 
     private static func discard(_ answers: UnsafeMutablePointer<pam_response>, _ count: Int) {
-        // Safe: made by `answer`, given to nobody.
+        // Safe: made by `answer`, not given on.
         for index in 0..<count {
             guard let text = unsafe answers[index].resp else { continue }
             unsafe explicit_bzero(text, strlen(text))

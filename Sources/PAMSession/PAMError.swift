@@ -2,7 +2,7 @@
 internal import CPAM
 
 /// Why PAM did not authenticate. PAM's codes end here.
-public enum PAMError: Error, Equatable, Sendable {
+package enum PAMError: Error, Equatable, Sendable {
     case authenticationFailed
     /// The conversation was broken off.
     case cancelled
@@ -12,7 +12,7 @@ public enum PAMError: Error, Equatable, Sendable {
     case tooManyTries
     /// A module answered for another user than was asked about.
     case userChanged
-    /// A module asked more than anybody can answer.
+    /// A module asked more than can be answered.
     case tooManyRounds
     case system(Int32)
 

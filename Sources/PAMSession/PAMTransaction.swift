@@ -3,12 +3,12 @@ internal import CPAM
 internal import Glibc
 
 /// One authentication by PAM, from start to end. Opens no session and changes no credentials.
-public enum PAMTransaction {
+package enum PAMTransaction {
     private static let folders = ["/etc/pam.d/", "/usr/lib/pam.d/"]
 
-    /// Returns when the account's user has proven himself to the service's modules and the account
+    /// Returns when the service's modules have authenticated the account's user and the account
     /// may be used.
-    public static func authenticate(
+    package static func authenticate(
         service: String, account: String, conversation: any PAMConversation
     ) throws(PAMError) {
         // Without a file of its own PAM would take the service `other`.

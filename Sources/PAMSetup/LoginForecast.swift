@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a service's lines will do for the login keychain of whoever comes in through it.
-public struct LoginForecast: Sendable, Equatable {
-    public enum Password: Sendable, Equatable {
+/// What a service's lines will do for the login keychain of a user who logs in through it.
+package struct LoginForecast: Sendable, Equatable {
+    package enum Password: Sendable, Equatable {
         /// Taken at the authentication and used at the opening of the session.
         case unlocks
         /// No line takes it: the session is known, and the keychain stays locked.
@@ -15,8 +15,8 @@ public struct LoginForecast: Sendable, Equatable {
         case unknown
     }
 
-    public enum Trouble: Sendable, Equatable {
-        /// The line is there, and whoever is let in by this module never comes to it.
+    package enum Trouble: Sendable, Equatable {
+        /// The line is there, and a login that this module lets in never comes to it.
         case notReached(PAMPlace, whenLetInBy: String)
         case keyringReplaced(by: PAMPlace)
         /// Another control value than `optional`.
@@ -30,20 +30,20 @@ public struct LoginForecast: Sendable, Equatable {
         case mistake(PAMMistake)
     }
 
-    public let service: String
-    public let password: Password
+    package let service: String
+    package let password: Password
     /// Whether other proofs than a password let people in, which leave the keychain locked.
-    public let admitsWithoutPassword: Bool
+    package let admitsWithoutPassword: Bool
     /// Whether a password that is changed through the service is changed for the keychain, too;
     /// nil where none can be changed.
-    public let changesPassword: Bool?
+    package let changesPassword: Bool?
     /// The smallest user number that has a keychain.
-    public let smallestUser: UInt32
-    public let troubles: [Trouble]
+    package let smallestUser: UInt32
+    package let troubles: [Trouble]
 
-    public var knowsKeychain: Bool { password != .unknown }
+    package var knowsKeychain: Bool { password != .unknown }
 
-    public init(
+    package init(
         _ service: PAMService, isInstalled: (String) -> Bool = PAMModule.isInstalled
     ) {
         self.service = service.name
@@ -108,7 +108,7 @@ public struct LoginForecast: Sendable, Equatable {
     }
 }
 
-/// The ways in which the right password lets somebody in: by each of the modules that check one.
+/// The ways in which the right password lets a user in: by each of the modules that check one.
 private struct LetIn {
     struct Way {
         let module: String
@@ -126,7 +126,7 @@ private struct LetIn {
             lines.filter { PAMLine.alternatives.contains($0.name) }
                 .map(\.place).prefix(Self.mostAlternatives))
         for admitting in checking {
-            // What else may let people in does not, unless nobody comes in without it.
+            // What else may let users in does not, unless no login succeeds without it.
             let walks = (0..<(1 << alternatives.count)).lazy.map { chosen in
                 PAMWalk(nodes) { line in
                     if let number = alternatives.firstIndex(of: line.place) {

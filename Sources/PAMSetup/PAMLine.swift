@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// One line of a PAM service: which module is asked, and what its answer means.
-public struct PAMLine: Sendable, Equatable {
-    public enum Kind: String, Sendable, CaseIterable { case auth, account, session, password }
+package struct PAMLine: Sendable, Equatable {
+    package enum Kind: String, Sendable, CaseIterable { case auth, account, session, password }
 
-    public let kind: Kind
-    public let control: PAMControl
+    package let kind: Kind
+    package let control: PAMControl
     /// As written: a name, or an absolute path.
-    public let module: String
-    public let arguments: [String]
-    public let place: PAMPlace
+    package let module: String
+    package let arguments: [String]
+    package let place: PAMPlace
 
     /// Without folder and ending: `pam_unix`.
-    public var name: String {
+    package var name: String {
         let file = module.split(separator: "/").last.map(String.init) ?? module
         return file.hasSuffix(".so") ? String(file.dropLast(3)) : file
     }
 }
 
-public struct PAMPlace: Sendable, Equatable {
-    public let file: String
-    public let line: Int
+package struct PAMPlace: Sendable, Equatable {
+    package let file: String
+    package let line: Int
 }
 
 /// What a module's answer does to the stack.
-public enum PAMControl: Sendable, Equatable {
+package enum PAMControl: Sendable, Equatable {
     case required, requisite, sufficient, optional
     /// The bracket form: what each return value means; `default` for the others.
     case actions([String: PAMAction])
@@ -51,7 +51,7 @@ public enum PAMControl: Sendable, Equatable {
     }
 }
 
-public enum PAMAction: Sendable, Equatable {
+package enum PAMAction: Sendable, Equatable {
     case ignore, bad, die, ok, done, reset
     /// The number of lines that are skipped.
     case jump(Int)

@@ -2,11 +2,11 @@
 internal import Foundation
 
 /// Where PAM finds its modules.
-public enum PAMModule {
+package enum PAMModule {
     private static let folders = ["/lib", "/usr/lib", "/lib64", "/usr/lib64"]
 
     /// Whether a module is there, as a line names it.
-    public static func isInstalled(_ module: String) -> Bool {
+    package static func isInstalled(_ module: String) -> Bool {
         let manager = FileManager.default
         if module.hasPrefix("/") { return manager.fileExists(atPath: module) }
         return places.contains { manager.fileExists(atPath: $0 + "/" + module) }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What is wrong in a file of PAM's.
-public struct PAMMistake: Sendable, Equatable {
-    public enum Kind: Sendable, Equatable {
+package struct PAMMistake: Sendable, Equatable {
+    package enum Kind: Sendable, Equatable {
         case unknownKind(String)
         case unknownControl(String)
         case openBracket
@@ -12,8 +12,8 @@ public struct PAMMistake: Sendable, Equatable {
         case tooDeep
         case tooLong
     }
-    public let kind: Kind
-    public let place: PAMPlace
+    package let kind: Kind
+    package let place: PAMPlace
 }
 
 /// The lines of one file, by the rules of pam.conf(5). What makes no sense is told and left out.

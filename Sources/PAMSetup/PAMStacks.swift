@@ -3,18 +3,18 @@ internal import Foundation
 internal import LocalSocket
 
 /// The PAM services of a machine, as its files say them.
-public struct PAMStacks: Sendable {
+package struct PAMStacks: Sendable {
     /// In the order in which PAM looks for a service.
-    public static let systemFolders = ["/etc/pam.d", "/usr/lib/pam.d"]
+    package static let systemFolders = ["/etc/pam.d", "/usr/lib/pam.d"]
     private static let largestFile = 64 * 1024
     private static let mostServices = 500
 
     private let folders: [String]
 
-    public init(folders: [String] = PAMStacks.systemFolders) { self.folders = folders }
+    package init(folders: [String] = PAMStacks.systemFolders) { self.folders = folders }
 
     /// Names of the services that have a file, in order.
-    public var names: [String] {
+    package var names: [String] {
         let all = folders.flatMap {
             (try? FileManager.default.contentsOfDirectory(atPath: $0)) ?? []
         }
@@ -23,7 +23,7 @@ public struct PAMStacks: Sendable {
     }
 
     /// What PAM would do for it; without a file of its own, what it does for `other`.
-    public func service(_ name: String) -> PAMService {
+    package func service(_ name: String) -> PAMService {
         var building = Building(self)
         let place = PAMPlace(file: name, line: 0)
         let stacks = PAMLine.Kind.allCases.map { kind in
@@ -59,12 +59,12 @@ public struct PAMStacks: Sendable {
 }
 
 /// A service's lines in the order in which they are asked, includes in their place.
-public struct PAMService: Sendable {
-    public let name: String
+package struct PAMService: Sendable {
+    package let name: String
     let stacks: [PAMLine.Kind: [PAMNode]]
-    public let mistakes: [PAMMistake]
+    package let mistakes: [PAMMistake]
     /// Names of the files that it takes lines from.
-    public let included: Set<String>
+    package let included: Set<String>
 
     func nodes(_ kind: PAMLine.Kind) -> [PAMNode] { stacks[kind] ?? [] }
 }

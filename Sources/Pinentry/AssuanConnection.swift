@@ -26,7 +26,7 @@ final class AssuanConnection {
     }
 
     /// The two ends of a connection. A socket, not a pipe: the kernel lets a user open the pipes of
-    /// his processes through /proc, and read from them.
+    /// their processes through /proc, and read from them.
     static func pair() throws(PinentryError) -> (here: Descriptor, there: Descriptor) {
         var numbers: [Int32] = [-1, -1]
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)

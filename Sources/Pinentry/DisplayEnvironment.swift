@@ -7,7 +7,7 @@ internal import LocalSocket
 /// The display is a local X server, whose socket tells who runs it; on Wayland, that is Xwayland.
 /// The user's bus is where systemd has it. Any other place of either would be the choice of the
 /// program that started this one, and a window there no user's.
-public struct DisplayEnvironment: Sendable {
+package struct DisplayEnvironment: Sendable {
     private static let names = [
         "DISPLAY", "XAUTHORITY", "TERM", "LANG", "LC_ALL", "LC_CTYPE", "LC_MESSAGES",
     ]
@@ -17,7 +17,7 @@ public struct DisplayEnvironment: Sendable {
     private let displayNumber: UInt32?
 
     /// That of this process. Ask before the environment is cleared.
-    public init() {
+    package init() {
         var found: [String: String] = [:]
         for name in Self.names + ["HOME"] {
             // Safe: copied at once; nothing else runs that could change the environment.
@@ -55,7 +55,7 @@ public struct DisplayEnvironment: Sendable {
 
     /// The X server that has the display: the first that a library of X asks for, and the only one
     /// while it lives. nil where there is none.
-    public var server: (process: Int32, user: UInt32, number: UInt32)? {
+    package var server: (process: Int32, user: UInt32, number: UInt32)? {
         guard let displayNumber,
             let peer = AbstractSocket.listener("/tmp/.X11-unix/X\(displayNumber)")
         else { return nil }

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import LocalSocket
-public import Secrets
+package import Secrets
 
 /// One dialog: a pinentry of its own, which ends with this value.
 ///
 /// The pinentry runs with its user's rights alone. It gets none of this process's group,
 /// descriptors and surroundings but what it needs to be seen.
-public final class PinentryDialog {
+package final class PinentryDialog {
     /// What a dialog says.
-    public struct Words: Sendable, Equatable {
-        public var description: String
+    package struct Words: Sendable, Equatable {
+        package var description: String
         /// Beside the field.
-        public var prompt: String
+        package var prompt: String
         /// What was wrong with the answer before.
-        public var error: String?
+        package var error: String?
 
-        public init(description: String, prompt: String, error: String?) {
+        package init(description: String, prompt: String, error: String?) {
             self.description = description
             self.prompt = prompt
             self.error = error
@@ -23,21 +23,22 @@ public final class PinentryDialog {
     }
 
     /// Bytes of one answer.
-    public static let longestAnswer = 1023
+    package static let longestAnswer = 1023
     private static let title = "Keychain"
     /// For each command that shows nothing yet, and for a pinentry's farewell.
     private static let patience = 10.0
     private static let farewell = 1.0
 
     /// Whether it has the terminal instead of a window.
-    public let usesTerminal: Bool
+    package let usesTerminal: Bool
     /// Whether it is a window of the pinentry's own.
-    public let isWindow: Bool
+    package let isWindow: Bool
     private let child: ChildProcess
     private let connection: AssuanConnection
 
     /// Starts the best pinentry that works there.
-    public static func open(_ display: DisplayEnvironment) throws(PinentryError) -> PinentryDialog {
+    package static func open(_ display: DisplayEnvironment) throws(PinentryError) -> PinentryDialog
+    {
         for program in PinentryProgram.candidates(for: display) {
             if let dialog = try? PinentryDialog(program, display) { return dialog }
         }
@@ -45,13 +46,13 @@ public final class PinentryDialog {
     }
 
     /// Whether there is one that needs no terminal.
-    public static func hasDesktop(_ display: DisplayEnvironment) -> Bool {
+    package static func hasDesktop(_ display: DisplayEnvironment) -> Bool {
         guard display.isGraphical else { return false }
         return (try? open(display).usesTerminal) == false
     }
 
     /// Whether it would be a window of the pinentry's own.
-    public static func hasWindow(_ display: DisplayEnvironment) -> Bool {
+    package static func hasWindow(_ display: DisplayEnvironment) -> Bool {
         guard display.isGraphical else { return false }
         return (try? open(display).isWindow) == true
     }
@@ -83,8 +84,8 @@ public final class PinentryDialog {
         if child.wait(deadlineSeconds: usesTerminal ? Self.farewell : 0) == nil { child.kill() }
     }
 
-    /// What the user typed. He said no, or killed the dialog: `.cancelled`.
-    public func ask(
+    /// What the user typed; `.cancelled` after a no, or where the dialog was killed.
+    package func ask(
         _ words: Words, unless isOver: () -> Bool
     ) throws(PinentryError) -> SecretBytes {
         try say(words)
@@ -105,7 +106,7 @@ public final class PinentryDialog {
     }
 
     /// Whether the user took the button that says yes. Killing the dialog is a no.
-    public func confirm(
+    package func confirm(
         _ words: Words, yes: String, no: String, unless isOver: () -> Bool
     ) throws(PinentryError) -> Bool {
         try say(words)
@@ -119,7 +120,7 @@ public final class PinentryDialog {
     }
 
     /// Shows the words until this value ends, or the user has seen enough.
-    public func show(_ words: Words) throws(PinentryError) {
+    package func show(_ words: Words) throws(PinentryError) {
         try say(words)
         try connection.send("MESSAGE")
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Why a dialog brought no answer. Never says anything about what was typed.
-public enum PinentryError: Error, Equatable, Sendable {
-    /// The user said no, or the dialog was ended by somebody.
+package enum PinentryError: Error, Equatable, Sendable {
+    /// The user said no, or the dialog was ended from outside.
     case cancelled
-    /// Nobody waits for the answer any more.
+    /// The asker no longer waits for the answer.
     case abandoned
     /// More was typed than an answer may have.
     case tooLong

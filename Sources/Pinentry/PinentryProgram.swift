@@ -8,11 +8,12 @@ struct PinentryProgram: Equatable {
     let path: String
     /// Whether it takes over the terminal, and has no window.
     let needsTerminal: Bool
-    /// Whether its dialogs are its own windows, and not another program's that the user's bus knows.
+    /// Whether its dialogs are its own windows, and not another program's that the user's bus
+    /// knows.
     let drawsWindows: Bool
 
-    /// Those that could be shown there, the best first. Programs that anybody but root could have
-    /// put in place are passed over.
+    /// Those that could be shown there, the best first. Programs that a user other than root could
+    /// have put in place are passed over.
     static func candidates(for display: DisplayEnvironment) -> [PinentryProgram] {
         let windows = display.isGraphical ? ["pinentry-qt", "pinentry-gtk-2"] : []
         let elsewhere = display.isGraphical && display.hasBus ? ["pinentry-gnome3"] : []

@@ -27,7 +27,7 @@ struct TypedAnswer: ~Copyable {
                 byte = high << 4 | low
                 position += 2
             }
-            // PAM's answers end at a NUL: nobody may type more than is checked.
+            // PAM's answers end at a NUL: no more may be typed than is checked.
             guard byte != 0 else { throw .notShown }
             add(byte)
         }

@@ -2,9 +2,9 @@
 
 /// Keyed BLAKE2b: for index entries that only the key's holder can make or check, and for deriving
 /// one key from another.
-public enum KeyedHash {
+package enum KeyedHash {
     /// A hash of `count` bytes (1–64) of the message under the key.
-    public static func hash(
+    package static func hash(
         key: borrowing SecretBytes, _ message: [UInt8], count: Int = 32
     ) -> [UInt8] {
         precondition((1...64).contains(count))
@@ -22,7 +22,7 @@ public enum KeyedHash {
     }
 
     /// The same, for a result that is a key itself.
-    public static func secret(
+    package static func secret(
         key: borrowing SecretBytes, _ message: [UInt8], count: Int = 32
     ) -> SecretBytes {
         precondition((16...64).contains(count))
@@ -42,7 +42,7 @@ public enum KeyedHash {
     }
 
     /// A key that needs both: a hash of the message under the key, and that under the other secret.
-    public static func secret(
+    package static func secret(
         key: borrowing SecretBytes, _ message: [UInt8], mixedWith other: borrowing SecretBytes
     ) -> SecretBytes {
         let first = secret(key: key, message)
@@ -51,7 +51,7 @@ public enum KeyedHash {
     }
 
     /// A key from a secret of any length, for one purpose (1–64 bytes).
-    public static func secret(
+    package static func secret(
         hashing secret: borrowing SecretBytes, _ purpose: [UInt8]
     ) -> SecretBytes {
         precondition((1...64).contains(purpose.count))
@@ -71,7 +71,7 @@ public enum KeyedHash {
     }
 
     /// An unkeyed fingerprint of public bytes.
-    public static func fingerprint(_ message: [UInt8], count: Int = 32) -> [UInt8] {
+    package static func fingerprint(_ message: [UInt8], count: Int = 32) -> [UInt8] {
         precondition((16...64).contains(count))
         return unsafe [UInt8](unsafeUninitializedCapacity: count) { out, written in
             // Safe: `out` has `count` bytes.
@@ -83,8 +83,8 @@ public enum KeyedHash {
 }
 
 /// Bytes from the system's random source that are no secret: identifiers and nonces.
-public enum RandomBytes {
-    public static func make(_ count: Int) -> [UInt8] {
+package enum RandomBytes {
+    package static func make(_ count: Int) -> [UInt8] {
         unsafe [UInt8](unsafeUninitializedCapacity: count) { out, written in
             // Safe: fills what it was given.
             if count > 0 { unsafe randombytes_buf(out.baseAddress!, count) }

@@ -2,19 +2,19 @@
 internal import Glibc
 
 /// How a password becomes a key: Argon2id's cost and the salt, as the keybag's file keeps them.
-public struct PasswordParameters: Sendable, Equatable {
-    public static let saltBytes = 16
+package struct PasswordParameters: Sendable, Equatable {
+    package static let saltBytes = 16
     /// Limits on what a file may ask of the machine that opens it: what `PasswordCost` chooses on
     /// the fastest one, so that no honest backup is refused, and nothing beyond it.
-    public static let passes: ClosedRange<UInt32> = 1...64
-    public static let memoryKiB: ClosedRange<UInt32> = 8...PasswordCost.memoryKiB
+    package static let passes: ClosedRange<UInt32> = 1...64
+    package static let memoryKiB: ClosedRange<UInt32> = 8...PasswordCost.memoryKiB
 
-    public let passes: UInt32
-    public let memoryKiB: UInt32
-    public let salt: [UInt8]
+    package let passes: UInt32
+    package let memoryKiB: UInt32
+    package let salt: [UInt8]
 
     /// Refuses what is absurd or would hold the machine up.
-    public init(passes: UInt32, memoryKiB: UInt32, salt: [UInt8]) throws(SecretsError) {
+    package init(passes: UInt32, memoryKiB: UInt32, salt: [UInt8]) throws(SecretsError) {
         guard Self.passes.contains(passes), Self.memoryKiB.contains(memoryKiB),
             salt.count == Self.saltBytes
         else { throw .parametersOutOfRange }
@@ -24,19 +24,19 @@ public struct PasswordParameters: Sendable, Equatable {
     }
 
     /// Passes × KiB.
-    public var work: UInt64 { UInt64(passes) * UInt64(memoryKiB) }
+    package var work: UInt64 { UInt64(passes) * UInt64(memoryKiB) }
 }
 
 /// The work that a password costs on this machine, chosen when a keychain is created.
-public enum PasswordCost {
+package enum PasswordCost {
     /// 64 MiB: RFC 9106's second recommendation, for machines with little memory to spare.
     static let memoryKiB: UInt32 = 64 * 1024
     private static let fewestPasses: UInt32 = 3
     /// Nothing that it chooses costs less.
-    public static let leastWork = UInt64(fewestPasses) * UInt64(memoryKiB)
+    package static let leastWork = UInt64(fewestPasses) * UInt64(memoryKiB)
 
     /// Fresh parameters that cost about `milliseconds` here, never less than three passes.
-    public static func calibrated(
+    package static func calibrated(
         milliseconds: Double = 250
     ) throws(SecretsError) -> PasswordParameters {
         let salt = RandomBytes.make(PasswordParameters.saltBytes)
@@ -60,8 +60,8 @@ public enum PasswordCost {
 }
 
 /// The processor's time that the calling thread has had: a busy machine adds nothing to it.
-public enum ThreadTime {
-    public static var now: Duration {
+package enum ThreadTime {
+    package static var now: Duration {
         var time = timespec()
         // Safe: the structure is this function's own.
         unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
@@ -70,11 +70,11 @@ public enum ThreadTime {
 }
 
 /// Argon2id. Slow and hungry by intention: callers derive few at a time.
-public enum PasswordKey {
+package enum PasswordKey {
     /// 64 bytes: two independent 32-byte keys.
-    public static let byteCount = 64
+    package static let byteCount = 64
 
-    public static func derive(
+    package static func derive(
         _ password: borrowing SecretBytes, _ parameters: PasswordParameters
     ) throws(SecretsError) -> SecretBytes {
         guard sodium_init() >= 0 else { throw .libraryUnavailable }

@@ -3,19 +3,19 @@
 /// A key that a person keeps on paper and types once in years: seven groups of five characters, of
 /// which the last checks the others and the group's place.
 ///
-/// 140 bits chosen at random. A password is stretched because it can be guessed; 2^140 guesses can't
-/// be made at any speed, so that one hash of it is enough.
-public struct RecoveryKey: ~Copyable, Sendable {
-    public static let groupCount = 7
+/// 140 bits chosen at random. A password is stretched because it can be guessed; 2^140 guesses
+/// can't be made at any speed, so that one hash of it is enough.
+package struct RecoveryKey: ~Copyable, Sendable {
+    package static let groupCount = 7
     /// Characters of a group, the check with them.
-    public static let groupLength = 5
+    package static let groupLength = 5
     static let symbolCount = groupCount * (groupLength - 1)
 
     /// The values of its characters without the checks, each less than 32.
     private let symbols: SecretBytes
 
     /// A fresh one.
-    public static func random() -> RecoveryKey {
+    package static func random() -> RecoveryKey {
         let random = SecretBytes(random: symbolCount)
         // 32 divides 256: no value is more likely than another.
         return RecoveryKey(
@@ -26,8 +26,8 @@ public struct RecoveryKey: ~Copyable, Sendable {
             })
     }
 
-    /// What somebody typed: in capitals or not, with whatever spaces and hyphens.
-    public init(typed text: borrowing SecretBytes) throws(RecoveryKeyError) {
+    /// What the user typed: in capitals or not, with whatever spaces and hyphens.
+    package init(typed text: borrowing SecretBytes) throws(RecoveryKeyError) {
         let length = Self.groupCount * Self.groupLength
         guard text.count <= Self.longestTyped else { throw .wrongLength }
         var values = SecretBytes(count: length) { (_: inout MutableRawSpan) in }
@@ -71,7 +71,7 @@ public struct RecoveryKey: ~Copyable, Sendable {
     private init(symbols: consuming SecretBytes) { self.symbols = symbols }
 
     /// As it is printed: its groups with hyphens between them.
-    public borrowing func text() -> SecretBytes {
+    package borrowing func text() -> SecretBytes {
         var writer = SecretWriter(
             capacity: Self.groupCount * Self.groupLength + Self.groupCount - 1)
         for group in 1...Self.groupCount {
@@ -82,7 +82,7 @@ public struct RecoveryKey: ~Copyable, Sendable {
     }
 
     /// One of its groups, counted from 1.
-    public borrowing func group(_ number: Int) -> SecretBytes {
+    package borrowing func group(_ number: Int) -> SecretBytes {
         precondition((1...Self.groupCount).contains(number))
         let start = (number - 1) * (Self.groupLength - 1)
         return symbols.withBytes { symbols in
@@ -96,8 +96,8 @@ public struct RecoveryKey: ~Copyable, Sendable {
         }
     }
 
-    /// Whether somebody who was asked for one group typed that one.
-    public borrowing func group(_ number: Int, isTypedAs text: borrowing SecretBytes) -> Bool {
+    /// Whether the user, asked for one group, typed that one.
+    package borrowing func group(_ number: Int, isTypedAs text: borrowing SecretBytes) -> Bool {
         guard text.count <= Self.longestTyped else { return false }
         var typed = SecretWriter(capacity: Self.longestTyped)
         for index in 0..<text.count {
@@ -110,14 +110,14 @@ public struct RecoveryKey: ~Copyable, Sendable {
     }
 
     /// The key that it stands for.
-    public borrowing func key() -> SealingKey {
+    package borrowing func key() -> SealingKey {
         SealingKey(
             KeyedHash.secret(key: symbols, Array("keychain recovery key 1".utf8)))
     }
 }
 
-/// What is wrong with what somebody typed. Groups are counted from 1.
-public enum RecoveryKeyError: Error, Equatable, Sendable {
+/// What is wrong with what the user typed. Groups are counted from 1.
+package enum RecoveryKeyError: Error, Equatable, Sendable {
     case wrongLength
     /// It has a character that recovery keys don't have.
     case strangeCharacter(group: Int)
@@ -142,8 +142,8 @@ extension RecoveryKey {
         return alphabet.firstIndex(of: capital).map { UInt8($0) }
     }
 
-    /// A Reed–Solomon check over GF(32): one wrong character, or two that have changed places, never
-    /// pass. The group's number goes in, so that groups can't change places either.
+    /// A Reed–Solomon check over GF(32): one wrong character, or two that have changed places,
+    /// never pass. The group's number goes in, so that groups can't change places either.
     fileprivate static func check(_ group: Int, _ symbol: (Int) -> UInt8) -> UInt8 {
         var sum: UInt8 = 0
         for place in 0..<groupLength - 1 { sum = times2(sum ^ symbol(place)) }

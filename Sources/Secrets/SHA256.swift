@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// SHA-256 of public bytes that come in pieces: what policies name programs by.
-public struct SHA256: Sendable {
+package struct SHA256: Sendable {
     /// The memory of libsodium's state, in words, as its alignment is theirs. A stored property of
     /// the C type would tie this type's layout to a module that clients don't see.
     private var words: [UInt64]
 
-    public init() {
+    package init() {
         let size = MemoryLayout<UInt64>.size
         words = Array(repeating: 0, count: (crypto_hash_sha256_statebytes() + size - 1) / size)
         // Safe: the state is this value's own.
         unsafe words.withUnsafeMutableBytes { unsafe crypto_hash_sha256_init($0.baseAddress!) }
     }
 
-    public mutating func update(_ bytes: [UInt8]) {
+    package mutating func update(_ bytes: [UInt8]) {
         // Safe: reads the array's bytes.
         unsafe words.withUnsafeMutableBytes {
             unsafe crypto_hash_sha256_update($0.baseAddress!, bytes, UInt64(bytes.count))
@@ -21,7 +21,7 @@ public struct SHA256: Sendable {
     }
 
     /// 32 bytes.
-    public func digest() -> [UInt8] {
+    package func digest() -> [UInt8] {
         var words = self.words
         var digest = [UInt8](repeating: 0, count: 32)
         // Safe: the array has room for all of it; the state is a copy.

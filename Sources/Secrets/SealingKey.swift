@@ -2,32 +2,32 @@
 
 /// A 32-byte XChaCha20-Poly1305 key: seals bytes together with what they belong to, and opens them
 /// only where they belong.
-public struct SealingKey: ~Copyable, Sendable {
-    public static let byteCount = 32
+package struct SealingKey: ~Copyable, Sendable {
+    package static let byteCount = 32
     /// What sealing adds: a 24-byte nonce before and a 16-byte tag behind the ciphertext.
-    public static let overhead = 24 + 16
+    package static let overhead = 24 + 16
     private static let nonceBytes = 24
 
-    public let bytes: SecretBytes
+    package let bytes: SecretBytes
 
-    public init(_ bytes: consuming SecretBytes) {
+    package init(_ bytes: consuming SecretBytes) {
         precondition(bytes.count == SealingKey.byteCount)
         self.bytes = bytes
     }
 
-    public static func random() -> SealingKey { SealingKey(SecretBytes(random: byteCount)) }
+    package static func random() -> SealingKey { SealingKey(SecretBytes(random: byteCount)) }
 
-    /// A key of its own for one purpose, derived from this one. Whoever has it cannot find this.
-    public borrowing func derived(for purpose: String) -> SealingKey {
+    /// A key of its own for one purpose, derived from this one, which can't be found from it.
+    package borrowing func derived(for purpose: String) -> SealingKey {
         SealingKey(KeyedHash.secret(key: bytes, Array(purpose.utf8)))
     }
 
     /// nonce ‖ ciphertext ‖ tag. `context` is authenticated, not stored.
-    public borrowing func seal(_ plain: borrowing SecretBytes, context: [UInt8]) -> [UInt8] {
+    package borrowing func seal(_ plain: borrowing SecretBytes, context: [UInt8]) -> [UInt8] {
         plain.withBytes { seal($0, context: context) }
     }
 
-    public borrowing func seal(_ plain: RawSpan, context: [UInt8]) -> [UInt8] {
+    package borrowing func seal(_ plain: RawSpan, context: [UInt8]) -> [UInt8] {
         let total = plain.byteCount + Self.overhead
         return bytes.withBytes { key in
             unsafe [UInt8](unsafeUninitializedCapacity: total) { out, written in
@@ -49,13 +49,14 @@ public struct SealingKey: ~Copyable, Sendable {
     }
 
     /// What was sealed, if it was sealed with this key and this context and nothing was changed.
-    public borrowing func open(
+    package borrowing func open(
         _ sealed: [UInt8], context: [UInt8]
     ) throws(SecretsError) -> SecretBytes {
+        // Safe: the array is borrowed until the call has returned, and its span with it.
         try unsafe sealed.span.bytes.openSealed(key: bytes, context: context)
     }
 
-    public borrowing func open(
+    package borrowing func open(
         _ sealed: RawSpan, context: [UInt8]
     ) throws(SecretsError) -> SecretBytes {
         try sealed.openSealed(key: bytes, context: context)

@@ -31,6 +31,7 @@ enum SecretArena {
     private static let shelfCountBits = 3
 
     @safe private struct Shelf: @unchecked Sendable {
+        // Safe: an empty list holds no address.
         var free: [[UnsafeMutableRawPointer]] = unsafe Array(repeating: [], count: sizes.count)
         /// Slots of each size that the shelf has, free or in use.
         var made = Array(repeating: 0, count: sizes.count)
@@ -51,6 +52,8 @@ enum SecretArena {
             return try ownMemory(count)
         }
         let own = ownShelf
+        // Safe: the free lists hold whole slots of live arenas, each once, and the shelf's lock is
+        // held.
         let taken: UnsafeMutableRawPointer? = unsafe shelves[own].withLock { shelf in
             if unsafe shelf.free[sizeClass].isEmpty { refill(&shelf, sizeClass) }
             return unsafe shelf.free[sizeClass].popLast()
@@ -80,6 +83,7 @@ enum SecretArena {
     }
 
     private static func ownMemory(_ count: Int) throws(SecretsError) -> SecretSlot {
+        // Safe: the library returns `count` bytes or nil, and all of them are written.
         guard let address = unsafe sodium_malloc(count) else { throw .outOfMemory }
         unsafe sodium_memzero(address, count)
         return unsafe SecretSlot(address: address, capacity: count, home: nil)
@@ -87,6 +91,8 @@ enum SecretArena {
 
     private static func refill(_ shelf: inout Shelf, _ sizeClass: Int) {
         // Never given back: an arena lives as long as the process, its slots come and go.
+        // Safe: the library returns `arenaBytes` bytes or nil; each size divides them, so that
+        // slots lie within.
         guard let arena = unsafe sodium_malloc(arenaBytes) else { return }
         unsafe sodium_memzero(arena, arenaBytes)
         shelf.made[sizeClass] += arenaBytes / sizes[sizeClass]

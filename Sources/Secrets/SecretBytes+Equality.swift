@@ -2,7 +2,7 @@
 
 extension SecretBytes {
     /// Takes as long for secrets of one length whatever they hold.
-    public borrowing func isEqual(to other: borrowing SecretBytes) -> Bool {
+    package borrowing func isEqual(to other: borrowing SecretBytes) -> Bool {
         guard count == other.count else { return false }
         return withBytes { mine in
             other.withBytes { theirs in

@@ -2,15 +2,15 @@
 
 extension SecretBytes {
     /// A fresh key or nonce from the system's random source.
-    public init(random count: Int) {
+    package init(random count: Int) {
         self.init(count: count) { (span: inout MutableRawSpan) in
             // Safe: fills exactly the span it borrows.
             unsafe span.withUnsafeMutableBytes { unsafe randombytes_buf($0.baseAddress!, $0.count) }
         }
     }
 
-    /// A copy of bytes that arrived outside locked memory; whoever owns those wipes them.
-    public init(copying bytes: RawSpan) {
+    /// A copy of bytes that arrived outside locked memory; their owner wipes them.
+    package init(copying bytes: RawSpan) {
         self.init(count: bytes.byteCount) { (span: inout MutableRawSpan) in
             // Safe: both spans are borrowed here and have the same length.
             unsafe span.withUnsafeMutableBytes { target in
@@ -19,20 +19,20 @@ extension SecretBytes {
         }
     }
 
-    public init(copying bytes: [UInt8]) {
+    package init(copying bytes: [UInt8]) {
         // Safe: the span ends with the call.
         self.init(copying: unsafe bytes.span.bytes)
     }
 
     /// A part of this secret, as a secret of its own.
-    public borrowing func part(_ range: Range<Int>) -> SecretBytes {
+    package borrowing func part(_ range: Range<Int>) -> SecretBytes {
         withBytes { SecretBytes(copying: $0.extracting(range)) }
     }
 
-    public borrowing func copy() -> SecretBytes { part(0..<count) }
+    package borrowing func copy() -> SecretBytes { part(0..<count) }
 
     /// This secret with another behind it.
-    public borrowing func appending(_ other: borrowing SecretBytes) -> SecretBytes {
+    package borrowing func appending(_ other: borrowing SecretBytes) -> SecretBytes {
         withBytes { first in
             other.withBytes { second in
                 SecretBytes(count: first.byteCount + second.byteCount) {
@@ -52,7 +52,7 @@ extension SecretBytes {
     }
 
     /// Whether both hold the same bytes, in time that depends on their lengths only.
-    public borrowing func matches(_ other: borrowing SecretBytes) -> Bool {
+    package borrowing func matches(_ other: borrowing SecretBytes) -> Bool {
         guard count == other.count else { return false }
         return withBytes { first in
             other.withBytes { second in
@@ -66,26 +66,27 @@ extension SecretBytes {
         }
     }
 
-    /// Copies the secret into memory that nobody wipes.
+    /// Copies the secret into memory that is not wiped.
     ///
     /// Legitimate in two places: the `kSecValueData` that an application asked for, and what the
     /// command line prints because its user said so.
-    public borrowing func releasedFromLockedMemory() -> [UInt8] {
+    package borrowing func releasedFromLockedMemory() -> [UInt8] {
+        // Safe: the bytes are borrowed for the closure, and copied in it.
         withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe Array($0) } }
     }
 }
 
 /// A secret that several owners share: wiped when the last of them lets it go.
-public final class HeldSecret: Sendable {
-    public let bytes: SecretBytes
-    public init(_ bytes: consuming SecretBytes) { self.bytes = bytes }
+package final class HeldSecret: Sendable {
+    package let bytes: SecretBytes
+    package init(_ bytes: consuming SecretBytes) { self.bytes = bytes }
 }
 
 /// What the kernel allows this process to lock.
-public enum LockedMemory {
+package enum LockedMemory {
     /// Whether secrets are kept out of swap here. Where this is false they are still guarded,
     /// wiped and left out of core dumps.
-    public static func isAvailable() -> Bool {
+    package static func isAvailable() -> Bool {
         let probe = 4096
         guard let page = unsafe sodium_malloc(probe) else { return false }
         // Safe: the page is this function's own.

@@ -4,12 +4,12 @@
 /// the end of its life. The only type a secret may live in.
 ///
 /// Lengths are bytes. An empty secret is legal.
-public struct SecretBytes: ~Copyable, @unchecked Sendable {
+package struct SecretBytes: ~Copyable, @unchecked Sendable {
     private let slot: SecretSlot
-    public let count: Int
+    package let count: Int
 
     /// A secret of `count` bytes, zero until `write` fills them.
-    public init<E: Error>(
+    package init<E: Error>(
         count: Int, _ write: (inout MutableRawSpan) throws(E) -> Void
     ) throws(E) {
         precondition(count >= 0)
@@ -36,9 +36,11 @@ public struct SecretBytes: ~Copyable, @unchecked Sendable {
     deinit { SecretArena.release(slot) }
 
     /// The bytes, for as long as the closure runs.
-    public borrowing func withBytes<R: ~Copyable, E: Error>(
+    package borrowing func withBytes<R: ~Copyable, E: Error>(
         _ body: (RawSpan) throws(E) -> R
     ) throws(E) -> R {
+        // Safe: the slot has room for `count` bytes and is not released before `self`, which is
+        // borrowed here.
         try body(unsafe RawSpan(_unsafeStart: slot.address, byteCount: count))
     }
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Puts secrets together piece by piece, in locked memory of a size known beforehand.
-public struct SecretWriter: ~Copyable {
+package struct SecretWriter: ~Copyable {
     private var bytes: SecretBytes
     private var written = 0
 
-    public init(capacity: Int) {
+    package init(capacity: Int) {
         bytes = SecretBytes(count: capacity) { (_: inout MutableRawSpan) in }
     }
 
     /// The pieces together must not be longer than the capacity.
-    public mutating func append(_ piece: borrowing SecretBytes) {
+    package mutating func append(_ piece: borrowing SecretBytes) {
         precondition(piece.count <= bytes.count - written)
         let start = written
         piece.withBytes { source in
@@ -28,7 +28,7 @@ public struct SecretWriter: ~Copyable {
     }
 
     /// What was written; shorter than the capacity if less was.
-    public consuming func finish() -> SecretBytes {
+    package consuming func finish() -> SecretBytes {
         written == bytes.count ? bytes : bytes.part(0..<written)
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What can go wrong with keys and sealed bytes. Never says anything about their content.
-public enum SecretsError: Error, Equatable, Sendable {
+package enum SecretsError: Error, Equatable, Sendable {
     case libraryUnavailable
     case outOfMemory
     /// The bytes were not sealed with this key and this associated data, or are not whole.

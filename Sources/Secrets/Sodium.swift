@@ -8,23 +8,29 @@
 /// Negative where the library can't be used. Done once, however often it is called.
 func sodium_init() -> Int32 { CSodium.sodium_init() }
 
+// Safe: allocates; a size that can't be had is nil.
 func sodium_malloc(_ count: Int) -> UnsafeMutableRawPointer? { unsafe CSodium.sodium_malloc(count) }
 
+// Safe: the caller passes what `sodium_malloc` returned, once.
 func sodium_free(_ memory: UnsafeMutableRawPointer) { unsafe CSodium.sodium_free(memory) }
 
 func sodium_memzero(_ memory: UnsafeMutableRawPointer, _ count: Int) {
+    // Safe: the caller has `count` bytes there that are its own.
     unsafe CSodium.sodium_memzero(memory, count)
 }
 
 func sodium_memcmp(_ one: UnsafeRawPointer, _ other: UnsafeRawPointer, _ count: Int) -> Int32 {
+    // Safe: the caller has `count` bytes on either side; they are only read.
     unsafe CSodium.sodium_memcmp(one, other, count)
 }
 
 func sodium_mlock(_ memory: UnsafeMutableRawPointer, _ count: Int) -> Int32 {
+    // Safe: the caller has `count` bytes there; they are locked, not changed.
     unsafe CSodium.sodium_mlock(memory, count)
 }
 
 func randombytes_buf(_ buffer: UnsafeMutableRawPointer, _ count: Int) {
+    // Safe: the caller has room for `count` bytes there.
     unsafe CSodium.randombytes_buf(buffer, count)
 }
 
@@ -33,6 +39,7 @@ func crypto_generichash(
     _ message: UnsafePointer<UInt8>?, _ messageCount: UInt64,
     _ key: UnsafePointer<UInt8>?, _ keyCount: Int
 ) -> Int32 {
+    // Safe: the caller has as many bytes behind each pointer as the count beside it says.
     unsafe CSodium.crypto_generichash(out, outCount, message, messageCount, key, keyCount)
 }
 
@@ -42,6 +49,7 @@ func crypto_pwhash_argon2id13(
     _ password: UnsafePointer<CChar>, _ passwordCount: UInt64,
     _ salt: UnsafePointer<UInt8>, _ passes: UInt64, _ memoryBytes: Int
 ) -> Int32 {
+    // Safe: as above; the salt has the 16 bytes of `crypto_pwhash_SALTBYTES`.
     unsafe CSodium.crypto_pwhash(
         out, outCount, password, passwordCount, salt, passes, memoryBytes,
         crypto_pwhash_alg_argon2id13())
@@ -53,6 +61,8 @@ func crypto_aead_xchacha20poly1305_ietf_encrypt(
     _ context: UnsafePointer<UInt8>?, _ contextCount: UInt64,
     _ nonce: UnsafePointer<UInt8>, _ key: UnsafePointer<UInt8>
 ) -> Int32 {
+    // Safe: as above; the nonce has 24 bytes, the key 32, and `sealed` room for the plain bytes and
+    // 16 more.
     unsafe CSodium.crypto_aead_xchacha20poly1305_ietf_encrypt(
         sealed, nil, plain, plainCount, context, contextCount, nil, nonce, key)
 }
@@ -63,6 +73,7 @@ func crypto_aead_xchacha20poly1305_ietf_decrypt(
     _ context: UnsafePointer<UInt8>?, _ contextCount: UInt64,
     _ nonce: UnsafePointer<UInt8>, _ key: UnsafePointer<UInt8>
 ) -> Int32 {
+    // Safe: as above; `plain` has room for the sealed bytes without their last 16.
     unsafe CSodium.crypto_aead_xchacha20poly1305_ietf_decrypt(
         plain, nil, nil, sealed, sealedCount, context, contextCount, nonce, key)
 }

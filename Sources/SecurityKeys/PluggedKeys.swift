@@ -5,7 +5,7 @@ extension SecurityKey {
     private static let mostKeys = 16
 
     /// Those that are plugged in and can be opened, in the kernel's order.
-    public static func plugged() -> [SecurityKey] {
+    package static func plugged() -> [SecurityKey] {
         fido_init(FIDO_DISABLE_U2F_FALLBACK)
         var list = unsafe fido_dev_info_new(mostKeys)
         guard let first = unsafe list else { return [] }

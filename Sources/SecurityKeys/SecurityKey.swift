@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CFIDO2
-public import Secrets
+package import Secrets
 
 /// A FIDO2 security key: keeps a secret (`hmac-secret`) that it tells for a touch, and for its PIN
 /// where that was wanted when the secret was made.
 ///
-/// Calls wait for a touch for as long as the key does: whoever can't wait has a process for it. The
-/// library's own copies of a PIN and a secret are in memory that is not locked, another reason for a
-/// process that ends.
-@safe public final class SecurityKey {
+/// Calls wait for a touch for as long as the key does: a caller that can't wait has a process for
+/// it. The library's own copies of a PIN and a secret are in memory that is not locked, another
+/// reason for a process that ends.
+@safe package final class SecurityKey {
     static let relyingParty = "keychain.invalid"
     /// Nothing signs over anything: what is asked for is the secret.
     private static let clientData = [UInt8](repeating: 0, count: 32)
@@ -16,6 +16,7 @@ public import Secrets
     private let device: OpaquePointer
 
     /// Takes a device of libfido2 that is open, and closes it.
+    // Safe: only stores the pointer, which the caller hands over open and does not use again.
     package init(opened device: OpaquePointer) { unsafe self.device = device }
 
     deinit {
@@ -26,9 +27,10 @@ public import Secrets
     }
 
     /// Makes a credential with a secret of its own, and tells it. Two touches.
-    public func make(
+    package func make(
         pin: borrowing SecretBytes
     ) throws(SecurityKeyError) -> (credential: KeyCredential, secret: HeldSecret) {
+        // Safe: the device is open as long as this object lives.
         guard unsafe fido_dev_is_fido2(device) else { throw .unsuitable }
         let usesPIN = pin.count > 0
         // One that has none would be asked without, and the secret be had for a touch alone.
@@ -40,22 +42,24 @@ public import Secrets
     }
 
     /// The same secret as when the credential was made. One touch.
-    public func secret(
+    package func secret(
         of credential: KeyCredential, pin: borrowing SecretBytes
     ) throws(SecurityKeyError) -> SecretBytes {
         guard credential.usesPIN == (pin.count > 0) else { throw .wrongPIN }
         let question = try Assertion(credential)
         try question.askForSecret(credential.salt)
+        // Safe: as above; the question uses the device in this call only.
         try unsafe question.answer(by: device, pin)
         guard let secret = question.secret() else { throw .unsuitable }
         return secret
     }
 
     /// Whether the credential is this key's. No touch.
-    public func knows(_ credential: KeyCredential) -> Bool {
+    package func knows(_ credential: KeyCredential) -> Bool {
         do throws(SecurityKeyError) {
             let question = try Assertion(credential)
             try question.asksForNothing()
+            // Safe: as above.
             try unsafe question.answer(by: device, SecretBytes(copying: []))
             return true
         } catch { return false }
@@ -122,10 +126,12 @@ public import Secrets
         }
 
         func asksForNothing() throws(SecurityKeyError) {
+            // Safe: the assertion is this value's own until `deinit`.
             try check(unsafe fido_assert_set_up(assertion, FIDO_OPT_FALSE))
         }
 
         func askForSecret(_ salt: [UInt8]) throws(SecurityKeyError) {
+            // Safe: as above; the library copies the salt, whose length it is told.
             try check(unsafe fido_assert_set_extensions(assertion, kc_hmac_secret))
             try check(unsafe fido_assert_set_hmac_salt(assertion, salt, salt.count))
             try check(unsafe fido_assert_set_up(assertion, FIDO_OPT_TRUE))
@@ -134,6 +140,7 @@ public import Secrets
         func answer(
             by device: OpaquePointer, _ pin: borrowing SecretBytes
         ) throws(SecurityKeyError) {
+            // Safe: as above; the PIN ends with a zero and lives until the closure has returned.
             try unsafe pin.withTerminated { pin throws(SecurityKeyError) in
                 try check(unsafe fido_dev_get_assert(device, assertion, pin))
             }

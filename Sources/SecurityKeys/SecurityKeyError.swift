@@ -2,7 +2,7 @@
 internal import CFIDO2
 
 /// Why a security key did not do what it was asked.
-public enum SecurityKeyError: Error, Equatable, Sendable {
+package enum SecurityKeyError: Error, Equatable, Sendable {
     /// None is plugged in, or it is no FIDO2 key.
     case notThere
     /// It keeps no secrets (it lacks `hmac-secret`).

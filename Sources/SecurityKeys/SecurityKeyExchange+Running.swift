@@ -4,14 +4,14 @@ internal import LocalSocket
 internal import Secrets
 
 extension SecurityKeyExchange {
-    /// A backstop: whoever started this ends it sooner.
+    /// A backstop: the process that started this ends it sooner.
     private static let longestLife: UInt32 = 90
 
     /// `keychain-fido make`, `keychain-fido open`: one exchange with the security keys that are
-    /// plugged in, the PIN and the key on descriptor 3. A process of its own, which may be ended when
-    /// nobody touches anything, and whose memory never holds anybody's keychain. Its exit code is a
-    /// refusal's.
-    public static func run(
+    /// plugged in, the PIN and the key on descriptor 3. A process of its own, which may be ended
+    /// when nothing is touched, and whose memory never holds a keychain. Its exit code
+    /// is a refusal's.
+    package static func run(
         _ arguments: [String], with keys: () -> [SecurityKey]
     ) -> Never {
         let exchange: SecurityKeyExchange? =

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-public import Secrets
+package import Secrets
 
 /// What is asked of the keys that are plugged in, and their answer, as bytes.
-public enum SecurityKeyExchange {
+package enum SecurityKeyExchange {
     /// A new credential. The question is a PIN, or nothing; the answer is the key, then the
     /// credential.
     case make
-    /// The key of a credential. The question is the credential's length in two bytes (little-endian),
-    /// the credential, and the PIN where it wants one.
+    /// The key of a credential. The question is the credential's length in two bytes
+    /// (little-endian), the credential, and the PIN where it wants one.
     case open
 
-    public func answer(
+    package func answer(
         to question: borrowing SecretBytes, by keys: [SecurityKey]
     ) throws(SecurityKeyError) -> SecretBytes {
         switch self {
         case .make:
-            // Which of two is meant nobody can say.
+            // Which of two is meant can't be told.
             guard let key = keys.first, keys.count == 1 else { throw .notThere }
             let (credential, secret) = try key.make(pin: question)
             return secret.bytes.appending(SecretBytes(copying: credential.bytes))

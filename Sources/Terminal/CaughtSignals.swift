@@ -62,5 +62,6 @@ final class CaughtSignals {
 
 extension Optional where Wrapped == @convention(c) (Int32) -> Void {
     /// SIG_IGN is the address 1.
+    // Safe: the value is as wide as a number, is only compared, and is never called.
     fileprivate var isIgnoring: Bool { unsafe unsafeBitCast(self, to: Int.self) == 1 }
 }

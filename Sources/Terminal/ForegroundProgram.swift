@@ -2,9 +2,9 @@
 internal import Glibc
 
 /// A program that takes this one's place on the terminal.
-public enum ForegroundProgram {
+package enum ForegroundProgram {
     /// Returns only where the program can't be started. It gets this process's environment.
-    public static func replaceThisProcess(
+    package static func replaceThisProcess(
         with path: String, arguments: [String]
     ) -> TerminalError {
         var pointers: [UnsafeMutablePointer<CChar>?] = unsafe ([path] + arguments).map {

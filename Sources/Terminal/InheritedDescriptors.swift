@@ -2,10 +2,10 @@
 internal import Glibc
 
 /// The descriptors that a program with more rights than its starter found open.
-public enum InheritedDescriptors {
+package enum InheritedDescriptors {
     /// Closes everything from `first` on, and makes sure that 0, 1 and 2 are open, so that no file
     /// opened later is taken for one of them.
-    public static func tidy(closingFrom first: Int32) throws(TerminalError) {
+    package static func tidy(closingFrom first: Int32) throws(TerminalError) {
         for number in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO]
         where fcntl(number, F_GETFD) < 0 {
             // Safe: the path is a constant. The lowest free number is the one that is missing.

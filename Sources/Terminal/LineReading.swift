@@ -44,6 +44,7 @@ struct LineReading {
         var isTooLong = false
         while true {
             try waitForKey(unless: isOver)
+            // Safe: `length` is at most `longestAnswer`, and the buffer has one byte more.
             let key = unsafe buffer.baseAddress! + length
             let count = unsafe Glibc.read(descriptor, key, 1)
             guard count == 1 else {
@@ -106,6 +107,8 @@ struct LineReading {
         var isContinuation: Bool
         repeat {
             length -= 1
+            // Safe: `length` is above zero before each step back, so that the index is a byte that
+            // was typed.
             isContinuation = unsafe buffer[length] & 0xC0 == 0x80
             unsafe buffer[length] = 0
         } while isContinuation && length > 0
@@ -115,6 +118,7 @@ struct LineReading {
 
     private func show(_ bytes: UnsafeRawBufferPointer) {
         // An answer in sight shows no control characters either.
+        // Safe: the caller lends one byte of its buffer for this call.
         guard let first = unsafe bytes.first, first >= 0x20 else { return }
         _ = unsafe StandardStream.write(bytes, to: descriptor)
     }

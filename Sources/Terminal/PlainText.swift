@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Text that somebody else may have written, made safe to show on a terminal.
-public enum PlainText {
+/// Text that another user may have written, made safe to show on a terminal.
+package enum PlainText {
     /// Lines stay lines. Control characters, invisible ones and those that change the direction of
     /// reading are shown as `\u{…}`.
-    public static func escaped(_ text: String) -> String {
+    package static func escaped(_ text: String) -> String {
         escaped(text, keepingLines: true)
     }
 
     /// The same on one line.
-    public static func line(_ text: String) -> String { escaped(text, keepingLines: false) }
+    package static func line(_ text: String) -> String { escaped(text, keepingLines: false) }
 
     /// JSON that means the same: its texts, where alone these can be, have such characters as
     /// `\uXXXX`.
-    public static func json(_ text: String) -> String {
+    package static func json(_ text: String) -> String {
         var shown = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
             if isHarmless(scalar) || scalar == "\n" {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-public import Secrets
+package import Secrets
 
 extension SecretBytes {
     /// The secret's lines, without their ends. An end behind the last line begins no other.
-    public borrowing func lines() -> [HeldSecret] {
+    package borrowing func lines() -> [HeldSecret] {
         var starts = [0]
         withBytes { bytes in
             // Safe: the offsets are those of the span.

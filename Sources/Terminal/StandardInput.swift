@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
-public import Secrets
+package import Secrets
 
 /// Secrets that another program pipes in.
-public enum StandardInput {
-    public static var isTerminal: Bool { isatty(STDIN_FILENO) == 1 }
+package enum StandardInput {
+    package static var isTerminal: Bool { isatty(STDIN_FILENO) == 1 }
 
     /// Everything up to the end, byte for byte, straight into locked memory.
-    public static func read(limit: Int) throws(TerminalError) -> SecretBytes {
+    package static func read(limit: Int) throws(TerminalError) -> SecretBytes {
         var pieces: [HeldSecret] = []
         var total = 0
         var size = 4096

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
-public import Secrets
+package import Secrets
 
 /// Standard output and standard error.
-public enum StandardStream: Int32, Sendable {
+package enum StandardStream: Int32, Sendable {
     case output = 1
     case error = 2
 
-    public var isTerminal: Bool { isatty(rawValue) == 1 }
+    package var isTerminal: Bool { isatty(rawValue) == 1 }
 
     /// False where the other end is gone or full.
     @discardableResult
-    public func write(_ text: String) -> Bool { Self.write(Array(text.utf8), to: rawValue) }
+    package func write(_ text: String) -> Bool { Self.write(Array(text.utf8), to: rawValue) }
 
     /// Writes a secret from locked memory, because its user asked to see it.
     @discardableResult
-    public func release(_ secret: borrowing SecretBytes) -> Bool {
+    package func release(_ secret: borrowing SecretBytes) -> Bool {
         secret.withBytes { bytes in
+            // Safe: the secret's bytes are borrowed until they are written.
             unsafe bytes.withUnsafeBytes { unsafe Self.write($0, to: rawValue) }
         }
     }

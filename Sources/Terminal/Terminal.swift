@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
-public import Secrets
+package import Secrets
 internal import Synchronization
 
 /// The terminal that this process belongs to, whatever its standard input and output are.
 ///
 /// What is typed goes from the kernel into locked memory and nowhere else.
-public final class Terminal: Sendable {
+package final class Terminal: Sendable {
     /// Bytes of one answer.
-    public static let longestAnswer = 1023
+    package static let longestAnswer = 1023
 
     private let descriptor: Int32
     /// The modes of a terminal and the handlers of signals exist once in a process.
     private static let turn = Mutex(())
 
-    public init() throws(TerminalError) {
+    package init() throws(TerminalError) {
         // Safe: the path is a constant; the descriptor is closed by `deinit`.
         descriptor = unsafe open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
         guard descriptor >= 0 else { throw .noTerminal }
@@ -23,13 +23,13 @@ public final class Terminal: Sendable {
     deinit { close(descriptor) }
 
     /// Whether this process may read here; a background job would be stopped instead.
-    public var isForeground: Bool { tcgetpgrp(descriptor) == getpgrp() }
+    package var isForeground: Bool { tcgetpgrp(descriptor) == getpgrp() }
 
     /// Shows text on lines of its own, with everything that could deceive its reader escaped.
-    public func say(_ text: String) { show(PlainText.escaped(text) + "\n") }
+    package func say(_ text: String) { show(PlainText.escaped(text) + "\n") }
 
     /// Shows a secret that its user is to write down, on a line of its own, and keeps no copy.
-    public func show(secret: borrowing SecretBytes) {
+    package func show(secret: borrowing SecretBytes) {
         secret.withBytes { bytes in
             // Safe: writes the borrowed bytes.
             unsafe bytes.withUnsafeBytes { _ = unsafe write(descriptor, $0.baseAddress, $0.count) }
@@ -39,9 +39,9 @@ public final class Terminal: Sendable {
 
     /// A line of the user's, without its end.
     ///
-    /// Nobody waits for the answer any more once the other end of the socket `listener` is closed,
+    /// The answer is not waited for any more once the other end of the socket `listener` is closed,
     /// or `isOver`, asked a few times a second, says so.
-    public func ask(
+    package func ask(
         _ question: String, echo: Bool, for listener: Int32? = nil,
         unless isOver: () -> Bool = { false }
     ) throws(TerminalError) -> SecretBytes {
@@ -50,7 +50,7 @@ public final class Terminal: Sendable {
             let result: Result<HeldSecret, TerminalError>
             do throws(TerminalError) {
                 let modes = try TypingModes(descriptor)
-                // Last, so that whoever sees the line end finds the terminal as it was.
+                // Last, so that a program that sees the line end finds the terminal as it was.
                 defer { show("\n") }
                 defer { modes.restore() }
                 show(PlainText.escaped(question))
@@ -65,9 +65,9 @@ public final class Terminal: Sendable {
         }
     }
 
-    /// Lets another program have the terminal meanwhile. However that ends, the terminal is as it was
-    /// before a signal that came has its way.
-    public func lend<R: ~Copyable, E: Error>(
+    /// Lets another program have the terminal meanwhile. However that ends, the terminal is as it
+    /// was before a signal that came has its way.
+    package func lend<R: ~Copyable, E: Error>(
         _ body: () throws(E) -> R
     ) throws(TerminalError) -> Result<R, E> {
         try Self.turn.withLock { _ throws(TerminalError) in

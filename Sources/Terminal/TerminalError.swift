@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Why nothing was read or written. Never says anything about what was typed.
-public enum TerminalError: Error, Equatable, Sendable {
+package enum TerminalError: Error, Equatable, Sendable {
     /// The process has no controlling terminal.
     case noTerminal
     /// Ctrl-C, Ctrl-D or a signal.
     case cancelled
-    /// Nobody waits for the answer any more.
+    /// The asker no longer waits for the answer.
     case abandoned
     case hungUp
     /// More than the limit was typed or piped in.

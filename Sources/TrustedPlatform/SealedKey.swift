@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A key as a TPM keeps it outside itself: nothing in it is secret, and no other TPM opens it.
-public struct SealedKey: Sendable, Equatable {
+package struct SealedKey: Sendable, Equatable {
     private static let versionByte: UInt8 = 1
 
     /// The registers that must be as they were: bit n of byte n / 8 is register n.
@@ -19,7 +19,7 @@ public struct SealedKey: Sendable, Equatable {
     }
 
     /// Throws `.damaged` at what this type did not write.
-    public init(bytes: [UInt8]) throws(TPMError) {
+    package init(bytes: [UInt8]) throws(TPMError) {
         var rest = bytes.dropFirst(4)
         guard bytes.count >= 4, bytes[0] == Self.versionByte else { throw .damaged }
         func part() throws(TPMError) -> [UInt8] {
@@ -36,7 +36,7 @@ public struct SealedKey: Sendable, Equatable {
         guard rest.isEmpty else { throw .damaged }
     }
 
-    public var bytes: [UInt8] {
+    package var bytes: [UInt8] {
         [parent, publicPart, privatePart].reduce([Self.versionByte] + registers) {
             $0 + [UInt8($1.count >> 8), UInt8($1.count & 0xFF)] + $1
         }

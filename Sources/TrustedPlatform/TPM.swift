@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CTSS2
-public import Secrets
+package import Secrets
 
 /// A TPM 2.0: seals a key so that this one alone opens it, and, if wanted, only while registers of
 /// the platform are as they are now.
 ///
-/// Calls wait for the TPM for as long as that takes: whoever can't wait has a process for it. What
-/// travels to and from the TPM is encrypted for it. The library's own copies of a key are in memory
-/// that is not locked, another reason for a process that ends.
-@safe public final class TPM {
+/// Calls wait for the TPM for as long as that takes: a caller that can't wait has a process for it.
+/// What travels to and from the TPM is encrypted for it. The library's own copies of a key are in
+/// memory that is not locked, another reason for a process that ends.
+@safe package final class TPM {
     private let connection: OpaquePointer
     private let channel: OpaquePointer
 
     /// `address` as tpm2-tss writes it: `device:/dev/tpmrm0`, `swtpm:host=127.0.0.1,port=2321`.
-    public init(at address: String) throws(TPMError) {
+    package init(at address: String) throws(TPMError) {
         var channel: OpaquePointer?
         // Safe: the library sets the pointers where it says success, and ends them in `deinit`.
         guard unsafe Tss2_TctiLdr_Initialize(address, &channel) == 0, let opened = unsafe channel
@@ -38,7 +38,7 @@ public import Secrets
     }
 
     /// Registers are SHA-256 platform configuration registers, 0 to 23.
-    public func seal(
+    package func seal(
         _ key: borrowing SecretBytes, registers: [UInt8]
     ) throws(TPMError) -> SealedKey {
         let bits = SealedKey.bits(registers)
@@ -53,7 +53,7 @@ public import Secrets
             privatePart: privatePart)
     }
 
-    public func open(_ sealed: SealedKey) throws(TPMError) -> SecretBytes {
+    package func open(_ sealed: SealedKey) throws(TPMError) -> SecretBytes {
         let parent = try storageKey()
         defer { flush(parent.handle) }
         guard parent.name == sealed.parent else { throw .otherTPM }
@@ -69,8 +69,8 @@ public import Secrets
 
     // MARK: Steps
 
-    /// The storage key that the TPM derives from the seed of its owner hierarchy: the same each time
-    /// until it is cleared.
+    /// The storage key that the TPM derives from the seed of its owner hierarchy: the same each
+    /// time until it is cleared.
     private func storageKey() throws(TPMError) -> (handle: ESYS_TR, name: [UInt8]) {
         var template = try TPMTemplate.storageKey()
         var sensitive = TPM2B_SENSITIVE_CREATE()
@@ -84,6 +84,8 @@ public import Secrets
                 &outside, &selection, &handle, nil, nil, nil, nil))
         var name: UnsafeMutablePointer<TPM2B_NAME>?
         do throws(TPMError) {
+            // Safe: `name` is set where the call says success, and its size is at most its
+            // buffer's.
             try check(unsafe Esys_TR_GetName(connection, handle, &name))
         } catch {
             flush(handle)
@@ -97,7 +99,7 @@ public import Secrets
         return (handle, bytes)
     }
 
-    /// A session whose secret nobody but the TPM with that storage key can know.
+    /// A session whose secret the TPM with that storage key alone can know.
     private func session(_ kind: TPM2_SE, _ parent: ESYS_TR) throws(TPMError) -> ESYS_TR {
         var cipher = TPMT_SYM_DEF()
         cipher.algorithm = kc_aes
@@ -121,6 +123,7 @@ public import Secrets
         // Empty: as they are now.
         var digest = TPM2B_DIGEST()
         try check(
+            // Safe: the structures are this function's own; the library reads them in the call.
             unsafe Esys_PolicyPCR(
                 connection, session, kc_none, kc_none, kc_none, &digest, &selection))
     }
@@ -178,6 +181,7 @@ public import Secrets
         var publicPart = try TPMTemplate.publicPart(sealed.publicPart)
         var privatePart = try TPMTemplate.privatePart(sealed.privatePart)
         var handle = kc_none
+        // Safe: as above.
         try check(
             unsafe Esys_Load(
                 connection, parent, kc_password, kc_none, kc_none, &privatePart, &publicPart,
@@ -204,10 +208,12 @@ public import Secrets
 
     private func setAttributes(_ session: ESYS_TR, _ attribute: TPMA_SESSION) {
         // A session that is not there fails in the call that needs it.
+        // Safe: the connection is open as long as this object lives; an unknown handle is an error.
         _ = unsafe Esys_TRSess_SetAttributes(
             connection, session, attribute | kc_continue, 0xFF)
     }
 
+    // Safe: as above.
     private func flush(_ handle: ESYS_TR) { _ = unsafe Esys_FlushContext(connection, handle) }
 
     private func check(_ code: TSS2_RC) throws(TPMError) {

@@ -2,8 +2,8 @@
 internal import CTSS2
 
 /// Why a TPM did not do what it was asked.
-public enum TPMError: Error, Equatable, Sendable {
-    /// Nobody answers at that address.
+package enum TPMError: Error, Equatable, Sendable {
+    /// Nothing answers at that address.
     case unreachable
     /// The registers are not as they were when the key was sealed.
     case registersDiffer

@@ -35,6 +35,7 @@ enum TPMTemplate {
         }
         let count = UInt16(key.count)
         let start = MemoryLayout<TPM2B_SENSITIVE_CREATE>.offset(of: \.sensitive.data)!
+        // Safe: the bytes are a number's of this function, and are copied.
         let length = unsafe withUnsafeBytes(of: count) { unsafe Array($0) }
         whole.replace(at: start, with: SecretBytes(copying: length), from: 0, count: 2)
         whole.replace(at: start + 2, with: key, from: 0, count: key.count)

@@ -22,7 +22,7 @@ final class ChannelConversation: PAMConversation {
     }
 
     func say(_ message: ConversationMessage) {
-        // Nobody listens any more: the question is moot.
+        // The other end is closed: the question is moot.
         if (try? channel.send(message)) == nil { exit(1) }
     }
 

@@ -10,7 +10,7 @@ struct Invocation {
     let service: String
     let account: String
 
-    /// Only services of ours, so that nobody is asked in the name of `su`; only one's own account
+    /// Only services of ours, so that no user is asked in the name of `su`; only one's own account
     /// where this does not run as root.
     init?(_ arguments: [String]) {
         guard arguments.count == 3, Self.isOurs(arguments[1]),

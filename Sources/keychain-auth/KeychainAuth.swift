@@ -10,7 +10,7 @@ struct KeychainAuth {
     private static let channelDescriptor: Int32 = 3
     /// Three wrong answers end the question.
     private static let mostTries = 3
-    /// A backstop: whoever started this ends it sooner.
+    /// A backstop: the process that started this ends it sooner.
     private static let longestLife: UInt32 = 90
 
     static func main() {

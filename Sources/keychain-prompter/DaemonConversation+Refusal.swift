@@ -16,7 +16,7 @@ extension DaemonConversation {
             the keychain service knows no terminal to which this prompter belongs, and no login \
             session whose display it could be
             """
-        case .notFound: "nobody waits for the answer to this question any more"
+        case .notFound: "the answer to this question is not waited for any more"
         case .tooManyRequests: "the keychain service has too many connections; try again later"
         default: "the keychain service refused (\(refusal.rawValue))"
         }

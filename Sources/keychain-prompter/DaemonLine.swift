@@ -3,7 +3,8 @@ internal import KeychainMessages
 internal import LocalSocket
 internal import Secrets
 
-/// The connection to the daemon, which must be root's: nobody else may ask for a password here.
+/// The connection to the daemon, which must be root's: no other process may ask for a password
+/// here.
 struct DaemonLine {
     private let connection: ClientConnection
 

@@ -3,7 +3,7 @@ internal import KeychainMessages
 internal import Secrets
 
 enum ScreenFailure: Error {
-    /// Nobody waits for the answer any more.
+    /// The asker no longer waits for the answer.
     case abandoned
     /// Nothing can be shown here any more.
     case lost

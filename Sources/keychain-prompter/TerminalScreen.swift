@@ -43,7 +43,8 @@ struct TerminalScreen: QuestionScreen {
         try ask(question, echo: echo, for: nil, unless: isOver)
     }
 
-    /// nil where the user said no. Nobody waits any more once the other end of `listener` is closed.
+    /// nil where the user said no. The asker no longer waits once the other end of `listener` is
+    /// closed.
     func ask(
         _ question: String, echo: Bool, for listener: Int32?,
         unless isOver: () -> Bool = { false }
@@ -57,7 +58,7 @@ struct TerminalScreen: QuestionScreen {
                 case .cancelled: return nil
                 case .tooLong: terminal.say("That was too long.")
                 case .abandoned:
-                    terminal.say("Nobody waits for the answer any more.")
+                    terminal.say("The program no longer waits for the answer.")
                     throw .abandoned
                 case .noTerminal, .hungUp, .system: throw .lost
                 }
@@ -81,7 +82,7 @@ struct TerminalScreen: QuestionScreen {
         return nil
     }
 
-    /// Whatever runs on the terminal could type it: nobody asks for a yes here.
+    /// Whatever runs on the terminal could type it: a yes is not asked for here.
     func confirm(_ question: String, unless isOver: () -> Bool) throws(ScreenFailure) -> Bool {
         false
     }

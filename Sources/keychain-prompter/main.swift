@@ -4,8 +4,9 @@ internal import LocalSocket
 internal import Pinentry
 internal import Terminal
 
-// This program has a group that its starter has not: nothing of his is trusted but the words on the
-// command line. Where his display is, its pinentry is told, which has no other rights than he.
+// This program has a group that its starter has not: nothing of the starter's is trusted but the
+// words on the command line. Where the starter's display is, its pinentry is told, which has no
+// other rights than the starter.
 let display = DisplayEnvironment()
 clearenv()
 let form = Invocation(Array(CommandLine.arguments.dropFirst()))

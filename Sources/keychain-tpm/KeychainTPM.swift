@@ -4,12 +4,12 @@ internal import LocalSocket
 internal import Secrets
 internal import TrustedPlatform
 
-/// `keychain-tpm seal [REGISTER…]`, `keychain-tpm open`: one exchange with the machine's TPM, the key
-/// and what was sealed on descriptor 3. A process of its own, which may be ended when a TPM doesn't
-/// answer, and whose memory never holds anybody's keychain. Its exit code is a refusal's.
+/// `keychain-tpm seal [REGISTER…]`, `keychain-tpm open`: one exchange with the machine's TPM, the
+/// key and what was sealed on descriptor 3. A process of its own, which may be ended when a TPM
+/// doesn't answer, and whose memory never holds a keychain. Its exit code is a refusal's.
 @main
 struct KeychainTPM {
-    /// A backstop: whoever started this ends it sooner.
+    /// A backstop: the process that started this ends it sooner.
     private static let longestLife: UInt32 = 60
 
     static func main() {

@@ -17,6 +17,7 @@ enum TPMAddress {
             contents = try FileContents(reading: file, limit: longest, followingLinks: false)
         } catch {
             guard error == .system(ENOENT) else { throw .protectorNotAvailable }
+            // Safe: the path is a constant text; the call writes nothing.
             guard unsafe access(device, F_OK) == 0 else { throw .protectorNotAvailable }
             return "device:" + device
         }

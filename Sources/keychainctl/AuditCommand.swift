@@ -53,7 +53,7 @@ struct AuditCommand: ParsableCommand {
         if unreadable > 0 { Self.complain(of: unreadable) }
     }
 
-    /// False once nobody reads the output any more.
+    /// False once the output is not read any more.
     private func write(_ record: AuditRecord, _ line: Data) -> Bool {
         let text =
             output.json

@@ -35,7 +35,7 @@ struct BackupCommand: ParsableCommand {
         if keychain.name == KeychainName.system.description { sayWhereItOpens(keychain) }
     }
 
-    /// Nobody has a password for the machine's: when the machine is gone, it is too late.
+    /// There is no password for the machine's: when the machine is gone, it is too late.
     private func sayWhereItOpens(_ keychain: Keychain) {
         let request = Request.protectors(ProtectorRequest(keychain.name, .list))
         guard let all = try? keychain.ask(request, to: "see what opens it").protectors,

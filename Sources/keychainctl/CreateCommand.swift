@@ -28,7 +28,7 @@ struct CreateCommand: ParsableCommand {
 
     func run() throws {
         let keychain = Keychain(name: name, asJSON: output.json)
-        // Nobody thinks up a password for nothing.
+        // The user should not think up a password in vain.
         guard name != KeychainName.system.description else {
             throw keychain.failure(
                 CommandFailure(
@@ -42,7 +42,7 @@ struct CreateCommand: ParsableCommand {
         if output.json { JSONOutput.write(DoneRecord()) }
     }
 
-    /// Only where somebody is there to write it down.
+    /// Only where a user is there to write it down.
     private func newRecoveryKey(_ keychain: Keychain) throws(CommandFailure) -> HeldSecret? {
         if noRecoveryKey || password.passwordStdin { return nil }
         do throws(CommandFailure) { return try RecoveryKeyPaper.new(for: name) } catch {

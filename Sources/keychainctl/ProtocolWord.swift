@@ -13,7 +13,7 @@ struct ProtocolWord: ExpressibleByArgument {
     static var allValueStrings: [String] { words.map(\.name) }
     var defaultValueDescription: String { code }
 
-    /// The code itself where nobody has a name for it.
+    /// The code itself where there is no name for it.
     static func name(ofCode code: String) -> String {
         words.first { $0.code == code }?.name ?? code
     }

@@ -13,8 +13,8 @@ struct RefusalMeaning {
         self.advice = advice
     }
 
-    /// Without a name the user's preferences said which keychain is meant: the login keychain, where
-    /// they say nothing else.
+    /// Without a name the user's preferences said which keychain is meant: the login keychain,
+    /// where they say nothing else.
     init(_ refusal: Refusal, keychain named: String?) {
         let name = named ?? KeychainName.login.description
         if name == KeychainName.system.description, let known = Self(ofSystem: refusal, name) {
@@ -60,7 +60,7 @@ struct RefusalMeaning {
                 Self(
                     .notAuthenticated, "you were not authenticated, or never can be for this item",
                     """
-                    If nobody asked you: such an item needs a keychain with a password; \
+                    If you were not asked: such an item needs a keychain with a password; \
                     keychainctl status shows whether it has one.
                     """)
             case .forbidden:
@@ -74,7 +74,7 @@ struct RefusalMeaning {
             case .cancelled: Self(.cancelled, "the question was cancelled")
             case .interactionNotAllowed:
                 Self(
-                    .locked, "you would have to be asked, and there is nobody to ask",
+                    .locked, "you would have to be asked, and there is no way to ask you",
                     """
                     Run it in the foreground of a terminal; on the desktop, \
                     keychain-prompter.service asks in windows.

@@ -6,7 +6,7 @@ enum ResultCode: Int32 {
     case failure = 1
     case usage = 2
     case notFound = 3
-    /// Locked, or nobody to ask.
+    /// Locked, or no user to ask.
     case locked = 4
     case refused = 5
     case notAuthenticated = 6

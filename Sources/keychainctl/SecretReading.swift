@@ -3,7 +3,7 @@ internal import KeychainMessages
 internal import Secrets
 internal import Terminal
 
-/// Reads what nobody may see: passwords and secrets.
+/// Reads passwords and secrets, which the screen must not show.
 struct SecretReading {
     /// Lines of standard input: the current password and the new one.
     private static let mostPiped = 2 * (Request.longestPassword + 1)

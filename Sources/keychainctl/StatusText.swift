@@ -78,7 +78,7 @@ struct StatusText {
     private var device: String? {
         guard status.deviceKeyOnDisk else { return nil }
         return """
-            Device key: on this disk. Whoever has the disk can read what is accessible “always”, and \
+            Device key: on this disk. Anyone who has the disk can read what is accessible “always”, and \
             keychains without a password.
             """
     }
@@ -87,7 +87,7 @@ struct StatusText {
         let name = PlainText.line(keychain.name)
         let path = "    file: \(PlainText.line(keychain.path))"
         let isMachines = keychain.name == KeychainName.system.description
-        // Whoever can do nothing with it need not know how it is.
+        // A user who can do nothing with it need not know how it is.
         guard !isMachines || getuid() == 0 else {
             return ["Keychain “\(name)”: the machine's own, which root keeps for its services."]
         }
@@ -199,7 +199,7 @@ struct StatusText {
         }
         return [
             """
-                It is not protected by a password: whoever reads this account's files can open \
+                It is not protected by a password: anyone who reads this account's files can open \
             it. keychainctl set-password \(PlainText.line(keychain.name)) protects it.
             """
         ]

@@ -67,7 +67,7 @@ struct Keychaind: ParsableCommand {
                 programs.policies, Sockets.folder(of: loginSocket) + "/policies.d", policies,
             ], stateFolder: state, policy: policy, log: log)
         let bounds = try LockingBounds(Self.bounds)
-        // Before anybody can ask for anything.
+        // Before a program can ask for anything.
         loader.start()
         let inherited = ServiceNotification.inherited()
         let sockets = try Sockets(requests: socket, logins: loginSocket, inherited: inherited)
@@ -104,8 +104,8 @@ struct Keychaind: ParsableCommand {
         case let error as StartError: error.description
         case let mistake as LockingBounds.Mistake: mistake.description
         case SocketError.peerNotAllowed:
-            "\(state), or the folder of \(loginSocket): must be a folder of root's that nobody "
-                + "else can write to, and the key files in it root's and closed to others"
+            "\(state), or the folder of \(loginSocket): must be a folder of root's that no other "
+                + "user can write to, and the key files in it root's and closed to others"
         case SocketError.malformed, SocketError.tooLarge:
             "\(state)/device.key: is not a key of this daemon's; restore it from where it came "
                 + "from, without it no keychain's “always” items open"

@@ -2,8 +2,8 @@
 internal import Foundation
 internal import Synchronization
 
-/// SIGTERM and SIGINT stop the daemon cleanly, SIGHUP makes it read its policies again; SIGPIPE means
-/// nothing to it.
+/// SIGTERM and SIGINT stop the daemon cleanly, SIGHUP makes it read its policies again; SIGPIPE
+/// means nothing to it.
 final class Signals {
     private struct State {
         var handlers: [Int32: @Sendable () -> Void] = [:]
@@ -12,9 +12,9 @@ final class Signals {
     private let state: Mutex<State>
     private let sources: [any DispatchSourceSignal]
 
-    /// Returns when the signals are heard: before anything can be spoken to, so that whoever finds
-    /// the daemon there can also stop it. Ignoring them first, as is usual, would lose one that comes
-    /// in between, and the daemon would run on.
+    /// Returns when the signals are heard: before anything can be spoken to, so that a program that
+    /// finds the daemon there can also stop it. Ignoring them first, as is usual, would lose one
+    /// that comes in between, and the daemon would run on.
     init() {
         signal(SIGPIPE, SIG_IGN)
         state = Mutex(State())

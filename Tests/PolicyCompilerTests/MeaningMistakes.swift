@@ -28,7 +28,7 @@ let meaningMistakes: [Mistake] = [
 
         """#,
         #"""
-        p.yaml:4:10: warning[KC3013]: a.b rests on a label or account, which whoever makes an item chooses
+        p.yaml:4:10: warning[KC3013]: a.b rests on a label or account, which the program that makes an item chooses
             4 |   - {id: a.b, permit: ok, resource: {label: x, account: y}}
               |          ^^^ add a subject, an access-group or a service
 
@@ -133,7 +133,7 @@ let meaningMistakes: [Mistake] = [
 
         """#,
         #"""
-        p.yaml:4:15: warning[KC3106]: there is nobody who could be asked where this rule matches
+        p.yaml:4:15: warning[KC3106]: no user can be asked where this rule matches
             4 |   - {id: a.b, require: passcode, subject: {session: service}}
               |               ^^^^^^^ it refuses; write forbid with a reason
 

@@ -5,26 +5,26 @@ import SecurityKeys
 
 /// A security key in software behind libfido2's own functions for reports of a device: all that the
 /// library does with a key on USB, it does with this one.
-public final class SoftwareSecurityKey {
+package final class SoftwareSecurityKey {
     private let inside: Authenticator
     /// What came of a message so far, and reports that have yet to be read.
     private var incoming: (channel: [UInt8], command: UInt8, count: Int, bytes: [UInt8])?
     private var outgoing: [[UInt8]] = []
 
     /// The same seed is the same key.
-    public init(seed: [UInt8] = (0..<32).map { _ in .random(in: 0...255) }, pin: String? = nil) {
+    package init(seed: [UInt8] = (0..<32).map { _ in .random(in: 0...255) }, pin: String? = nil) {
         inside = Authenticator(seed: seed, pin: pin)
     }
 
-    public var isTouched: Bool {
+    package var isTouched: Bool {
         get { inside.isTouched }
         set { inside.isTouched = newValue }
     }
-    public var touches: Int { inside.touches }
-    public var retries: Int { inside.retries }
+    package var touches: Int { inside.touches }
+    package var retries: Int { inside.retries }
 
     /// Plugs it in. It must live as long as what is given back.
-    public func plugged() -> SecurityKey? {
+    package func plugged() -> SecurityKey? {
         var functions = fido_dev_io_t()
         functions.open = { path in
             // The path is the key's own address.

@@ -170,7 +170,7 @@ def test_a_state_folder_that_others_can_write_to_is_refused_in_words(daemon):
         status, said = start_and_fail()
     finally:
         os.chmod(world.STATE, 0o755)
-    assert status == 1 and str(world.STATE) in said and "nobody else can write" in said
+    assert status == 1 and str(world.STATE) in said and "no other user can write" in said
 
 
 def test_a_device_key_that_is_none_is_refused_and_left_alone(daemon):

@@ -2,7 +2,8 @@
 //
 // Hosts that call the five functions in any order, with any items, options and answers of a daemon;
 // PAM, accounts, tickets and the daemon are played here. Whatever happens: only documented codes, a
-// password goes only to the daemon, for him who gave it, and none is kept behind a session's door.
+// password goes only to the daemon, for the user who gave it, and none is kept behind a session's
+// door.
 #include "daemon.h"
 #include "fuzz.h"
 #include "locked.h"

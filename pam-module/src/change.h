@@ -15,7 +15,7 @@ bool kc_change_password(pam_handle_t *pamh, const struct kc_options *options,
                         const struct kc_login *login, struct kc_answer *answer);
 
 // Root gives an account a new password without knowing the old one: the daemon is told that much,
-// and tells the user at his next login. False, and nothing sent, when it was not that.
+// and tells the user at the next login. False, and nothing sent, when it was not that.
 bool kc_reset_password(pam_handle_t *pamh, const struct kc_options *options,
                        const struct kc_login *login, struct kc_answer *answer);
 

@@ -75,7 +75,7 @@ static bool receive_all(int socket_fd, uint8_t *bytes, size_t count, int64_t dea
     return true;
 }
 
-// A socket that nobody accepts from says EAGAIN and cannot be polled for: ask again, and again.
+// A socket that is not accepted from says EAGAIN and cannot be polled for: ask again, and again.
 static bool connect_until(int socket_fd, const struct sockaddr_un *address, int64_t deadline) {
     while (connect(socket_fd, (const struct sockaddr *)address, sizeof *address) != 0) {
         if (errno == EISCONN) break;

@@ -16,8 +16,8 @@ static const uid_t nobody = 65534;
 static struct kc_login_view view_of(const char *text) {
     if (text == NULL) return (struct kc_login_view){NULL, 0};
     struct kc_login_view view = {(const uint8_t *)text, strnlen(text, KC_LOGIN_TEXT_MAX + 1)};
-    // The environment can be the user's own work. Better nothing than half of it, and no hint of
-    // his may cost him the whole report.
+    // The environment can be the user's own work. Better nothing than half of it, and no such
+    // hint may cost the whole report.
     if (kc_login_text_check(view) != KC_LOGIN_OK) view.count = 0;
     return view;
 }

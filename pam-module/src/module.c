@@ -40,7 +40,7 @@ int pam_sm_authenticate(pam_handle_t *pamh, int flags, int argc, const char **ar
     if (pam_get_item(pamh, PAM_AUTHTOK, &password) != PAM_SUCCESS) goto done;
     if (kc_password_keep(pamh, login.uid, password) == NULL) goto done;
     bool is_offered = options.unlock && kc_offer_kept_password(pamh, &options, &login, &answer);
-    // Kept for them just as long, and of no use to anybody.
+    // Kept for them just as long, and of no use to anything else.
     if (!kc_login_is_person(&login, &options)) kc_password_forget(pamh);
     if (is_offered) kc_report(pamh, flags, &options, &answer);
 done:
@@ -69,7 +69,7 @@ int pam_sm_open_session(pam_handle_t *pamh, int flags, int argc, const char **ar
     struct kc_login login;
     int result = PAM_IGNORE;
     if (!begin(pamh, argc, argv, &options, &login)) goto done;
-    // Only root can make a session for somebody.
+    // Only root can make a session for a user.
     if (!kc_login_is_person(&login, &options) || geteuid() != 0) goto done;
     // A service can name us twice.
     if (kc_session_is_open(pamh, login.uid)) goto done;
@@ -93,7 +93,7 @@ int pam_sm_close_session(pam_handle_t *pamh, int flags, int argc, const char **a
     kc_password_forget(pamh);
     // systemd's host is its user by then. The daemon sees that the leader is gone.
     if (geteuid() != 0 || !read_options(pamh, argc, argv, &options)) goto done;
-    // Looks nobody up: accounts can be gone, or slow, when a session ends.
+    // Looks up no account: accounts can be gone, or slow, when a session ends.
     if (!kc_session_close(pamh, &options, &answer)) goto done;
     kc_report(pamh, flags, &options, &answer);
     if (answer.outcome == KC_ACCEPTED) result = PAM_SUCCESS;

@@ -6,7 +6,7 @@
 
 #include <unistd.h>
 
-// Root speaks for everybody, anyone else for himself.
+// Root speaks for every user, other users for themselves.
 static bool may_speak_for(const struct kc_login *login) {
     uid_t host = geteuid();
     return host == 0 || host == login->uid;

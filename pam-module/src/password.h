@@ -11,7 +11,7 @@
 #include <sys/types.h>
 
 // The password that authentication saw, and whose it is: sudo asks for the caller's password and
-// then opens a session for somebody else.
+// then opens a session for another user.
 struct kc_password {
     uid_t uid;
     // Authentication went by without one.

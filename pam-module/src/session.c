@@ -56,7 +56,7 @@ struct kc_answer kc_session_open(pam_handle_t *pamh, int flags, const struct kc_
     frame.is_authenticated = password != NULL;
     frame.has_password = password != NULL && !password->is_absent;
     frame.password = kc_password_view(password);
-    // Also when the daemon is not there: the session ends all the same. First, since nobody would
+    // Also when the daemon is not there: the session ends all the same. First, since nothing would
     // revoke a ticket that is not remembered; without one a session lives as long as its leader.
     struct opened *opened = remember(pamh, login);
     if (opened != NULL) frame.ticket = opened->ticket = kc_ticket_create(login->uid, login->gid);

@@ -12,8 +12,8 @@
 
 static const char ticket_name[] = "keychain:ticket";
 
-// Who possesses it may view, read and find it; its owner, root, may do everything; nobody else
-// anything. So the user can lose his ticket, but neither change it nor take it elsewhere.
+// Its possessor may view, read and find it; its owner, root, may do everything; other users
+// nothing. So the user can lose the ticket, but neither change it nor take it elsewhere.
 static const key_perm_t ticket_permissions =
     KEY_POS_VIEW | KEY_POS_READ | KEY_POS_SEARCH | KEY_USR_ALL;
 
@@ -59,7 +59,7 @@ static bool session_keyring_is_own(uid_t uid) {
 }
 
 // A new key in a keyring of this thread's own, which only we can have put anything into: adding it
-// to the user's keyring would *update* whatever key of that name he had planted there.
+// to the user's keyring would *update* whatever key of that name the user had planted there.
 static key_serial_t make_ticket(key_serial_t nest) {
     uint8_t payload[TICKET_BYTES] = {0};
     key_serial_t ticket = -1;
@@ -75,7 +75,8 @@ done:
 }
 
 // Into the session keyring: the inherited one if it is the user's and takes it, else a new one.
-// A new one is given to the user; where his quota is full it stays root's and serves as well.
+// A new one is given to the user; where the user's quota is full it stays root's and serves as
+// well.
 static bool link_to_session(key_serial_t ticket, uid_t uid, gid_t gid) {
     if (session_keyring_is_own(uid) && keyctl_link(ticket, KEY_SPEC_SESSION_KEYRING) == 0) {
         return true;

@@ -14,8 +14,8 @@ static const char offer_name[] = "offer.sock";
 static bool is_roots_folder(int folder) {
     struct stat facts;
     if (fstat(folder, &facts) != 0) return false;
-    // A sticky folder is refused too: whoever can create beside us can be there before us. An ACL
-    // that lets somebody write shows in the group's bits.
+    // A sticky folder is refused too: a user who can create beside us can be there before us. An
+    // ACL that lets another user write shows in the group's bits.
     if (S_ISDIR(facts.st_mode) && facts.st_uid == 0 && (facts.st_mode & 022) == 0) return true;
     errno = EPERM;
     return false;

@@ -14,8 +14,8 @@ enum kc_door {
 };
 
 // An O_PATH descriptor of the daemon's socket, or -1 with errno. Every folder on the way belongs to
-// root and nobody else can write to it; no link is followed; what is found is a socket of root's,
-// and nobody but root can reach the login socket.
+// root and no other user can write to it; no link is followed; what is found is a socket of root's,
+// and root alone can reach the login socket.
 int kc_trusted_socket(const char *path, enum kc_door door);
 
 #endif

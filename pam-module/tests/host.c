@@ -220,7 +220,7 @@ static void ignore_children(void) {
     if (signal(SIGCHLD, SIG_IGN) == SIG_ERR) say("signal failed");
 }
 
-// A child of the host's own: nobody but the host may reap it.
+// A child of the host's own: the host alone may reap it.
 static void await_child(void) {
     pid_t child = fork();
     if (child == 0) _exit(7);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The facts that the rules of a policy ask for. Any other changes no decision, whatever it is, so
-/// nobody need establish it.
+/// it need not be established.
 public struct AskedFacts: Sendable, Hashable {
     private var dimensions: UInt64
 
-    /// What a record tells, whoever asks later: all but digests, which cost a look at a whole file.
+    /// What a record tells, whatever is asked later: all but digests, which cost a look at a whole
+    /// file.
     public static let told = AskedFacts(dimensions: ~(1 << UInt64(Dimension.of(.digest))))
     public static let none = AskedFacts(dimensions: 0)
 

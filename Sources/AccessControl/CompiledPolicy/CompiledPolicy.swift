@@ -39,7 +39,7 @@ public struct CompiledPolicy: Sendable {
     /// What the policy takes in memory and in a snapshot.
     public var byteCount: Int { image.words.count * 4 }
 
-    /// How many candidates one operation on one item can meet at most, whoever asks for what,
+    /// How many candidates one operation on one item can meet at most, whichever request it is,
     /// unless a fact could not be established: then all statements may have to be looked at.
     public var mostCandidates: Int {
         IndexPurpose.allCases.filter { $0 != .limit }.reduce(0) {

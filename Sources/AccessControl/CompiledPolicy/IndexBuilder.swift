@@ -10,7 +10,7 @@ struct IndexedStatement {
 /// Files statements under facts that a request must have to match them. At each node a statement
 /// goes under the one of its conditions whose commonest fact is rarest among the node's statements;
 /// groups that stay large are split again. A wrong choice costs time and never a decision: the
-/// condition is the statement's own, so whoever matches it has one of its facts.
+/// condition is the statement's own, so a request that matches it has one of its facts.
 struct IndexBuilder {
     /// A group of so many is looked through.
     static let leafSize = 8

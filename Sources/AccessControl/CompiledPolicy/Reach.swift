@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainModel
 
-/// The access groups that somebody may know of besides his own: what a search must look into. Each
+/// The access groups that a caller may know of besides its own: what a search must look into. Each
 /// item found there is decided by itself.
 public struct PolicyReach: Sendable, Equatable {
     /// By name, where a rule names one.
     public var groups: [PolicyText] = []
-    /// A rule that fits him names groups by a pattern: there may be any.
+    /// A rule that fits the caller names groups by a pattern: there may be any.
     public var anyGroup = false
 
     public init() {}
@@ -26,8 +26,8 @@ extension CompiledPolicy {
     public var isEmpty: Bool { statementCount == 0 }
 
     /// What shares and groups let the subject know of, for some item. Of a policy made from
-    /// `PolicySet.reachOnly`, which leaves open what is asked of the item. In the machine's keychain
-    /// a share counts `byNameAlone`.
+    /// `PolicySet.reachOnly`, which leaves open what is asked of the item. In the machine's
+    /// keychain a share counts `byNameAlone`.
     public func reach(
         _ subject: PolicyFacts, for operation: PolicyOperation, byNameAlone: Bool = false
     ) -> PolicyReach {
@@ -71,7 +71,7 @@ extension PolicySet {
     /// Some other keychain: which one makes no difference.
     fileprivate static let anybodys = PolicyText(KeychainName.login.description)
 
-    /// Only what lets somebody know of items of other groups, and of its conditions only those on
+    /// Only what lets a caller know of items of other groups, and of its conditions only those on
     /// the subject and the group. It allows more than the whole, and nothing is decided by it.
     public var reachOnly: PolicySet {
         let shares = rules.flatMap { rule -> [PolicyRule] in

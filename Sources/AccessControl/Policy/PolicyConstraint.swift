@@ -10,7 +10,7 @@ public enum PolicyFactor: String, Sendable, Hashable, CaseIterable {
     case confirm
     case companion
     case appPassword = "app-password"
-    /// The password that opened the keychain at the login. Nobody can be asked for it, and it stands
+    /// The password that opened the keychain at the login. It can't be asked for, and it stands
     /// for no other factor: every program of the login has it.
     case login
 }

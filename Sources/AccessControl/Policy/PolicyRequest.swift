@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The facts side: what is known of one operation on one item when it is decided. Host names are
-// lower-cased by whoever makes the fact.
+// lower-cased by the code that makes the fact.
 
 /// A fact is there, is not, or could not be established; the last two are never the same.
 public enum Fact<Value: Sendable & Hashable>: Sendable, Hashable {
@@ -24,8 +24,8 @@ public struct PolicyFacts: Sendable, Hashable {
     public var time: Fact<MinuteOfWeek> = .absent
     /// What the item's own access control asks for before the operation.
     public var constraint: PolicyItemConstraint = .none
-    /// Something else than a group or a share lets the subject know of the item: the item's own list
-    /// of programs. No rule sees it, and none but `share` is made needless by it.
+    /// Something else than a group or a share lets the subject know of the item: the item's own
+    /// list of programs. No rule sees it, and none but `share` is made needless by it.
     public var isLetIn = false
 
     public init() {}
@@ -76,7 +76,7 @@ public enum PolicyMethod: Sendable, Hashable {
 }
 
 /// Something proven, and how it may serve this request. Proofs that belong to other programs or
-/// items (`confirm` is bound to both) are left out by whoever makes the request.
+/// items (`confirm` is bound to both) are left out by the code that makes the request.
 public struct PolicyProof: Sendable, Hashable {
     public var method: PolicyMethod
     public var age: PolicyDuration
@@ -92,7 +92,7 @@ public struct PolicyProof: Sendable, Hashable {
 
 /// One operation on one item, with every fact that its decision may rest on.
 ///
-/// `interactive` is the fact of that name: whether somebody could answer.
+/// `interactive` is the fact of that name: whether a user could answer.
 public struct PolicyRequest: Sendable, Hashable {
     public var operation: PolicyOperation
     /// For `add` and `update` the item is as it would be afterwards.

@@ -77,7 +77,7 @@ int kc_runs_with_foreign_rights(void);
 /// A file of memory, without a name in any folder, that can be sealed; closed on exec. Or -1.
 int kc_memory_make(const char *name);
 
-/// From now on nobody changes it, nor its length. 0 or -1.
+/// From now on it can't be changed, nor its length. 0 or -1.
 int kc_memory_seal(int memory);
 
 /// 1 for a file of memory that was sealed so.

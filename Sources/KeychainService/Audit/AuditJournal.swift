@@ -3,8 +3,8 @@ internal import Dispatch
 internal import LoginManager
 internal import Synchronization
 
-/// The journal's copy of the records. One that is slow to take them keeps nobody waiting: what it does
-/// not take in time it does not get. The file has everything.
+/// The journal's copy of the records. One that is slow to take them keeps no request waiting: what
+/// it does not take in time it does not get. The file has everything.
 final class AuditJournal: Sendable {
     private static let mostWaiting = 1000
     /// Of one user's: what waits for a slow journal leaves room for others.

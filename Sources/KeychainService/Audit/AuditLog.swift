@@ -4,13 +4,14 @@ internal import Foundation
 internal import KeychainModel
 internal import Synchronization
 
-/// One JSON line for each decision, in a file of the state folder, and an entry of the journal where
-/// there is one: who, what, with which evidence, and how it ended. Neither secrets nor names of items.
+/// One JSON line for each decision, in a file of the state folder, and an entry of the journal
+/// where there is one: who, what, with which evidence, and how it ended. Neither secrets nor names
+/// of items.
 ///
-/// Reads that needed no question, and those that found nothing, are counted and written together, so
-/// that a program that reads much does not fill the disk. So is everything beyond a user's allowance
-/// of lines and of bytes: each user's records have a pace, and a share of the file (`AuditShares`).
-/// What rests on a proof needs no line of the allowance, but its bytes.
+/// Reads that needed no question, and those that found nothing, are counted and written together,
+/// so that a program that reads much does not fill the disk. So is everything beyond a user's
+/// allowance of lines and of bytes: each user's records have a pace, and a share of the file
+/// (`AuditShares`). What rests on a proof needs no line of the allowance, but its bytes.
 final class AuditLog: Sendable {
     enum Operation: String, Sendable {
         case add, copyMatching, update, delete, unlock, lock, setPassword, createKeychain, status
@@ -29,14 +30,15 @@ final class AuditLog: Sendable {
         var session: Int32?
     }
 
-    /// Lines a user may cause at once, and the seconds after which he may cause another.
+    /// Lines a user may cause at once, and the seconds after which the user may cause another.
     static let burst = 60
     fileprivate static let secondsPerLine = 6.0
     /// The same in bytes.
     static let burstOfBytes = 256 * 1024
     fileprivate static let bytesPerSecond = 128.0
     fileprivate static let mostPrograms = 16
-    /// Of one user's that are counted apart; what he does besides is counted by operation alone.
+    /// Of one user's that are counted apart; what the user does besides is counted by operation
+    /// alone.
     static let mostKinds = 32
     fileprivate static let mostCounted = 4096
     fileprivate static let countFor: Duration = .seconds(10)

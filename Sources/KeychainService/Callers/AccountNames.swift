@@ -2,7 +2,7 @@
 internal import Synchronization
 
 /// What users are called, remembered for a moment: the account database may be on another machine.
-/// A number that was given to somebody else is noticed when the moment is over.
+/// A number that was given to another user is noticed when the moment is over.
 final class AccountNames: Sendable {
     private static let validFor: Duration = .seconds(5)
     /// Numbers without an account are remembered apart from names: a user who makes namespaces has

@@ -44,7 +44,7 @@ final class CallerFacts: Sendable {
             add(missing, of: caller, to: &facts)
             self.known.withLock { $0 = (facts, known.union(asked)) }
         }
-        // Nobody asked for it, so nobody read the program.
+        // The digest was not asked for, so the program was not read.
         if facts[.digest] == .absent { facts[.digest] = .unknown }
         return facts
     }
@@ -147,9 +147,9 @@ final class CallerFacts: Sendable {
 struct ControlGroup {
     /// Of the system's own manager; nil for what starts other people's programs.
     var unit: String? { SystemUnit.name(lines) }
-    /// The system's own: below the first unit anybody can make a name.
+    /// The system's own: below the first unit every user can make a name.
     var slice: String? { slices.last }
-    /// Of a user's manager, where anybody can make a name.
+    /// Of a user's manager, where every program of the user's can make a name.
     let userUnit: String?
 
     /// From the top.

@@ -35,8 +35,8 @@ struct CallerResolver: Sendable {
             display: display(of: process, in: session, connection.peer.user))
     }
 
-    /// Where the program's user sees windows, as logind says. Nobody at a screen is asked for a
-    /// program of a login from elsewhere.
+    /// Where the program's user sees windows, as logind says. The user at a screen is not asked for
+    /// a program of a login from elsewhere.
     private func display(
         of process: PinnedProcess?, in session: SessionID?, _ user: UInt32
     ) -> String? {
@@ -68,7 +68,7 @@ struct CallerResolver: Sendable {
         process?.isInForeground ?? false
     }
 
-    /// The caller of the next request on the same connection: his login may have ended since, or
+    /// The caller of the next request on the same connection: its login may have ended since, or
     /// been recorded.
     func refreshed(_ caller: Caller, _ connection: ServerConnection) -> Caller {
         if let session = caller.session, sessions.isLive(session, of: caller.user) { return caller }
@@ -166,7 +166,8 @@ enum SecurityLabel {
     }
 }
 
-/// The service manager of a user (`user@UID.service`), which starts programs for all of his logins.
+/// The service manager of a user (`user@UID.service`), which starts programs for all of the user's
+/// logins.
 enum ServiceManager {
     /// Whether the process is in the part of the control groups that the manager has.
     static func ran(_ cgroup: [UInt8], for user: UInt32) -> Bool {
@@ -190,9 +191,9 @@ enum PrompterUnit {
 
 /// The system unit a process belongs to, from its control group.
 enum SystemUnit {
-    /// Units of root's that start other people's programs: their name says nothing about the program,
-    /// also where that is root's or a service's. Programs of people's it says nothing about in any
-    /// case (`NameGuard`).
+    /// Units of root's that start other people's programs: their name says nothing about the
+    /// program, also where that is root's or a service's. Programs of people's it says nothing
+    /// about in any case (`NameGuard`).
     private static let launchers = [
         "cron.service", "crond.service", "anacron.service", "atd.service", "ssh.service",
         "sshd.service", "systemd-logind.service", "gdm.service", "gdm3.service", "sddm.service",
@@ -227,7 +228,7 @@ enum SystemUnit {
     }
 
     /// `name.service` directly below `system.slice` or a slice of it; nil for everything else: what
-    /// lies below a service or a scope is named by whoever it was given to.
+    /// lies below a service or a scope is named by the user it was given to.
     private static func service(_ cgroup: [UInt8]) -> String? {
         guard let group = ControlGroup(cgroup), group.slices.first == "system.slice",
             let unit = group.unitBelowSlices, unit.hasSuffix(".service")

@@ -4,7 +4,7 @@ internal import Secrets
 internal import Synchronization
 
 /// Digests of the programs that ask, for policies that name them so. A program is read once for as
-/// long as nobody writes to it.
+/// long as it is not written to.
 final class ExecutableDigests: Sendable {
     /// What is longer is not read: its digest is unknown.
     private static let longest = 256 << 20

@@ -59,7 +59,7 @@ struct Surroundings: Sendable {
         _ asked: AskedFacts, to facts: inout PolicyFacts, _ kind: String?
     ) {
         guard let session else {
-            // A service has nobody far away, and no screen.
+            // A service has no user far away, and no screen.
             let isNobodys = kind == "service" || kind == "cron"
             facts[.remote] = isNobodys ? .known(false) : .unknown
             facts[.active] = isNobodys ? .known(false) : .unknown

@@ -45,7 +45,8 @@ final class KeychainFolder: Sendable {
     /// Root's keychain for services is where one service keeps all users' keychains.
     var hasSystemKeychain: Bool { layout == .folderPerUser }
 
-    /// Where the keychain lies that a user calls so: the machine's is root's, whoever names it.
+    /// Where the keychain lies that a user calls so: the machine's is root's, whichever user names
+    /// it.
     func place(_ name: KeychainName, of user: UInt32) throws(Refusal) -> KeychainPlace {
         guard name == .system else { return KeychainPlace(user: user, name: name) }
         guard hasSystemKeychain else { throw .noSuchKeychain }
@@ -59,7 +60,7 @@ final class KeychainFolder: Sendable {
         let path = filePath(name, user)
         let identity = FilePlace(path)
         let owner = try owner(user)
-        // The user's number may belong to somebody else by now.
+        // The user's number may belong to another user by now.
         if let known = open.withLock({ $0.files[key] }), let identity, known.identity == identity,
             known.file.owner == owner
         {
@@ -131,7 +132,7 @@ final class KeychainFolder: Sendable {
         let names = files.filter { $0.hasSuffix(ending) }.compactMap {
             KeychainName(String($0.dropLast(ending.count)))
         }
-        // What lies there under the name of the machine's is nobody's.
+        // What lies there under the name of the machine's is no user's keychain.
         let own = user == 0 && hasSystemKeychain ? names : names.filter { $0 != .system }
         return own.sorted { a, b in
             (a == .login ? 0 : 1, a.description) < (b == .login ? 0 : 1, b.description)

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-public import KeychainModel
-public import KeychainStore
+package import KeychainModel
+package import KeychainStore
 
 /// A keychain whose file is open; its keys may be there or not.
-public struct OpenKeychain: Sendable {
-    public let user: UInt32
-    public let name: KeychainName
-    public let path: String
-    public let file: KeychainFile
+package struct OpenKeychain: Sendable {
+    package let user: UInt32
+    package let name: KeychainName
+    package let path: String
+    package let file: KeychainFile
 }
 
-/// Whose keychain, and which of his.
+/// A keychain's owner, and which of the owner's it is.
 struct KeychainPlace: Hashable, Sendable {
     let user: UInt32
     let name: KeychainName

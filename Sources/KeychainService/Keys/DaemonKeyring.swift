@@ -12,7 +12,7 @@ internal import Synchronization
 /// `session:TICKET`, `half:SESSION`, `unlock:SESSION:KEYCHAIN`, `first-unlock:KEYCHAIN`,
 /// `device:KEYCHAIN`, `renewal:SESSION:KEYCHAIN`, `out-of-step:KEYCHAIN`.
 final class DaemonKeyring: Sendable {
-    /// Possessor and owner may do everything, nobody else anything.
+    /// Possessor and owner may do everything, all others nothing.
     private static let permissions: UInt32 = 0x3f3f_0000
 
     private struct Name: Hashable {
@@ -101,7 +101,7 @@ final class DaemonKeyring: Sendable {
         try? KernelKeyring.setTimeout(key, seconds: seconds)
     }
 
-    /// Ends the key at once, for whoever holds a link to it.
+    /// Ends the key at once, for every holder of a link to it.
     func remove(_ name: String, of user: UInt32) {
         known.withLock { $0[Name(user: user, key: name)] = nil }
         guard let ring = try? existingRing(of: user),

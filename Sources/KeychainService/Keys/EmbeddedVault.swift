@@ -5,8 +5,9 @@ internal import KeychainStore
 internal import Secrets
 internal import Synchronization
 
-/// Class keys where no daemon is: one key a keychain in the user's own part of the kernel's keyring,
-/// which every program of his can read; in this process's locked memory where the kernel refuses.
+/// Class keys where no daemon is: one key a keychain in the user's own part of the kernel's
+/// keyring, which every program of the user's can read; in this process's locked memory where the
+/// kernel refuses.
 ///
 /// A keychain without a password has no locked state: its keys are derived from the device's.
 final class EmbeddedVault: KeyVault {
@@ -103,7 +104,7 @@ final class EmbeddedVault: KeyVault {
         }
     }
 
-    /// Nobody is there to close it.
+    /// No daemon is there to close it.
     func apply(_ settings: KeychainSettings, to keychain: OpenKeychain) throws(Refusal) {
         throw .notImplemented
     }

@@ -2,15 +2,16 @@
 internal import KeychainModel
 internal import Synchronization
 
-/// Slows down whoever tries passwords: one try of a keychain at a time, and after three wrong ones a
-/// growing pause before the next is looked at. One instance counts for all the ways a password can
-/// come: a right password for one keychain says nothing about another. A password that PAM has
+/// Slows down those who try passwords: one try of a keychain at a time, and after three wrong ones
+/// a growing pause before the next is looked at. One instance counts for all the ways a password
+/// can come: a right password for one keychain says nothing about another. A password that PAM has
 /// verified is no guess, and never comes here.
 final class Guesses: Sendable {
     enum Outcome: Sendable {
         case right
         case wrong
-        /// It was not looked at, or something else failed: neither for nor against whoever tried.
+        /// It was not looked at, or something else failed: neither for nor against the user who
+        /// tried.
         case undecided
     }
 

@@ -2,13 +2,13 @@
 internal import KeychainModel
 internal import Secrets
 
-/// Locks that nobody asked for.
+/// Automatic locking: screen lock, sleep, logout, timeout.
 extension KernelVault {
     /// Who has keys here, or facts about logins.
     func users() -> [UInt32] { keyring.users() }
 
-    /// Closes the when-unlocked items of the user's keychains whose settings want it. What he is
-    /// unlocking meanwhile stays closed. False where a key could not be removed.
+    /// Closes the when-unlocked items of the user's keychains whose settings want it. What the user
+    /// is unlocking meanwhile stays closed. False where a key could not be removed.
     func lockAll(
         of user: UInt32, because reason: LockReason, where isMeant: (KeychainSettings) -> Bool
     ) -> Bool {

@@ -75,7 +75,7 @@ final class KernelVault: KeyVault {
         guard let sealing = sessionKey(session) else { throw .noSession }
         let first = sealed(unlocked.afterFirstUnlock, firstUnlockName(keychain), keychain, vaultKey)
         let name = unlockName(session, keychain)
-        // Settings that somebody else wrote don't keep the user out.
+        // Settings that another program wrote don't keep the user out.
         let settings = try? keychain.file.settings(unlocked.whileUnlocked)
         let terms = UnlockTerms(settings ?? .strictest, begun: .sinceBoot)
         let unlock = sealed(unlocked.whileUnlocked, name, keychain, sealing, terms)
@@ -122,7 +122,8 @@ final class KernelVault: KeyVault {
         settings.tightened(by: bounds())
     }
 
-    /// Says so where a key could not be removed: nobody believes a keychain locked that is not.
+    /// Says so where a key could not be removed: a keychain that is not locked must not be taken
+    /// for locked.
     func lock(_ keychain: OpenKeychain) throws(Refusal) {
         try locks.lock(keychain.place) { () throws(Refusal) in
             for name in try unlocks(of: keychain) { keyring.remove(name, of: keychain.user) }
@@ -193,8 +194,8 @@ final class KernelVault: KeyVault {
     private static let renewalSeconds: UInt32 = 8 * 3600
 
     /// Keeps what was derived from the password that PAM verified, until the session ends or the
-    /// time is over. It opens nothing: no protector is made of it before the keychain's own password
-    /// was given.
+    /// time is over. It opens nothing: no protector is made of it before the keychain's own
+    /// password was given.
     func keepRenewal(
         _ keys: borrowing PasswordKeys, of keychain: OpenKeychain, in session: LoginSession
     ) throws(Refusal) {
@@ -230,7 +231,8 @@ final class KernelVault: KeyVault {
             || sessions.live(keychain.user).contains { $0.lockReason == .passwordDiffers }
     }
 
-    /// Of every login: an older one's password has been replaced since. Nobody need be told any more.
+    /// Of every login: an older one's password has been replaced since, so that the
+    /// user need not be told any more.
     func endRenewal(of keychain: OpenKeychain) {
         for session in sessions.live(keychain.user) {
             keyring.remove(renewalName(session, keychain), of: keychain.user)
@@ -298,7 +300,7 @@ final class KernelVault: KeyVault {
         return nil
     }
 
-    /// The user is not idle, whichever of his logins he is busy in.
+    /// The user is not idle, whichever login shows activity.
     private func renew(_ keychain: OpenKeychain, _ terms: UnlockTerms, in live: [LoginSession]) {
         uses.note(keychain.place)
         guard let rest = uses.rest(of: terms, keychain.place), rest != .zero else { return }

@@ -2,7 +2,7 @@
 internal import KeychainModel
 internal import KeychainStore
 
-/// Where class keys are while a keychain is open. Nobody else keeps one.
+/// Where class keys are while a keychain is open. No other part keeps one.
 protocol KeyVault: Sendable {
     /// Waits until unlocks that were accepted for the user are done: a first login makes the file.
     func settle(_ user: UInt32)
@@ -10,9 +10,9 @@ protocol KeyVault: Sendable {
     func keys(of keychain: OpenKeychain) throws(Refusal) -> ClassKeys
     /// The unlocks of the keychain that are there now.
     func unlocks(of keychain: OpenKeychain) -> Unlocks
-    /// Whether class keys of that availability that were taken with these unlocks may still be used:
-    /// one of the unlocks is there, and the keychain was not locked since, even if it was opened
-    /// again.
+    /// Whether class keys of that availability that were taken with these unlocks may still be
+    /// used: one of the unlocks is there, and the keychain was not locked since, even if it was
+    /// opened again.
     func lasts(
         _ unlocks: Unlocks, of keychain: OpenKeychain, for availability: Accessibility.Availability
     ) -> Bool
@@ -27,7 +27,7 @@ protocol KeyVault: Sendable {
     /// What to go on with once the keychain's own password was given, where a login of the user had
     /// another.
     func renewal(of keychain: OpenKeychain) -> PasswordKeys?
-    /// Whether a live login of the user's had another password than the keychain, which nobody has
+    /// Whether a live login of the user's had another password than the keychain, which was not
     /// mended since.
     func isOutOfStep(_ keychain: OpenKeychain) -> Bool
     /// The keychain's password and the login's are in step again, or meant to differ.

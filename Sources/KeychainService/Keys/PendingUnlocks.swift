@@ -2,8 +2,8 @@
 internal import Foundation
 internal import KeychainModel
 
-/// Unlocks that were accepted and are still deriving their key. The login goes on at once; whoever
-/// reads first waits here instead.
+/// Unlocks that were accepted and are still deriving their key. The login goes on at once; a
+/// request that reads first waits here instead.
 final class PendingUnlocks: @unchecked Sendable {
     static let mostForUser = 4
     static let mostInAll = 64

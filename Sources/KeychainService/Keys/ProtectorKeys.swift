@@ -40,7 +40,7 @@ struct ProtectorKeys: Sendable {
             let key = HeldSecret(try credentialKey(name).bytes.copy())
             return (try record(.credential, [atLogin ? 1 : 0] + Array(name.utf8)), key)
         case .securityKey(let pin, let atLogin):
-            // Nobody could type it there.
+            // It could not be typed there.
             guard pin.bytes.count == 0 || !atLogin else { throw .badRequest }
             guard let securityKeys else { throw .protectorNotAvailable }
             let (credential, key) = try securityKeys.make(pin: pin)
@@ -54,8 +54,8 @@ struct ProtectorKeys: Sendable {
         do { return try .new(kind, parameters: parameters) } catch { throw Refusal(error) }
     }
 
-    /// The key of a protector that is there; for a recovery key, of what was typed; of a security key
-    /// that may be its PIN.
+    /// The key of a protector that is there; for a recovery key, of what was typed; of a security
+    /// key that may be its PIN.
     func key(
         of protector: ProtectorRecord, typed: HeldSecret?, atLogin: Bool = false
     ) throws(Refusal) -> SealingKey {
@@ -118,7 +118,7 @@ struct ProtectorKeys: Sendable {
 }
 
 extension ProtectorRecord {
-    /// The first of the parameters of those kinds that nobody has to type anything for.
+    /// The first of the parameters of those kinds for which nothing has to be typed.
     var opensAtLogin: Bool {
         (kind == .tpm || kind == .credential || kind == .securityKey) && parameters.first == 1
     }

@@ -4,8 +4,8 @@ internal import LocalSocket
 internal import Secrets
 
 /// A program that is asked for the key of a protector: one process for each exchange, so that a
-/// device that does not answer, or that nobody touches, holds nobody up, and no library of its own is
-/// among the class keys.
+/// device that does not answer, or that is not touched, holds no request up, and no library of its
+/// own is among the class keys.
 struct ProtectorProgram: Sendable {
     let path: String
 

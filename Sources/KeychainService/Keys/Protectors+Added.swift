@@ -28,7 +28,7 @@ extension Protectors {
         return ProtectorKeys.shown(new.protector)
     }
 
-    /// This machine's own key opens nobody's keychain but the machine's, and once is enough.
+    /// This machine's own key opens no keychain but the machine's, and once is enough.
     private func make(
         _ new: NewProtector, for keychain: OpenKeychain
     ) throws(Refusal) -> (protector: ProtectorRecord, key: HeldSecret) {
@@ -116,7 +116,7 @@ extension Protectors {
         }
     }
 
-    /// With what needs nobody, the device's key before a TPM; else why the last did not.
+    /// With what needs no user, the device's key before a TPM; else why the last did not.
     func unlockUnasked(_ keychain: OpenKeychain) throws(Refusal) -> UnlockedKeys {
         let records = try records(keychain)
         if records.contains(where: { $0.kind == .device }) {

@@ -6,7 +6,7 @@ internal import Secrets
 struct SecurityKeyProgram: Sendable {
     /// For as long as a key itself waits for two touches.
     private static let deadlineSeconds = 60.0
-    /// Nobody has told the user to touch it, and what he reads first waits for this.
+    /// The user has not been told to touch it, and what is shown first waits for this.
     private static let deadlineSecondsAtLogin = 15.0
     private static let secretBytes = 32
 
@@ -14,8 +14,8 @@ struct SecurityKeyProgram: Sendable {
 
     init(path: String) { program = ProtectorProgram(path: path) }
 
-    /// A new secret that the key keeps, and what it is asked for again with: the first byte is 1 where
-    /// it will want the PIN.
+    /// A new secret that the key keeps, and what it is asked for again with: the first byte is 1
+    /// where it will want the PIN.
     func make(pin: HeldSecret) throws(Refusal) -> (credential: [UInt8], key: HeldSecret) {
         let made = try program.ask(["make"], pin, deadlineSeconds: Self.deadlineSeconds)
         guard made.bytes.count > Self.secretBytes else { throw .protectorFailed }

@@ -4,7 +4,7 @@ internal import KeychainStore
 internal import Synchronization
 
 /// Opens the machine's keychain with what the machine has: its device key, its TPM, or what systemd
-/// gave the service. Nobody types anything.
+/// gave the service. Nothing is typed.
 final class SystemKeychainOpening: Sendable {
     /// A TPM that does not answer is not asked again at each request.
     private static let patience: Duration = .seconds(10)

@@ -9,14 +9,14 @@ internal import Secrets
 ///
 /// Where systemd started the daemon it keeps the key meanwhile, as a descriptor. Else it lives in a
 /// 0600 file in a 0700 folder of the runtime folder; the file names the boot it belongs to.
-public enum VaultKey {
+package enum VaultKey {
     struct Loaded: ~Copyable {
         let key: SealingKey
         let place: ServiceStatus.VaultKeyPlace
     }
 
     /// What the service manager knows the descriptor by.
-    public static let name = "vault-key"
+    package static let name = "vault-key"
     private static let bootBytes = 36
 
     /// `kept` is what the service manager gave back. `folder` must not survive a reboot; where it

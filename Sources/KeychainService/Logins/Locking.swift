@@ -2,7 +2,8 @@
 internal import KeychainModel
 internal import LoginManager
 
-/// Closes keychains when their user's session is locked or over, and when the machine goes to sleep.
+/// Closes keychains when their user's session is locked or over, and when the machine goes to
+/// sleep.
 final class Locking: Sendable {
     private let vault: KernelVault
     private let sessions: SessionRegistry
@@ -44,7 +45,7 @@ final class Locking: Sendable {
         }
     }
 
-    /// A screen may have been locked while nobody listened.
+    /// A screen may have been locked while the daemon did not listen.
     private func begin(_ locked: Set<String>) {
         log("listening to logind")
         screens.know(locked)
@@ -80,7 +81,7 @@ final class Locking: Sendable {
 }
 
 extension AuditLog.Subject {
-    /// Nobody asked for it.
+    /// It was not asked for.
     fileprivate static func machine(_ user: UInt32) -> Self {
         Self(user: user, process: nil, program: "logind", session: nil)
     }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Foundation
-public import KeychainModel
+package import KeychainModel
 internal import LocalSocket
 internal import Synchronization
 
-/// What the administrator wants of every keychain at least: a file of root's, one setting a line, in
-/// the words of `keychainctl settings`. Without the file nobody is bound.
-public final class LockingBounds: Sendable {
-    public struct Mistake: Error, Equatable, CustomStringConvertible {
+/// What the administrator wants of every keychain at least: a file of root's, one setting a line,
+/// in the words of `keychainctl settings`. Without the file no user is bound.
+package final class LockingBounds: Sendable {
+    package struct Mistake: Error, Equatable, CustomStringConvertible {
         let path: String
         /// nil where the file itself is not as it must be.
         let line: Int?
         let words: String
 
-        public var description: String {
+        package var description: String {
             path + (line.map { ":\($0)" } ?? "") + ": " + words
         }
     }
@@ -24,17 +24,17 @@ public final class LockingBounds: Sendable {
     private let bounds: Mutex<KeychainSettings>
     private let seen: Mutex<[String]>
 
-    /// Throws where the file can't be understood: nobody knows then what its author wanted.
-    public init(_ path: String) throws(Mistake) {
+    /// Throws where the file can't be understood: what its author wanted is unknown then.
+    package init(_ path: String) throws(Mistake) {
         self.path = path
         seen = Mutex(Self.state(path))
         bounds = Mutex(try Self.read(path))
     }
 
-    public var now: KeychainSettings { bounds.withLock { $0 } }
+    package var now: KeychainSettings { bounds.withLock { $0 } }
 
     /// Takes up a changed file; where that can't be understood, what was in force stays so.
-    public func loadIfChanged() throws(Mistake) {
+    package func loadIfChanged() throws(Mistake) {
         let state = Self.state(path)
         let hasChanged = seen.withLock { seen in
             defer { seen = state }

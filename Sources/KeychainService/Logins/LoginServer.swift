@@ -7,11 +7,11 @@ internal import Secrets
 
 /// Serves the login socket, where PAM's module says who logged in, and the offer socket, where an
 /// unprivileged screen locker may offer its own user's password.
-public final class LoginServer: Sendable {
-    public enum Kind: Sendable {
-        /// Only root may speak, about anybody.
+package final class LoginServer: Sendable {
+    package enum Kind: Sendable {
+        /// Only root may speak, about any user.
         case login
-        /// Anybody may speak, about himself, and only offer a password.
+        /// Each user may speak, about their own keychains, and only offer a password.
         case offer
     }
 
@@ -27,7 +27,7 @@ public final class LoginServer: Sendable {
         limits = ConnectionLimits(accounts)
     }
 
-    public func run() { listener.serve(limits) { [self] in welcome($0, $1) } }
+    package func run() { listener.serve(limits) { [self] in welcome($0, $1) } }
 
     private func welcome(_ descriptor: Descriptor, _ place: ConnectionLimits.Place) {
         guard let connection = try? LoginConnection(descriptor), isAllowed(connection),

@@ -49,8 +49,8 @@ final class Logins: Sendable {
         self.log = log
     }
 
-    /// Records the session and accepts; what the password opens is found out afterwards. So the user
-    /// is told what an earlier login found, or what root did since.
+    /// Records the session and accepts; what the password opens is found out afterwards. So the
+    /// user is told what an earlier login found, or what root did since.
     func open(
         _ facts: SessionFacts, _ password: HeldSecret?, host: Int32
     ) -> (Refusal?, LoginNotice?) {
@@ -86,8 +86,8 @@ final class Logins: Sendable {
         audit.record(.logout, by: subject(user, host), nil)
     }
 
-    /// A password that PAM has `verified`, or that an unprivileged locker took: it opens an existing
-    /// keychain if it fits, and never makes one.
+    /// A password that PAM has `verified`, or that an unprivileged locker took: it opens an
+    /// existing keychain if it fits, and never makes one.
     ///
     /// A verified one is no guess: it is looked at whatever was guessed before, and counts for
     /// nothing. Else a program that guesses would keep the keychain closed to its user's own login.
@@ -139,7 +139,7 @@ final class Logins: Sendable {
         }
     }
 
-    /// Its new password opens nothing yet: the user hears of it when he logs in.
+    /// Its new password opens nothing yet: the user hears of it at the next login.
     func resetPassword(of user: UInt32, _ account: String, host: Int32) -> Refusal? {
         recording(.resetPassword, user, host) { () throws(Refusal) in
             try check(user, account)
@@ -175,8 +175,8 @@ final class Logins: Sendable {
     }
 
     /// What PAM's environment names, where logind knows it as the session that this very process
-    /// opened for this user. A stack can take the environment from a file, and `su` has its caller's:
-    /// what is said of another session would count for this login.
+    /// opened for this user. A stack can take the environment from a file, and `su` has its
+    /// caller's: what is said of another session would count for this login.
     private func logindSession(_ facts: SessionFacts, _ host: Int32) -> String? {
         facts.logindSession.flatMap { session in
             LoginSessions.user(of: session) == facts.user

@@ -2,8 +2,8 @@
 internal import KeychainModel
 internal import Secrets
 
-/// Users whose login keychain has, or may have, another password than their login, and who have been
-/// told so or not. Kept by the kernel until the next boot: then a login finds out again.
+/// Users whose login keychain has, or may have, another password than their login, and who have
+/// been told so or not. Kept by the kernel until the next boot: then a login finds out again.
 struct OutOfStep: Sendable {
     private static let toBeTold: UInt8 = 0
     private static let told: UInt8 = 1
@@ -11,7 +11,7 @@ struct OutOfStep: Sendable {
 
     let keyring: DaemonKeyring
 
-    /// Whoever was told is not told again.
+    /// A user who was told is not told again.
     func note(_ user: UInt32) {
         guard keyring.read(Self.name, of: user) == nil else { return }
         write(Self.toBeTold, user)

@@ -106,8 +106,8 @@ final class SessionRegistry: Sendable {
         ended(id, user)
     }
 
-    /// Writes what `close` removes. What takes its time may come here when the login has ended: then
-    /// nobody would remove it any more.
+    /// Writes what `close` removes. What takes its time may come here when the login has ended:
+    /// then nothing would remove it any more.
     func whileKnown(
         _ session: LoginSession, _ write: () throws(Refusal) -> Void
     ) throws(Refusal) {
@@ -117,7 +117,7 @@ final class SessionRegistry: Sendable {
         }
     }
 
-    /// Ends logins by what is known of them, whoever still lives.
+    /// Ends logins by what is known of them, whichever of their processes still live.
     func end(where isOver: (LoginSession) -> Bool) {
         let over = entries.withLock { $0.values.map(\.session).filter(isOver) }
         for session in over { close(session.id, user: session.user) }

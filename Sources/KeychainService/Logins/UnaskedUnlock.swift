@@ -16,8 +16,8 @@ final class UnaskedUnlock: Sendable {
     private let screens: ScreenLocks
     private let audit: AuditLog
     private let log: @Sendable (String) -> Void
-    /// Not the queue of passwords, and nobody in it waits for another: for a TPM that does not answer,
-    /// or a touch. Each user has few there (`PendingUnlocks`).
+    /// Not the queue of passwords, and no unlock in it waits for another: for a TPM that does not
+    /// answer, or a touch. Each user has few there (`PendingUnlocks`).
     private let work = DispatchQueue(
         label: "unlock without a password", attributes: .concurrent)
 

@@ -12,7 +12,7 @@ enum PolicyAnnouncement {
         let signals = BusSignals(path: path, interface: interface)
         let subject = AuditLog.Subject(user: 0, process: nil, program: "keychaind", session: nil)
         policy.onReport { report in
-            // Whoever made the daemon read none has nothing to hear.
+            // An administrator who made the daemon read none has nothing to hear.
             guard !report.text.isEmpty else { return }
             audit.record(
                 .loadPolicies, by: subject, report.isDegraded ? .damagedPolicy : nil)

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-public import AccessControl
+package import AccessControl
 internal import Synchronization
 
 /// The policy that requests are judged by. A reload swaps it; who has begun with one ends with it.
-public final class PolicyInForce: Sendable {
+package final class PolicyInForce: Sendable {
     /// A policy and what it lets others know of (`PolicySet.reachOnly`).
-    public struct Pair: Sendable {
-        public let judge: Judge
-        public let reach: CompiledPolicy
+    package struct Pair: Sendable {
+        package let judge: Judge
+        package let reach: CompiledPolicy
 
-        public init(_ policy: CompiledPolicy, reach: CompiledPolicy) {
+        package init(_ policy: CompiledPolicy, reach: CompiledPolicy) {
             judge = Judge(policy)
             self.reach = reach
         }
@@ -31,9 +31,9 @@ public final class PolicyInForce: Sendable {
     }
     private let state: Mutex<State>
 
-    public init(_ pair: Pair = Pair(.empty, reach: .empty)) { state = Mutex(State(pair: pair)) }
+    package init(_ pair: Pair = Pair(.empty, reach: .empty)) { state = Mutex(State(pair: pair)) }
 
-    public var now: Pair { state.withLock { $0.pair } }
+    package var now: Pair { state.withLock { $0.pair } }
 
     var report: Report { state.withLock { $0.report } }
 
@@ -56,7 +56,7 @@ public final class PolicyInForce: Sendable {
         listener(report)
     }
 
-    /// How the policies are read again when somebody asks for it.
+    /// How the policies are read again when a request asks for it.
     func onReload(_ reload: @escaping @Sendable () -> Bool) {
         state.withLock { $0.reload = reload }
     }

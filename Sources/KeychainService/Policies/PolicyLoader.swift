@@ -6,9 +6,9 @@ internal import LocalSocket
 internal import Synchronization
 
 /// Brings the administrator's policies into force: `keychainctl policy compile` reads them, as
-/// nobody, and this process takes what comes of it. All or nothing: where a file is mistaken, what
-/// was in force stays in force.
-public final class PolicyLoader: Sendable {
+/// `nobody`, and this process takes what comes of it. All or nothing: where a file is mistaken,
+/// what was in force stays in force.
+package final class PolicyLoader: Sendable {
     private static let deadline = 60.0
     /// Several files are written one after the other, and a file in pieces.
     private static let settling: DispatchTimeInterval = .milliseconds(200)
@@ -33,7 +33,7 @@ public final class PolicyLoader: Sendable {
     }
 
     /// Later folders win. `compiler` is the installed keychainctl.
-    public init(
+    package init(
         compiler: String, folders: [String], stateFolder: String, policy: PolicyInForce,
         log: @escaping @Sendable (String) -> Void
     ) {
@@ -46,7 +46,7 @@ public final class PolicyLoader: Sendable {
     }
 
     /// At the start, when nothing is in force yet.
-    public func start() {
+    package func start() {
         // Where it can't be made, the daemon itself says so.
         try? PrivateFile.folder(stateFolder, mode: Daemon.stateFolderMode)
         policy.onReload { [weak self] in self?.load() ?? false }
@@ -65,7 +65,7 @@ public final class PolicyLoader: Sendable {
     }
 
     /// From now on what changes is taken up.
-    public func watch() {
+    package func watch() {
         do throws(SocketError) {
             let watch = try FolderWatch(folders)
             Thread { [weak self] in
@@ -120,7 +120,7 @@ public final class PolicyLoader: Sendable {
 
     /// Takes up what there is; false where nothing could be taken and all stays as it was.
     @discardableResult
-    public func load() -> Bool {
+    package func load() -> Bool {
         turn.withLock { _ in
             guard let mistake = takeUp() else { return true }
             let parts = mistake.split(separator: "\n", maxSplits: 1).map(String.init)

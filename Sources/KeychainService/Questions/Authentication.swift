@@ -29,7 +29,7 @@ struct Authentication: Sendable {
         try authenticator.letIn(for: asker, candidate)
     }
 
-    /// Has the user open a keychain. Whoever could not be asked hears that it is locked.
+    /// Has the user open a keychain. A user who could not be asked hears that it is locked.
     func open(
         _ prompt: String, _ question: Question, for asker: any Asker, unless isOpen: () -> Bool,
         with opens: (HeldSecret) throws(Refusal) -> Bool
@@ -87,7 +87,7 @@ struct Authentication: Sendable {
                 available.remove(next)
             }
         }
-        // Whoever asked may have become another program while the user was typing.
+        // The asker may have become another program while the user was typing.
         guard asker.isUnchanged() else { throw .authenticationFailed }
         store.add(proven, for: asker, about: question.items)
         return proven.reduce(evidence) { $0.adding($1) }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-public import AccessControl
-public import KeychainMessages
-public import KeychainModel
-public import Secrets
+package import AccessControl
+package import KeychainMessages
+package import KeychainModel
+package import Secrets
 
 /// Proves to the engine that the user is there, by PAM and nothing else.
-public protocol Authenticator: Sendable {
-    /// Whether somebody could be asked for this asker.
+package protocol Authenticator: Sendable {
+    /// Whether a user could be asked for this asker.
     func canAsk(for asker: any Asker) -> Bool
     /// Whether a prompter is registered for the caller's session.
     func hasPrompter(for caller: Caller) -> Bool
     /// What the caller could be asked to prove on this machine.
     func provable(for caller: Caller) -> Set<PolicyMethod>
-    /// Whether the machine has a PAM service for biometry, whoever is enrolled.
+    /// Whether the machine has a PAM service for biometry, whichever users are enrolled.
     func hasBiometryService() -> Bool
     /// Changes with what the caller has enrolled; empty where that is nothing.
     func enrolledBiometry(of caller: Caller) -> [UInt8]
@@ -25,8 +25,8 @@ public protocol Authenticator: Sendable {
         _ prompt: String, _ question: Question, for asker: any Asker
     ) throws(Refusal) -> HeldSecret
     /// Asks for what opens a keychain until `opens` says that it does, a few times at most, and not
-    /// any more once `isOpen`. `.interactionNotAllowed` and `.tooManyRequests` mean that nobody was
-    /// asked.
+    /// any more once `isOpen`. `.interactionNotAllowed` and `.tooManyRequests` mean that the user
+    /// was not asked.
     func open(
         _ prompt: String, _ question: Question, for asker: any Asker, unless isOpen: () -> Bool,
         with opens: (HeldSecret) throws(Refusal) -> Bool
@@ -39,28 +39,28 @@ public protocol Authenticator: Sendable {
     ) throws(Refusal) -> TrustAnswer?
 }
 
-/// What a user may choose from, with what he has to prove for it.
-public struct TrustOffer: Sendable {
-    public var proofs: [TrustChoice: [PolicyMethod]] = [:]
+/// What a user may choose from, with what has to be proven for it.
+package struct TrustOffer: Sendable {
+    package var proofs: [TrustChoice: [PolicyMethod]] = [:]
 
-    public init() {}
+    package init() {}
 
-    /// In their order; he may always say no.
+    /// In their order; the user may always say no.
     var choices: [TrustChoice] {
         TrustChoice.allCases.filter { $0 == .deny || proofs[$0] != nil }
     }
 }
 
-/// What he chose, which is not to deny it, and what he has proven.
-public struct TrustAnswer: Sendable {
+/// What the user chose, which is not to deny it, and what was proven.
+package struct TrustAnswer: Sendable {
     let choice: TrustChoice
     let proven: [PolicyMethod]
 }
 
-/// What the user is told before he is asked: the service's own facts, and below them the program's
+/// What the user is told before the question: the service's own facts, and below them the program's
 /// words.
-public struct Question: Sendable, Equatable {
-    public enum Purpose: String, Sendable {
+package struct Question: Sendable, Equatable {
+    package enum Purpose: String, Sendable {
         case read, list, change, delete, add, authenticate, keepOpen, addProtector, removeProtector
         /// It needs a keychain that its user's login did not open.
         case openKeychain
@@ -68,22 +68,22 @@ public struct Question: Sendable, Equatable {
         case backUp, restore
     }
 
-    public let purpose: Purpose
+    package let purpose: Purpose
     /// The keychain that it is about as a whole.
     var keychain: String? { purpose == .openKeychain ? names.first : nil }
     /// Names of the items it is about, at most `mostNames`.
-    public let names: [String]
-    public let itemCount: Int
+    package let names: [String]
+    package let itemCount: Int
     /// The items themselves.
-    public let items: [ItemReference]
+    package let items: [ItemReference]
     /// The asking program's own words.
-    public let reason: String?
+    package let reason: String?
     /// More of the service's own words, a line each.
-    public let remarks: [String]
+    package let remarks: [String]
 
-    public static let mostNames = 20
+    package static let mostNames = 20
 
-    public init(
+    package init(
         _ purpose: Purpose, names: [String], itemCount: Int, items: [ItemReference] = [],
         reason: String?, remarks: [String] = []
     ) {
@@ -97,7 +97,7 @@ public struct Question: Sendable, Equatable {
 
     /// The text for the user. Whatever a program could have chosen is quoted, cut and cleaned of
     /// characters that could change how the rest reads.
-    public func text(for caller: Caller) -> String {
+    package func text(for caller: Caller) -> String {
         let name = ShownText.quoted(names.first ?? "", longest: 64)
         let purpose =
             switch purpose {

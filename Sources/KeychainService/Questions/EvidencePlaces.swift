@@ -2,19 +2,19 @@
 internal import LocalSocket
 
 /// Where something was proven, as the kernel tells it. What can't be told is left out, and shared
-/// with nobody.
-public struct EvidencePlaces: Codable, Sendable, Equatable {
-    public struct Process: Codable, Sendable, Equatable {
+/// with no process.
+package struct EvidencePlaces: Codable, Sendable, Equatable {
+    package struct Process: Codable, Sendable, Equatable {
         let id: Int32
         let startTime: UInt64
         /// The file it runs, so that what it becomes by exec is another.
         let executableDevice: UInt64
         let executableInode: UInt64
 
-        /// No process has more ancestors that anybody started for a reason.
+        /// No process that was started for a reason has more ancestors.
         private static let mostGenerations = 64
     }
-    public struct Terminal: Codable, Sendable, Equatable {
+    package struct Terminal: Codable, Sendable, Equatable {
         let device: UInt32
         /// The leader of the Unix session on it.
         let leader: Int32

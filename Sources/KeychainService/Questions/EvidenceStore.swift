@@ -6,11 +6,12 @@ internal import KeychainModel
 internal import Secrets
 internal import Synchronization
 
-/// What was proven, by whom and where, for as long as it may serve later requests. Never a decision.
+/// What was proven, by whom and where, for as long as it may serve later requests. Never a
+/// decision.
 ///
-/// In the daemon each proof is a key in the kernel's keyring besides, with the kernel's own timeout:
-/// a restarted daemon knows it again, and one whose key has gone counts no longer. Time is counted
-/// while the machine sleeps too.
+/// In the daemon each proof is a key in the kernel's keyring besides, with the kernel's own
+/// timeout: a restarted daemon knows it again, and one whose key has gone counts no longer. Time is
+/// counted while the machine sleeps too.
 final class EvidenceStore: Sendable {
     /// After which no policy can make use of a proof.
     private static let longest: Duration = .seconds(12 * 3600)
@@ -78,9 +79,10 @@ final class EvidenceStore: Sendable {
         for old in surplus { keyring?.remove(old.name, of: user) }
     }
 
-    /// The proofs that may serve the asker, each with its age and the narrowest place that it shares
-    /// with him. One that was given in his own context is as good as new for as long as that lives:
-    /// who does not want it used again ends the context, or asks for the scope `operation`.
+    /// The proofs that may serve the asker, each with its age and the narrowest place that it
+    /// shares with the asker. One that was given in the asker's own context is as good as new for
+    /// as long as that lives: who does not want it used again ends the context, or asks for the
+    /// scope `operation`.
     func evidence(for asker: any Asker) -> Evidence {
         let user = asker.caller.user
         let kept = proofs.withLock { $0[user] ?? [] }
@@ -91,7 +93,7 @@ final class EvidenceStore: Sendable {
         var ofItems: [ItemReference: [PolicyProof]] = [:]
         for proof in kept {
             let age = proof.given.duration(to: now)
-            // From the future, where somebody's clock is wrong: good for nothing.
+            // From the future, where a clock is wrong: good for nothing.
             guard age >= .zero, age < Self.longest,
                 let scope = proof.scope(for: asker, terminal: terminal),
                 isAlive(proof, user)
@@ -110,8 +112,8 @@ final class EvidenceStore: Sendable {
         return Evidence(proofs, ofItems: ofItems)
     }
 
-    /// Keeps that the session began with the password. It was typed for the login and for no program:
-    /// a method of its own, which meets nothing but a rule that names it.
+    /// Keeps that the session began with the password. It was typed for the login and for no
+    /// program: a method of its own, which meets nothing but a rule that names it.
     func addLogin(of user: UInt32, in session: SessionID) {
         var places = EvidencePlaces()
         places.session = session.rawValue
@@ -120,7 +122,7 @@ final class EvidenceStore: Sendable {
 
     // MARK: Forgetting
 
-    /// All of the user's: his keychain was locked, or its password changed.
+    /// All of the user's: the keychain was locked, or its password changed.
     func forget(_ user: UInt32) {
         forget(of: user) { _ in true }
         trust.forget(user)

@@ -15,7 +15,7 @@ extension PromptedAuthenticator {
         with opens: (HeldSecret) throws(Refusal) -> Bool
     ) throws(Refusal) {
         let outcome = try withPrompter(for: asker, question) { prompter, settled throws(Refusal) in
-            // The answer to who asked before is one to all who waited behind him.
+            // The answer to one asker is an answer to all that waited behind it.
             let outcome =
                 isOpen()
                 ? Outcome.opened
@@ -43,7 +43,7 @@ extension PromptedAuthenticator {
             settled = .wrong
             do throws(Refusal) {
                 if try opens(typed) {
-                    // He knows it, which is not to say who he is.
+                    // The user knows the password, which does not say which user it is.
                     settled = .agreed
                     return .opened
                 }

@@ -75,7 +75,7 @@ final class PromptedAuthenticator: Authenticator {
             case .success: settled = .proven
             case .cancelled where !hasAnswered: settled = .declined
             case .accountRefused: settled = .wrong
-            // Where nobody has typed anything: a wet finger is no guess, and a password may follow.
+            // Where nothing has been typed: a wet finger is no guess, and a password may follow.
             case .failed, .unavailable, .cancelled, .tooManyTries: break
             }
             return outcome
@@ -87,7 +87,7 @@ final class PromptedAuthenticator: Authenticator {
         }
     }
 
-    /// A yes in a window: it shows that somebody at the screen agrees, and not who.
+    /// A yes in a window: it shows that a person at the screen agrees, and not which person.
     private func confirm(_ question: Question, for asker: any Asker) throws(Refusal) {
         let agrees = try withPrompter(for: asker, question) { prompter, settled throws(Refusal) in
             guard prompter.showsWindows else { throw .interactionNotAllowed }
@@ -133,7 +133,7 @@ final class PromptedAuthenticator: Authenticator {
         }
     }
 
-    /// Until it is over, nobody has answered in time, or nobody waits for it any more.
+    /// Until it is over, no answer has come in time, or the asker no longer waits for it.
     func conversing<R>(
         about question: Question, _ prompter: Prompter, _ asker: any Asker,
         _ body: () throws(Refusal) -> R

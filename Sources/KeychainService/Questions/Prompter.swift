@@ -84,7 +84,7 @@ final class Prompter: @unchecked Sendable {
     }
 
     /// The answer to the question; nil when the user cancelled. One that was there before it was
-    /// asked is nobody's answer.
+    /// asked is not the user's answer.
     func ask(_ question: DaemonWords.Prompt) throws(Refusal) -> HeldSecret? {
         guard !connection.hasUnread else { throw .interactionNotAllowed }
         try show(question)

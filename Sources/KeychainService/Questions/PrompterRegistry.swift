@@ -79,7 +79,7 @@ final class PrompterRegistry: @unchecked Sendable {
         condition.broadcast()
     }
 
-    /// Waits until the expected prompter is there, nobody waits for it any more, or time is up.
+    /// Waits until the expected prompter is there, the asker no longer waits, or time is up.
     func arrival(
         of challenge: [UInt8], within seconds: TimeInterval, unless isGone: () -> Bool
     ) -> Prompter? {

@@ -7,10 +7,11 @@ internal import Synchronization
 /// until a right one comes; and a longer one for a program that has heard no, about the same items
 /// or all in all.
 ///
-/// A question costs its pause from the moment it is shown until an answer shows that it was no guess:
-/// otherwise all that are shown at once would be free. A no is heard where it was said, so that no
-/// program is silenced by what another answers on a terminal of its own. Guesses are counted for all
-/// of a user's terminals, since programs make as many as they like, and for the desktop apart.
+/// A question costs its pause from the moment it is shown until an answer shows that it was no
+/// guess: otherwise all that are shown at once would be free. A no is heard where it was said, so
+/// that no program is silenced by what another answers on a terminal of its own. Guesses are
+/// counted for all of a user's terminals, since programs make as many as they like, and for the
+/// desktop apart.
 ///
 /// Counts while the daemon runs. Whatever programs do, a user's counts take bounded memory.
 final class QuestionBudget: Sendable {
@@ -30,7 +31,7 @@ final class QuestionBudget: Sendable {
     enum Outcome: Sendable {
         /// PAM says that it is the user.
         case proven
-        /// He said yes, which proves nothing.
+        /// The user said yes, which proves nothing.
         case agreed
         /// Something was typed, and it was not right: broken off or not.
         case wrong

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Foundation
 
-/// Ends a question when its time is up or nobody waits for the answer any more.
+/// Ends a question when its time is up or the asker no longer waits for the answer.
 final class QuestionWatch: @unchecked Sendable {
     private static let glance: TimeInterval = 0.2
 

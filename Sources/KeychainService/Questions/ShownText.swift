@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Text from somebody else, made safe to show: one line, no control or direction characters, of
+/// Text from another program, made safe to show: one line, no control or direction characters, of
 /// limited length.
 enum ShownText {
     static func quoted(_ text: String, longest: Int) -> String {

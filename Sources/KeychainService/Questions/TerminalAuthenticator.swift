@@ -4,7 +4,7 @@ internal import KeychainModel
 internal import LocalSocket
 internal import Secrets
 
-/// Where no daemon is: `keychain-auth` runs as the user, who can prove only that he is himself, and
+/// Where no daemon is: `keychain-auth` runs as the user, who can prove only to be this user, and
 /// talks to `keychain-prompter` on the terminal. What is typed never enters this process.
 struct TerminalAuthenticator: Authenticator {
     private static let deadline = 90.0
@@ -21,7 +21,7 @@ struct TerminalAuthenticator: Authenticator {
     func hasPrompter(for caller: Caller) -> Bool { false }
 
     /// Who runs as the user can see neither what is enrolled nor a second device; and where the
-    /// programs are not installed he can't be asked, but may be later.
+    /// programs are not installed the user can't be asked, but may be later.
     func provable(for caller: Caller) -> Set<PolicyMethod> {
         [.factor(.presence), .factor(.passcode)]
     }
@@ -60,7 +60,8 @@ struct TerminalAuthenticator: Authenticator {
         throw .interactionNotAllowed
     }
 
-    /// Every item here is as near to one program of the user as to another: there is nothing to ask.
+    /// Every item here is as near to one program of the user as to another: there is nothing to
+    /// ask.
     func letIn(
         for asker: any Asker, _ candidate: () -> (question: Question, offer: TrustOffer)?
     ) throws(Refusal) -> TrustAnswer? {

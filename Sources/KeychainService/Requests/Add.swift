@@ -65,7 +65,7 @@ extension KeychainService {
         return SealedItem.new(item, in: group, rights, trusting: trusted)
     }
 
-    /// The caller's first group, or the one that is named where he may have items in it.
+    /// The caller's first group, or the one that is named, where the caller may have items in it.
     private func group(
         for item: NewItem, _ keychain: OpenKeychain, _ keys: borrowing ClassKeys,
         _ asker: any Asker

@@ -6,18 +6,19 @@ internal import Secrets
 internal import Synchronization
 
 /// Copies on their way to their users or back, one of each keychain at a time. Who knows the
-/// identifier has proven that he may.
+/// identifier has proven the right to it.
 final class BackupTransfers: Sendable {
     /// Bytes of a copy; no keychain grows beyond it.
     private static let most: UInt64 = 8 << 30
-    /// Nobody leaves one lying for longer.
+    /// No program leaves one lying for longer.
     private static let patience: Duration = .seconds(900)
 
     private struct Transfer: Sendable {
         let identifier: BackupTransfer.Identifier
         let file: PieceFile
         let isComing: Bool
-        /// The unlock that the keychain was open by when the copy was made; nil where it was locked.
+        /// The unlock that the keychain was open by when the copy was made; nil where it was
+        /// locked.
         var unlock: UnlockWatch?
         var bytes: UInt64
         var digest = BackupDigest()
@@ -110,7 +111,7 @@ final class BackupTransfers: Sendable {
         return transfer.file.path
     }
 
-    /// Removes what nobody has asked for in a while.
+    /// Removes what was not asked for in a while.
     func forgetOld() {
         let old = transfers.withLock { transfers in
             let old = transfers.filter { $0.value.used + Self.patience < .now }

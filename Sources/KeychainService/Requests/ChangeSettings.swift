@@ -5,8 +5,8 @@ internal import KeychainModel
 internal import KeychainStore
 
 extension KeychainService {
-    /// What closes a keychain is its user's to say. Any program of his may have it closed sooner; to
-    /// have it open longer the user is asked.
+    /// What closes a keychain is its user's to say. Any program of the user's may have it closed
+    /// sooner; to have it open longer the user is asked.
     func changeSettings(
         _ name: String?, _ change: KeychainSettingsChange, for asker: any Asker
     ) throws(Refusal) -> Answer {
@@ -33,7 +33,7 @@ extension KeychainService {
         return Answer()
     }
 
-    /// Where somebody else has written them, those that came into force instead.
+    /// Where another program has written them, those that came into force instead.
     private func settings(of keychain: OpenKeychain) throws(Refusal) -> KeychainSettings {
         let keys = try vault.keys(of: keychain)
         guard keys.isUnlocked else { throw .locked }

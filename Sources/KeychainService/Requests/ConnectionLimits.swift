@@ -7,9 +7,9 @@ internal import Synchronization
 ///
 /// A connection is counted before it has a thread and before anything is asked about it: by the
 /// numbers of its user and its process as the kernel reports them. User numbers without an account
-/// share one part: a user who makes namespaces has thousands of numbers to speak under. Numbers that
-/// the directory has not been asked about yet are among those until it has answered, so that a slow
-/// directory holds up a bounded number of threads, and no user whom it knew before.
+/// share one part: a user who makes namespaces has thousands of numbers to speak under. Numbers
+/// that the directory has not been asked about yet are among those until it has answered, so that a
+/// slow directory holds up a bounded number of threads, and no user whom it knew before.
 final class ConnectionLimits: Sendable {
     static let mostForUser = 32
     static let mostInAll = 512
@@ -34,7 +34,7 @@ final class ConnectionLimits: Sendable {
 
     init(_ accounts: AccountNames) { self.accounts = accounts }
 
-    /// Counts a connection; nil where there is no room for it. Asks nobody.
+    /// Counts a connection; nil where there is no room for it. Asks nothing.
     func begin(_ peer: PeerCredentials) -> Place? {
         let part: Part = accounts.isKnown(peer.user) ? .user(peer.user) : .withoutAccount
         return begin(part, peer.pid) ? Place(part, peer, self) : nil
@@ -88,8 +88,8 @@ final class ConnectionLimits: Sendable {
             }
         }
 
-        /// Whether the user has an account, by a look that may take as long as the directory does; nil
-        /// where it has, and no room for another connection.
+        /// Whether the user has an account, by a look that may take as long as the directory does;
+        /// nil where it has, and no room for another connection.
         func hasAccount() -> Bool? {
             guard limits.accounts.has(peer.user) else { return false }
             return part.withLock { part in

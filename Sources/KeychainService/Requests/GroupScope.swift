@@ -5,9 +5,9 @@ internal import KeychainStore
 
 /// The access groups that a call looks into.
 struct GroupScope: Sendable {
-    /// The caller's own: he is a member, and may know of every item.
+    /// The caller's own: it is a member, and may know of every item.
     let own: [String]
-    /// Those of others, in which the policy may let him know of some.
+    /// Those of others, in which the policy may let the caller know of some.
     let others: [String]
 
     var all: [String] { own + others }
@@ -43,8 +43,8 @@ extension KeychainService {
         return GroupScope(own: [], others: [named])
     }
 
-    /// A share of everything is meant for the keychains of those who share. So in the machine's, for
-    /// others than root, a share names the group, and the kernel names the service.
+    /// A share of everything is meant for the keychains of those who share. So in the machine's,
+    /// for others than root, a share names the group, and the kernel names the service.
     private func reach(
         _ policy: CompiledPolicy, into keychain: OpenKeychain, for operation: PolicyOperation,
         _ asker: any Asker

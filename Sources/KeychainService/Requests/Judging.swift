@@ -95,7 +95,7 @@ struct Judging: Sendable {
             biometryIsCurrent: isCurrent, facts: facts, admission: admission(item))
     }
 
-    /// The refusal that a denial is, its reasons noted for whoever explains it.
+    /// The refusal that a denial is, its reasons noted for the explanation of it.
     func refusal(_ denial: Denial) -> Refusal {
         if case .forbidden(let rules, let place) = denial { notes.note(rules: rules, first: place) }
         return Refusal(denial)

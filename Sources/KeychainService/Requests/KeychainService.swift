@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import AccessControl
-public import KeychainMessages
-public import KeychainModel
+package import KeychainMessages
+package import KeychainModel
 internal import KeychainStore
 internal import Secrets
 
 /// The way of a request: find → judge → authenticate → judge → open → record → answer.
-public final class KeychainService: Sendable {
+package final class KeychainService: Sendable {
     let folder: KeychainFolder
     let vault: any KeyVault
     let protectors: Protectors
@@ -41,7 +41,7 @@ public final class KeychainService: Sendable {
     }
 
     /// `emit` takes the parts of an answer that is too large for one.
-    public func answer(
+    package func answer(
         _ request: Request, for asker: any Asker, emit: (Answer) throws(Refusal) -> Void
     ) throws(Refusal) -> Answer {
         do throws(Refusal) {

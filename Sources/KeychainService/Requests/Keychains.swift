@@ -86,8 +86,8 @@ extension KeychainService {
         do { return try keychain.file.isPasswordProtected() } catch { throw Refusal(error) }
     }
 
-    /// Whether a person can prove that the keychain is his: who has its password; of the machine's,
-    /// root.
+    /// Whether a person can prove that the keychain is theirs: who has its password; of the
+    /// machine's, root.
     func hasProvableOwner(
         _ keychain: OpenKeychain, for caller: Caller
     ) throws(Refusal) -> Bool {
@@ -99,9 +99,9 @@ extension KeychainService {
         guard password?.bytes.count ?? 0 <= Request.longestPassword else { throw .dataTooLarge }
     }
 
-    /// One guess at a time, and slower after each wrong one. What opens without anybody knowing
-    /// anything, such as a TPM, `shows` nothing and forgives no guess: else whoever guesses would
-    /// have it open in between.
+    /// One guess at a time, and slower after each wrong one. What opens without knowledge of
+    /// anything, such as a TPM, `shows` nothing and forgives no guess: else a user who guesses
+    /// would have it open in between.
     func attempt<R: ~Copyable>(
         _ keychain: KeychainPlace, shows outcome: Guesses.Outcome = .right,
         _ body: () throws(Refusal) -> R

@@ -6,7 +6,7 @@ internal import KeychainModel
 internal import KeychainStore
 internal import LocalSocket
 
-/// An item of another program's that the asker's user lets him have.
+/// An item of another program that the user lets the asking one have.
 struct LetIn: Sendable {
     let item: SealedItem
     let choice: TrustChoice
@@ -65,7 +65,7 @@ extension KeychainService {
 }
 
 extension KeychainService {
-    /// Items of the same name that are looked at, whoever made them.
+    /// Items of the same name that are looked at, of whichever program.
     private static let mostCandidates = 8
 
     /// Asks the user whether a program may have an item that belongs to another one and has a list
@@ -149,8 +149,8 @@ extension KeychainService {
         return isWithinLimits(item, reading)
     }
 
-    /// What may be chosen, each with the proof that it takes. Without a password nobody can prove
-    /// that he is the keychain's owner, so that nobody is asked.
+    /// What may be chosen, each with the proof that it takes. Without a password no user can be
+    /// proven to be the keychain's owner, so that none is asked.
     private func offer(
         of item: SealedItem, _ reading: Judging, _ changing: Judging, _ asker: any Asker
     ) -> TrustOffer? {
@@ -196,7 +196,7 @@ extension ItemQuery {
 }
 
 extension Caller.Identity {
-    /// What a user should know before he lets such a program in.
+    /// What a user should know before such a program is let in.
     fileprivate var remarks: [String] {
         switch self {
         case .trustedExecutable(let path), .executable(let path):

@@ -29,7 +29,7 @@ extension KeychainService {
 
     private func mend(_ keychain: OpenKeychain, for asker: any Asker) throws(Refusal) {
         guard isWithinLimits(asker) else { throw .locked }
-        // A lock while he is asked counts.
+        // A lock while the user is asked counts.
         let begun = vault.locks.now(keychain.place)
         let question = Question(
             .openKeychain, names: [keychain.name.description], itemCount: 0, reason: nil,
@@ -75,7 +75,7 @@ extension KeychainService {
         }
     }
 
-    // MARK: Whoever asks
+    // MARK: The asker
 
     func unlock(
         _ keychain: OpenKeychain, ownPassword: HeldSecret

@@ -5,7 +5,7 @@ internal import KeychainModel
 internal import KeychainStore
 internal import Secrets
 
-/// What a user does with the things that open his keychains.
+/// What a user does with the things that open their keychains.
 extension KeychainService {
     func protectors(
         _ request: ProtectorRequest, for asker: any Asker

@@ -5,9 +5,9 @@ internal import LocalSocket
 internal import Secrets
 internal import Synchronization
 
-/// What is learnt of a request on its way, for the audit and for whoever explains a refusal: that is
-/// one word, and this is the rest.
-public final class RequestNotes: Sendable {
+/// What is learnt of a request on its way, for the audit and for the explanation of a refusal: that
+/// is one word, and this is the rest.
+package final class RequestNotes: Sendable {
     private static let mostRules = 16
     private static let mostItems = 8
 
@@ -33,13 +33,13 @@ public final class RequestNotes: Sendable {
     let began = ContinuousClock.now
     private let noted = Mutex(Noted())
 
-    public init() {}
+    package init() {}
 
     /// The ids of the rules that made it so.
-    public var rules: [String] { noted.withLock { $0.rules } }
+    package var rules: [String] { noted.withLock { $0.rules } }
 
     /// The same for people: the first of them with its place.
-    public var words: [String] {
+    package var words: [String] {
         noted.withLock { noted in
             guard let first = noted.rules.first, let place = noted.place else { return noted.rules }
             return ["\(first) (\(place))"] + noted.rules.dropFirst()
@@ -84,7 +84,7 @@ public final class RequestNotes: Sendable {
         }
     }
 
-    /// The caller asked for items of a group that he is not let into, so that none was judged.
+    /// The caller asked for items of a group that it is not let into, so that none was judged.
     func note(stranger item: PolicyFacts, _ operation: PolicyOperation, _ judge: Judge) {
         guard !judge.policy.isEmpty else { return }
         var facts = item

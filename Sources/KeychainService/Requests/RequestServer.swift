@@ -6,7 +6,7 @@ internal import KeychainModel
 internal import LocalSocket
 
 /// Serves the public socket: one thread a connection, a limited number of them.
-public final class RequestServer: Sendable {
+package final class RequestServer: Sendable {
     /// Who connects has something to say.
     private static let firstRequestWithin: Duration = .seconds(10)
     /// A client keeps its connection, but not for ever.
@@ -41,7 +41,7 @@ public final class RequestServer: Sendable {
     }
 
     /// Returns when the listener is shut down.
-    public func run() { listener.serve(limits) { [self] in welcome($0, $1) } }
+    package func run() { listener.serve(limits) { [self] in welcome($0, $1) } }
 
     private func welcome(_ descriptor: Descriptor, _ place: ConnectionLimits.Place) {
         guard let hasAccount = place.hasAccount() else { return }

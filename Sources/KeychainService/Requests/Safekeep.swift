@@ -79,7 +79,7 @@ extension KeychainService {
         let keychain = try folder.keychain(place.name.description, of: place.user)
         let watch = UnlockWatch(keychain, vault)
         let unlock = watch.wasOpen ? watch : nil
-        // Whoever has the file may try passwords on it for as long as he likes.
+        // Those who have the file may try passwords on it for as long as they like.
         let evidence = try provePresence(.backUp, place, for: asker)
         let identifier = BackupTransfers.newIdentifier()
         try unlock?.check(.whileUnlocked)
@@ -96,7 +96,7 @@ extension KeychainService {
     private func beginRestore(
         _ place: KeychainPlace, for asker: any Asker
     ) throws(Refusal) -> BackupTransfer {
-        // Before anything of his is kept; and who sends the rest knows the identifier.
+        // Before anything of the asker's is kept; and who sends the rest knows the identifier.
         _ = try provePresence(.restore, place, for: asker)
         try folder.makeFolder(of: place.user)
         let identifier = BackupTransfers.newIdentifier()

@@ -44,7 +44,7 @@ struct UpdateJudging: Sendable {
             changed: change.attributes)
     }
 
-    /// New rights are judged like those of a new item, so that nobody locks himself out.
+    /// New rights are judged like those of a new item, so that no program locks itself out.
     private func result(_ item: SealedItem) -> [AccessRequest] {
         guard newRights != nil || change.trust != nil || !before.judge.policy.isEmpty else {
             return []

@@ -2,7 +2,7 @@
 internal import KeychainModel
 internal import KeychainStore
 
-/// One user's part of the memory budget, for the records of his keychains.
+/// One user's part of the memory budget, for the records of the user's keychains.
 struct UserMemory: RecordMemory {
     /// A number that no user has, for the machine's keychain.
     static let machine = UInt32.max

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainDatabase
-public import KeychainModel
+package import KeychainModel
 internal import Secrets
 
 extension KeychainFile {
@@ -12,7 +12,7 @@ extension KeychainFile {
     /// file, and the index is put right; what was found is reported as it was before.
     ///
     /// Secrets are opened and wiped at once, one at a time.
-    public func check(
+    package func check(
         repair: Bool, keys: borrowing ClassKeys
     ) throws(KeychainStoreError) -> KeychainFindings {
         var report = KeychainFindings()
@@ -112,7 +112,7 @@ extension KeychainFindings {
 }
 
 extension ItemRow {
-    /// Whether sealed parts could be what they say, as far as anybody can tell without the key.
+    /// Whether sealed parts could be what they say, as far as can be told without the key.
     fileprivate var isPlausible: Bool {
         guard place != nil, attributes.count >= ItemSealing.least else { return false }
         if case .here(let sealed) = secret { return sealed.count >= ItemSealing.least }

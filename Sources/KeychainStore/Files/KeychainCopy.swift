@@ -4,10 +4,10 @@ internal import KeychainDatabase
 
 /// A keychain's file as it was at one moment, in a file of its own, while others go on reading and
 /// writing: as sealed as the keychain itself, and without the device secret, which lies elsewhere.
-public enum KeychainCopy {
+package enum KeychainCopy {
     /// Whole, looked through and on the disk when this returns; whatever is at the target already
     /// stays and is an error.
-    public static func make(
+    package static func make(
         of path: String, at target: String
     ) throws(KeychainStoreError) {
         try FileCheck.check(path)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Foundation
 internal import KeychainDatabase
-public import Secrets
+package import Secrets
 
 extension KeychainFile {
     /// Makes a keychain with fresh keys; whatever is already at the path stays and is an error.
@@ -9,7 +9,7 @@ extension KeychainFile {
     /// Without a password the device key protects the master key; while a keychain with one is
     /// `provisional`, it does too. `deviceSecret` goes into the passcode-set class, which exists with
     /// a password only.
-    public static func create(
+    package static func create(
         at path: String, owner: KeychainOwner, deviceKey: borrowing SealingKey,
         password: HeldSecret?, deviceSecret: HeldSecret?, provisional: Bool = false,
         adding added: (protector: ProtectorRecord, key: HeldSecret)? = nil,

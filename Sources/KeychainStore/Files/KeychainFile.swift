@@ -7,11 +7,11 @@ internal import Synchronization
 ///
 /// Its other verbs: `create`, `unlock`, `setPassword`, `find`, `forEach`, `open`, `add`, `update`
 /// and `delete`, each in a file of its own.
-public final class KeychainFile: Sendable {
-    public let path: String
-    public let owner: KeychainOwner
+package final class KeychainFile: Sendable {
+    package let path: String
+    package let owner: KeychainOwner
     /// 16 random bytes that everything sealed in this file is bound to.
-    public let identifier: [UInt8]
+    package let identifier: [UInt8]
     private let database: Database
     let groupNames = GroupNames()
     /// nil where memory is the calling program's own affair.
@@ -22,7 +22,7 @@ public final class KeychainFile: Sendable {
     /// Opens a file that exists; never makes, repairs or replaces one. One of an older version is
     /// brought up to date, and kept as it was beside it. `isShared`: other processes use it too.
     /// `memory` counts the large records that are read of it.
-    public static func open(
+    package static func open(
         at path: String, owner: KeychainOwner, isShared: Bool = true,
         memory: (any RecordMemory)? = nil
     ) throws(KeychainStoreError) -> KeychainFile {
@@ -54,17 +54,17 @@ public final class KeychainFile: Sendable {
         }
     }
 
-    public func itemCount() throws(KeychainStoreError) -> Int {
+    package func itemCount() throws(KeychainStoreError) -> Int {
         try reading { try $0.count("item") }
     }
 
     /// Damaged items that were set aside within the file.
-    public func quarantinedCount() throws(KeychainStoreError) -> Int {
+    package func quarantinedCount() throws(KeychainStoreError) -> Int {
         try reading(Quarantine.count)
     }
 
     /// Items met since the file was opened that could not be opened although the key was there.
-    public var corruptItemCount: Int { corruptRows.withLock { $0.count } }
+    package var corruptItemCount: Int { corruptRows.withLock { $0.count } }
 
     func noteCorrupt(_ row: Int64) {
         corruptRows.withLock { rows in

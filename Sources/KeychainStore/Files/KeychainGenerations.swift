@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-public import Foundation
+package import Foundation
 
 /// Earlier states of a keychain's file, kept beside it: `login.keychain.generation-7`. The number
 /// rises; the newest three stay.
-public struct KeychainGenerations: Sendable {
-    public static let most = 3
+package struct KeychainGenerations: Sendable {
+    package static let most = 3
     private static let numbers = 1...Int(Int32.max)
 
-    public struct Generation: Sendable, Equatable {
-        public let number: Int
-        public let path: String
-        public let made: Date
-        public let bytes: Int
+    package struct Generation: Sendable, Equatable {
+        package let number: Int
+        package let path: String
+        package let made: Date
+        package let bytes: Int
     }
 
     private let path: String
 
-    public init(of path: String) { self.path = path }
+    package init(of path: String) { self.path = path }
 
     /// The newest first.
-    public var all: [Generation] {
+    package var all: [Generation] {
         let file = URL(fileURLWithPath: path)
         let folder = file.deletingLastPathComponent().path
         let prefix = file.lastPathComponent + ".generation-"
@@ -33,7 +33,7 @@ public struct KeychainGenerations: Sendable {
 
     /// Keeps the keychain as it is now. Older generations go once this one is whole and on the disk.
     @discardableResult
-    public func keep() throws(KeychainStoreError) -> Generation {
+    package func keep() throws(KeychainStoreError) -> Generation {
         // Anyone may have named a file so, in a folder of the user's own.
         let (number, isOver) = (all.first?.number ?? 0).addingReportingOverflow(1)
         guard !isOver, Self.numbers.contains(number) else { throw .tooLarge }
@@ -48,7 +48,7 @@ public struct KeychainGenerations: Sendable {
 
     /// Keeps it where it has changed since the last generation, and that is old enough.
     @discardableResult
-    public func keepIfDue(
+    package func keepIfDue(
         now: Date = Date(), after age: TimeInterval = 24 * 60 * 60
     ) throws(KeychainStoreError) -> Generation? {
         if let newest = all.first {
@@ -61,7 +61,7 @@ public struct KeychainGenerations: Sendable {
     }
 
     /// Whether the file of that name is an earlier state of the keychain's file of that name.
-    public static func isGeneration(_ name: String, of keychain: String) -> Bool {
+    package static func isGeneration(_ name: String, of keychain: String) -> Bool {
         number(name, prefix: keychain + ".generation-") != nil
     }
 

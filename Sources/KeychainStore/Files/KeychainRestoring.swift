@@ -2,18 +2,18 @@
 internal import Foundation
 internal import KeychainDatabase
 internal import KeychainModel
-public import Secrets
+package import Secrets
 
 /// A keychain that has come back from a copy and is about to take the place of the one that is in
 /// use. The copy is the caller's own, and is changed on the way.
-public struct ReturningKeychain: Sendable {
+package struct ReturningKeychain: Sendable {
     /// Records that can't be used on this device, or are damaged; set aside within the copy.
-    public let setAside: Int
+    package let setAside: Int
     private let path: String
     private let owner: KeychainOwner
 
     /// Refuses what is not a whole keychain of this owner's, of this version or an older one.
-    public init(
+    package init(
         _ path: String, owner: KeychainOwner, deviceKey: borrowing SealingKey
     ) throws(KeychainStoreError) {
         self.path = path
@@ -33,14 +33,15 @@ public struct ReturningKeychain: Sendable {
         file.flush()
     }
 
-    /// Where no keychain is. Whoever makes one at the same moment wins.
-    public func publish(at target: String) throws(KeychainStoreError) {
+    /// Where no keychain is. One that is made at the same moment stays.
+    package func publish(at target: String) throws(KeychainStoreError) {
         try KeychainCopy.make(of: path, at: target)
     }
 
-    /// In the place of a keychain that opens: in one transaction that other connections see whole or
-    /// not at all. What was there is kept as a generation, with everything ever acknowledged in it.
-    public func replace(
+    /// In the place of a keychain that opens: in one transaction that other connections see whole
+    /// or not at all. What was there is kept as a generation, with everything ever acknowledged in
+    /// it.
+    package func replace(
         _ file: KeychainFile
     ) throws(KeychainStoreError) -> KeychainGenerations.Generation {
         let kept = try file.withWriter { database in
@@ -65,8 +66,8 @@ public struct ReturningKeychain: Sendable {
 }
 
 extension KeychainFile {
-    /// On another device than the one it was made on, “always” items get new keys; the old ones, and
-    /// all that is bound to the other device, do not open here and are set aside.
+    /// On another device than the one it was made on, “always” items get new keys; the old ones,
+    /// and all that is bound to the other device, do not open here and are set aside.
     fileprivate func adopt(
         _ deviceKey: borrowing SealingKey
     ) throws(KeychainStoreError) -> Int {

@@ -10,7 +10,7 @@ enum KeychainSchema {
 
     static let tables = ["keybag", "item", "token", "quarantine"]
 
-    /// Rows that could not be opened, as they were: set aside, so that nobody trips over them, and
+    /// Rows that could not be opened, as they were: set aside, so that no search fails on them, and
     /// kept, since another day's keys or tools may read them.
     private static let quarantine = """
         CREATE TABLE quarantine (

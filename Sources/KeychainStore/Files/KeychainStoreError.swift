@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Why the store could not do what it was asked. Says nothing about any item's content.
-public enum KeychainStoreError: Error, Equatable, Sendable {
+package enum KeychainStoreError: Error, Equatable, Sendable {
     // The file.
-    /// Not a keychain, not whole, or changed by somebody without the keys. Never replaced.
+    /// Not a keychain, not whole, or changed without the keys. Never replaced.
     case damaged
     /// Made by a newer version of this software. Left as it is.
     case newerVersion

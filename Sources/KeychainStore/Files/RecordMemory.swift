@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Counts the memory that large records of a file take while a request holds them.
-public protocol RecordMemory: Sendable {
+package protocol RecordMemory: Sendable {
     /// Room for the attributes of one item, sealed in so many bytes, and for what they become on
     /// their way into an answer. The room is given back when the last copy of the result ends.
     ///

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-public import AccessControl
+package import AccessControl
 internal import Foundation
-public import KeychainModel
-public import Secrets
+package import KeychainModel
+package import Secrets
 
 extension KeychainFile {
     /// Adds an item made by `SealedItem.new`, for one grant to write it. On the disk on return.
     ///
     /// A locked class is told before a duplicate, as the item is sealed first.
-    public func add(
+    package func add(
         _ item: SealedItem, _ secret: HeldSecret?, _ grant: consuming Grant,
         keys: borrowing ClassKeys
     ) throws(KeychainStoreError) -> FoundItem {

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-public import AccessControl
+package import AccessControl
 internal import KeychainDatabase
-public import KeychainModel
+package import KeychainModel
 
 extension KeychainFile {
     /// Deletes every item that the query means, whatever its limit, or none, and says how many.
     ///
-    /// An item that opens needs a grant to delete it; nil ends the whole deletion. One that can't be
-    /// opened, because it is locked or damaged, goes where the index alone tells that it is meant.
-    public func delete(
+    /// An item that opens needs a grant to delete it; nil ends the whole deletion. One that can't
+    /// be opened, because it is locked or damaged, goes where the index alone tells that it is
+    /// meant.
+    package func delete(
         _ query: ItemQuery, groups: [String], keys: borrowing ClassKeys,
         grant: (SealedItem) -> Grant?
     ) throws(KeychainStoreError) -> Int {
@@ -44,7 +45,7 @@ extension KeychainFile {
             return try plan.isKnown(found) && plan.proposes(found, database)
         case .locked:
             guard try plan.proposes(found, database) else { return false }
-            // Closed by the index or by the query: nobody can tell whether it is meant.
+            // Closed by the index or by the query: it can't be told whether it is meant.
             guard plan.isKnown(found) else { throw KeychainStoreError.locked }
             return true
         }

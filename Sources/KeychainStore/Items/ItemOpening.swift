@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-public import AccessControl
+package import AccessControl
 internal import KeychainDatabase
 internal import KeychainModel
-public import Secrets
+package import Secrets
 
 /// An item and its secret, both of the same moment; nil for an item without a secret.
-public struct OpenedItem: Sendable {
-    public let item: SealedItem
-    public let secret: HeldSecret?
+package struct OpenedItem: Sendable {
+    package let item: SealedItem
+    package let secret: HeldSecret?
 }
 
 extension KeychainFile {
     /// Opens an item's secret, for one grant to read it.
-    public func open(
+    package func open(
         _ item: SealedItem, _ grant: consuming Grant, keys: borrowing ClassKeys
     ) throws(KeychainStoreError) -> OpenedItem {
         try Self.verify(grant, .decrypt, item)
@@ -29,7 +29,7 @@ extension KeychainFile {
     }
 
     /// Bytes of an item's sealed secret, which is a little longer than what is in it; 0 without one.
-    public func sealedSize(_ item: SealedItem) throws(KeychainStoreError) -> Int {
+    package func sealedSize(_ item: SealedItem) throws(KeychainStoreError) -> Int {
         switch item.secret {
         case .none: 0
         case .here(let sealed): sealed.count

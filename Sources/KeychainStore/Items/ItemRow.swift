@@ -71,7 +71,8 @@ struct ItemRow {
         } ?? []
     }
 
-    /// Throws `.noRoom` where the memory for its attributes is not there, after a while where `waits`.
+    /// Throws `.noRoom` where the memory for its attributes is not there, after a while where
+    /// `waits`.
     static func fetch(
         _ row: Int64, _ file: KeychainFile, _ database: Connection, waits: Bool = true
     ) throws -> ItemRow? {
@@ -122,7 +123,7 @@ struct ItemRow {
         return size.map(Int.init(clamping:)) ?? 0
     }
 
-    /// Whether there is any item of these classes, whoever's.
+    /// Whether there is any item of these classes, of any group.
     static func exists(
         _ itemClass: ItemClass, _ accessible: Accessibility, _ database: Connection
     ) throws -> Bool {

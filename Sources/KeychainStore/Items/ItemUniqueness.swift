@@ -26,7 +26,7 @@ extension KeychainFile {
         }
     }
 
-    /// Before the first unlock nobody can tell whether a closed item is the same.
+    /// Before the first unlock it can't be told whether a closed item is the same.
     private func refuseUnknowable(_ item: WrittenItem, _ database: Connection) throws {
         for accessible in Accessibility.allCases where IndexFamily(accessible) == .unlocked {
             if try ItemRow.exists(item.reference.itemClass, accessible, database) {
@@ -35,7 +35,7 @@ extension KeychainFile {
         }
     }
 
-    /// Whether nobody will ever open that row again.
+    /// Whether that row can never be opened again.
     private func isLost(
         _ row: Int64, _ keys: borrowing ClassKeys, _ database: Connection
     ) throws -> Bool {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-public import AccessControl
+package import AccessControl
 internal import Foundation
 internal import KeychainDatabase
-public import KeychainModel
-public import Secrets
+package import KeychainModel
+package import Secrets
 
 extension KeychainFile {
     /// Changes all of the items, or none, and says how many. Each needs a grant to read it, which
@@ -11,7 +11,7 @@ extension KeychainFile {
     ///
     /// An item that went away meanwhile, or no longer is what was looked for, is left out. `trust`
     /// makes its new list of the one that it has at that moment.
-    public func update(
+    package func update(
         _ items: [MeantItem], _ change: ItemChange, _ secret: HeldSecret?,
         keys: borrowing ClassKeys, trust: ((TrustList?) -> TrustList?)? = nil,
         grant: (SealedItem) -> Grant?

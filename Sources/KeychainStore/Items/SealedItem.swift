@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-public import KeychainModel
+package import KeychainModel
 internal import Secrets
 
 /// One item with its attributes read and its secret still sealed.
-public struct SealedItem: Sendable {
-    public let reference: ItemReference
+package struct SealedItem: Sendable {
+    package let reference: ItemReference
     /// Rises with every change.
-    public let generation: Int64
+    package let generation: Int64
     let record: AttributeRecord
     /// Where the secret is; `.none` where the item has none.
     let secret: SealedSecret
@@ -14,10 +14,10 @@ public struct SealedItem: Sendable {
     var matcher: ItemMatcher?
     /// Bytes of its sealed attributes, which are little more than what is in them; 0 for one that is
     /// in no file yet.
-    public private(set) var attributeBytes = 0
+    package private(set) var attributeBytes = 0
     /// Memory that was counted for them, given back when the last copy of the item ends. What is made
     /// of the attributes and outlives the item keeps this too.
-    public private(set) var room: (any AnyObject & Sendable)?
+    package private(set) var room: (any AnyObject & Sendable)?
 
     init(
         reference: ItemReference, generation: Int64, record: AttributeRecord,
@@ -34,25 +34,25 @@ public struct SealedItem: Sendable {
     }
 
     /// What a long change keeps of an item that it means.
-    public var meant: MeantItem { MeantItem(reference: reference, matcher: matcher) }
+    package var meant: MeantItem { MeantItem(reference: reference, matcher: matcher) }
 
     /// Includes access group, synchronizable and dates; neither accessibility nor access control.
-    public var attributes: Attributes { record.allAttributes }
-    public var accessControl: ItemAccessControl { record.accessControl }
-    public var accessGroup: String { record.group }
-    public var hasSecret: Bool { record.hasSecret }
+    package var attributes: Attributes { record.allAttributes }
+    package var accessControl: ItemAccessControl { record.accessControl }
+    package var accessGroup: String { record.group }
+    package var hasSecret: Bool { record.hasSecret }
     /// Programs that it lets in beside its group; nil where it has no list.
-    public var trusted: TrustList? { record.trusted }
+    package var trusted: TrustList? { record.trusted }
 
     /// The item as answers carry it.
-    public var found: FoundItem {
+    package var found: FoundItem {
         FoundItem(
             reference: reference, attributes: record.allAttributes,
             accessControl: record.accessControl.bound(to: []), trusted: record.trusted)
     }
 
     /// An item that is about to be added: named and complete, in no file yet.
-    public static func new(
+    package static func new(
         _ item: NewItem, in group: String, _ accessControl: ItemAccessControl,
         trusting trusted: TrustList? = nil
     ) -> SealedItem {
@@ -68,8 +68,8 @@ public struct SealedItem: Sendable {
 
 /// An item that a search found, by its name and by what it was found by: little memory, whatever is
 /// in it.
-public struct MeantItem: Sendable {
-    public let reference: ItemReference
+package struct MeantItem: Sendable {
+    package let reference: ItemReference
     let matcher: ItemMatcher?
 }
 

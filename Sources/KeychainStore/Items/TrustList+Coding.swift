@@ -3,7 +3,7 @@ internal import KeychainModel
 
 /// An item's trusted applications as bytes, sealed with its attributes.
 ///
-/// count ‖ (identity ‖ strength ‖ when ‖ by whom, empty for the user himself)…
+/// count ‖ (identity ‖ strength ‖ when ‖ by whom, empty for the user)…
 extension TrustList {
     func encoded() throws(KeychainStoreError) -> [UInt8] {
         guard applications.count <= Self.mostApplications else { throw .tooLarge }

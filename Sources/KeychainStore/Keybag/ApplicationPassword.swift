@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-public import Secrets
+package import Secrets
 
 extension KeychainFile {
     /// What an application password is to the items of this keychain. One derivation serves all of
@@ -7,7 +7,7 @@ extension KeychainFile {
     ///
     /// 19 MiB and two passes, the least that RFC 9106's authors and OWASP recommend: who guesses has
     /// the class key already, and the program waits at each request, for its user's turn to derive.
-    public func applicationKey(
+    package func applicationKey(
         _ password: borrowing SecretBytes
     ) throws(KeychainStoreError) -> HeldSecret {
         let salt = KeyedHash.fingerprint(

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainModel
-public import Secrets
+package import Secrets
 
 /// The class keys that are there for one request.
-public struct ClassKeys: ~Copyable, Sendable {
+package struct ClassKeys: ~Copyable, Sendable {
     let always: KeyBundle
     let afterFirstUnlock: KeyBundle?
     let whileUnlocked: KeyBundle?
     /// What items made with an application password need besides; derived from it.
-    public var applicationKey: HeldSecret?
+    package var applicationKey: HeldSecret?
 
     /// Each bundle is of the kind its name says; a bundle of another kind counts as absent.
-    public init(
+    package init(
         always: consuming KeyBundle, afterFirstUnlock: consuming KeyBundle?,
         whileUnlocked: consuming KeyBundle?
     ) {
@@ -22,9 +22,9 @@ public struct ClassKeys: ~Copyable, Sendable {
     }
 
     /// The when-unlocked classes are open.
-    public var isUnlocked: Bool { whileUnlocked != nil }
+    package var isUnlocked: Bool { whileUnlocked != nil }
     /// The after-first-unlock classes are open.
-    public var wasUnlockedSinceBoot: Bool { afterFirstUnlock != nil }
+    package var wasUnlockedSinceBoot: Bool { afterFirstUnlock != nil }
 
     private static func only(_ kind: KeyBundle.Kind, _ bundle: consuming KeyBundle?) -> KeyBundle? {
         guard let bundle, bundle.kind == kind else { return nil }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-public import Secrets
+package import Secrets
 
 /// The class keys that come and go together, as the bytes that a key vault keeps.
-public struct KeyBundle: ~Copyable, Sendable {
+package struct KeyBundle: ~Copyable, Sendable {
     /// When the keys of a bundle are there.
-    public enum Kind: UInt8, Sendable {
+    package enum Kind: UInt8, Sendable {
         /// dk, dku and the key of their index.
         case always = 1
         /// ck, cku and the index key of everything else.
@@ -14,21 +14,21 @@ public struct KeyBundle: ~Copyable, Sendable {
     }
 
     /// Bytes of a bundle of that kind, always.
-    public static func byteCount(_ kind: Kind) -> Int {
+    package static func byteCount(_ kind: Kind) -> Int {
         (kind == .whileUnlocked ? 1 : 0) + 3 * SealingKey.byteCount
     }
 
-    public let kind: Kind
-    public let bytes: SecretBytes
+    package let kind: Kind
+    package let bytes: SecretBytes
 
     /// Refuses bytes of another length.
-    public init(_ kind: Kind, _ bytes: consuming SecretBytes) throws(KeychainStoreError) {
+    package init(_ kind: Kind, _ bytes: consuming SecretBytes) throws(KeychainStoreError) {
         guard bytes.count == Self.byteCount(kind) else { throw .damaged }
         self.kind = kind
         self.bytes = bytes
     }
 
-    public borrowing func copy() -> KeyBundle { KeyBundle(kind: kind, verified: bytes.copy()) }
+    package borrowing func copy() -> KeyBundle { KeyBundle(kind: kind, verified: bytes.copy()) }
 
     private init(kind: Kind, verified bytes: consuming SecretBytes) {
         self.kind = kind
@@ -72,11 +72,11 @@ public struct KeyBundle: ~Copyable, Sendable {
 }
 
 /// What unlocking a keychain gives, for a key vault to keep.
-public struct UnlockedKeys: ~Copyable, Sendable {
-    public let whileUnlocked: KeyBundle
-    public let afterFirstUnlock: KeyBundle
+package struct UnlockedKeys: ~Copyable, Sendable {
+    package let whileUnlocked: KeyBundle
+    package let afterFirstUnlock: KeyBundle
 
-    public init(whileUnlocked: consuming KeyBundle, afterFirstUnlock: consuming KeyBundle) {
+    package init(whileUnlocked: consuming KeyBundle, afterFirstUnlock: consuming KeyBundle) {
         self.whileUnlocked = whileUnlocked
         self.afterFirstUnlock = afterFirstUnlock
     }

@@ -23,7 +23,7 @@ struct Keybag {
 
     static let identifierBytes = 16
     static let mostProtectors = 24
-    /// The keychain's, and one that a change or a login left beside it. Each costs whoever tries a
+    /// The keychain's, and one that a change or a login left beside it. Each costs those who try a
     /// wrong one a derivation.
     static let mostPasswords = 2
     /// Protectors, and a value for each entry.

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Whose keychain it is: both must be the same again before a file is used, since a user number may
-/// be given to somebody else.
-public struct KeychainOwner: Sendable, Equatable {
-    public let user: UInt32
-    public let account: String
+/// be given to another user.
+package struct KeychainOwner: Sendable, Equatable {
+    package let user: UInt32
+    package let account: String
 
-    public init(user: UInt32, account: String) {
+    package init(user: UInt32, account: String) {
         self.user = user
         self.account = account
     }
 
-    public static func == (a: Self, b: Self) -> Bool {
+    package static func == (a: Self, b: Self) -> Bool {
         a.user == b.user && a.account.utf8.elementsEqual(b.account.utf8)
     }
 

@@ -5,7 +5,7 @@ internal import Secrets
 ///
 /// A backup of a faster machine costs more here than a keychain that was made here, and each unlock
 /// keeps others waiting for as long. Refusing it would lose it, so that it is paid for once.
-public struct Lightening: Sendable {
+package struct Lightening: Sendable {
     /// The processor's time beyond which a derivation is too long.
     let longest: Duration
     /// No less work than that is too much, however slow the machine.
@@ -13,7 +13,7 @@ public struct Lightening: Sendable {
     let cost: PasswordCostChoice
 
     /// Four times of what a new password costs.
-    public static let ofThisMachine = Lightening(
+    package static let ofThisMachine = Lightening(
         longest: .seconds(1), leastWork: 2 * PasswordCost.leastWork, cost: .calibrated)
 
     /// The cost to go on with; nil where the keys were not too costly, or no cheaper ones are.

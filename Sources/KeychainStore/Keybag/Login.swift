@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-public import Secrets
+package import Secrets
 
 /// What a login's password does to a keychain.
-public enum LoginOutcome: ~Copyable {
+package enum LoginOutcome: ~Copyable {
     case opened(UnlockedKeys, LoginEffect)
     /// The keychain has another password. What a repair goes on with, once that one is given.
     case differs(PasswordKeys)
 }
 
 /// What a login changed in the keybag.
-public enum LoginEffect: Sendable, Equatable {
+package enum LoginEffect: Sendable, Equatable {
     case nothing
     /// It proved a new password, or that of a provisional keychain: no other opens it any more.
     case confirmed
     /// The keychain was provisional, and has this login's password now.
     case wrappedAnew
-    /// The file could not be written. What opened the keychain still does; the next login tries again.
+    /// The file could not be written. What opened the keychain still does; the next login tries
+    /// again.
     case failed
 }
 
@@ -23,9 +24,9 @@ extension KeychainFile {
     /// Opens the keychain for a login whose password PAM has verified, which proves that password:
     /// an older one ends with it, and so does the device's part in a provisional keychain.
     ///
-    /// A keychain that is still provisional opens whatever the password is, and takes it for its own:
-    /// so this is for logins that root's programs vouch for, and nobody else.
-    public func login(
+    /// A keychain that is still provisional opens whatever the password is, and takes it for its
+    /// own: so this is for logins that root's programs vouch for, and no others.
+    package func login(
         password: borrowing SecretBytes, deviceSecret: HeldSecret?,
         deviceKey: borrowing SealingKey, lightening: Lightening = .ofThisMachine
     ) throws(KeychainStoreError) -> LoginOutcome {
@@ -46,7 +47,7 @@ extension KeychainFile {
     }
 
     /// Made at a first login, and not opened by a second one yet.
-    public func isProvisional() throws(KeychainStoreError) -> Bool { try keybag().isProvisional }
+    package func isProvisional() throws(KeychainStoreError) -> Bool { try keybag().isProvisional }
 
     /// A login with the older of two passwords proves nothing against one that its owner changed it
     /// to: it may have begun before the change, or asked a server that had not heard of it.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-public import AccessControl
+package import AccessControl
 internal import KeychainDatabase
 internal import KeychainModel
 
@@ -8,7 +8,7 @@ internal import KeychainModel
 extension KeychainFile {
     /// Takes the password away, whichever of two there are. `rest`, what the caller found to open the
     /// keychain still, must not have changed meanwhile and must not be empty.
-    public func removePassword(
+    package func removePassword(
         _ grant: borrowing ProtectorGrant, leaving rest: [ProtectorRecord]
     ) throws(KeychainStoreError) {
         guard grant.operation == .remove, grant.keychain == identifier else {
@@ -23,7 +23,7 @@ extension KeychainFile {
     }
 
     /// What opens the keychain goes on doing so.
-    public func endPasscodeClass() throws(KeychainStoreError) {
+    package func endPasscodeClass() throws(KeychainStoreError) {
         let present = try protectors()
         try endPasscodeClass(present, leaving: present.map(\.withoutPasscode))
     }

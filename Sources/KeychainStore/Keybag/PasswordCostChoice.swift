@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Secrets
 
-/// How much work a new password protector costs whoever guesses.
-public enum PasswordCostChoice: Sendable, Equatable {
+/// How much work a new password protector costs those who guess.
+package enum PasswordCostChoice: Sendable, Equatable {
     /// About a quarter of a second on this machine.
     case calibrated
     case fixed(passes: UInt32, memoryKiB: UInt32)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-public import Secrets
+package import Secrets
 
 /// The two keys that a password gives: one wraps the master key, the other has its part in the
 /// passcode-set class.
 ///
 /// Until a protector is made of them they open nothing. They are not the password, which can only be
 /// guessed from them at the price of a derivation each.
-public struct PasswordKeys: ~Copyable, Sendable {
+package struct PasswordKeys: ~Copyable, Sendable {
     private static let versionByte: UInt8 = 1
     private static let parameterBytes = 1 + 4 + 4 + PasswordParameters.saltBytes
 
@@ -115,12 +115,12 @@ public struct PasswordKeys: ~Copyable, Sendable {
     // MARK: Kept for a while
 
     /// Its cost and salt, then both keys.
-    public borrowing func copy() -> SecretBytes {
+    package borrowing func copy() -> SecretBytes {
         SecretBytes(copying: Self.bytes(of: parameters)).appending(master.bytes)
             .appending(passcode)
     }
 
-    public init(copy: borrowing SecretBytes) throws(KeychainStoreError) {
+    package init(copy: borrowing SecretBytes) throws(KeychainStoreError) {
         guard copy.count == Self.parameterBytes + PasswordKey.byteCount else { throw .damaged }
         let head = copy.part(0..<Self.parameterBytes).releasedFromLockedMemory()
         self.init(

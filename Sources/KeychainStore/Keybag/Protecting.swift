@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-public import AccessControl
+package import AccessControl
 internal import KeychainDatabase
-public import Secrets
+package import Secrets
 
-/// What gives a keychain's master key to whoever changes what opens it.
-public enum MasterKeySource: ~Copyable {
+/// What gives a keychain's master key to a change of what opens it.
+package enum MasterKeySource: ~Copyable {
     /// With the device secret, without which the passcode-set class stays closed.
     case password(SecretBytes, HeldSecret?)
     /// With the key that its kind finds for it.
@@ -14,7 +14,7 @@ public enum MasterKeySource: ~Copyable {
 extension KeychainFile {
     /// Opens the keychain with a protector of a kind that was added. The passcode-set class stays
     /// closed: no key of it is under any protector but a password.
-    public func unlock(
+    package func unlock(
         with protector: ProtectorRecord, key: borrowing SealingKey
     ) throws(KeychainStoreError) -> UnlockedKeys {
         let keybag = try keybag()
@@ -24,7 +24,7 @@ extension KeychainFile {
     /// Adds a way to open it. `key` wraps the master key, which `source` gives.
     ///
     /// `.wrongPassword` and `.wrongProtectorKey` where the source does not open the keychain.
-    public func add(
+    package func add(
         _ protector: consuming ProtectorRecord, key: borrowing SealingKey,
         _ grant: borrowing ProtectorGrant, from source: consuming MasterKeySource
     ) throws(KeychainStoreError) {
@@ -37,7 +37,7 @@ extension KeychainFile {
 
     /// Takes a way to open it away. `rest`, what the caller found to open it still, must not have
     /// changed meanwhile and must not be empty.
-    public func remove(
+    package func remove(
         _ protector: ProtectorRecord, _ grant: borrowing ProtectorGrant,
         leaving rest: [ProtectorRecord]
     ) throws(KeychainStoreError) {
@@ -52,9 +52,9 @@ extension KeychainFile {
         try replace(present, with: present.filter { $0 != protector })
     }
 
-    /// Gives the keychain another password, for who opens it without the present one. What only that
-    /// one opens, the items of the passcode-set class, is lost.
-    public func setPassword(
+    /// Gives the keychain another password, for who opens it without the present one. What only
+    /// that one opens, the items of the passcode-set class, is lost.
+    package func setPassword(
         from source: consuming MasterKeySource, new: consuming SecretBytes,
         deviceSecret: HeldSecret, cost: PasswordCostChoice = .calibrated
     ) throws(KeychainStoreError) {
@@ -70,7 +70,7 @@ extension KeychainFile {
 
 extension ProtectorRecord {
     /// One of a kind that is added; its wrap is made when it is.
-    public static func new(
+    package static func new(
         _ kind: Kind, parameters: [UInt8] = []
     ) throws(KeychainStoreError) -> ProtectorRecord {
         guard parameters.count <= longestParameters else { throw .tooLarge }

@@ -5,10 +5,10 @@ internal import Secrets
 /// One of the things that open a keychain: what its kind needs to find its key, and the master key
 /// under that key.
 ///
-/// Its kind, its identifier and all that is said of it here are sealed in with the wraps: who writes
-/// to the file can destroy a protector, and make no other of it.
-public struct ProtectorRecord: Sendable, Equatable {
-    public enum Kind: String, Sendable, CaseIterable {
+/// Its kind, its identifier and all that is said of it here are sealed in with the wraps: who
+/// writes to the file can destroy a protector, and make no other of it.
+package struct ProtectorRecord: Sendable, Equatable {
+    package enum Kind: String, Sendable, CaseIterable {
         case password
         /// This machine's own key.
         case device
@@ -21,29 +21,29 @@ public struct ProtectorRecord: Sendable, Equatable {
         case securityKey = "fido2"
     }
 
-    public enum State: UInt8, Sendable {
+    package enum State: UInt8, Sendable {
         case current = 1
         /// A password that no login has proved yet. The one before it opens as well until then.
         case pending = 2
         /// Goes with the second login: a first one's password may have carried a one-time code.
         case provisional = 3
-        /// A login's password that differed, let in by the keychain's own. Nobody changed one for the
-        /// other, so a login with either ends the other.
+        /// A login's password that differed, let in by the keychain's own. Neither was changed for
+        /// the other, so a login with either ends the other.
         case adopted = 4
     }
 
-    public static let identifierBytes = 4
+    package static let identifierBytes = 4
     static let namePrefix = "protector:"
     private static let versionByte: UInt8 = 1
     static let longestParameters = 8192
 
-    public let kind: Kind
-    public let identifier: [UInt8]
-    public let state: State
+    package let kind: Kind
+    package let identifier: [UInt8]
+    package let state: State
     /// Seconds since 1970, by the clock of the machine that made it.
-    public let made: Int64
+    package let made: Int64
     /// What the kind needs to find its key; nothing in it is secret.
-    public let parameters: [UInt8]
+    package let parameters: [UInt8]
     private(set) var wrappedMaster: [UInt8] = []
     /// akpu, where this protector opens it; empty elsewhere.
     private(set) var wrappedPasscode: [UInt8] = []
@@ -121,7 +121,7 @@ public struct ProtectorRecord: Sendable, Equatable {
     }
 
     /// Eight hexadecimal digits.
-    public var shownIdentifier: String {
+    package var shownIdentifier: String {
         identifier.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-public import Secrets
+package import Secrets
 
 extension KeychainFile {
     /// Replaces the password, or protects a keychain that the device's key opened until now.
     ///
     /// The keys stay, their wraps are new, all in one transaction: before it the old password opens
     /// the keychain, after it the new one, and never neither. Costs two derivations.
-    public func setPassword(
+    package func setPassword(
         old: consuming SecretBytes?, new: consuming SecretBytes, deviceKey: borrowing SealingKey,
         deviceSecret: HeldSecret, cost: PasswordCostChoice = .calibrated
     ) throws(KeychainStoreError) {
@@ -31,7 +31,7 @@ extension KeychainFile {
     ///
     /// `.wrongPassword` where the old one does not open it. An earlier change that was never proved
     /// is over: what stays beside the new password is the one that opened. Costs two derivations.
-    public func changePassword(
+    package func changePassword(
         old: borrowing SecretBytes, new: borrowing SecretBytes, deviceSecret: HeldSecret,
         cost: PasswordCostChoice = .calibrated
     ) throws(KeychainStoreError) {
@@ -47,7 +47,7 @@ extension KeychainFile {
 
     /// Opens the keychain with its own password where a login's had not opened it, and goes on with
     /// that one, as after `changePassword`.
-    public func unlock(
+    package func unlock(
         password: borrowing SecretBytes, goingOnWith new: borrowing PasswordKeys,
         deviceSecret: HeldSecret
     ) throws(KeychainStoreError) -> UnlockedKeys {
@@ -63,7 +63,7 @@ extension KeychainFile {
 
     /// The same for who has lost that password. What it alone opens, the passcode-set class, stays
     /// with it until a login with the new one ends both.
-    public func unlock(
+    package func unlock(
         with protector: ProtectorRecord, key: borrowing SealingKey,
         goingOnWith new: borrowing PasswordKeys
     ) throws(KeychainStoreError) -> UnlockedKeys {

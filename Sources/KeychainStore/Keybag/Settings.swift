@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainDatabase
-public import KeychainModel
+package import KeychainModel
 internal import Secrets
 
 /// What closes a keychain besides its user. Everybody who may read the file may know it; only who
@@ -9,8 +9,9 @@ extension KeychainFile {
     private static let hashBytes = 32
 
     /// The settings, verified; those of every keychain where none were ever set. `.damaged` where
-    /// somebody else wrote them.
-    public func settings(_ keys: borrowing KeyBundle) throws(KeychainStoreError) -> KeychainSettings
+    /// another program wrote them.
+    package func settings(_ keys: borrowing KeyBundle) throws(KeychainStoreError)
+        -> KeychainSettings
     {
         guard let written = try writtenSettings() else { return KeychainSettings() }
         let plain = Array(written.prefix(KeychainSettings.byteCount))
@@ -20,7 +21,7 @@ extension KeychainFile {
         return settings
     }
 
-    public func settings(
+    package func settings(
         _ keys: borrowing ClassKeys
     ) throws(KeychainStoreError) -> KeychainSettings {
         switch keys.whileUnlocked {
@@ -30,14 +31,14 @@ extension KeychainFile {
     }
 
     /// What the file says, for showing it.
-    public func unverifiedSettings() throws(KeychainStoreError) -> KeychainSettings {
+    package func unverifiedSettings() throws(KeychainStoreError) -> KeychainSettings {
         guard let written = try writtenSettings() else { return KeychainSettings() }
         let plain = Array(written.prefix(KeychainSettings.byteCount))
         guard let settings = KeychainSettings(bytes: plain) else { throw .damaged }
         return settings
     }
 
-    public func setSettings(
+    package func setSettings(
         _ settings: KeychainSettings, keys: borrowing ClassKeys
     ) throws(KeychainStoreError) {
         let hash: [UInt8]? =

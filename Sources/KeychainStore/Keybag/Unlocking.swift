@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainDatabase
-public import Secrets
+package import Secrets
 
 extension KeychainFile {
     /// Whether a password protects it: what "passcode set" means.
-    public func isPasswordProtected() throws(KeychainStoreError) -> Bool {
+    package func isPasswordProtected() throws(KeychainStoreError) -> Bool {
         try reading { try Keybag.has(.password, $0) }
     }
 
     /// Whatever opens it, the oldest first.
-    public func protectors() throws(KeychainStoreError) -> [ProtectorRecord] {
+    package func protectors() throws(KeychainStoreError) -> [ProtectorRecord] {
         try keybag().protectors
     }
 
     /// The keys that need no unlock.
-    public func alwaysKeys(
+    package func alwaysKeys(
         deviceKey: borrowing SealingKey
     ) throws(KeychainStoreError) -> KeyBundle {
         let keybag = try keybag()
@@ -27,7 +27,7 @@ extension KeychainFile {
     /// turn of the owner's.
     ///
     /// Without the device secret the passcode-set class stays closed.
-    public func unlock(
+    package func unlock(
         password: borrowing SecretBytes, deviceSecret: HeldSecret?,
         deviceKey: borrowing SealingKey, lightening: Lightening = .ofThisMachine
     ) throws(KeychainStoreError) -> UnlockedKeys {
@@ -42,7 +42,7 @@ extension KeychainFile {
     }
 
     /// For keychains without a password.
-    public func unlock(
+    package func unlock(
         deviceKey: borrowing SealingKey
     ) throws(KeychainStoreError) -> UnlockedKeys {
         let keybag = try keybag()

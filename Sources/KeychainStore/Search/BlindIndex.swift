@@ -3,7 +3,7 @@ internal import KeychainModel
 internal import Secrets
 
 /// Makes the index entries of one family of items: hashes that say nothing without the index key,
-/// and that nobody can make to check a guess.
+/// and that can't be made to check a guess.
 ///
 /// Every token is bound to class, synchronizable and a place: an access group or, for items with a
 /// list, a program in it. So a look-up sees no one else's items.

@@ -10,7 +10,7 @@ extension KeychainFile {
     ///
     /// `isOnlyWriter`: no other process writes to the file, so that they may be remembered. A group
     /// whose last item is gone may still be named then.
-    public func groups(
+    package func groups(
         _ keys: borrowing ClassKeys, isOnlyWriter: Bool = false
     ) throws(KeychainStoreError) -> [String] {
         guard isOnlyWriter else { return try readGroups(keys) }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainDatabase
-public import KeychainModel
+package import KeychainModel
 
 extension KeychainFile {
     /// Items of one step of a long search, and bytes of what is sealed of them.
@@ -11,21 +11,21 @@ extension KeychainFile {
     /// its limit. What lies in another group does not exist.
     ///
     /// Throws `.locked` as soon as one of them can't be read for want of its class key.
-    public func find(
+    package func find(
         _ query: ItemQuery, groups: [String], keys: borrowing ClassKeys
     ) throws(KeychainStoreError) -> [SealedItem] {
         try find(query, in: .groups(groups), keys: keys)
     }
 
     /// The same for whatever is in the scope.
-    public func find(
+    package func find(
         _ query: ItemQuery, in scope: SearchScope, keys: borrowing ClassKeys
     ) throws(KeychainStoreError) -> [SealedItem] {
         try find(query, in: scope, keys: keys, mostBytes: .max) ?? []
     }
 
     /// The same where they are few; nil where more than so many bytes are sealed of them.
-    public func find(
+    package func find(
         _ query: ItemQuery, in scope: SearchScope, keys: borrowing ClassKeys, mostBytes: Int
     ) throws(KeychainStoreError) -> [SealedItem]? {
         let limit = query.limit ?? Int.max
@@ -40,16 +40,16 @@ extension KeychainFile {
                 guard bytes <= mostBytes else { return nil }
                 found.append(step.item)
             }
-            // Before the first unlock nobody can tell which of the closed items are meant. One
+            // Before the first unlock it can't be told which of the closed items are meant. One
             // that opens is enough for who asked for one.
             if query.limit != 1 || found.isEmpty { try plan.refuseIfClosed(database) }
             return found
         }
     }
 
-    /// The same one by one, until `body` says false: for answers too long to be held. No snapshot is
-    /// held between two steps, so that what is added meanwhile may be met too.
-    public func forEach(
+    /// The same one by one, until `body` says false: for answers too long to be held. No snapshot
+    /// is held between two steps, so that what is added meanwhile may be met too.
+    package func forEach(
         _ query: ItemQuery, groups: [String], keys: borrowing ClassKeys,
         _ body: (SealedItem) -> Bool
     ) throws(KeychainStoreError) {
@@ -57,7 +57,7 @@ extension KeychainFile {
     }
 
     /// The same for whatever is in the scope.
-    public func forEach(
+    package func forEach(
         _ query: ItemQuery, in scope: SearchScope, keys: borrowing ClassKeys,
         _ body: (SealedItem) -> Bool
     ) throws(KeychainStoreError) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-public import KeychainModel
+package import KeychainModel
 
 /// Whose items a search looks at. What lies outside does not exist for it.
-public enum SearchScope: Sendable {
+package enum SearchScope: Sendable {
     case groups([String])
     /// Items of other groups whose list names the program.
     case trusting(Caller.Identity, besides: [String])
-    /// Items of other groups that have a list, whoever is in it.
+    /// Items of other groups that have a list, whichever programs are in it.
     case askable(besides: [String])
 
     func contains(_ record: AttributeRecord) -> Bool {

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-public import AccessControl
+package import AccessControl
 
-/// Who is let do something, or what somebody is let do, and after which proof.
-public struct PolicyAccess: Sendable, Hashable {
-    public let request: PolicyRequest
-    public let decision: PolicyDecision
+/// Which programs may do something, or what a program may do, and after which proof.
+package struct PolicyAccess: Sendable, Hashable {
+    package let request: PolicyRequest
+    package let decision: PolicyDecision
     /// Field by field what all such requests have in common.
-    public let area: [String]
+    package let area: [String]
     /// Nothing that a program of the same user could not forge tells these subjects.
-    public let isWeak: Bool
+    package let isWeak: Bool
 }
 
 /// All access, as far as it was found.
-public struct PolicyAccessList: Sendable, Hashable {
-    public let accesses: [PolicyAccess]
+package struct PolicyAccessList: Sendable, Hashable {
+    package let accesses: [PolicyAccess]
     /// False where the budget ran out: there may be more.
-    public let isComplete: Bool
+    package let isComplete: Bool
 }
 
 extension PolicyAnalysis {
     /// Who may do the operation on the item: the facts of the item's block count.
-    public func who(_ operation: PolicyOperation, item: PolicyFacts) -> PolicyAccessList {
+    package func who(_ operation: PolicyOperation, item: PolicyFacts) -> PolicyAccessList {
         access(PolicyOperations(operation), fixing: .resource, to: item)
     }
 
     /// What the subject may do: the facts of the subject's block count.
-    public func can(_ subject: PolicyFacts) -> PolicyAccessList {
+    package func can(_ subject: PolicyFacts) -> PolicyAccessList {
         access(.all, fixing: .subject, to: subject)
     }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-public import AccessControl
+package import AccessControl
 
 /// What another set decides differently, with a request that shows it.
-public struct PolicyChange: Sendable, Hashable {
-    public enum Kind: String, Sendable, Hashable, CaseIterable {
+package struct PolicyChange: Sendable, Hashable {
+    package enum Kind: String, Sendable, Hashable, CaseIterable {
         case newlyAllowed = "newly allowed"
         case newlyDenied = "newly denied"
         case nowNeeds = "now needs"
@@ -12,22 +12,22 @@ public struct PolicyChange: Sendable, Hashable {
         case toldDifferently = "told differently"
     }
 
-    public let kind: Kind
-    public let request: PolicyRequest
-    public let before: PolicyDecision
-    public let after: PolicyDecision
+    package let kind: Kind
+    package let request: PolicyRequest
+    package let before: PolicyDecision
+    package let after: PolicyDecision
     /// Field by field what all requests with this change have in common.
-    public let area: [String]
+    package let area: [String]
 
-    /// Somebody can do what he could not, or with less.
-    public var isNewAccess: Bool { kind == .newlyAllowed || kind == .noLongerNeeds }
+    /// A program can do what it could not, or with less.
+    package var isNewAccess: Bool { kind == .newlyAllowed || kind == .noLongerNeeds }
 }
 
 /// All differences, as far as they were found.
-public struct PolicyDifference: Sendable, Hashable {
-    public let changes: [PolicyChange]
+package struct PolicyDifference: Sendable, Hashable {
+    package let changes: [PolicyChange]
     /// False where the budget ran out: there may be more.
-    public let isComplete: Bool
+    package let isComplete: Bool
 }
 
 extension PolicyAnalysis {
@@ -35,7 +35,7 @@ extension PolicyAnalysis {
     /// one set alone matches can be decided differently, so only those are looked at: all together,
     /// which takes fewer words, or, where that is too much, those of one statement after the other,
     /// without telling apart what is needed.
-    public func difference(to other: PolicySet) -> PolicyDifference {
+    package func difference(to other: PolicySet) -> PolicyDifference {
         let sets = [meanings, other.meanings(on: day)]
         let changed = Set(sets[0]).symmetricDifference(sets[1])
         // In the order of the sets, so that the same request is shown each time.
@@ -243,7 +243,7 @@ extension PolicyChange.Kind {
         case (true, false): self = .newlyAllowed
         case (false, true): self = .newlyDenied
         case (false, false) where was.demands != now.demands:
-            // Whatever is asked less may be enough for somebody.
+            // Whatever is asked less may be enough for some program.
             let gained = zip(was.demands, now.demands).allSatisfy { $0.isSubset(of: $1) }
             self = gained ? .nowNeeds : .noLongerNeeds
         case (false, false):

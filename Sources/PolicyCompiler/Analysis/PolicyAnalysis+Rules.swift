@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-public import AccessControl
+package import AccessControl
 
 /// A rule that decides nothing, or nothing that others don't.
-public struct RuleFinding: Sendable, Hashable {
-    public enum Kind: Sendable, Hashable {
+package struct RuleFinding: Sendable, Hashable {
+    package enum Kind: Sendable, Hashable {
         /// No request is in its box outside of its exceptions.
         case neverMatches
         /// None is for certain: it counts only where a fact could not be established.
@@ -17,11 +17,11 @@ public struct RuleFinding: Sendable, Hashable {
         case notDecided
     }
 
-    public let id: PolicyText
-    public let origin: PolicyOrigin
-    public let kind: Kind
+    package let id: PolicyText
+    package let origin: PolicyOrigin
+    package let kind: Kind
     /// The statements that together make it so, sorted.
-    public let by: [PolicyText]
+    package let by: [PolicyText]
 }
 
 extension PolicyAnalysis {
@@ -30,7 +30,7 @@ extension PolicyAnalysis {
 
     /// Rules in force that could go without a decision changing. Of rules that shadow each other
     /// the one that comes last by its id is named.
-    public func findings() -> [RuleFinding] {
+    package func findings() -> [RuleFinding] {
         let rules = policy.rules.filter(isEnforced).sorted { $0.id < $1.id }
         var finder = RuleFinder(rules, policy.groups)
         let members = MemberFinder(policy.groups)
@@ -94,14 +94,14 @@ extension PolicyAnalysis {
 
     /// A permit and a forbid that meet, with a request that both match. It is refused, which may be
     /// what was meant: this is a hint and no mistake.
-    public struct Conflict: Sendable, Hashable {
-        public let permit: PolicyText
-        public let forbid: PolicyText
-        public let request: PolicyRequest
+    package struct Conflict: Sendable, Hashable {
+        package let permit: PolicyText
+        package let forbid: PolicyText
+        package let request: PolicyRequest
     }
 
     /// The conflicts of a permit or a forbid, by its id; nil where the budget ran out.
-    public func conflicts(of id: PolicyText) -> [Conflict]? {
+    package func conflicts(of id: PolicyText) -> [Conflict]? {
         guard let rule = policy.rules.first(where: { $0.id == id }) else { return [] }
         var found: [Conflict] = []
         var budget = Budget(mostCells * Self.mostFindings)

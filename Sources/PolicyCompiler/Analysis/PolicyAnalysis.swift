@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-public import AccessControl
+package import AccessControl
 
 /// Answers questions about all requests that a set can meet, exactly, or says that they were not
 /// decided within a budget.
@@ -8,8 +8,8 @@ public import AccessControl
 /// nothing themselves; what less evidence or the item adds only refuses more. `update` is judged by
 /// the item as it would be. Facts are taken as independent of each other but for what
 /// `Universe.axioms` tells. Limits are left out. "Allowed" means: not refused, at most after a proof.
-public struct PolicyAnalysis: Sendable {
-    public static let mostCells = 200_000
+package struct PolicyAnalysis: Sendable {
+    package static let mostCells = 200_000
 
     let policy: PolicySet
     /// The local day, in days since 1970-01-01, on which complaining rules are judged.
@@ -17,7 +17,7 @@ public struct PolicyAnalysis: Sendable {
     let mostCells: Int
     let meanings: [Meaning]
 
-    public init(_ policy: PolicySet, day: Int32, mostCells: Int = Self.mostCells) {
+    package init(_ policy: PolicySet, day: Int32, mostCells: Int = Self.mostCells) {
         self.policy = policy
         self.day = day
         self.mostCells = mostCells
@@ -25,13 +25,13 @@ public struct PolicyAnalysis: Sendable {
     }
 
     /// A request that shows something, and what is decided of it.
-    public struct Witness: Sendable, Hashable {
-        public let request: PolicyRequest
-        public let decision: PolicyDecision
+    package struct Witness: Sendable, Hashable {
+        package let request: PolicyRequest
+        package let decision: PolicyDecision
     }
 
     /// What became of a claim.
-    public enum Proof: Sendable, Hashable {
+    package enum Proof: Sendable, Hashable {
         case proved
         case refuted(Witness)
         case notDecided
@@ -41,7 +41,7 @@ public struct PolicyAnalysis: Sendable {
     private static let mostProofs = 10
 
     /// Of each assertion, whether nothing in its box is ever allowed.
-    public func proofs(of assertions: [PolicyAssertion]) -> [Proof] {
+    package func proofs(of assertions: [PolicyAssertion]) -> [Proof] {
         var budget = Budget(mostCells * Self.mostProofs)
         let near = NamedTexts(meanings.map(\.match.box))
         return assertions.map { assertion in
@@ -58,7 +58,7 @@ public struct PolicyAnalysis: Sendable {
         }
     }
 
-    public func proof(of assertion: PolicyAssertion) -> Proof {
+    package func proof(of assertion: PolicyAssertion) -> Proof {
         proofs(of: [assertion]).first ?? .notDecided
     }
 

@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Where something stands in a file.
-public struct SourcePlace: Sendable, Hashable {
+package struct SourcePlace: Sendable, Hashable {
     /// From 1; a column counts Unicode scalars.
-    public var line: Int
-    public var column: Int
+    package var line: Int
+    package var column: Int
 
-    public init(line: Int, column: Int) {
+    package init(line: Int, column: Int) {
         self.line = line
         self.column = column
     }
 
-    public static let start = SourcePlace(line: 1, column: 1)
+    package static let start = SourcePlace(line: 1, column: 1)
 }
 
 /// One thing to say about a policy, with the place it is about.
-public struct Diagnostic: Error, Sendable, Hashable {
-    public let code: DiagnosticCode
-    public let file: String
-    public let place: SourcePlace
+package struct Diagnostic: Error, Sendable, Hashable {
+    package let code: DiagnosticCode
+    package let file: String
+    package let place: SourcePlace
     /// How many columns it is about.
-    public let length: Int
-    public let message: String
+    package let length: Int
+    package let message: String
     /// What helps; stands behind the caret.
-    public let advice: String?
+    package let advice: String?
     /// What else there is to know, each on a line of its own.
-    public var notes: [String]
+    package var notes: [String]
     /// The line of the source; nil where there is none.
-    public let excerpt: String?
+    package let excerpt: String?
 
-    public init(
+    package init(
         _ code: DiagnosticCode, in source: SourceFile, at place: SourcePlace, length: Int = 1,
         _ message: String, advice: String? = nil, notes: [String] = []
     ) {
@@ -44,7 +44,7 @@ public struct Diagnostic: Error, Sendable, Hashable {
     }
 
     /// About a file or folder as a whole.
-    public init(_ code: DiagnosticCode, path: String, _ message: String, advice: String? = nil) {
+    package init(_ code: DiagnosticCode, path: String, _ message: String, advice: String? = nil) {
         self.code = code
         file = path
         place = .start
@@ -55,12 +55,12 @@ public struct Diagnostic: Error, Sendable, Hashable {
         excerpt = nil
     }
 
-    public var severity: DiagnosticSeverity { code.severity }
+    package var severity: DiagnosticSeverity { code.severity }
 }
 
 extension Diagnostic: Comparable {
     /// By place, so that the same mistakes are always told in the same order.
-    public static func < (a: Self, b: Self) -> Bool {
+    package static func < (a: Self, b: Self) -> Bool {
         let (first, second) = (PolicyPath(a.file), PolicyPath(b.file))
         if first != second { return first < second }
         return (a.place.line, a.place.column, a.code.rawValue, a.message)

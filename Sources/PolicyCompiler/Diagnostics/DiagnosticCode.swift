@@ -2,7 +2,7 @@
 
 /// What is wrong, as a number that people can look up: 10xx the file's form, 19xx files and
 /// folders, 20xx what it says, 3xxx what it probably does not mean, 40xx tests and assertions.
-public enum DiagnosticCode: Int, Sendable, Hashable, CaseIterable {
+package enum DiagnosticCode: Int, Sendable, Hashable, CaseIterable {
     case notUTF8 = 1001
     case fileTooLarge = 1002
     case tooDeep = 1003
@@ -87,9 +87,9 @@ public enum DiagnosticCode: Int, Sendable, Hashable, CaseIterable {
     case refutedAssertion = 4002
     case undecidedAssertion = 4003
 
-    public var name: String { "KC\(rawValue)" }
+    package var name: String { "KC\(rawValue)" }
 
-    public var severity: DiagnosticSeverity {
+    package var severity: DiagnosticSeverity {
         switch self {
         case .mixedScript, .confusable, .undecidedAssertion: .warning
         case .weakShare, .complainTooLong, .unsatisfiable: .error
@@ -98,7 +98,7 @@ public enum DiagnosticCode: Int, Sendable, Hashable, CaseIterable {
     }
 }
 
-public enum DiagnosticSeverity: String, Sendable, Hashable {
+package enum DiagnosticSeverity: String, Sendable, Hashable {
     case error
     case warning
 }

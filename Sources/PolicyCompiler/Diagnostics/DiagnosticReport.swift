@@ -2,16 +2,16 @@
 internal import FoundationEssentials
 
 /// Diagnostics for programs.
-public struct DiagnosticReport: Sendable {
-    public let diagnostics: [Diagnostic]
+package struct DiagnosticReport: Sendable {
+    package let diagnostics: [Diagnostic]
 
-    public init(_ diagnostics: [Diagnostic]) { self.diagnostics = diagnostics }
+    package init(_ diagnostics: [Diagnostic]) { self.diagnostics = diagnostics }
 
-    public var errorCount: Int { diagnostics.count { $0.severity == .error } }
-    public var warningCount: Int { diagnostics.count { $0.severity == .warning } }
+    package var errorCount: Int { diagnostics.count { $0.severity == .error } }
+    package var warningCount: Int { diagnostics.count { $0.severity == .warning } }
 
     /// `{"diagnostics": […], "errors": n, "warnings": n}`
-    public var json: String {
+    package var json: String {
         Self.encode(
             Summary(
                 diagnostics: diagnostics.map(Item.init), errors: errorCount,
@@ -19,7 +19,7 @@ public struct DiagnosticReport: Sendable {
     }
 
     /// SARIF 2.1.0.
-    public var sarif: String {
+    package var sarif: String {
         let codes = Set(diagnostics.map(\.code)).sorted { $0.rawValue < $1.rawValue }
         let driver = Driver(rules: codes.map { Driver.Rule(id: $0.name) })
         return Self.encode(

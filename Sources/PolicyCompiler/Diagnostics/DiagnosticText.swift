@@ -5,7 +5,7 @@ extension Diagnostic {
     private static let reach = 60
 
     /// As it is shown to people: place, code and message, the line of the source, a caret.
-    public var text: String {
+    package var text: String {
         let head =
             "\(VisibleText(file)):\(place.line):\(place.column): "
             + "\(severity.rawValue)[\(code.name)]: \(VisibleText(message))"
@@ -42,7 +42,7 @@ extension Diagnostic {
     }
 }
 
-/// Text of a file that anybody may have written, safe to show: what could move the cursor, hide or
+/// Text of a file that any user may have written, safe to show: what could move the cursor, hide or
 /// turn the direction of reading is shown as `\u{…}`.
 struct VisibleText: CustomStringConvertible {
     let description: String

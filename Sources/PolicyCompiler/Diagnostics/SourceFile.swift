@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A file as it was read, for showing lines of it.
-public struct SourceFile: Sendable {
-    public let path: String
-    public let bytes: [UInt8]
+package struct SourceFile: Sendable {
+    package let path: String
+    package let bytes: [UInt8]
     private let lineStarts: [Int]
 
-    public init(path: String, bytes: [UInt8]) {
+    package init(path: String, bytes: [UInt8]) {
         self.path = path
         self.bytes = bytes
         var starts = [0]
@@ -17,7 +17,7 @@ public struct SourceFile: Sendable {
     }
 
     /// The line without its end; nil where there is none.
-    public func line(_ number: Int) -> String? {
+    package func line(_ number: Int) -> String? {
         range(ofLine: number).map { String(decoding: bytes[$0], as: UTF8.self) }
     }
 
@@ -30,7 +30,7 @@ public struct SourceFile: Sendable {
     }
 
     /// The place of a byte.
-    public func place(ofByte offset: Int) -> SourcePlace {
+    package func place(ofByte offset: Int) -> SourcePlace {
         // The last line that starts at the offset or before.
         var (low, high) = (0, lineStarts.count)
         while high - low > 1 {

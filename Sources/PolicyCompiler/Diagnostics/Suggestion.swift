@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What somebody who wrote a word may have meant.
+/// What the author of an unknown word may have meant.
 enum Suggestion {
     /// Longer words are not compared.
     private static let longest = 40

@@ -3,7 +3,7 @@ internal import AccessControl
 
 /// Writes a policy file as all of them are written: two columns a level, one space where a space
 /// belongs, no more than one empty line. Comments stay, and so does every value as it was spelled.
-public struct PolicyFormatter {
+package struct PolicyFormatter {
     /// A block collection, where it stood and where it stands now.
     private struct Block {
         let old: Int
@@ -24,7 +24,7 @@ public struct PolicyFormatter {
     private init(_ source: SourceFile) { self.source = source }
 
     /// The file's new text; throws what is wrong with a file that is no YAML of the profile.
-    public static func format(_ source: SourceFile) throws(Diagnostic) -> [UInt8] {
+    package static func format(_ source: SourceFile) throws(Diagnostic) -> [UInt8] {
         let before = try YAMLDocument.read(source)
         var formatter = PolicyFormatter(source)
         var scanner = YAMLScanner(source.bytes)

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-public import AccessControl
+package import AccessControl
 
 /// The rules of a set as a picture: from who asks, through the rule, to what it is about.
-public struct PolicyGraph: Sendable {
+package struct PolicyGraph: Sendable {
     private let policy: PolicySet
 
-    public init(_ policy: PolicySet) { self.policy = policy }
+    package init(_ policy: PolicySet) { self.policy = policy }
 
     /// Graphviz's language.
-    public var dot: String {
+    package var dot: String {
         var lines = [
             "digraph policy {", "  rankdir=LR;", "  node [fontname=\"sans-serif\"];",
         ]
@@ -39,7 +39,7 @@ public struct PolicyGraph: Sendable {
         let label = DOTText(match.box.operations.words)
         return [
             "  " + node(id, words, color),
-            "  \(DOTText(who.isEmpty ? "anybody" : who)) -> \(rule);",
+            "  \(DOTText(who.isEmpty ? "any program" : who)) -> \(rule);",
             "  \(rule) -> \(DOTText(what.isEmpty ? "any item" : what)) [label=\(label)];",
         ]
     }

@@ -2,9 +2,9 @@
 internal import AccessControl
 
 /// What a set probably does not mean.
-public struct PolicyLint: Sendable {
+package struct PolicyLint: Sendable {
     /// Something a policy names and a machine may lack.
-    public enum Name: Sendable, Hashable {
+    package enum Name: Sendable, Hashable {
         case unit(String)
         case group(String)
         case service(String)
@@ -13,12 +13,12 @@ public struct PolicyLint: Sendable {
     /// A request that meets more rules than this takes longer than it should.
     static let candidateBudget = 2_000
 
-    public private(set) var diagnostics: [Diagnostic] = []
+    package private(set) var diagnostics: [Diagnostic] = []
     private let files: [PolicyText: PolicyFile]
 
     /// `today` is the local date in days since 1970-01-01; `machine` says whether the machine has
     /// something, nil where that is of no interest.
-    public init(
+    package init(
         _ loaded: LoadedPolicies, today: Int32, on machine: ((Name) -> Bool)? = nil
     ) {
         files = Dictionary(

@@ -18,7 +18,7 @@ extension PolicyCondition {
 }
 
 extension [PolicyCondition] {
-    /// A path counts once nobody but root can change what is there.
+    /// A path counts once root alone can change what is there.
     var restOnStrongSubject: Bool {
         contains(where: \.isStrongSubject)
             || (contains(.boolean(.trustedExe, true)) && contains { $0.isText(.exe) })
@@ -60,7 +60,7 @@ extension FileReader {
         if subjects.isEmpty, !resources.isEmpty, chosen.count == resources.count {
             note(
                 .chosenByCreator, head.node,
-                "\(rule.id) rests on a label or account, which whoever makes an item chooses",
+                "\(rule.id) rests on a label or account, which the program that makes an item chooses",
                 advice: "add a subject, an access-group or a service")
         }
     }
@@ -156,7 +156,7 @@ extension TextPattern {
 }
 
 extension FileReader {
-    /// A requirement that can't be kept as it is written, or that nobody is there to meet.
+    /// A requirement that can't be kept as it is written, or that no user is there to meet.
     mutating func checkFreshness(_ rule: PolicyRule, _ keys: Keys) {
         guard case .require(let demand) = rule.effect else { return }
         let place = keys["within"] ?? keys.node
@@ -181,7 +181,7 @@ extension FileReader {
                 }
             guard asksNobody, let node = keys.entry("require") else { continue }
             note(
-                .nobodyToAsk, node, "there is nobody who could be asked where this rule matches",
+                .nobodyToAsk, node, "no user can be asked where this rule matches",
                 advice: "it refuses; write forbid with a reason")
         }
     }

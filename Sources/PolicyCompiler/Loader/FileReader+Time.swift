@@ -83,9 +83,9 @@ extension FileReader {
 }
 
 /// Days of the calendar, counted from 1970-01-01.
-public enum CalendarDay {
+package enum CalendarDay {
     /// The day of `YYYY-MM-DD`; nil when there is none.
-    public static func number(of text: some StringProtocol) -> Int32? {
+    package static func number(of text: some StringProtocol) -> Int32? {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count == 3, parts[0].utf8.count == 4, parts[1].utf8.count == 2,
             parts[2].utf8.count == 2, let year = FileReader.number(String(parts[0])),

@@ -1,43 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
-public import AccessControl
+package import AccessControl
 
 /// Policies of one or more folders, read and put together. All or nothing: where there is an
 /// error, the set is not for use.
-public struct LoadedPolicies: Sendable {
+package struct LoadedPolicies: Sendable {
     /// The files in force, by level and name.
-    public internal(set) var files: [PolicyFile] = []
+    package internal(set) var files: [PolicyFile] = []
     /// What is in force: replaced rules left out.
-    public internal(set) var policy = PolicySet()
-    public internal(set) var diagnostics: [Diagnostic] = []
+    package internal(set) var policy = PolicySet()
+    package internal(set) var diagnostics: [Diagnostic] = []
     /// Files and rules of an earlier folder that forbade something and no longer count.
-    public internal(set) var weakened: [Weakening] = []
+    package internal(set) var weakened: [Weakening] = []
 
     /// Rules in force that stand for one of an earlier folder.
-    public var replacements: [(old: PolicyText, new: PolicyText)] {
+    package var replacements: [(old: PolicyText, new: PolicyText)] {
         policy.rules.compactMap { rule in rule.replaces.map { ($0, rule.id) } }
     }
 
-    public struct Weakening: Sendable, Hashable {
+    package struct Weakening: Sendable, Hashable {
         /// The file, or the id of the rule.
-        public let what: String
-        public let by: String
+        package let what: String
+        package let by: String
         /// The forbids that are gone.
-        public let forbids: [PolicyText]
+        package let forbids: [PolicyText]
     }
 
     /// Looking at a set as a whole ends after so many mistakes.
     static let mostDiagnostics = 100
 
-    public var hasErrors: Bool { diagnostics.contains { $0.severity == .error } }
+    package var hasErrors: Bool { diagnostics.contains { $0.severity == .error } }
 
     /// The folders in which a system keeps its policies; later ones win.
-    public static let systemFolders = [
+    package static let systemFolders = [
         "/usr/share/keychain/policies.d", "/run/keychain/policies.d", "/etc/keychain/policies.d",
     ]
 
     /// Reads folders or single files, later ones win. `asRoot`: what is not root's alone is
     /// refused, as the daemon does. `today` is the local date in days since 1970-01-01.
-    public init(reading paths: [String], asRoot: Bool = false, today: Int32) {
+    package init(reading paths: [String], asRoot: Bool = false, today: Int32) {
         var layers: [[PolicyFile]] = []
         for (level, path) in paths.enumerated() {
             let (sources, found) = PolicyFolder.read(path, trust: asRoot ? .rootOnly : .anybody)
@@ -48,7 +48,7 @@ public struct LoadedPolicies: Sendable {
     }
 
     /// The same of files in memory, one list a folder.
-    public init(_ layers: [[SourceFile]], today: Int32) {
+    package init(_ layers: [[SourceFile]], today: Int32) {
         putTogether(
             layers.enumerated().map { level, sources in
                 sources.map { PolicyFile(reading: $0, level: level, today: today) }

@@ -9,7 +9,7 @@ extension PolicyFile {
 
     /// Reads a file; what is wrong with it is in `diagnostics`. `today` is the local date in days
     /// since 1970-01-01.
-    public init(reading source: SourceFile, level: Int, today: Int32) {
+    package init(reading source: SourceFile, level: Int, today: Int32) {
         self.init(source, level: level)
         do throws(Diagnostic) {
             guard let root = try YAMLDocument.read(source), root.scalar != "" else {

@@ -100,7 +100,7 @@ enum PolicyFolder {
             Diagnostic(
                 .wrongOwner, path: found,
                 "not root's alone: a folder above policies belongs to root, is no link, "
-                    + "and nobody else can write to it",
+                    + "and no other user can write to it",
                 advice: "chown root \(found) && chmod go-w \(found)")
         }
     }

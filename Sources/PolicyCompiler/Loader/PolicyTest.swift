@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-public import AccessControl
+package import AccessControl
 
 /// A request with what must be decided of it.
-public struct PolicyTest: Sendable {
-    public let name: String
-    public let origin: PolicyOrigin
-    public let request: PolicyRequest
-    public let expected: Expected
+package struct PolicyTest: Sendable {
+    package let name: String
+    package let origin: PolicyOrigin
+    package let request: PolicyRequest
+    package let expected: Expected
 
     /// What is left out is not looked at.
-    public struct Expected: Sendable {
-        public var outcome: PolicyOutcome
-        public var because: [PolicyText]?
+    package struct Expected: Sendable {
+        package var outcome: PolicyOutcome
+        package var because: [PolicyText]?
         /// Canonical; nil inside: none.
-        public var requires: PolicyConstraint??
-        public var audit: AuditLevel?
-        public var redacted: [PolicyText]?
+        package var requires: PolicyConstraint??
+        package var audit: AuditLevel?
+        package var redacted: [PolicyText]?
         /// nil inside: none.
-        public var would: PolicyOutcome??
+        package var would: PolicyOutcome??
         /// Where the ids of `because` stand.
         var places: [PolicyText: SourcePlace] = [:]
     }

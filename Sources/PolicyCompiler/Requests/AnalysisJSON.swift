@@ -4,7 +4,7 @@ internal import AccessControl
 extension PolicyDifference {
     /// `{"complete": …, "differences": [{"kind", "new-access", "area", "before", "after",
     /// "request"}, …]}`
-    public var json: String {
+    package var json: String {
         "{\"complete\": \(isComplete), \"differences\": ["
             + changes.map(\.json).joined(separator: ", ") + "]}"
     }
@@ -20,7 +20,7 @@ extension PolicyChange {
 
 extension PolicyAccessList {
     /// `{"complete": …, "accesses": [{"weak", "area", "decision", "request"}, …]}`
-    public var json: String {
+    package var json: String {
         let entries = accesses.map { access in
             "{\"weak\": \(access.isWeak), \"area\": "
                 + JSONText.list(access.area.map { PolicyText($0) })

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-public import AccessControl
+package import AccessControl
 
 extension PolicySet {
     /// The same, every rule and scope of which only says what it would do.
-    public var complaining: PolicySet {
+    package var complaining: PolicySet {
         var copy = self
         for place in copy.rules.indices { copy.rules[place].mode = .complain(untilDay: .max) }
         for place in copy.closed.indices { copy.closed[place].mode = .complain(untilDay: .max) }

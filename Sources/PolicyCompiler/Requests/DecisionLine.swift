@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-public import AccessControl
+package import AccessControl
 
 extension PolicyDecision {
     /// One line of JSON with the keys in this order: `decision`, `because`, `requires`, `audit`,
     /// `redacted`, `would`.
-    public var json: String {
+    package var json: String {
         let requires = requires?.json ?? "null"
         let would = would.map { JSONText($0.rawValue).description } ?? "null"
         return

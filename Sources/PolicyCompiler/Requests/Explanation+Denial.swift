@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-public import AccessControl
+package import AccessControl
 
 extension Explanation {
     /// Something that would have let a request through, had it matched.
-    public struct Lacking: Sendable {
-        public let id: PolicyText
-        public let origin: PolicyOrigin
+    package struct Lacking: Sendable {
+        package let id: PolicyText
+        package let origin: PolicyOrigin
         /// The effect with its reason.
-        public let words: String
+        package let words: String
         /// The fields that did not match, with what the request has there.
-        public let fields: [String]
+        package let fields: [String]
     }
 
     /// Which of the tests failed that something must pass, rather than nothing fail.

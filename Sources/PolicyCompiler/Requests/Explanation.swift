@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-public import AccessControl
+package import AccessControl
 
 /// A decision with where its rules stand, and the rules that missed it by one field.
-public struct Explanation: Sendable {
-    public struct Rule: Sendable {
-        public let id: PolicyText
-        public let origin: PolicyOrigin
+package struct Explanation: Sendable {
+    package struct Rule: Sendable {
+        package let id: PolicyText
+        package let origin: PolicyOrigin
         /// The effect with its reason, or what is required.
-        public let words: String
+        package let words: String
     }
 
-    public struct NearMiss: Sendable {
-        public let id: PolicyText
-        public let origin: PolicyOrigin
+    package struct NearMiss: Sendable {
+        package let id: PolicyText
+        package let origin: PolicyOrigin
         /// The only field that did not match.
-        public let field: String
+        package let field: String
     }
 
-    public let decision: PolicyDecision
-    public let because: [Rule]
+    package let decision: PolicyDecision
+    package let because: [Rule]
     /// Why it is denied, where no rule is to blame: what would have had to let it through did not.
-    public let refusal: String?
+    package let refusal: String?
     /// What would have let it through, those first that lack least.
-    public let closest: [Lacking]
-    public let nearMisses: [NearMiss]
+    package let closest: [Lacking]
+    package let nearMisses: [NearMiss]
 
-    public init(_ request: PolicyRequest, under policy: PolicySet) {
+    package init(_ request: PolicyRequest, under policy: PolicySet) {
         let evaluator = ReferenceEvaluator(policy)
         let decision = evaluator.decide(request)
         let named = Set(decision.because)

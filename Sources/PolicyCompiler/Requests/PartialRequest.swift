@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-public import AccessControl
+package import AccessControl
 
 extension RequestLine {
     /// The facts of one block, as an object of JSON: `{"service": "mail"}` for an item.
-    public static func facts(
+    package static func facts(
         _ text: String, _ block: PolicyBlock, today: Int32
     ) throws(Mistake) -> PolicyFacts {
         let line = "{\"operation\": \"read-secret\", \"\(block.rawValue)\": \(text)}"

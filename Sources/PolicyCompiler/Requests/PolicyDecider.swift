@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-public import AccessControl
+package import AccessControl
 
 /// Decides requests in full: by the compiled engine, or by the definition itself where a set is
 /// more than the engine holds.
-public struct PolicyDecider: Sendable {
+package struct PolicyDecider: Sendable {
     private let compiled: CompiledPolicy?
     private let reference: ReferenceEvaluator
 
-    public init(_ policy: PolicySet) {
+    package init(_ policy: PolicySet) {
         compiled = try? CompiledPolicy(policy)
         reference = ReferenceEvaluator(policy)
     }
 
-    public func decide(_ request: PolicyRequest) -> PolicyDecision {
+    package func decide(_ request: PolicyRequest) -> PolicyDecision {
         compiled?.decision(on: request) ?? reference.decide(request)
     }
 

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-public import AccessControl
+package import AccessControl
 
 /// What another set makes of requests that were recorded. A record keeps the names of items back, so
 /// they count as unknown; where the answer hangs on them it says so.
-public struct PolicyReplay: Sendable {
-    public enum Verdict: Sendable, Hashable {
+package struct PolicyReplay: Sendable {
+    package enum Verdict: Sendable, Hashable {
         case same, otherwise, perhaps
     }
 
     private let policy: PolicySet
 
-    public init(_ policy: PolicySet) { self.policy = policy }
+    package init(_ policy: PolicySet) { self.policy = policy }
 
     /// `requires`: what was asked for then, as canonical JSON.
-    public func verdict(
+    package func verdict(
         on request: PolicyRequest, was outcome: PolicyOutcome, _ requires: String?
     ) -> (verdict: Verdict, decision: PolicyDecision) {
         let decision = ReferenceEvaluator(policy).decide(request)

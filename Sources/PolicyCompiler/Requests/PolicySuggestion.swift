@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-public import AccessControl
+package import AccessControl
 
 /// The smallest rules that would let through what was refused, or what rules on trial would refuse.
 /// For a person to read and to choose from: nothing is put in force.
-public struct PolicySuggestion: Sendable {
+package struct PolicySuggestion: Sendable {
     /// A file of policies; empty where there is nothing to suggest.
-    public private(set) var text = ""
+    package private(set) var text = ""
     private var drafts: [Draft] = []
     /// What no rule could let through, in words.
     private var others: [String] = []
 
     /// Some requests were refused; others would have been by rules on trial.
-    public init(
+    package init(
         _ refused: [PolicyRequest], onTrial: [PolicyRequest] = [], under policy: PolicySet,
         day: Int32
     ) {

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-public import AccessControl
+package import AccessControl
 
 /// A request as a line of JSON, in the shape of `request:` in tests.
-public enum RequestLine {
+package enum RequestLine {
     /// Longer lines are not read.
-    public static let longest = 1 << 20
+    package static let longest = 1 << 20
 
     /// Why a line is no request.
-    public struct Mistake: Error, Sendable {
-        public let message: String
+    package struct Mistake: Error, Sendable {
+        package let message: String
     }
 
     /// `today` stands where the request has no `at`: local date in days since 1970-01-01.
-    public static func read(
+    package static func read(
         _ line: some StringProtocol, today: Int32
     ) throws(Mistake) -> PolicyRequest {
         guard line.utf8.count <= longest else {

@@ -3,9 +3,9 @@ internal import AccessControl
 
 /// The JSON Schema of policy files, for editors. It says all but what concerns several fields or
 /// files: the loader checks that.
-public enum PolicySchema {
+package enum PolicySchema {
     /// Draft 7, which editors know best.
-    public static var text: String { document.written() + "\n" }
+    package static var text: String { document.written() + "\n" }
 
     private static let document: SchemaValue = [
         "$schema": "http://json-schema.org/draft-07/schema#",

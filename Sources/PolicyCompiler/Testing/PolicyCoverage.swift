@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-public import AccessControl
+package import AccessControl
 
 /// How much of a set its tests have seen.
-public struct PolicyCoverage: Sendable {
-    public struct Rule: Sendable {
-        public let id: PolicyText
-        public let origin: PolicyOrigin
+package struct PolicyCoverage: Sendable {
+    package struct Rule: Sendable {
+        package let id: PolicyText
+        package let origin: PolicyOrigin
         /// Some test meets it.
-        public internal(set) var isCovered = false
+        package internal(set) var isCovered = false
         /// The fields of the rule, each with whether a test saw it decide against the rule while
         /// all others were met.
-        public internal(set) var conditions: [(name: String, isDecisive: Bool)]
+        package internal(set) var conditions: [(name: String, isDecisive: Bool)]
 
         /// A condition was seen true where the rule was met, and false where it decided.
-        public var coveredConditions: Int {
+        package var coveredConditions: Int {
             isCovered ? conditions.count { $0.isDecisive } : 0
         }
     }
 
-    public private(set) var rules: [Rule] = []
+    package private(set) var rules: [Rule] = []
 
-    public init(_ loaded: LoadedPolicies) {
+    package init(_ loaded: LoadedPolicies) {
         let statements = loaded.policy.statements
         var places: [PolicyText: Int] = [:]
         for (place, statement) in statements.enumerated() {
@@ -46,9 +46,9 @@ public struct PolicyCoverage: Sendable {
         }
     }
 
-    public var coveredRules: Int { rules.count { $0.isCovered } }
-    public var conditionCount: Int { rules.reduce(0) { $0 + $1.conditions.count } }
-    public var coveredConditions: Int { rules.reduce(0) { $0 + $1.coveredConditions } }
+    package var coveredRules: Int { rules.count { $0.isCovered } }
+    package var conditionCount: Int { rules.reduce(0) { $0 + $1.conditions.count } }
+    package var coveredConditions: Int { rules.reduce(0) { $0 + $1.coveredConditions } }
 }
 
 extension LoadedPolicies {

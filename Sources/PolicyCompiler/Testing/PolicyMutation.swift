@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-public import AccessControl
+package import AccessControl
 
 /// One small change of a rule that tests should notice.
-public struct PolicyMutation: Sendable {
-    public let id: PolicyText
-    public let origin: PolicyOrigin
+package struct PolicyMutation: Sendable {
+    package let id: PolicyText
+    package let origin: PolicyOrigin
     /// What was changed, in words.
-    public let change: String
+    package let change: String
     let mutated: PolicySet
 
     /// Changes that no test notices, and how many were tried. A file's tests run against the
     /// file's rules, so each file is changed by itself, and then the set for the files of tests.
-    public static func survivors(
+    package static func survivors(
         of loaded: LoadedPolicies
     ) -> (tried: Int, survivors: [PolicyMutation]) {
         var tried = 0

@@ -2,12 +2,12 @@
 internal import AccessControl
 
 /// The assertions of a set, proved or refuted.
-public struct PolicyProofs: Sendable {
-    public private(set) var diagnostics: [Diagnostic] = []
-    public private(set) var provedCount = 0
+package struct PolicyProofs: Sendable {
+    package private(set) var diagnostics: [Diagnostic] = []
+    package private(set) var provedCount = 0
 
     /// `today` is the local date in days since 1970-01-01.
-    public init(_ loaded: LoadedPolicies, today: Int32) {
+    package init(_ loaded: LoadedPolicies, today: Int32) {
         let analysis = PolicyAnalysis(loaded.policy, day: today)
         let all = loaded.files.flatMap { file in file.assertions.map { (file, $0) } }
         for ((file, assertion), proof) in zip(all, analysis.proofs(of: all.map(\.1))) {

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-public import AccessControl
+package import AccessControl
 
 /// The tests of a set, run. A file's tests hold for its own rules, whatever lies beside it; those
 /// of a `*_test.yaml` for the whole set in force.
-public struct PolicyTestRun: Sendable {
-    public struct Outcome: Sendable {
-        public let test: PolicyTest
-        public let decision: PolicyDecision
+package struct PolicyTestRun: Sendable {
+    package struct Outcome: Sendable {
+        package let test: PolicyTest
+        package let decision: PolicyDecision
         /// What is not as expected; empty: passed.
-        public let differences: [String]
-        public var passed: Bool { differences.isEmpty }
+        package let differences: [String]
+        package var passed: Bool { differences.isEmpty }
     }
 
-    public let outcomes: [Outcome]
+    package let outcomes: [Outcome]
     /// A failure each, and tests that name rules there are none of.
-    public let diagnostics: [Diagnostic]
+    package let diagnostics: [Diagnostic]
 
-    public init(_ loaded: LoadedPolicies) {
+    package init(_ loaded: LoadedPolicies) {
         var outcomes: [Outcome] = []
         var diagnostics: [Diagnostic] = []
         for file in loaded.files where !file.tests.isEmpty {
@@ -36,7 +36,7 @@ public struct PolicyTestRun: Sendable {
         self.diagnostics = Array(Set(diagnostics)).sorted()
     }
 
-    public var passedCount: Int { outcomes.count { $0.passed } }
+    package var passedCount: Int { outcomes.count { $0.passed } }
 
     private static func failure(_ outcome: Outcome, _ file: PolicyFile) -> Diagnostic {
         file.diagnostic(

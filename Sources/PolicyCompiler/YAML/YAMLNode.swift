@@ -2,7 +2,7 @@
 
 /// A value of a policy file with its place. What a scalar means is for the field to say that
 /// expects it; its look says nothing.
-public struct YAMLNode: Sendable {
+package struct YAMLNode: Sendable {
     enum Content: Sendable {
         case scalar(String)
         case list([YAMLNode])

@@ -92,7 +92,7 @@ enum YAMLProfile {
         String(value, radix: 16, uppercase: true)
     }
 
-    /// Line ends that only some readers know, byte order marks and the like: nobody sees them.
+    /// Line ends that only some readers know, byte order marks and the like: no editor shows them.
     static func isForbidden(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0..<0x0A, 0x0B..<0x20, 0x7F...0x9F, 0x2028, 0x2029, 0xFEFF, 0xFFF9...0xFFFB: true

@@ -6,7 +6,7 @@ struct CertificateExtensions {
     private(set) var subjectKeyIdentifier: [UInt8]?
     private(set) var emailAddresses: [String] = []
     private(set) var hostNames: [String] = []
-    /// Whether it is one of somebody who issues certificates, and how many may stand below.
+    /// Whether it is the certificate of an issuer, and how many may stand below.
     private(set) var isAuthority = false
     private(set) var mostBelow: Int?
     /// nil where the key may be used for anything.

@@ -14,7 +14,7 @@ struct CertificateFilter {
     var subjects: [SubjectTest: String] = [:]
     var validOn: Date?
     var folding: ItemQuery.Folding = []
-    /// Whether the certificate must lead to somebody whom this machine trusts.
+    /// Whether the certificate must lead to an issuer that this machine trusts.
     var isTrustedOnly = false
     /// What the certificate must be good for.
     var purpose: SecPolicy.Purpose?
@@ -30,7 +30,7 @@ struct CertificateFilter {
     /// When it must be good; now, unless the query says when.
     var date: Date { validOn ?? Date() }
 
-    /// Whether the certificate itself is one that is looked for, whoever issued it.
+    /// Whether the certificate itself is one that is looked for, by any issuer.
     func matches(_ certificate: CertificateContent) -> Bool {
         if let validOn, !certificate.isValid(on: validOn) { return false }
         if let emailAddress, !certificate.hasEmailAddress(emailAddress) { return false }
@@ -58,8 +58,8 @@ struct CertificateFilter {
         }
     }
 
-    /// Whether one of the issuers is above the certificate that was issued by `issuer`. `above` says
-    /// who issued the stored certificates of a subject.
+    /// Whether one of the issuers is above the certificate that was issued by `issuer`. `above`
+    /// says who issued the stored certificates of a subject.
     func isIssued(
         by issuer: [UInt8], above: ([UInt8]) throws(Refusal) -> [[UInt8]]
     ) throws(Refusal) -> Bool {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Values of `kSecAttrAccessible`: when an item can be opened.
+// Safe: each constant is set once, to a text that can't be changed.
 
 nonisolated(unsafe) public let kSecAttrAccessibleWhenUnlocked: CFString = "ak"
 nonisolated(unsafe) public let kSecAttrAccessibleAfterFirstUnlock: CFString = "ck"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Values of `kSecAttrAuthenticationType`.
+// Safe: each constant is set once, to a text that can't be changed.
 
 nonisolated(unsafe) public let kSecAttrAuthenticationTypeNTLM: CFString = "ntlm"
 nonisolated(unsafe) public let kSecAttrAuthenticationTypeMSN: CFString = "msna"

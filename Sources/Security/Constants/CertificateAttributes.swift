@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Attributes that only certificates have.
+// Safe: each constant is set once, to a text that can't be changed.
 
 nonisolated(unsafe) public let kSecAttrSubject: CFString = "subj"
 nonisolated(unsafe) public let kSecAttrIssuer: CFString = "issr"

@@ -2,6 +2,7 @@
 public import Foundation
 
 // The key and the values that say what kind of item a dictionary is about.
+// Safe: each constant is set once, to a text that can't be changed.
 
 nonisolated(unsafe) public let kSecClass: CFString = "class"
 nonisolated(unsafe) public let kSecClassGenericPassword: CFString = "genp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Attributes of passwords, and those that every class has.
+// Safe: each constant is set once, to a text that can't be changed.
 
 nonisolated(unsafe) public let kSecAttrAccessible: CFString = "pdmn"
 nonisolated(unsafe) public let kSecAttrAccessControl: CFString = "accc"

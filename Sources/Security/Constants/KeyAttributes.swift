@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Attributes that only keys have, and the keys of what keys are made from.
+// Safe: each constant is set once, to a text that can't be changed.
 
 nonisolated(unsafe) public let kSecAttrKeyClass: CFString = "kcls"
 nonisolated(unsafe) public let kSecAttrApplicationLabel: CFString = "klbl"

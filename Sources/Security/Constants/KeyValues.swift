@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Values of `kSecAttrKeyType` and `kSecAttrKeyClass`.
+// Safe: each constant is set once, to a text that can't be changed.
 
 nonisolated(unsafe) public let kSecAttrKeyClassPublic: CFString = "0"
 nonisolated(unsafe) public let kSecAttrKeyClassPrivate: CFString = "1"

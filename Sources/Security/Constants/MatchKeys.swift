@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Keys that narrow a search down, and the values of its limit.
+// Safe: each constant is set once, to a text that can't be changed.
 
 nonisolated(unsafe) public let kSecMatchPolicy: CFString = "m_Policy"
 nonisolated(unsafe) public let kSecMatchItemList: CFString = "m_ItemList"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Values of `kSecAttrProtocol`. Blanks at the end are part of them.
+// Safe: each constant is set once, to a text that can't be changed.
 
 nonisolated(unsafe) public let kSecAttrProtocolFTP: CFString = "ftp "
 nonisolated(unsafe) public let kSecAttrProtocolFTPAccount: CFString = "ftpa"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Keys that say what of an item comes back.
+// Safe: each constant is set once, to a text that can't be changed.
 
 nonisolated(unsafe) public let kSecReturnData: CFString = "r_Data"
 nonisolated(unsafe) public let kSecReturnAttributes: CFString = "r_Attributes"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Keys that say how a call goes about its work, and their values.
+// Safe: each constant is set once, to a text that can't be changed.
 
 nonisolated(unsafe) public let kSecUseItemList: CFString = "u_ItemList"
 /// The one keychain that a call means; Apple has it for SecItemAdd alone.

@@ -34,6 +34,7 @@ public typealias CFError = NSError
 public typealias CFErrorDomain = NSString
 public typealias CFNull = NSNull
 
+// Safe: each is set once and is a text that can't be changed.
 /// The key of the bundle's identifier in its information.
 nonisolated(unsafe) public let kCFBundleIdentifierKey: CFString! = "CFBundleIdentifier"
 nonisolated(unsafe) public let kCFBundleNameKey: CFString! = "CFBundleName"

@@ -7,7 +7,7 @@ public typealias SecRandomRef = SecRandom
 /// The system's random source; there is no other.
 public let kSecRandomDefault: SecRandomRef? = nil
 
-/// Fills memory with bytes that nobody can foresee: for keys, salts and nonces.
+/// Fills memory with bytes that can't be foreseen: for keys, salts and nonces.
 @discardableResult
 public func SecRandomCopyBytes(
     _ source: SecRandomRef?, _ count: Int, _ bytes: UnsafeMutableRawPointer

@@ -5,7 +5,8 @@ internal import KeychainModel
 /// The keys and values of one item's dictionary while it is made. A mutable dictionary would take
 /// each of them through Swift's types and back, which costs more than reading the item.
 struct ResultObjects {
-    /// The names that items have, once for all of them. Safe to share: no text here ever changes.
+    /// The names that items have, once for all of them.
+    // Safe: the table is set once, and no text in it can be changed.
     nonisolated(unsafe) private static let names: [AttributeName: NSString] = {
         let classes: [ItemClass] = ItemClass.allCases
         let names = Set(classes.flatMap(\.attributeRules.keys)).union([.accessible, .accessControl])
@@ -21,6 +22,7 @@ struct ResultObjects {
     }
 
     mutating func add(_ name: AttributeName, _ value: NSObject) {
+        // Safe: the table is made once, before its first reader, and only read.
         keys.append(unsafe Self.names[name] ?? name.rawValue as NSString)
         values.append(value)
     }

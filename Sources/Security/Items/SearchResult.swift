@@ -55,7 +55,8 @@ enum SearchResult {
     }
 
     /// 20 bytes that differ after each change, as the date of the change does. They are not made of
-    /// the content, as Apple's are: whoever may see attributes only could try secrets out on them.
+    /// the content, as Apple's are: a program that may see attributes only could try secrets out on
+    /// them.
     var digest: NSData {
         var hash = Insecure.SHA1()
         hash.update(data: persistentReference.bytes)

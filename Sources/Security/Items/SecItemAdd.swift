@@ -10,6 +10,7 @@ internal import KeychainModel
 public func SecItemAdd(
     _ attributes: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?
 ) -> OSStatus {
+    // Safe: `status` writes at most once, to the caller's own place for the answer.
     unsafe status(
         of: { () throws(Refusal) in try addItem(Addition(attributes)) }, into: result)
 }

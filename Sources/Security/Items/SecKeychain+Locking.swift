@@ -10,10 +10,11 @@ public let kSecUnlockStateStatus: SecKeychainStatus = 1
 public let kSecReadPermStatus: SecKeychainStatus = 2
 public let kSecWritePermStatus: SecKeychainStatus = 4
 
-/// Makes a keychain of the user's with a password of its own; of the path, the last part is its name.
+/// Makes a keychain of the user's with a password of its own; of the path, the last part is its
+/// name.
 ///
-/// Nobody is asked: with `promptUser` it is errSecUnimplemented. `initialAccess` has no meaning here,
-/// as each item has rights of its own.
+/// The user is not asked: with `promptUser` it is errSecUnimplemented. `initialAccess` has no
+/// meaning here, as each item has rights of its own.
 @discardableResult
 public func SecKeychainCreate(
     _ pathName: UnsafePointer<CChar>, _ passwordLength: UInt32, _ password: UnsafeRawPointer?,
@@ -33,8 +34,8 @@ public func SecKeychainCreate(
     return status
 }
 
-/// Opens a keychain, the default one where none is named, with its password. Without `usePassword` an
-/// open one is all right, and a closed one errSecInteractionNotAllowed.
+/// Opens a keychain, the default one where none is named, with its password. Without `usePassword`
+/// an open one is all right, and a closed one errSecInteractionNotAllowed.
 @discardableResult
 public func SecKeychainUnlock(
     _ keychain: SecKeychain?, _ passwordLength: UInt32, _ password: UnsafeRawPointer?,
@@ -46,6 +47,7 @@ public func SecKeychainUnlock(
             return isOpen ? errSecSuccess : errSecInteractionNotAllowed
         } catch { return error.status }
     }
+    // Safe: the caller says that there are `passwordLength` bytes; they are copied.
     guard let secret = unsafe held(password, passwordLength) else { return errSecParam }
     do throws(Refusal) {
         return UserKeychains.ask(

@@ -30,8 +30,9 @@ public struct SecKeychainSettings: Sendable {
 
 private let never = UInt32(Int32.max)
 
-/// Says what closes a keychain, the default one where none is named. It must be open, and to keep it
-/// open longer asks the user. errSecUnimplemented in embedded mode, where nobody is there to close it.
+/// Says what closes a keychain, the default one where none is named. It must be open, and to keep
+/// it open longer asks the user. errSecUnimplemented in embedded mode, where no daemon is there to
+/// close it.
 @discardableResult
 public func SecKeychainSetSettings(
     _ keychain: SecKeychain?, _ newSettings: UnsafePointer<SecKeychainSettings>

@@ -12,7 +12,8 @@ enum UserKeychains {
         } catch { return error.status }
     }
 
-    /// What the user has said of keychains that calls don't name, or what holds where he said nothing.
+    /// What the user has said of keychains that calls don't name, or what holds where the user said
+    /// nothing.
     static func preferences() throws(Refusal) -> KeychainPreferences {
         let answer = try KeychainEndpointChoice.current().answer(.preferences(nil))
         guard let preferences = answer.preferences else { throw .internalError }

@@ -32,6 +32,8 @@ enum EllipticCurve: CaseIterable, Sendable {
     func point(of number: UnsafeRawBufferPointer) throws -> Data {
         switch self {
         case .p256:
+            // Safe: the caller lends the bytes for this call; each initialiser checks their number
+            // and copies them.
             try unsafe P256.Signing.PrivateKey(rawRepresentation: number)
                 .publicKey.x963Representation
         case .p384:

@@ -93,6 +93,8 @@ struct KeyContent: Sendable {
     ) throws -> Read? {
         switch type {
         case .rsa:
+            // Safe: the caller lends the bytes for this call; each initialiser checks them and
+            // copies.
             let key = try unsafe _RSA.Signing.PrivateKey(unsafeDERRepresentation: bytes)
             return Read(
                 kind: .rsa(bits: key.keySizeInBits),

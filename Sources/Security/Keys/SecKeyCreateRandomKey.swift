@@ -9,6 +9,7 @@ internal import KeychainModel
 public func SecKeyCreateRandomKey(
     _ parameters: CFDictionary, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> SecKey? {
+    // Safe: `result` writes at most once, to the caller's own place for an error.
     unsafe result(tellingIn: error) { () throws(Refusal) -> SecKey in
         try newKey(KeyWords(parameters))
     }

@@ -11,6 +11,7 @@ public func SecKeyCreateWithData(
     _ keyData: CFData, _ attributes: CFDictionary,
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> SecKey? {
+    // Safe: `result` writes at most once, to the caller's own place for an error.
     unsafe result(tellingIn: error) { () throws(Refusal) -> SecKey in
         let words = try KeyWords(attributes)
         guard let type = try words.type(), let keyClass = try words.keyClass() else {
@@ -28,15 +29,16 @@ public func SecKeyCreateWithData(
     }
 }
 
-/// The external form of a key. That of a private key lies in memory that nobody wipes.
+/// The external form of a key. That of a private key lies in memory that is not wiped.
 public func SecKeyCopyExternalRepresentation(
     _ key: SecKey, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> CFData? {
     Data(key.secret.bytes.releasedFromLockedMemory()) as NSData
 }
 
-/// What the key is and may be used for, by the names of an item's attributes. Its type and class are
-/// constants such as `kSecAttrKeyTypeRSA`, as on Apple's systems, where those of an item are numbers.
+/// What the key is and may be used for, by the names of an item's attributes. Its type and class
+/// are constants such as `kSecAttrKeyTypeRSA`, as on Apple's systems, where those of an item are
+/// numbers.
 public func SecKeyCopyAttributes(_ key: SecKey) -> CFDictionary? {
     let dictionary = NSMutableDictionary()
     for (name, value) in key.attributes { dictionary[name.rawValue as NSString] = value.object }
@@ -63,7 +65,7 @@ func result<Object>(
     do {
         return try make()
     } catch let refusal {
-        // Safe: the caller's own place for an error; he releases it.
+        // Safe: the caller's own place for an error; the caller releases it.
         unsafe error?.pointee = Unmanaged.passRetained(NSError(status: refusal.status))
         return nil
     }

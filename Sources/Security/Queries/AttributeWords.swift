@@ -87,7 +87,7 @@ struct AttributeWords {
             throw .badRequest
         }
         if sharingGroup != nil {
-            // Groups of people who share items need an entitlement that nobody has here.
+            // Groups of people who share items need an entitlement that no program has here.
             throw synchronizable == .yes ? .badRequest : .notEntitled
         }
     }

@@ -2,8 +2,8 @@
 public import Foundation
 internal import KeychainModel
 
-/// The programs that an item lets in beside its access group, and those that its user is asked about:
-/// the value of `kSecAttrAccess`.
+/// The programs that an item lets in beside its access group, and those that its user is asked
+/// about: the value of `kSecAttrAccess`.
 public final class SecAccess: NSObject, @unchecked Sendable {
     private let descriptor: String
     let programs: [NamedProgram]
@@ -38,8 +38,8 @@ extension SecAccess {
 
 /// Makes the list of programs that an item lets in, of ``SecTrustedApplication`` objects.
 ///
-/// Without a list it names the calling program alone. A list without a program lets no other in; its
-/// user is asked, as he is about every program that is not in the list. Anything else in the list, or
+/// Without a list it names the calling program alone. A list without a program lets no other in;
+/// its user is asked, as about every program that is not in the list. Anything else in the list, or
 /// more than 32 programs, is errSecParam.
 public func SecAccessCreate(
     _ descriptor: CFString, _ trustedlist: CFArray?,

@@ -76,7 +76,7 @@ extension StatusMessages {
         errSecPrivilegeNotSupported: "The privilege is not supported.",
         errSecDeviceError: "The device reports an error.",
         errSecAttachHandleBusy: "The handle is in use.",
-        errSecNotLoggedIn: "Nobody is logged in.",
+        errSecNotLoggedIn: "No user is logged in.",
         errSecAlgorithmMismatch: "The algorithm does not match.",
         errSecKeyUsageIncorrect: "The key may not be used for this.",
         errSecKeyBlobTypeIncorrect: "The stored key is of a wrong type.",

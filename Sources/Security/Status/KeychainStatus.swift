@@ -74,6 +74,6 @@ extension StatusMessages {
         errSecCreateChainFailed:
             "A certificate that is needed to validate this one cannot be found.",
         errSecInvalidPrefsDomain: "The preferences domain is not valid.",
-        errSecInDarkWake: "Nobody can be asked while the machine is awake without its display.",
+        errSecInDarkWake: "The user can't be asked while the machine is awake without its display.",
     ]
 }

@@ -52,7 +52,7 @@ extension StatusMessages {
         errSecPublicKeyInconsistent: "The public key contradicts itself.",
         errSecDeviceVerifyFailed: "The device could not be verified.",
         errSecInvalidLoginName: "The login name is not valid.",
-        errSecAlreadyLoggedIn: "Somebody is logged in already.",
+        errSecAlreadyLoggedIn: "A user is already logged in.",
         errSecInvalidDigestAlgorithm: "The digest algorithm is not valid.",
         errSecInvalidCRLGroup: "The group of revocation lists is not valid.",
         errSecCertificateCannotOperate: "The certificate may not be used for this.",

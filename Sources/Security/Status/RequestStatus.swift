@@ -51,7 +51,7 @@ extension StatusMessages {
         errSecInvalidTupleCredentials: "The tuple credentials are not valid.",
         errSecInvalidEncoding: "The encoding is not valid.",
         errSecInvalidValidityPeriod: "The validity period is not valid.",
-        errSecInvalidRequestor: "Whoever made the request is not valid.",
+        errSecInvalidRequestor: "The requester is not valid.",
         errSecRequestDescriptor: "The description of the request is not valid.",
         errSecInvalidBundleInfo: "The bundle info is not valid.",
         errSecInvalidCRLIndex: "The index of the revocation list is not valid.",

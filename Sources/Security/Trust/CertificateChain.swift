@@ -2,7 +2,7 @@
 internal import Foundation
 internal import KeychainModel
 
-/// The way from a certificate up to somebody who is trusted (RFC 5280, without revocation).
+/// The way from a certificate up to a trusted issuer (RFC 5280, without revocation).
 struct CertificateChain {
     private static let longest = 10
     /// A keychain may be full of certificates that name each other.

@@ -3,7 +3,7 @@ internal import Crypto
 internal import CryptoExtras
 internal import Foundation
 
-/// Whether one certificate's key signed another. SHA-1 and older are nobody's word any more.
+/// Whether one certificate's key signed another. SHA-1 and older prove nothing any more.
 extension CertificateContent {
     func isSigned(by issuer: CertificateContent) -> Bool {
         let key = issuer.publicKey

@@ -4,7 +4,7 @@ public import Foundation
 /// What a certificate must be good for, for `kSecMatchPolicy`.
 public final class SecPolicy: NSObject, @unchecked Sendable {
     enum Purpose: Hashable, Sendable {
-        /// Issued, in the end, by somebody whom this machine trusts.
+        /// Issued, in the end, by an issuer that this machine trusts.
         case basic
         /// That of a server, of the name if there is one, or of a client.
         case ssl(isServer: Bool, host: String?)

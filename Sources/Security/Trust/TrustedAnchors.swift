@@ -25,7 +25,7 @@ struct TrustedAnchors: Sendable {
     private let certificates: Set<[UInt8]>
     private let bySubject: [[UInt8]: [CertificateContent]]
 
-    /// Of certificates in PEM. What can't be read is trusted by nobody.
+    /// Of certificates in PEM. What can't be read is not trusted.
     init(list: String) {
         var certificates: Set<[UInt8]> = []
         var bySubject: [[UInt8]: [CertificateContent]] = [:]

@@ -8,7 +8,7 @@ struct AccessCommand: ParsableCommand {
         discussion: """
             An item belongs to the program that made it. One that has a list also lets in the \
             programs in the list, which may read it, and its user is asked about any other that \
-            names it exactly. What he answers with “always” is an entry of the list.
+            names it exactly. An answer of “always” is an entry of the list.
             """,
         subcommands: [
             AccessShowCommand.self, AccessAddCommand.self, AccessRemoveCommand.self,

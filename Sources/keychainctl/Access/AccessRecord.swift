@@ -9,7 +9,7 @@ struct AccessRecord: Encodable {
         let program: String
         /// `guarded`, `root` or `weak`.
         let strength: String
-        /// The program that listed it; nil where its user did when he was asked.
+        /// The program that listed it; nil where its user did when asked.
         let listedBy: String?
         let listedAt: String
         /// The strength for people: what keeps other programs from bearing the name.
@@ -40,7 +40,8 @@ struct AccessRecord: Encodable {
     }
 
     let item: ItemRecord
-    /// nil where the item has no list: nobody may ask for it, and none but its own group has it.
+    /// nil where the item has no list: no other program may ask for it, and none but its own group
+    /// has it.
     let trusted: [Application]?
 
     init(_ item: FoundItem) {

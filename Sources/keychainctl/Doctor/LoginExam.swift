@@ -108,7 +108,7 @@ struct LoginExam {
         case .notOptional(let place):
             Finding(
                 .logins, .trouble, "\(shown(place)): pam_keychain.so is not “optional” here",
-                remedy: "Nothing else is supported: it lets nobody in, and should keep nobody out.")
+                remedy: "Nothing else is supported: it should let no user in and keep no user out.")
         case .badOption(let place, let option):
             Finding(
                 .logins, .trouble,

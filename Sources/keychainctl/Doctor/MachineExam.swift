@@ -16,7 +16,7 @@ struct MachineExam {
         guard InstalledProgram.isTrusted(path) else {
             return Finding(
                 .machine, .trouble,
-                "\(path) is missing, or not root's alone: nobody can be authenticated",
+                "\(path) is missing, or not root's alone: no user can be authenticated",
                 remedy: "Install the package again.")
         }
         return Finding(.machine, .fine, "keychain-auth is installed")
@@ -28,7 +28,7 @@ struct MachineExam {
         guard InstalledProgram.setgidGroup(path) != nil else {
             return Finding(
                 .machine, .trouble,
-                "\(path) is missing, or does not take the prompters' group: nobody can be asked",
+                "\(path) is missing, or does not take the prompters' group: no user can be asked",
                 remedy: "Install the package again; it makes the group _keychain-prompt.")
         }
         return Finding(.machine, .fine, "keychain-prompter is installed, with a group of its own")

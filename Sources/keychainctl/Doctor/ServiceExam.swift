@@ -50,7 +50,7 @@ struct ServiceExam {
         guard status.deviceKeyOnDisk else { return nil }
         return Finding(
             .service, .note,
-            "the device key lies on this disk: whoever has the disk reads “always” items")
+            "the device key lies on this disk: anyone who has the disk reads “always” items")
     }
 
     private func session(_ status: ServiceStatus) -> Finding {

@@ -17,7 +17,7 @@ struct PolicyDiffCommand: ParsableCommand {
     var old: String
     @Argument(help: "The folder or file of the new set.")
     var new: String
-    @Flag(help: "End with 1 where somebody can do more than before, or this could not be decided.")
+    @Flag(help: "End with 1 where a program can do more than before, or this could not be decided.")
     var failOnNewAccess = false
     @Flag(help: "Write JSON.")
     var json = false

@@ -49,7 +49,7 @@ struct PolicyCanCommand: ParsableCommand {
     }
 }
 
-/// What somebody may do, in words.
+/// What a program may do, in words.
 enum AccessText {
     static func facts(
         _ text: String, _ block: PolicyBlock, today: Int32
@@ -76,7 +76,7 @@ enum AccessText {
                 "    for example: " + access.request.json,
             ]
         }
-        if list.accesses.isEmpty, list.isComplete { lines.append("nobody: nothing is allowed") }
+        if list.accesses.isEmpty, list.isComplete { lines.append("no program: nothing is allowed") }
         if !list.isComplete { lines.append("not decided: there may be more; the budget is spent") }
         StandardStream.output.write(PlainText.escaped(lines.joined(separator: "\n")) + "\n")
     }

@@ -59,7 +59,7 @@ struct ProtectorAddCommand: ParsableCommand {
             throw ValidationError("device is for the keychain “system”, which no login opens.")
         }
         guard !pin || (kind == .fido2 && !atLogin) else {
-            throw ValidationError("--pin is for fido2, and nobody can type it at a login.")
+            throw ValidationError("--pin is for fido2, and it can't be typed at a login.")
         }
         guard registers != nil else {
             throw ValidationError("--pcrs takes numbers from 0 to 23 with commas between them.")

@@ -7,7 +7,7 @@ enum RecoveryKeyPaper {
     private static let mostTries = 3
 
     /// Shows a fresh key on the terminal, once, and goes on when a part of it was typed from the
-    /// paper: a key that nobody has kept opens nothing.
+    /// paper: a key that was not kept opens nothing.
     static func new(for keychain: String) throws(CommandFailure) -> HeldSecret {
         let key = RecoveryKey.random()
         do throws(TerminalError) {

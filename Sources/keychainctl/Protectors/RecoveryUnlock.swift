@@ -12,7 +12,7 @@ struct RecoveryUnlock {
     func run(fromInput: Bool) throws(CommandFailure) {
         let piped = fromInput ? try SecretReading.pipedLines(atMost: 2) : []
         let key = try RecoveryKeyPaper.typed(for: shown, fromInput: piped.first)
-        // First of all that it opens: nobody thinks up a password for nothing.
+        // First of all that it opens: the user should not think up a password in vain.
         try open(key, nil)
         let new = fromInput ? piped.dropFirst().first : try newPassword()
         if let new {

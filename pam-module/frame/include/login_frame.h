@@ -72,7 +72,7 @@ enum kc_login_status {
     KC_LOGIN_MALFORMED,
 };
 
-// Bytes that belong to somebody else: never freed, valid as long as the buffer they point into.
+// Bytes that belong to another part: never freed, valid as long as the buffer they point into.
 struct kc_login_view {
     const uint8_t *bytes;
     size_t count;
@@ -89,7 +89,7 @@ struct kc_login_frame {
     int32_t leader;
     uint32_t audit_session;
     bool is_remote;
-    // The host wants no messages to the user: what he is to be told is to wait.
+    // The host wants no messages to the user: what the user is to be told is to wait.
     bool is_silent;
     // The user was authenticated on this handle, with the password or without any. Not so where
     // others open the session (root's su, cron), or where another process did (a public key).
