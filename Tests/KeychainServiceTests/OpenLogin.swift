@@ -51,7 +51,8 @@ final class OpenLogin: Sendable {
             folder: keychains, deviceKey: try Protectors.deviceKey(at: folder + "/device.key"),
             allowsDeviceProtector: false)
         vault = KernelVault(
-            keyring: keyring, sessions: sessions, vaultKey: VaultKey.Loaded(key: .random(), place: .file),
+            keyring: keyring, sessions: sessions,
+            vaultKey: VaultKey.Loaded(key: .random(), place: .file),
             deviceKey: try Protectors.deviceKey(at: folder + "/device.key"),
             pending: PendingUnlocks(), systemOpening: SystemKeychainOpening(protectors)
         ) { bounds.now }

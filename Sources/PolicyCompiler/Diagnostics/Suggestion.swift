@@ -9,7 +9,7 @@ enum Suggestion {
     static func advice(for word: String, among known: [String]) -> String? {
         let near = meant(by: word, among: known) ?? nearest(to: word, among: known)
         if let near { return "did you mean \"\(near)\"?" }
-        guard known.count <= 12, !known.isEmpty else { return nil }
+        guard known.count <= 16, !known.isEmpty else { return nil }
         return "one of: " + known.joined(separator: ", ")
     }
 
