@@ -78,7 +78,7 @@ extension KeychainService {
     ) throws(Refusal) -> BackupTransfer {
         let keychain = try folder.keychain(place.name.description, of: place.user)
         let watch = UnlockWatch(keychain, vault)
-        let unlock = watch.wasOpen ? watch : nil
+        let unlock = watch.isOpen ? watch : nil
         // Whoever has the file may try passwords on it for as long as he likes.
         let evidence = try provePresence(.backUp, place, for: asker)
         let identifier = BackupTransfers.newIdentifier()
