@@ -57,10 +57,7 @@ final class ConnectedAsker: Asker {
         callerFacts.reach(policy, caller, for: operation, byNameAlone: byNameAlone)
     }
 
-    func isUnchanged() -> Bool {
-        guard let process = connection.process, process.isAlive else { return false }
-        return ProcessFacts(process) == facts
-    }
+    func isUnchanged() -> Bool { facts?.hold() ?? false }
 
     func hasGone() -> Bool { connection.peerHungUp() }
 
