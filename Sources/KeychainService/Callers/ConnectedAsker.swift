@@ -51,6 +51,16 @@ final class ConnectedAsker: Asker {
         return facts
     }
 
+    func factsToTell() -> @Sendable () -> PolicyFacts {
+        let facts = policyFacts(.toldAtOnce)
+        let groups = callerFacts.groupsToTell(of: caller)
+        return {
+            var facts = facts
+            facts[.group] = groups()
+            return facts
+        }
+    }
+
     func reach(
         _ policy: CompiledPolicy, for operation: PolicyOperation, byNameAlone: Bool
     ) -> PolicyReach {
