@@ -78,14 +78,15 @@ private final class ControlGroupFolder {
         let name = "keychain-test-" + UUID().uuidString
         let parents = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified", "/sys/fs/cgroup/pids"]
         let parent = parents.first { parent in
+            let folder = parent + "/" + name
             // Safe: reads the string.
-            unsafe mkdir(parent + "/" + name, 0o755) == 0
-                && FileManager.default.isWritableFile(atPath: parent + "/\(name)/cgroup.procs")
+            guard unsafe mkdir(folder, 0o755) == 0 else { return false }
+            // The kernel makes this file with a control group; a plain folder has none.
+            let isGroup = FileManager.default.isWritableFile(atPath: folder + "/cgroup.procs")
+            if !isGroup { Self.remove(folder) }
+            return isGroup
         }
-        guard let parent else {
-            for parent in parents { Self.remove(parent + "/" + name) }
-            return nil
-        }
+        guard let parent else { return nil }
         self.parent = parent
         path = parent + "/" + name
     }
