@@ -125,6 +125,25 @@ package enum KernelKeyring {
         return described
     }
 
+    /// Whether the key is a `user` key of that user id and description, and not revoked or run out.
+    package static func isUserKey(
+        _ key: KeySerial, of user: UInt32, described description: String
+    ) -> Bool {
+        unsafe withUnsafeTemporaryAllocation(byteCount: 512, alignment: 1) { text in
+            // Safe: the kernel writes at most the buffer's length, with a zero at the end.
+            let count = unsafe keyctl_describe(
+                key.rawValue, text.assumingMemoryBound(to: CChar.self).baseAddress!, text.count)
+            guard count > 0, count <= text.count else { return false }
+            // `type;uid;gid;perm;description`
+            let parts = unsafe text[0..<Int(count) - 1].split(
+                separator: UInt8(ascii: ";"), maxSplits: 4, omittingEmptySubsequences: false)
+            // Safe: the count is checked first.
+            return unsafe parts.count == 5 && parts[0].elementsEqual("user".utf8)
+                && parts[1].elementsEqual(String(user).utf8)
+                && parts[4].elementsEqual(description.utf8)
+        }
+    }
+
     package static func setTimeout(_ key: KeySerial, seconds: UInt32) throws(KeyringError) {
         try check(keyctl_set_timeout(key.rawValue, seconds))
     }

@@ -154,7 +154,7 @@ package final class Daemon: Sendable {
         locking = Locking(
             vault: vault, sessions: sessions, screens: screens, evidence: evidence, audit: audit,
             log: plan.log)
-        // Whoever was copying or restoring when the last daemon ended begins again.
+        // A copy or a restore that was under way when the last daemon ended begins again.
         for place in folder.places() + folder.placesWithoutFile() {
             Leftovers(of: place, in: folder, olderThan: -1).remove()
             let remains = KeychainRemains(of: folder.filePath(place.name, place.user))

@@ -60,6 +60,14 @@ package final class PinnedProcess: Sendable {
             path: path, device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
     }
 
+    /// Whether it runs this very file; nil stands for a file that can't be told.
+    package func runs(_ facts: ExecutableFacts?) -> Bool {
+        guard let facts else { return executable() == nil }
+        guard hasLink("exe", to: facts.path), let status = status(of: "exe", following: true)
+        else { return false }
+        return UInt64(status.st_dev) == facts.device && UInt64(status.st_ino) == facts.inode
+    }
+
     /// The same file, to be read.
     package func openExecutable() -> OpenedExecutable? {
         // Safe: opens below the pinned folder; the descriptor has an owner at once.
@@ -87,7 +95,15 @@ package final class PinnedProcess: Sendable {
     }()
 
     /// The lines of its control groups, at most 4 KiB.
-    package func cgroup() -> [UInt8]? { read("cgroup", limit: 4096) }
+    package func cgroup() -> [UInt8]? { read("cgroup", limit: ControlGroupFile.limit) }
+
+    /// The file with these lines, to be looked at often.
+    package func openControlGroups() -> ControlGroupFile? {
+        // Safe: opens below the pinned folder; the descriptor has an owner at once.
+        let number = unsafe openat(folder.number, "cgroup", O_RDONLY | O_CLOEXEC)
+        guard number >= 0 else { return nil }
+        return ControlGroupFile(Descriptor(owning: number))
+    }
 
     /// Clock ticks since boot; nil where it could not be read.
     package var startTime: UInt64? {
@@ -140,6 +156,17 @@ package final class PinnedProcess: Sendable {
             guard count > 0, count < buffer.count else { return nil }
             return unsafe String(
                 validating: UnsafeRawBufferPointer(rebasing: buffer[0..<count]), as: UTF8.self)
+        }
+    }
+
+    private func hasLink(_ name: String, to path: String) -> Bool {
+        // Safe: the kernel writes at most the buffer's length, and only what it wrote is read.
+        unsafe withUnsafeTemporaryAllocation(byteCount: Int(PATH_MAX), alignment: 1) { buffer in
+            let count = unsafe readlinkat(
+                folder.number, name, buffer.assumingMemoryBound(to: CChar.self).baseAddress!,
+                buffer.count)
+            guard count > 0, count < buffer.count else { return false }
+            return unsafe path.utf8.elementsEqual(buffer[0..<count])
         }
     }
 

@@ -2,6 +2,7 @@
 import AccessControl
 import Foundation
 import KeychainModel
+import PolicyCompiler
 import Testing
 
 @testable import KeychainService
@@ -114,5 +115,51 @@ import Testing
         for _ in 0..<100 { log.record(.copyMatching, by: Self.subject(1), nil) }
         log.flush()
         #expect(try lines().compactMap { $0["count"] as? Int } == [100])
+    }
+
+    /// The vendor's rules.
+    private static func judge() throws -> Judge {
+        let vendor = URL(filePath: #filePath).deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+            .appending(path: "Policies/10-baseline.yaml")
+        let source = SourceFile(
+            path: "10-baseline.yaml", bytes: [UInt8](try Data(contentsOf: vendor)))
+        return Judge(try CompiledPolicy(LoadedPolicies([[source]], today: 20_778).policy))
+    }
+
+    @Test func `the account database is asked of a counted read after its answer`() throws {
+        let notes = RequestNotes()
+        notes.note(stranger: PolicyFacts(), .readSecret, try Self.judge())
+        let answered = DispatchSemaphore(value: 0)
+        var isTaken = false
+        log.record(.copyMatching, by: Self.subject(1), .notFound, notes: notes) {
+            // What the program could change is taken at once.
+            isTaken = true
+            return {
+                var facts = PolicyFacts()
+                let isAnswered = answered.wait(timeout: .now() + 10) == .success
+                facts[.group] = .known([isAnswered ? "after" : "before"])
+                return facts
+            }
+        }
+        #expect(isTaken)
+        answered.signal()
+        log.flush()
+        let line = try #require(try lines().first)
+        #expect(line["count"] as? Int == 1)
+        #expect("\(line)".contains("after"))
+    }
+
+    @Test func `a line is in the file before the answer, with all that is known`() throws {
+        let notes = RequestNotes()
+        notes.note(stranger: PolicyFacts(), .add, try Self.judge())
+        log.record(.add, by: Self.subject(1), .notEntitled, notes: notes) {
+            {
+                var facts = PolicyFacts()
+                facts[.group] = .known(["wheel"])
+                return facts
+            }
+        }
+        #expect("\(try #require(try lines().first))".contains("wheel"))
     }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 import KeychainModel
+import Synchronization
 import Testing
 
 @testable import KeychainService
@@ -44,5 +46,37 @@ import Testing
         #expect(throws: Refusal.internalError) {
             try counts.lock(Self.login) { () throws(Refusal) in throw .internalError }
         }
+    }
+
+    @Test func `a look while a lock removes keys waits until they are gone`() throws {
+        let counts = LockCounts()
+        let before = counts.now(Self.login)
+        let looked = DispatchSemaphore(value: 0)
+        let seen = Seen()
+        try counts.lock(Self.login) {
+            Thread {
+                seen.set(counts.now(Self.login))
+                looked.signal()
+            }.start()
+            // As long as the keys are not gone no look comes to an end.
+            #expect(looked.wait(timeout: .now() + .milliseconds(50)) == .timedOut)
+        }
+        #expect(looked.wait(timeout: .now() + 30) == .success)
+        #expect(seen.moment == counts.now(Self.login))
+        #expect(seen.moment != before)
+    }
+
+    @Test func `a look waits for nobody who keeps keys`() throws {
+        let counts = LockCounts()
+        let begun = counts.now(Self.login)
+        var seen: LockCounts.Moment?
+        try counts.keep(Self.login, since: begun) { seen = counts.now(Self.login) }
+        #expect(seen == begun)
+    }
+
+    private final class Seen: Sendable {
+        private let value = Mutex<LockCounts.Moment?>(nil)
+        var moment: LockCounts.Moment? { value.withLock { $0 } }
+        func set(_ moment: LockCounts.Moment) { value.withLock { $0 = moment } }
     }
 }

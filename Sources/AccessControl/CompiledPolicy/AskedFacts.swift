@@ -8,6 +8,9 @@ public struct AskedFacts: Sendable, Hashable {
     /// What a record tells, whatever is asked later: all but digests, which cost a look at a whole
     /// file.
     public static let told = AskedFacts(dimensions: ~(1 << UInt64(Dimension.of(.digest))))
+    /// The same without groups: their names are in the account database, which may be slow.
+    public static let toldAtOnce = told.subtracting(groups)
+    public static let groups = AskedFacts(dimensions: 1 << UInt64(Dimension.of(.group)))
     public static let none = AskedFacts(dimensions: 0)
 
     public func contains(_ field: TextField) -> Bool { has(Dimension.of(field)) }

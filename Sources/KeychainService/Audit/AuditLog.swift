@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import AccessControl
+internal import Dispatch
 internal import Foundation
 internal import KeychainModel
+internal import Secrets
 internal import Synchronization
 
 /// One JSON line for each decision, in a file of the state folder, and an entry of the journal
 /// where there is one: who, what, with which evidence, and how it ended. Neither secrets nor names
 /// of items.
 ///
-/// Reads that needed no question, and those that found nothing, are counted and written together,
-/// so that a program that reads much does not fill the disk. So is everything beyond a user's
-/// allowance of lines and of bytes: each user's records have a pace, and a share of the file
-/// (`AuditShares`). What rests on a proof needs no line of the allowance, but its bytes.
+/// Reads that needed no question, and those that found nothing, are counted and written together, so
+/// that a program that reads much does not fill the disk. So is everything beyond a user's allowance
+/// of lines and of bytes: each user's records have a pace, and a share of the file (`AuditShares`).
+/// What rests on a proof needs no line of the allowance, but its bytes.
+///
+/// A line is in the file before the answer leaves. What is counted is counted before, and what the
+/// account database has to tell of it is looked up after.
 final class AuditLog: Sendable {
     enum Operation: String, Sendable {
         case add, copyMatching, update, delete, unlock, lock, setPassword, createKeychain, status
@@ -55,21 +60,34 @@ final class AuditLog: Sendable {
         var bytes = Double(AuditLog.burstOfBytes)
         var asOf = ContinuousClock.now
     }
+    /// How many there were, and what is known of the first.
+    fileprivate struct Counted {
+        var count = 0
+        var first: Account?
+    }
     fileprivate struct State {
-        var file: AuditFile
-        let journal: AuditJournal?
-        /// How many there were, and what is known of the first.
-        var tallies: [Tally: (count: Int, first: Account?)] = [:]
+        var tallies: [Tally: Counted] = [:]
         var programs: [UInt32: Set<String>] = [:]
         var kinds: [UInt32: Int] = [:]
         var allowances: [UInt32: Allowance] = [:]
         var countedSince = ContinuousClock.now
+        /// What has been counted is about to be written.
+        var isFlushing = false
     }
 
-    private let state: Mutex<State>
+    /// Every request counts here: so this lock is never held while something is written.
+    private let state = ShortLock(State())
+    private let file: Mutex<AuditFile>
+    private let journal: AuditJournal?
+    /// What is counted is completed here, and written after it.
+    private let completing = DispatchQueue(label: "audit")
+    private let completed = DispatchGroup()
+    /// For the account database, where all has to be written.
+    private static let lastPatience = DispatchTimeInterval.seconds(2)
 
     init(folder: String, journal: AuditJournal? = nil) {
-        state = Mutex(State(file: AuditFile(folder + "/audit.jsonl"), journal: journal))
+        file = Mutex(AuditFile(folder + "/audit.jsonl"))
+        self.journal = journal
     }
 
     func record(
@@ -77,13 +95,13 @@ final class AuditLog: Sendable {
     ) {
         record(
             operation, by: Subject(asker.caller), evidence: evidence, refusal, notes: asker.notes
-        ) { asker.policyFacts(.told) }
+        ) { asker.factsToTell() }
     }
 
     func record(
         _ operation: Operation, by subject: Subject, evidence: Evidence = Evidence(),
         _ refusal: Refusal?, notes: RequestNotes = RequestNotes(),
-        facts: () -> PolicyFacts = { PolicyFacts() }
+        facts: () -> @Sendable () -> PolicyFacts = { { PolicyFacts() } }
     ) {
         guard operation != .status else { return }
         let outcome = refusal.map { "\($0)" } ?? "allowed"
@@ -93,38 +111,76 @@ final class AuditLog: Sendable {
             && !notes.isComplainedOf
         let tally = Tally(
             operation: operation, user: subject.user, program: subject.program, outcome: outcome)
-        let (hasLine, place, isToldOf) = state.withLock { state in
+        let (hasLine, place, isFirst) = state.withLock { state in
             if state.hasRoom(for: subject.user),
                 !evidence.isEmpty || (!isPlainRead && state.takeLine(subject.user))
             {
                 return (true, tally, false)
             }
             let place = state.place(of: tally)
-            return (false, place, state.tallies[place]?.first != nil)
+            return (false, place, state.count(place))
         }
-        // Not under the lock: who is in which groups may take long to find out.
-        let account = isToldOf ? nil : Account(notes, completedBy: facts)
-        state.withLock { state in
-            if hasLine {
-                state.append(Self.record(operation, subject, evidence, outcome, notes, account))
-            } else {
-                state.count(place, account)
-            }
+        if hasLine {
+            let account = Account(notes, completedBy: facts())
+            write(Self.record(operation, subject, evidence, outcome, notes, account))
+            return
+        }
+        if isFirst { complete(place, notes, facts()) }
+        flushIfDue()
+    }
+
+    /// What is known of the first of those that are counted.
+    private func complete(
+        _ place: Tally, _ notes: RequestNotes, _ facts: @escaping @Sendable () -> PolicyFacts
+    ) {
+        completing.async(group: completed) { [self] in
+            guard let account = Account(notes, completedBy: facts) else { return }
+            state.withLock { $0.tallies[place]?.first = account }
         }
     }
 
-    /// Writes what has been counted, where it is old enough.
+    /// Writes what has been counted, where it is old enough, once it is completed.
     func flushIfDue() {
-        state.withLock { if $0.countedSince + Self.countFor < .now { $0.flush() } }
+        guard state.withLock({ $0.beginsFlushing() }) else { return }
+        completing.async(group: completed) { [self] in writeCounted() }
     }
 
     /// Writes what has been counted.
-    func flush() { state.withLock { $0.flush() } }
+    func flush() {
+        _ = completed.wait(timeout: .now() + Self.lastPatience)
+        writeCounted()
+    }
 
     /// The last that is written.
     func finish() {
-        state.withLock { $0.flush(isLast: true) }
-        state.withLock { $0.journal }?.finish()
+        _ = completed.wait(timeout: .now() + Self.lastPatience)
+        writeCounted(isLast: true)
+        journal?.finish()
+    }
+
+    /// What is beyond its user's allowance stays counted, by operation alone.
+    private func writeCounted(isLast: Bool = false) {
+        for (tally, counted) in state.withLock({ $0.takeCounted() }) {
+            let mayWrite = state.withLock { state in
+                if isLast || state.hasRoom(for: tally.user) { return true }
+                state.putBack(tally, counted.count)
+                return false
+            }
+            guard mayWrite else { continue }
+            let subject = Subject(
+                user: tally.user, process: nil, program: tally.program, session: nil)
+            write(
+                Self.record(
+                    tally.operation, subject, Evidence(), tally.outcome, nil, counted.first,
+                    count: counted.count))
+        }
+    }
+
+    private func write(_ record: AuditRecord) {
+        let line = record.line
+        state.withLock { $0.spend(line.count, of: record.user) }
+        file.withLock { $0.append(line) }
+        journal?.append(record)
     }
 
     /// What the policy made of a request, in words that `keychainctl policy` reads.
@@ -215,47 +271,43 @@ extension AuditLog.State {
         return tally
     }
 
-    fileprivate mutating func append(_ record: AuditRecord) {
-        let line = record.line
-        var allowance = allowance(of: record.user)
-        allowance.bytes -= Double(line.count)
-        allowances[record.user] = allowance
-        file.append(line)
-        journal?.append(record)
+    mutating func spend(_ bytes: Int, of user: UInt32) {
+        var allowance = allowance(of: user)
+        allowance.bytes -= Double(bytes)
+        allowances[user] = allowance
     }
 
-    fileprivate mutating func count(_ tally: AuditLog.Tally, _ account: AuditLog.Account?) {
-        if let known = tallies[tally] {
-            tallies[tally] = (known.count + 1, known.first ?? account)
-        } else {
-            tallies[tally] = (1, account)
-            kinds[tally.user, default: 0] += 1
-        }
-        if tallies.count > AuditLog.mostCounted || countedSince + AuditLog.countFor < .now {
-            flush()
-        }
+    /// True for the first of its kind.
+    fileprivate mutating func count(_ tally: AuditLog.Tally) -> Bool {
+        let isFirst = tallies[tally] == nil
+        if isFirst { kinds[tally.user, default: 0] += 1 }
+        tallies[tally, default: AuditLog.Counted()].count += 1
+        return isFirst
     }
 
-    /// What is beyond its user's allowance stays counted, by operation alone.
-    mutating func flush(isLast: Bool = false) {
+    /// True once, until what is counted is taken.
+    mutating func beginsFlushing() -> Bool {
+        let isDue =
+            tallies.count > AuditLog.mostCounted || countedSince + AuditLog.countFor < .now
+        guard isDue, !isFlushing else { return false }
+        isFlushing = true
+        return true
+    }
+
+    fileprivate mutating func takeCounted() -> [AuditLog.Tally: AuditLog.Counted] {
         let counted = tallies
         tallies = [:]
         programs = [:]
         kinds = [:]
         countedSince = .now
-        for (tally, (count, first)) in counted {
-            guard isLast || hasRoom(for: tally.user) else {
-                var place = tally
-                (place.program, place.outcome) = ("others", "several")
-                tallies[place] = ((tallies[place]?.count ?? 0) + count, nil)
-                continue
-            }
-            let subject = AuditLog.Subject(
-                user: tally.user, process: nil, program: tally.program, session: nil)
-            append(
-                AuditLog.record(
-                    tally.operation, subject, Evidence(), tally.outcome, nil, first, count: count))
-        }
+        isFlushing = false
+        return counted
+    }
+
+    fileprivate mutating func putBack(_ tally: AuditLog.Tally, _ count: Int) {
+        var place = tally
+        (place.program, place.outcome) = ("others", "several")
+        tallies[place, default: AuditLog.Counted()].count += count
     }
 }
 

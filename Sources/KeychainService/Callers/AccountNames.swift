@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Synchronization
+internal import Secrets
 
 /// What users are called, remembered for a moment: the account database may be on another machine.
 /// A number that was given to another user is noticed when the moment is over.
@@ -21,7 +21,7 @@ final class AccountNames: Sendable {
         var expected: Set<UInt32> = []
     }
     private let look: @Sendable (UInt32) -> String?
-    private let known = Mutex(Known())
+    private let known = ShortLock(Known())
 
     init(_ look: @escaping @Sendable (UInt32) -> String?) { self.look = look }
 

@@ -16,6 +16,9 @@ package protocol Asker: Sendable {
     func descends(from process: EvidencePlaces.Process) -> Bool
     /// What policies ask about the program and its session, as far as it is asked for.
     func policyFacts(_ asked: AskedFacts) -> PolicyFacts
+    /// What a record tells of the program and its session as they are now. What comes back may be
+    /// called once the request is over, and may take long.
+    func factsToTell() -> @Sendable () -> PolicyFacts
     /// What a policy lets the asker know of besides its own items; `byNameAlone` where a share of
     /// any group does not count.
     func reach(
@@ -34,6 +37,11 @@ package protocol Asker: Sendable {
 }
 
 extension Asker {
+    package func factsToTell() -> @Sendable () -> PolicyFacts {
+        let facts = policyFacts(.told)
+        return { facts }
+    }
+
     func descends(from process: EvidencePlaces.Process) -> Bool { false }
 
     var places: EvidencePlaces {

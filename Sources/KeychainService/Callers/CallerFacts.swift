@@ -49,6 +49,23 @@ final class CallerFacts: Sendable {
         return facts
     }
 
+    /// The names of the groups that the program has now. The account database, which tells them, is
+    /// asked when they are called for.
+    func groupsToTell(of caller: Caller) -> @Sendable () -> Fact<[PolicyText]> {
+        let known = known.withLock { $0.asked.contains(.group) ? $0.facts[.group] : nil }
+        if let known { return { known } }
+        let numbers = process?.groups()
+        return { [self] in
+            let groups = groups(of: caller, numbers)
+            self.known.withLock { known in
+                guard !known.asked.contains(.group) else { return }
+                known.facts[.group] = groups
+                known.asked = known.asked.union(.groups)
+            }
+            return groups
+        }
+    }
+
     private func add(_ asked: AskedFacts, of caller: Caller, to facts: inout PolicyFacts) {
         facts.uid = .known(caller.user)
         facts[.tty] = .known(caller.terminal != nil)
@@ -56,7 +73,7 @@ final class CallerFacts: Sendable {
         if asked.contains(.user) {
             facts[.user] = fact(directory.accounts.name(of: caller.user))
         }
-        if asked.contains(.group) { facts[.group] = groups(of: caller) }
+        if asked.contains(.group) { facts[.group] = groups(of: caller, process?.groups()) }
         if asked.contains(.exe) || asked.contains(.app) || asked.contains(.trustedExe) {
             addProgram(to: &facts, caller)
         }
@@ -92,9 +109,9 @@ final class CallerFacts: Sendable {
         text.map { .known([PolicyText($0)]) } ?? .unknown
     }
 
-    private func groups(of caller: Caller) -> Fact<[PolicyText]> {
+    private func groups(of caller: Caller, _ own: [UInt32]?) -> Fact<[PolicyText]> {
         guard let account = directory.accounts.name(of: caller.user),
-            let named = directory.groups(account), let own = process?.groups()
+            let named = directory.groups(account), let own
         else { return .unknown }
         var names = Set(named)
         for group in own {

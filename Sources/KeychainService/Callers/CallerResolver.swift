@@ -118,17 +118,6 @@ struct CallerResolver: Sendable {
     }
 }
 
-/// The parts of an identity that a running program could change, for comparison before the answer.
-struct ProcessFacts: Equatable {
-    let executable: ExecutableFacts?
-    let cgroup: [UInt8]?
-
-    init(_ process: PinnedProcess) {
-        executable = process.executable()
-        cgroup = process.cgroup()
-    }
-}
-
 /// Labels of the Linux security modules that say which program this is.
 enum SecurityLabel {
     /// `selinux:user:role:type:level`; nil without SELinux, and for what it does not confine. Which

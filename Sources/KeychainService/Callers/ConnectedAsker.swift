@@ -51,16 +51,23 @@ final class ConnectedAsker: Asker {
         return facts
     }
 
+    func factsToTell() -> @Sendable () -> PolicyFacts {
+        let facts = policyFacts(.toldAtOnce)
+        let groups = callerFacts.groupsToTell(of: caller)
+        return {
+            var facts = facts
+            facts[.group] = groups()
+            return facts
+        }
+    }
+
     func reach(
         _ policy: CompiledPolicy, for operation: PolicyOperation, byNameAlone: Bool
     ) -> PolicyReach {
         callerFacts.reach(policy, caller, for: operation, byNameAlone: byNameAlone)
     }
 
-    func isUnchanged() -> Bool {
-        guard let process = connection.process, process.isAlive else { return false }
-        return ProcessFacts(process) == facts
-    }
+    func isUnchanged() -> Bool { facts?.hold() ?? false }
 
     func hasGone() -> Bool { connection.peerHungUp() }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Synchronization
+internal import Secrets
 
 /// Which sessions' screens are locked, by what logind was told of them.
 final class ScreenLocks: Sendable {
     /// nil while logind can't be heard.
-    private let locked = Mutex<Set<String>?>(nil)
+    private let locked = ShortLock<Set<String>?>(nil)
 
     func know(_ sessions: Set<String>) { locked.withLock { $0 = sessions } }
 

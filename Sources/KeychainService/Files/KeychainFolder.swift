@@ -4,7 +4,6 @@ internal import KeychainModel
 internal import KeychainStore
 internal import LocalSocket
 internal import Secrets
-internal import Synchronization
 
 /// The files of everybody's keychains: `FOLDER/UID/NAME.keychain` where one service keeps them for
 /// all users, `FOLDER/NAME.keychain` where a program keeps its own user's.
@@ -30,7 +29,7 @@ final class KeychainFolder: Sendable {
     private let accounts: AccountNames
     /// nil where memory is the calling program's own affair.
     private let memory: MemoryBudget?
-    private let open = Mutex(OpenFiles())
+    private let open = ShortLock(OpenFiles())
 
     init(
         _ path: String, layout: Layout, accounts: AccountNames, memory: MemoryBudget? = nil
@@ -196,19 +195,22 @@ final class KeychainFolder: Sendable {
     }
 
     func forget(_ place: KeychainPlace) {
-        open.withLock { open in
-            open.files[place] = nil
+        let closed = open.withLock { open in
             open.order.removeAll { $0 == place }
+            return open.files.removeValue(forKey: place)
         }
+        withExtendedLifetime(closed) {}
     }
 
     private func remember(_ file: OpenFile, _ key: KeychainPlace) {
-        open.withLock { open in
-            if open.files.updateValue(file, forKey: key) == nil { open.order.append(key) }
-            if open.order.count > Self.mostOpen {
-                open.files[open.order.removeFirst()] = nil
-            }
+        // Files are closed after the lock, which every request takes.
+        let closed = open.withLock { open in
+            let old = open.files.updateValue(file, forKey: key)
+            if old == nil { open.order.append(key) }
+            guard open.order.count > Self.mostOpen else { return old }
+            return open.files.removeValue(forKey: open.order.removeFirst())
         }
+        withExtendedLifetime(closed) {}
     }
 
     static func refusal(_ error: any Error) -> Refusal {

@@ -2,7 +2,6 @@
 internal import KeychainModel
 internal import LocalSocket
 internal import Secrets
-internal import Synchronization
 
 /// What users have said about keychains that calls don't name: a file of lines in each one's folder.
 ///
@@ -15,7 +14,7 @@ final class KeychainPreferenceFiles: Sendable {
     private static let firstLine = "keychain preferences 1"
 
     private let isShared: Bool
-    private let known = Mutex<[UInt32: KeychainPreferences]>([:])
+    private let known = ShortLock<[UInt32: KeychainPreferences]>([:])
 
     init(isShared: Bool) { self.isShared = isShared }
 

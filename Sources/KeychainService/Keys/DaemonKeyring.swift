@@ -10,7 +10,7 @@ internal import Synchronization
 ///
 /// Names below a user's keyring:
 /// `session:TICKET`, `half:SESSION`, `unlock:SESSION:KEYCHAIN`, `first-unlock:KEYCHAIN`,
-/// `device:KEYCHAIN`, `renewal:SESSION:KEYCHAIN`, `out-of-step:KEYCHAIN`.
+/// `machine:KEYCHAIN`, `renewal:SESSION:KEYCHAIN`, `out-of-step:KEYCHAIN`.
 final class DaemonKeyring: Sendable {
     /// Possessor and owner may do everything, all others nothing.
     private static let permissions: UInt32 = 0x3f3f_0000
@@ -24,7 +24,7 @@ final class DaemonKeyring: Sendable {
     /// Where keys were found or made: a hint that saves looking for them, and no more. What a key
     /// holds is sealed for its name, so that a number which the kernel has given to another key
     /// opens nothing.
-    private let known = Mutex<[Name: KeySerial]>([:])
+    private let known = ShortLock<[Name: KeySerial]>([:])
     /// Two who write a user's first key at the same moment write into one keyring.
     private let making = Mutex(())
 

@@ -34,9 +34,11 @@ extension KernelVault {
         return UnlockTerms(kept: kept)?.tightened(by: bounds()).settings
     }
 
+    /// `device:` is an earlier version's, which this one may have been started after.
     private static let classKeys = ["unlock:", "first-unlock:", "device:", "renewal:", "machine:"]
 
-    /// Takes every class key out of the kernel's memory. False where one is left.
+    /// Takes every class key out of the kernel's memory, and those that the device key opens out of
+    /// this process's. False where one is left in the kernel's.
     func forgetAll() -> Bool {
         let users = users()
         locks.forgetAll(of: users) {
@@ -46,6 +48,7 @@ extension KernelVault {
                 }
                 uses.endAll(of: user)
             }
+            kept.forgetAll()
         }
         for user in users {
             for session in sessions.live(user) { sessions.setLockReason(.slept, of: session.id) }

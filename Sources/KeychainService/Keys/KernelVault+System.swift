@@ -6,9 +6,9 @@ internal import KeychainStore
 extension KernelVault {
     func systemKeys(_ keychain: OpenKeychain) throws(Refusal) -> ClassKeys {
         let always = try alwaysKeys(keychain)
-        if let first = bundle(
-            .afterFirstUnlock, firstUnlockName(keychain), keychain, vaultKey),
-            let open = bundle(.whileUnlocked, systemName(keychain), keychain, vaultKey)
+        let keys = kept.keys(of: keychain)
+        if let first = bundle(.afterFirstUnlock, keys.firstUnlock, keychain, vaultKey),
+            let open = bundle(.whileUnlocked, keys.machine, keychain, vaultKey)
         {
             return ClassKeys(always: always, afterFirstUnlock: first, whileUnlocked: open)
         }
@@ -22,14 +22,12 @@ extension KernelVault {
     func keepSystem(
         _ unlocked: borrowing UnlockedKeys, _ keychain: OpenKeychain
     ) throws(Refusal) {
-        let first = firstUnlockName(keychain)
+        let keys = kept.keys(of: keychain)
         try keyring.write(
-            first, sealed(unlocked.afterFirstUnlock, first, keychain, vaultKey),
+            keys.firstUnlock.name, sealed(unlocked.afterFirstUnlock, keys.firstUnlock, vaultKey),
             of: keychain.user)
-        let open = systemName(keychain)
         try keyring.write(
-            open, sealed(unlocked.whileUnlocked, open, keychain, vaultKey), of: keychain.user)
+            keys.machine.name, sealed(unlocked.whileUnlocked, keys.machine, vaultKey),
+            of: keychain.user)
     }
-
-    func systemName(_ keychain: OpenKeychain) -> String { "machine:\(keychain.name)" }
 }

@@ -5,7 +5,8 @@ internal import LocalSocket
 internal import Secrets
 
 /// The daemon's vault: class keys in the kernel's keyring, sealed so that an unlock ends with the
-/// login that made it. Between requests this process holds none of them.
+/// login that made it. Between requests this process holds none of them but those that the device
+/// key opens.
 final class KernelVault: KeyVault {
     let keyring: DaemonKeyring
     let sessions: SessionRegistry
@@ -20,6 +21,7 @@ final class KernelVault: KeyVault {
     let usesKernelKeyring = true
     let vaultKeyPlace: ServiceStatus.VaultKeyPlace?
     let locks = LockCounts()
+    let kept = KeptKeysOfAll()
 
     init(
         keyring: DaemonKeyring, sessions: SessionRegistry, vaultKey: consuming VaultKey.Loaded,
@@ -41,10 +43,10 @@ final class KernelVault: KeyVault {
 
     func keys(of keychain: OpenKeychain) throws(Refusal) -> ClassKeys {
         if keychain.isSystem { return try systemKeys(keychain) }
+        let keys = kept.keys(of: keychain)
         return ClassKeys(
             always: try alwaysKeys(keychain),
-            afterFirstUnlock: bundle(
-                .afterFirstUnlock, firstUnlockName(keychain), keychain, vaultKey),
+            afterFirstUnlock: bundle(.afterFirstUnlock, keys.firstUnlock, keychain, vaultKey),
             whileUnlocked: whileUnlockedKeys(keychain, isUse: true))
     }
 
@@ -73,14 +75,15 @@ final class KernelVault: KeyVault {
         since begun: LockCounts.Moment
     ) throws(Refusal) {
         guard let sealing = sessionKey(session) else { throw .noSession }
-        let first = sealed(unlocked.afterFirstUnlock, firstUnlockName(keychain), keychain, vaultKey)
-        let name = unlockName(session, keychain)
+        let firstUnlock = kept.keys(of: keychain).firstUnlock
+        let first = sealed(unlocked.afterFirstUnlock, firstUnlock, vaultKey)
         // Settings that another program wrote don't keep the user out.
         let settings = try? keychain.file.settings(unlocked.whileUnlocked)
         let terms = UnlockTerms(settings ?? .strictest, begun: .sinceBoot)
-        let unlock = sealed(unlocked.whileUnlocked, name, keychain, sealing, terms)
+        let unlock = sealed(
+            unlocked.whileUnlocked, unlockKey(session, keychain), sealing, terms)
         try locks.keep(keychain.place, since: begun) { () throws(Refusal) in
-            try keyring.write(firstUnlockName(keychain), first, of: keychain.user)
+            try keyring.write(firstUnlock.name, first, of: keychain.user)
             uses.begin(keychain.place, terms.tightened(by: bounds()))
             try write(unlock, session, keychain, terms)
         }
@@ -91,7 +94,7 @@ final class KernelVault: KeyVault {
         _ unlock: borrowing SecretBytes, _ session: LoginSession, _ keychain: OpenKeychain,
         _ terms: UnlockTerms
     ) throws(Refusal) {
-        let name = unlockName(session, keychain)
+        let name = unlockKey(session, keychain).name
         let rest = uses.rest(of: terms.tightened(by: bounds()), keychain.place)
         try sessions.whileKnown(session) { () throws(Refusal) in
             try keyring.write(name, unlock, of: keychain.user, timeoutSeconds: rest?.kernelSeconds)
@@ -102,13 +105,13 @@ final class KernelVault: KeyVault {
     func apply(_ settings: KeychainSettings, to keychain: OpenKeychain) throws(Refusal) {
         let begun = locks.now(keychain.place)
         for session in sessions.live(keychain.user) {
-            let name = unlockName(session, keychain)
-            guard let kept = keyring.read(name, of: keychain.user),
+            let key = unlockKey(session, keychain)
+            guard let kept = keyring.read(key.name, of: keychain.user),
                 let old = UnlockTerms(kept: kept), let sealing = sessionKey(session),
-                let keys = opened(.whileUnlocked, kept, name, keychain, sealing, old)
+                let keys = opened(.whileUnlocked, kept, key, sealing, old)
             else { continue }
             let terms = UnlockTerms(settings, begun: old.begun)
-            let unlock = sealed(keys, name, keychain, sealing, terms)
+            let unlock = sealed(keys, key, sealing, terms)
             try locks.keep(keychain.place, since: begun) { () throws(Refusal) in
                 uses.change(keychain.place, terms.tightened(by: bounds()))
                 do throws(Refusal) { try write(unlock, session, keychain, terms) } catch {
@@ -139,9 +142,11 @@ final class KernelVault: KeyVault {
         // Root's logins have nothing to do with the machine's.
         if !keychain.isSystem { try lock(keychain) }
         try locks.forget(keychain.place) { () throws(Refusal) in
-            for name in [firstUnlockName(keychain), deviceName(keychain), systemName(keychain)] {
-                keyring.remove(name, of: keychain.user)
+            let keys = kept.keys(of: keychain)
+            for key in [keys.firstUnlock, keys.machine] {
+                keyring.remove(key.name, of: keychain.user)
             }
+            kept.forget(keychain.place)
         }
     }
 
@@ -151,7 +156,8 @@ final class KernelVault: KeyVault {
         // Before the keyring is read: a lock in between makes the unlocks end.
         let moment = locks.now(keychain.place)
         if keychain.isSystem { return Unlocks(source: .device, moment: moment) }
-        let open = sessions.live(keychain.user).filter { isOpen(keychain, in: $0) }
+        // Whether they live is looked at where it counts: by `keys` and by `lasts`.
+        let open = sessions.recorded(keychain.user).filter { isOpen(keychain, in: $0) }
         return Unlocks(source: .logins(Set(open.map(\.id))), moment: moment)
     }
 
@@ -164,7 +170,8 @@ final class KernelVault: KeyVault {
         guard case .logins(let logins) = unlocks.source else { return true }
         switch availability {
         case .always: return true
-        case .afterFirstUnlock: return keyring.holds(firstUnlockName(keychain), of: keychain.user)
+        case .afterFirstUnlock:
+            return keyring.holds(kept.keys(of: keychain).firstUnlock.name, of: keychain.user)
         case .whileUnlocked:
             return now == unlocks.moment
                 && sessions.live(keychain.user).contains {
@@ -175,7 +182,8 @@ final class KernelVault: KeyVault {
 
     /// Whether the login's unlock of the keychain is there, and its time not over.
     private func isOpen(_ keychain: OpenKeychain, in session: LoginSession) -> Bool {
-        guard let kept = keyring.read(unlockName(session, keychain), of: keychain.user),
+        let key = unlockKey(session, keychain)
+        guard let kept = keyring.read(key.name, of: keychain.user),
             let terms = UnlockTerms(kept: kept)
         else { return false }
         return uses.rest(of: terms.tightened(by: bounds()), keychain.place) != .zero
@@ -200,11 +208,11 @@ final class KernelVault: KeyVault {
         _ keys: borrowing PasswordKeys, of keychain: OpenKeychain, in session: LoginSession
     ) throws(Refusal) {
         guard let sealing = sessionKey(session) else { throw .noSession }
-        let name = renewalName(session, keychain)
-        let sealed = sealing.seal(keys.copy(), context: context(name, keychain, nil))
+        let key = renewalKey(session, keychain)
+        let sealed = sealing.seal(keys.copy(), context: key.context(nil))
         try sessions.whileKnown(session) { () throws(Refusal) in
             try keyring.write(
-                name, SecretBytes(copying: sealed), of: keychain.user,
+                key.name, SecretBytes(copying: sealed), of: keychain.user,
                 timeoutSeconds: Self.renewalSeconds)
         }
     }
@@ -212,12 +220,10 @@ final class KernelVault: KeyVault {
     /// That of the latest login.
     func renewal(of keychain: OpenKeychain) -> PasswordKeys? {
         for session in sessions.live(keychain.user).reversed() {
-            let name = renewalName(session, keychain)
+            let key = renewalKey(session, keychain)
             guard let sealing = sessionKey(session),
-                let sealed = keyring.read(name, of: keychain.user),
-                let copy = sealed.withBytes({
-                    try? sealing.open($0, context: context(name, keychain, nil))
-                })
+                let sealed = keyring.read(key.name, of: keychain.user),
+                let copy = sealed.withBytes({ try? sealing.open($0, context: key.context(nil)) })
             else { continue }
             return try? PasswordKeys(copy: copy)
         }
@@ -235,19 +241,20 @@ final class KernelVault: KeyVault {
     /// user need not be told any more.
     func endRenewal(of keychain: OpenKeychain) {
         for session in sessions.live(keychain.user) {
-            keyring.remove(renewalName(session, keychain), of: keychain.user)
+            keyring.remove(renewalKey(session, keychain).name, of: keychain.user)
         }
         if keychain.name == .login { OutOfStep(keyring: keyring).end(keychain.user) }
     }
 
-    private func renewalName(_ session: LoginSession, _ keychain: OpenKeychain) -> String {
-        "renewal:\(session.id.rawValue):\(keychain.name)"
+    private func renewalKey(_ session: LoginSession, _ keychain: OpenKeychain) -> KeptKey {
+        KeptKey("renewal:\(session.id.rawValue):\(keychain.name)", keychain)
     }
 
     func lockState(of keychain: OpenKeychain) -> KeychainStatus.LockState {
         if keychain.isSystem { return (try? systemKeys(keychain)) != nil ? .unlocked : .locked }
         if whileUnlockedKeys(keychain, isUse: false) != nil { return .unlocked }
-        let first = bundle(.afterFirstUnlock, firstUnlockName(keychain), keychain, vaultKey)
+        let firstUnlock = kept.keys(of: keychain).firstUnlock
+        let first = bundle(.afterFirstUnlock, firstUnlock, keychain, vaultKey)
         return first != nil ? .lockedAfterFirstUnlock : .locked
     }
 
@@ -265,14 +272,14 @@ final class KernelVault: KeyVault {
     // MARK: Sealed bundles
 
     func alwaysKeys(_ keychain: OpenKeychain) throws(Refusal) -> KeyBundle {
-        let name = deviceName(keychain)
-        if let kept = bundle(.always, name, keychain, vaultKey) { return kept }
+        // Taken before the file is read: what is forgotten meanwhile is not kept again.
+        let kept = kept.keys(of: keychain)
+        if let keys = kept.always() { return keys }
         let keys: KeyBundle
         do { keys = try keychain.file.alwaysKeys(deviceKey: deviceKey) } catch {
             throw Refusal(error)
         }
-        try keyring.write(
-            name, sealed(keys, name, keychain, vaultKey), of: keychain.user)
+        kept.keep(always: keys)
         return keys
     }
 
@@ -280,17 +287,17 @@ final class KernelVault: KeyVault {
     private func whileUnlockedKeys(_ keychain: OpenKeychain, isUse: Bool) -> KeyBundle? {
         let live = sessions.live(keychain.user)
         for session in live {
-            let name = unlockName(session, keychain)
-            guard let sealed = keyring.read(name, of: keychain.user),
+            let key = unlockKey(session, keychain)
+            guard let sealed = keyring.read(key.name, of: keychain.user),
                 let terms = UnlockTerms(kept: sealed)
             else { continue }
             let lasting = terms.tightened(by: bounds())
             guard uses.rest(of: lasting, keychain.place) != .zero else {
-                keyring.remove(name, of: keychain.user)
+                keyring.remove(key.name, of: keychain.user)
                 continue
             }
             guard let sealing = sessionKey(session),
-                let keys = opened(.whileUnlocked, sealed, name, keychain, sealing, terms)
+                let keys = opened(.whileUnlocked, sealed, key, sealing, terms)
             else { continue }
             if isUse, lasting.settings.lockAfterIdle != nil {
                 renew(keychain, lasting, in: live)
@@ -306,18 +313,13 @@ final class KernelVault: KeyVault {
         guard let rest = uses.rest(of: terms, keychain.place), rest != .zero else { return }
         for session in live {
             keyring.setTimeout(
-                unlockName(session, keychain), of: keychain.user, seconds: rest.kernelSeconds)
+                unlockKey(session, keychain).name, of: keychain.user,
+                seconds: rest.kernelSeconds)
         }
     }
 
-    private func deviceName(_ keychain: OpenKeychain) -> String { "device:\(keychain.name)" }
-
-    func firstUnlockName(_ keychain: OpenKeychain) -> String {
-        "first-unlock:\(keychain.name)"
-    }
-
-    private func unlockName(_ session: LoginSession, _ keychain: OpenKeychain) -> String {
-        "unlock:\(session.id.rawValue):\(keychain.name)"
+    private func unlockKey(_ session: LoginSession, _ keychain: OpenKeychain) -> KeptKey {
+        kept.keys(of: keychain).unlock(session, keychain)
     }
 
     /// Half of it goes with the session's ticket, half with the boot.
@@ -328,21 +330,21 @@ final class KernelVault: KeyVault {
     }
 
     func bundle(
-        _ kind: KeyBundle.Kind, _ name: String, _ keychain: OpenKeychain,
+        _ kind: KeyBundle.Kind, _ key: KeptKey, _ keychain: OpenKeychain,
         _ sealing: borrowing SealingKey
     ) -> KeyBundle? {
-        guard let sealed = keyring.read(name, of: keychain.user) else { return nil }
-        return opened(kind, sealed, name, keychain, sealing, nil)
+        guard let sealed = keyring.read(key.name, of: keychain.user) else { return nil }
+        return opened(kind, sealed, key, sealing, nil)
     }
 
     private func opened(
-        _ kind: KeyBundle.Kind, _ sealed: borrowing SecretBytes, _ name: String,
-        _ keychain: OpenKeychain, _ sealing: borrowing SealingKey, _ terms: UnlockTerms?
+        _ kind: KeyBundle.Kind, _ sealed: borrowing SecretBytes, _ key: KeptKey,
+        _ sealing: borrowing SealingKey, _ terms: UnlockTerms?
     ) -> KeyBundle? {
         let start = terms == nil ? 0 : UnlockTerms.byteCount
         let plain = sealed.withBytes { bytes in
             try? sealing.open(
-                bytes.extracting(start..<bytes.byteCount), context: context(name, keychain, terms))
+                bytes.extracting(start..<bytes.byteCount), context: key.context(terms))
         }
         guard let plain else { return nil }
         return try? KeyBundle(kind, plain)
@@ -350,16 +352,10 @@ final class KernelVault: KeyVault {
 
     /// The terms lie before what is sealed, readable, and can't be changed.
     func sealed(
-        _ keys: borrowing KeyBundle, _ name: String, _ keychain: OpenKeychain,
-        _ sealing: borrowing SealingKey, _ terms: UnlockTerms? = nil
+        _ keys: borrowing KeyBundle, _ key: KeptKey, _ sealing: borrowing SealingKey,
+        _ terms: UnlockTerms? = nil
     ) -> SecretBytes {
-        let box = sealing.seal(keys.bytes, context: context(name, keychain, terms))
+        let box = sealing.seal(keys.bytes, context: key.context(terms))
         return SecretBytes(copying: (terms?.bytes ?? []) + box)
-    }
-
-    private func context(
-        _ name: String, _ keychain: OpenKeychain, _ terms: UnlockTerms?
-    ) -> [UInt8] {
-        keychain.file.identifier + (terms?.bytes ?? []) + Array("\(keychain.user):\(name)".utf8)
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Synchronization
+internal import Secrets
 
 /// When open keychains were last used: what "idle" is counted from.
 ///
@@ -10,7 +10,7 @@ final class UnlockUses: Sendable {
         var terms: UnlockTerms
     }
 
-    private let uses = Mutex<[KeychainPlace: Use]>([:])
+    private let uses = ShortLock<[KeychainPlace: Use]>([:])
 
     func begin(_ keychain: KeychainPlace, _ terms: UnlockTerms) {
         uses.withLock { $0[keychain] = Use(last: terms.begun, terms: terms) }

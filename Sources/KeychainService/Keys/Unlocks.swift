@@ -6,7 +6,7 @@ struct Unlocks: Sendable {
     enum Source: Sendable, Equatable {
         /// The keychain opens by itself.
         case device
-        /// The unlocks of these logins. None: the keychain was locked.
+        /// The unlocks of these logins, alive or not. None: the keychain was locked.
         case logins(Set<SessionID>)
         /// The unlock that the user's programs share in embedded mode.
         case user
@@ -36,8 +36,10 @@ struct UnlockWatch: Sendable {
         unlocks = vault.unlocks(of: keychain)
     }
 
-    /// Whether there was an unlock that can end.
-    var wasOpen: Bool { unlocks.isOpen }
+    /// Whether there is an unlock that can end.
+    var isOpen: Bool {
+        unlocks.isOpen && vault.lasts(unlocks, of: keychain, for: .whileUnlocked)
+    }
 
     /// Throws `.locked` where keys of that availability are not there any more for the same unlocks.
     func check(_ availability: Accessibility.Availability) throws(Refusal) {

@@ -2,6 +2,7 @@
 internal import Foundation
 package import KeychainModel
 internal import LocalSocket
+internal import Secrets
 internal import Synchronization
 
 /// What the administrator wants of every keychain at least: a file of root's, one setting a line,
@@ -21,14 +22,14 @@ package final class LockingBounds: Sendable {
     private static let longest = 64 * 1024
 
     private let path: String
-    private let bounds: Mutex<KeychainSettings>
+    private let bounds: ShortLock<KeychainSettings>
     private let seen: Mutex<[String]>
 
     /// Throws where the file can't be understood: what its author wanted is unknown then.
     package init(_ path: String) throws(Mistake) {
         self.path = path
         seen = Mutex(Self.state(path))
-        bounds = Mutex(try Self.read(path))
+        bounds = ShortLock(try Self.read(path))
     }
 
     package var now: KeychainSettings { bounds.withLock { $0 } }

@@ -96,12 +96,11 @@ final class SessionRegistry: Sendable {
     func close(_ id: SessionID, user: UInt32) {
         let known = recording.withLock { _ in
             entries.withLock { entries in
-                guard entries[id]?.session.user == user else { return false }
-                entries[id] = nil
-                return true
+                entries[id]?.session.user == user ? entries.removeValue(forKey: id) : nil
             }
         }
-        guard known else { return }
+        // Its leader's descriptors are closed after the lock.
+        guard known != nil else { return }
         forget(id, user)
         ended(id, user)
     }
@@ -154,6 +153,11 @@ final class SessionRegistry: Sendable {
             }
         }
         return alive.sorted { ($0.leaderStart, $0.id.rawValue) < ($1.leaderStart, $1.id.rawValue) }
+    }
+
+    /// Whether they live or not.
+    func recorded(_ user: UInt32) -> [LoginSession] {
+        entries.withLock { $0.values.map(\.session).filter { $0.user == user } }
     }
 
     func session(_ id: SessionID, of user: UInt32) -> LoginSession? {
@@ -221,10 +225,8 @@ final class SessionRegistry: Sendable {
 
     /// Whether the ticket is the one our module made, in a session that has not ended.
     static func isTicket(_ serial: Int32) -> Bool {
-        guard let key = try? KernelKeyring.describe(KeySerial(rawValue: serial)) else {
-            return false
-        }
-        return key.type == "user" && key.user == 0 && key.description == ticketDescription
+        KernelKeyring.isUserKey(
+            KeySerial(rawValue: serial), of: 0, described: ticketDescription)
     }
 
     private func isAlive(_ entry: Entry) -> Bool {

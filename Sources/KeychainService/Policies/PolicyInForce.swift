@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import AccessControl
-internal import Synchronization
+internal import Secrets
 
 /// The policy that requests are judged by. A reload swaps it; who has begun with one ends with it.
 package final class PolicyInForce: Sendable {
@@ -29,15 +29,25 @@ package final class PolicyInForce: Sendable {
         var listeners: [@Sendable (Report) -> Void] = []
         var reload: (@Sendable () -> Bool)?
     }
-    private let state: Mutex<State>
+    /// Every request reads it.
+    private let state: ShortLock<State>
 
-    package init(_ pair: Pair = Pair(.empty, reach: .empty)) { state = Mutex(State(pair: pair)) }
+    package init(_ pair: Pair = Pair(.empty, reach: .empty)) {
+        state = ShortLock(State(pair: pair))
+    }
 
     package var now: Pair { state.withLock { $0.pair } }
 
     var report: Report { state.withLock { $0.report } }
 
-    func use(_ pair: Pair) { state.withLock { $0.pair = pair } }
+    func use(_ pair: Pair) {
+        // The old one ends after the lock: that takes its time where it has many rules.
+        let old = state.withLock { state in
+            defer { state.pair = pair }
+            return state.pair
+        }
+        withExtendedLifetime(old) {}
+    }
 
     func tell(_ report: Report) {
         let listeners = state.withLock { state in

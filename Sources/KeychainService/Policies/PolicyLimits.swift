@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import AccessControl
 internal import KeychainModel
-internal import Synchronization
+internal import Secrets
 
 /// How often the policy's `limit` rules let something happen: a bucket for each rule and each of its
 /// keys' values. Kept while the daemon runs, and counted after everything else was decided.
@@ -18,7 +18,7 @@ final class PolicyLimits: Sendable {
         var tokens: Double
         var asOf: ContinuousClock.Instant
     }
-    private let buckets = Mutex<[Key: Bucket]>([:])
+    private let buckets = ShortLock<[Key: Bucket]>([:])
 
     /// Counts the request. What an exhausted limit asks for instead comes back; one that denies is
     /// thrown.

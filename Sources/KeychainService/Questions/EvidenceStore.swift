@@ -4,7 +4,6 @@ internal import Foundation
 internal import KeychainMessages
 internal import KeychainModel
 internal import Secrets
-internal import Synchronization
 
 /// What was proven, by whom and where, for as long as it may serve later requests. Never a
 /// decision.
@@ -23,7 +22,7 @@ final class EvidenceStore: Sendable {
     /// Ends when proofs end.
     let trust: SessionTrust
     private let keyring: DaemonKeyring?
-    private let proofs: Mutex<[UInt32: [Proof]]>
+    private let proofs: ShortLock<[UInt32: [Proof]]>
 
     /// Without a keyring proofs live as long as this process.
     init(keyring: DaemonKeyring?) {
@@ -33,7 +32,7 @@ final class EvidenceStore: Sendable {
         if let keyring {
             for user in keyring.users() { kept[user] = Self.recorded(user, keyring) }
         }
-        proofs = Mutex(kept)
+        proofs = ShortLock(kept)
     }
 
     private static func recorded(_ user: UInt32, _ keyring: DaemonKeyring) -> [Proof] {

@@ -3,7 +3,6 @@ internal import Foundation
 internal import KeychainMessages
 internal import KeychainModel
 internal import Secrets
-internal import Synchronization
 
 /// Programs that their user lets have an item for as long as a login session lives.
 ///
@@ -16,7 +15,7 @@ final class SessionTrust: Sendable {
     private static let prefix = "trust:"
 
     private let keyring: DaemonKeyring?
-    private let allowed: Mutex<[UInt32: [Allowance]]>
+    private let allowed: ShortLock<[UInt32: [Allowance]]>
 
     init(keyring: DaemonKeyring?) {
         self.keyring = keyring
@@ -24,7 +23,7 @@ final class SessionTrust: Sendable {
         if let keyring {
             for user in keyring.users() { kept[user] = Self.recorded(user, keyring) }
         }
-        allowed = Mutex(kept)
+        allowed = ShortLock(kept)
     }
 
     private static func recorded(_ user: UInt32, _ keyring: DaemonKeyring) -> [Allowance] {

@@ -24,7 +24,7 @@ extension KeychainService {
         _ query: ItemQuery, _ places: [KeychainPlace], for asker: any Asker,
         _ emit: (Answer) throws(Refusal) -> Void
     ) throws(Refusal) -> Answer {
-        // Nobody is asked for another program's item before all keychains were looked into.
+        // The user is asked for another program's item after all keychains were looked into.
         if places.count > 1, query.namesOneItem {
             do throws(Refusal) {
                 return try copyMatching(query, places, lettingIn: false, asker, emit)

@@ -44,7 +44,7 @@ struct Reading {
         return allowed.contains(item.reference) || list.names(program)
     }
 
-    /// Where to look: into groups, then among items that let the program in. Whoever names a
+    /// Where to look: into groups, then among items that let the program in. A query that names a
     /// group wants none of the others.
     var searches: [(query: ItemQuery, scope: SearchScope)] {
         var searches = [(query, SearchScope.groups(groups.all))]

@@ -78,8 +78,8 @@ extension KeychainService {
     ) throws(Refusal) -> BackupTransfer {
         let keychain = try folder.keychain(place.name.description, of: place.user)
         let watch = UnlockWatch(keychain, vault)
-        let unlock = watch.wasOpen ? watch : nil
-        // Those who have the file may try passwords on it for as long as they like.
+        let unlock = watch.isOpen ? watch : nil
+        // A holder of the file may try passwords on it for any length of time.
         let evidence = try provePresence(.backUp, place, for: asker)
         let identifier = BackupTransfers.newIdentifier()
         try unlock?.check(.whileUnlocked)
