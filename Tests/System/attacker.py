@@ -4,6 +4,7 @@
 import ctypes
 import os
 import pty
+import select
 import sys
 import time
 
@@ -153,7 +154,7 @@ def strengths_of(*paths):
         added = client.ask(wire.field(10, wire.field(1, item) + wire.field(2, True)), b"x")
         if added != b"":
             return f"refused {added}"
-        client.say(wire.read_item(f"spy{number}"))
+        client.say(wire.read_item(f"spy{number}", parts=2))
         message, _ = client.hear()
         for place in (2, 1, 80, 1):
             message = wire.fields(message)[place]
@@ -161,8 +162,26 @@ def strengths_of(*paths):
     return told
 
 
+def accept_or_type(listener, terminal, answer):
+    """The first connection, while each prompt on the terminal is answered; None where none comes."""
+    while True:
+        ready, _, _ = select.select([listener, terminal], [], [], 20)
+        if listener in ready:
+            return listener.accept()[0]
+        if terminal not in ready:
+            return None
+        try:
+            said = os.read(terminal, 4096)
+        except OSError:
+            return None
+        if said.rstrip().endswith(b":"):
+            os.write(terminal, answer)
+
+
 def asked_of_a_false_daemon(path, program, *words):
     """What a program sends to a listener of its own user's that its environment names."""
+    if os.path.exists(path):
+        os.unlink(path)
     listener = wire.socket.socket(wire.socket.AF_UNIX)
     listener.bind(path)
     listener.listen()
@@ -170,12 +189,13 @@ def asked_of_a_false_daemon(path, program, *words):
     if child == 0:
         os.environ["KEYCHAIN_SOCKET"] = path
         os.execv(program, [program, *words])
-    connection, _ = listener.accept()
+    connection = accept_or_type(listener, terminal, b"my password\n")
+    if connection is None:
+        return "never asked"
     connection.settimeout(8)
     got = b""
     try:
         connection.sendall(b"KCHELLO1" + bytes(16))
-        os.write(terminal, b"my password\n")
         while part := connection.recv(4096):
             got += part
     except (ConnectionResetError, BrokenPipeError):

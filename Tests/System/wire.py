@@ -137,11 +137,12 @@ def add_plain_item(service, account):
     return field(10, field(1, item) + field(2, True))
 
 
-def read_item(service, account=None):
+def read_item(service, account=None, parts=1):
+    """`parts`: 1 the secret, 2 the attributes."""
     query = field(2, 1) + field(3, attribute("svce", service))
     if account is not None:
         query += field(3, attribute("acct", account))
-    return field(11, query + field(11, 1) + field(12, 1))
+    return field(11, query + field(11, 1) + field(12, parts))
 
 
 def read_all(service):
