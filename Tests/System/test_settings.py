@@ -13,7 +13,7 @@ import pytest
 import world
 from conftest import ALICE
 from test_locking import (  # noqa: F401
-    AUTH, GET, LOCKED, logind, reads, server, session, status, wait_until_closed)
+    GET, LOCKED, logind, reads, server, session, status, wait_until_closed)
 
 BOUNDS = pathlib.Path("/etc/keychain/locking.conf")
 SETTINGS = "keychainctl settings "
