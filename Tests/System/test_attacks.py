@@ -443,9 +443,9 @@ def test_one_user_s_records_push_out_no_other_s(victim, daemon):
     speak_as(uid, """
 for number in range(200):
     client = wire.Client()
-    item = wire.field(2, 1) + wire.field(4, 'g' * 400_000)
-    item += wire.field(3, wire.attribute('svce', 's' * 400_000))
-    client.ask(wire.field(10, wire.field(1, item)), b'x')
+    item = wire.field(2, 1) + wire.field(4, 'g' * 40_000)
+    item += wire.field(3, wire.attribute('svce', 's' * 40_000))
+    client.ask(wire.field(10, wire.field(1, item) + wire.field(2, True)), b'x')
 """)
     daemon.stop()
     text = (world.STATE / "audit.jsonl").read_text()

@@ -83,7 +83,7 @@ def test_the_journal_has_each_record_in_fields(journal, login):
     assert refused["KEYCHAIN_OPERATION"] == "add" and refused["PRIORITY"] == "5"
     assert refused["KEYCHAIN_PROGRAM"] == f"exe:{world.CONTROL}"
     assert refused["MESSAGE"] == f"add by user {uid}'s exe:{world.CONTROL}: duplicate"
-    proven, = journal.entries(RECORDS, "KEYCHAIN_EVIDENCE=passcode")
+    proven, = journal.entries(RECORDS, "KEYCHAIN_EVIDENCE=presence")
     assert proven["KEYCHAIN_OUTCOME"] == "allowed" and proven["PRIORITY"] == "6"
     known, = [record for record in audit() if record["evidence"]]
     assert [proven["KEYCHAIN_ITEM"]] == known["items"]

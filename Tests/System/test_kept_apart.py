@@ -132,19 +132,14 @@ def test_on_the_user_s_own_terminal_a_background_program_has_the_user_asked(logi
     assert shell.terminal.match.group(1) == "7" and "s3cret" not in shell.terminal.before
 
 
-def test_a_question_of_another_program_opens_nothing_to_the_tools(login, tmp_path):
-    control = str(tmp_path / "control")
-    shell = login(ALICE, "-M", "-S", control)
+def test_a_question_of_another_program_opens_nothing_to_the_tools(login):
+    shell = login()
     owner_adds(shell)
-    window = login(ALICE, "-S", control, password=False)
-    window.send("keychainctl prompter")
-    window.terminal.expect("waiting")
     start(shell, f"add:bank:{PRESENCE}", "read:bank:A")
     assert heard(shell) == "<done>"
-    answer(window)
+    answer(shell)
     assert heard(shell) == "<s3cret>"
-    window.terminal.sendcontrol("c")
-    window.terminal.expect_exact(window.PROMPT)
+    shell.terminal.expect_exact(shell.PROMPT)
     attempts(by_itself(shell))
     # On its own terminal neither.
     shell.send(f"{TOOL} get {ITEM}")

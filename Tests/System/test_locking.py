@@ -395,7 +395,7 @@ def test_a_rule_can_name_the_locked_screen(session, logind, admin, daemon):
 def test_what_was_proven_before_counts_no_longer_after(event, session, logind, admin):
     admin("""
   - id: locking.fresh
-    require: passcode
+    require: login
     within: 12h
     scope: session
     operations: read-secret
@@ -410,4 +410,4 @@ def test_what_was_proven_before_counts_no_longer_after(event, session, logind, a
         logind.signal("PrepareForSleep", "b", True)
     else:
         session.run("keychainctl lock")
-    world.wait_for(lambda: session.run(get).status == LOCKED, "the proof to be forgotten")
+    world.wait_for(lambda: session.run(get).status != 0, "the proof to be forgotten")

@@ -83,7 +83,7 @@ def test_a_prompter_on_one_terminal_is_asked_for_no_program_elsewhere(login, tmp
 
 
 def test_a_prompter_in_the_background_leaves_its_terminal_to_the_programs(shell):
-    shell.run("keychainctl prompter </dev/null >/dev/null &")
+    shell.run("(keychainctl prompter </dev/null >/dev/null &)")
     world.wait_for(lambda: processes("keychain-prompter"), "the prompter")
     assert shell.run(GET, [ALICE[1]]).status == 0
 

@@ -134,7 +134,7 @@ def test_no_new_keychain_is_made_where_one_is_gone_and_its_copies_are_not(login,
     assert found.status == 8 and "is gone" in found.text, found
     status = again.run("keychainctl status").text
     assert "login.keychain.generation-1" in status and "login.keychain.incoming-new" in status
-    refused = again.run("keychainctl create login", [ALICE[1], ALICE[1]])
+    refused = again.run("keychainctl create login --no-recovery-key", [ALICE[1], ALICE[1]])
     assert refused.status == 8, refused
     assert not path.exists() and secret.read_bytes() == kept
     assert again.run("keychainctl restore --generation 1", [ALICE[1]]).status == 0

@@ -182,7 +182,11 @@ def fields(message):
 
     while place < len(message):
         key = number()
-        value = number()
+        if key & 7 == 1:
+            value = message[place:place + 8]
+            place += 8
+        else:
+            value = number()
         if key & 7 == 2:
             place += value
             value = message[place - value:place]
