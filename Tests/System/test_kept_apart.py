@@ -132,14 +132,16 @@ def test_on_the_user_s_own_terminal_a_background_program_has_the_user_asked(logi
     assert shell.terminal.match.group(1) == "7" and "s3cret" not in shell.terminal.before
 
 
-def test_a_question_of_another_program_opens_nothing_to_the_tools(login):
-    shell = login()
+def test_a_question_of_another_program_opens_nothing_to_the_tools(login, tmp_path):
+    control = str(tmp_path / "control")
+    shell = login(ALICE, "-M", "-S", control)
     owner_adds(shell)
-    start(shell, f"add:bank:{PRESENCE}", "read:bank:A")
-    assert heard(shell) == "<done>"
-    answer(shell)
-    assert heard(shell) == "<s3cret>"
-    shell.terminal.expect_exact(shell.PROMPT)
+    window = login(ALICE, "-S", control, password=False)
+    program = world.Beside(shell, window)
+    start(program, f"add:bank:{PRESENCE}", "read:bank:A")
+    assert heard(program) == "<done>"
+    answer(window)
+    assert heard(program) == "<s3cret>"
     attempts(by_itself(shell))
     # On its own terminal neither.
     shell.send(f"{TOOL} get {ITEM}")

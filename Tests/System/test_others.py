@@ -46,8 +46,11 @@ def end_logins():
 
 
 @contextlib.contextmanager
-def session(way, *names, password=""):
-    world.write_service(f"keychain-test-{way}", {"sudo": STACK, "cron": CRON}[way])
+def session(way, *names, password="", options=""):
+    """`options`: of the module."""
+    stack = {"sudo": STACK, "cron": CRON}[way]
+    world.write_service(
+        f"keychain-test-{way}", stack.replace(str(world.MODULE), f"{world.MODULE} {options}"))
     host = subprocess.Popen([sys.executable, world.TOP / "Tests/System/pam_host.py", way, *names],
                             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     host.stdin.write(password + "\n")

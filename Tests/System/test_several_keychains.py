@@ -130,8 +130,9 @@ def test_a_unit_s_name_does_not_name_what_runs_as_a_person(units, login, daemon)
         assert shop.get(user=user).returncode == NOT_FOUND
         assert shop.get(*IN_SYSTEM, user=user).returncode == NOT_FOUND
     assert shop.get().stdout == "db-s3cret"
-    # Nor does it name what runs as a service's user while somebody is logged in as that.
-    with session("cron", SERVICE):
+    # Nor does it name what runs as a service's user while there is a login of that user, where the
+    # module tells of it.
+    with session("cron", SERVICE, options="min_uid=1"):
         assert shop.get().returncode == NOT_FOUND
     assert shop.get().stdout == "db-s3cret"
 
