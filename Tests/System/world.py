@@ -12,6 +12,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 
 import dbus
@@ -401,8 +402,10 @@ class Beside:
 
     def __init__(self, shell, window, prompter="keychainctl prompter"):
         self.terminal = shell.terminal
-        self.commands = pathlib.Path(f"/run/tmp/commands-{os.getpid()}-{id(self)}")
+        # A name of its own: an object's address is taken again once the object has gone.
+        self.commands = pathlib.Path(tempfile.mkdtemp(dir="/run/tmp")) / "commands"
         os.mkfifo(self.commands)
+        self.commands.parent.chmod(0o755)
         self.commands.chmod(0o666)
         tty = shell.run("tty").text.strip()
         window.send(f"(while read -r line; do eval \"$line\"; done <>{self.commands} >{tty} 2>&1) &"
