@@ -47,7 +47,7 @@ test: test-swift test-module test-commands test-crash test-system test-counters
 
 test-swift: dependencies
 	SWIFT_BACKTRACE=enable=no swift test --explicit-target-dependency-import-check error
-	scripts/guests imports
+	scripts/guests imports names
 
 test-module: dependencies
 	$(MAKE) -C pam-module test

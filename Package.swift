@@ -66,9 +66,10 @@ let package = Package(
     products: [
         .library(name: "Security", targets: ["Security"]),
         .library(name: "LocalAuthentication", targets: ["LocalAuthentication"]),
-        .library(name: "Keychain", targets: ["Keychain"]),
+        .library(name: "KeychainForSwift", targets: ["KeychainForSwift"]),
         // For Benchmarks alone.
-        .library(name: "PolicyEngine", targets: ["AccessControl", "PolicyWorlds"]),
+        .library(
+            name: "PolicyEngine", targets: ["KeychainAccessControl", "KeychainPolicyGenerators"]),
     ],
     dependencies: [
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
@@ -83,8 +84,8 @@ let package = Package(
         // Ground: the nouns, and the C that Swift cannot do without.
         floor("KeychainModel"),
         .systemLibrary(
-            name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
-        .systemLibrary(name: "CKeyutils", providers: [.apt(["libkeyutils-dev"])]),
+            name: "CKeychainSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
+        .systemLibrary(name: "CKeychainKeyutils", providers: [.apt(["libkeyutils-dev"])]),
         .systemLibrary(name: "CPAM", providers: [.apt(["libpam0g-dev"])]),
         .systemLibrary(
             name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
@@ -93,89 +94,106 @@ let package = Package(
         .systemLibrary(
             name: "CKeychainSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CFIDO2", providers: [.apt(["libfido2-dev"])]),
-        .target(name: "CLinux"),
+        .target(name: "CKeychainLinux"),
         .target(name: "CLoginFrame", path: "pam-module/frame"),
 
         // Doors: one for each outside library.
-        floor("Secrets", ["CSodium"], settings: hiding),
-        floor("KernelKeyring", ["CKeyutils", "Secrets"]),
+        floor("KeychainSecrets", ["CKeychainSodium"], settings: hiding),
+        floor("KeychainKernelKeyring", ["CKeychainKeyutils", "KeychainSecrets"]),
         floor("KeychainDatabase", ["CKeychainSQLite"]),
-        floor("PAMSession", ["CPAM", "Secrets"]),
-        floor("LocalSocket", ["CLinux", "Secrets"]),
-        floor("LoginHandoff", ["CLoginFrame", "LocalSocket", "Secrets"]),
+        floor("PAMSession", ["CPAM", "KeychainSecrets"]),
+        floor("KeychainLocalSocket", ["CKeychainLinux", "KeychainSecrets"]),
+        floor("LoginHandoff", ["CLoginFrame", "KeychainLocalSocket", "KeychainSecrets"]),
         floor("LoginManager", ["CSystemd"]),
-        floor("TrustedPlatform", ["CTSS2", "Secrets"]),
-        floor("SecurityKeys", ["CFIDO2", "KeychainModel", "LocalSocket", "Secrets"]),
-        floor("Terminal", ["Secrets"]),
-        floor("PAMSetup", ["LocalSocket"]),
-        floor("Pinentry", ["LocalSocket", "Secrets", "Terminal"]),
+        floor("TrustedPlatform", ["CTSS2", "KeychainSecrets"]),
+        floor(
+            "SecurityKeys", ["CFIDO2", "KeychainModel", "KeychainLocalSocket", "KeychainSecrets"]),
+        floor("Terminal", ["KeychainSecrets"]),
+        floor("PAMSetup", ["KeychainLocalSocket"]),
+        floor("Pinentry", ["KeychainLocalSocket", "KeychainSecrets", "Terminal"]),
 
         // Judging: pure, and blind to secrets.
-        floor("AccessControl", ["KeychainModel"]),
-        floor("PolicyCompiler", ["AccessControl", "LocalSocket", yams]),
+        floor("KeychainAccessControl", ["KeychainModel"]),
+        floor("PolicyCompiler", ["KeychainAccessControl", "KeychainLocalSocket", yams]),
 
         // Keeping.
         // Generated code only, which does not meet the house's settings.
         .target(
             name: "KeychainWire", dependencies: [protobuf], exclude: ["keychain.proto"]),
-        floor("KeychainMessages", ["KeychainModel", "KeychainWire", "Secrets", protobuf]),
+        floor("KeychainMessages", ["KeychainModel", "KeychainWire", "KeychainSecrets", protobuf]),
         floor(
-            "KeychainStore", ["KeychainModel", "AccessControl", "KeychainDatabase", "Secrets"]),
+            "KeychainItemStore",
+            ["KeychainModel", "KeychainAccessControl", "KeychainDatabase", "KeychainSecrets"]),
 
         // The way of a request.
         floor(
-            "KeychainService",
+            "KeychainRequestService",
             [
-                "KeychainModel", "KeychainMessages", "AccessControl", "KeychainStore", "Secrets",
-                "KernelKeyring", "LocalSocket", "LoginHandoff", "LoginManager", "PAMSetup",
+                "KeychainModel", "KeychainMessages", "KeychainAccessControl", "KeychainItemStore",
+                "KeychainSecrets",
+                "KeychainKernelKeyring", "KeychainLocalSocket", "LoginHandoff", "LoginManager",
+                "PAMSetup",
             ]),
-        floor("KeychainClient", ["KeychainModel", "KeychainMessages", "LocalSocket"]),
+        floor(
+            "KeychainDaemonClient", ["KeychainModel", "KeychainMessages", "KeychainLocalSocket"]),
 
         // Daemon or own process: the one place that chooses.
         floor(
             "KeychainEndpoints",
             [
-                "KeychainClient", "KeychainMessages", "KeychainModel", "KeychainService",
-                "LocalSocket",
+                "KeychainDaemonClient", "KeychainMessages", "KeychainModel",
+                "KeychainRequestService",
+                "KeychainLocalSocket",
             ],
             settings: hiding),
 
         // Faces.
         floor(
             "Security",
-            ["KeychainModel", "KeychainMessages", "KeychainEndpoints", "Secrets", certificates]
+            [
+                "KeychainModel", "KeychainMessages", "KeychainEndpoints", "KeychainSecrets",
+                certificates,
+            ]
                 + cryptography),
         floor(
             "LocalAuthentication",
-            ["KeychainModel", "KeychainMessages", "KeychainEndpoints", "Secrets", "Security"]),
+            [
+                "KeychainModel", "KeychainMessages", "KeychainEndpoints", "KeychainSecrets",
+                "Security",
+            ]),
         floor(
-            "Keychain",
+            "KeychainForSwift",
             [
                 "KeychainEndpoints", "KeychainMessages", "KeychainModel", "LocalAuthentication",
-                "Secrets", "Security",
+                "KeychainSecrets", "Security",
             ]),
 
         // Roof: parse arguments, wire, run.
         roof(
             "keychaind",
             [
-                "KeychainService", "LocalSocket", "LoginManager", "PAMSession", "Secrets",
+                "KeychainRequestService", "KeychainLocalSocket", "LoginManager", "PAMSession",
+                "KeychainSecrets",
                 arguments, log,
             ]),
-        roof("keychain-auth", ["LocalSocket", "PAMSession", "Secrets"]),
-        roof("keychain-tpm", ["KeychainModel", "LocalSocket", "Secrets", "TrustedPlatform"]),
+        roof("keychain-auth", ["KeychainLocalSocket", "PAMSession", "KeychainSecrets"]),
+        roof(
+            "keychain-tpm",
+            ["KeychainModel", "KeychainLocalSocket", "KeychainSecrets", "TrustedPlatform"]),
         roof("keychain-fido", ["SecurityKeys"]),
         roof(
             "keychain-prompter",
             [
-                "KeychainMessages", "KeychainModel", "LocalSocket", "Pinentry", "Secrets",
+                "KeychainMessages", "KeychainModel", "KeychainLocalSocket", "Pinentry",
+                "KeychainSecrets",
                 "Terminal",
             ]),
         roof(
             "keychainctl",
             [
-                "KeychainModel", "KeychainMessages", "KeychainEndpoints", "LocalSocket", "Secrets",
-                "Terminal", "AccessControl", "PAMSetup", "PolicyCompiler", arguments,
+                "KeychainModel", "KeychainMessages", "KeychainEndpoints", "KeychainLocalSocket",
+                "KeychainSecrets",
+                "Terminal", "KeychainAccessControl", "PAMSetup", "PolicyCompiler", arguments,
             ]),
 
         // What the item calls are compared with, for the tests in both modes.
@@ -186,11 +204,11 @@ let package = Package(
             name: "keychain-calls", dependencies: ["KeychainWorlds", "Security"],
             path: "Tests/KeychainCalls", swiftSettings: [.swiftLanguageMode(.v6)]),
         tests("KeychainModelTests", ["KeychainModel"]),
-        tests("SecretsTests", ["Secrets"]),
-        tests("TerminalTests", ["Terminal", "Secrets"]),
+        tests("KeychainSecretsTests", ["KeychainSecrets"]),
+        tests("TerminalTests", ["Terminal", "KeychainSecrets"]),
         tests("PAMSetupTests", ["PAMSetup"]),
-        tests("PinentryTests", ["Pinentry", "LocalSocket", "Secrets"]),
-        tests("TrustedPlatformTests", ["TrustedPlatform", "Secrets"]),
+        tests("PinentryTests", ["Pinentry", "KeychainLocalSocket", "KeychainSecrets"]),
+        tests("TrustedPlatformTests", ["TrustedPlatform", "KeychainSecrets"]),
         // A security key without hardware, for the tests and in the private world.
         .target(
             name: "SoftwareSecurityKey",
@@ -199,30 +217,39 @@ let package = Package(
         .executableTarget(
             name: "keychain-fido-soft", dependencies: ["SecurityKeys", "SoftwareSecurityKey"],
             path: "Tests/KeychainFIDOSoft", swiftSettings: [.swiftLanguageMode(.v6)]),
-        guests("SecurityKeysTests", .v6, ["SecurityKeys", "SoftwareSecurityKey", "Secrets"]),
-        tests("LocalSocketTests", ["LocalSocket", "CLinux", "Secrets"]),
-        tests("LoginHandoffTests", ["LoginHandoff", "LocalSocket", "Secrets"]),
+        guests(
+            "SecurityKeysTests", .v6, ["SecurityKeys", "SoftwareSecurityKey", "KeychainSecrets"]),
+        tests(
+            "KeychainLocalSocketTests",
+            ["KeychainLocalSocket", "CKeychainLinux", "KeychainSecrets"]),
+        tests("LoginHandoffTests", ["LoginHandoff", "KeychainLocalSocket", "KeychainSecrets"]),
         // Random policies and requests, for the tests and the benchmarks of the policy engine.
         .target(
-            name: "PolicyWorlds", dependencies: ["AccessControl"], path: "Tests/PolicyWorlds",
+            name: "KeychainPolicyGenerators", dependencies: ["KeychainAccessControl"],
+            path: "Tests/KeychainPolicyGenerators",
             swiftSettings: strict),
-        tests("AccessControlTests", ["AccessControl", "KeychainModel", "PolicyWorlds"]),
-        tests("PolicyAnalysisTests", ["PolicyCompiler", "AccessControl", "PolicyWorlds"]),
-        tests("PolicyCompilerTests", ["PolicyCompiler", "AccessControl"]),
-        tests("KeychainMessagesTests", ["KeychainMessages", "KeychainModel", "Secrets"]),
         tests(
-            "KeychainServiceTests",
+            "KeychainAccessControlTests",
+            ["KeychainAccessControl", "KeychainModel", "KeychainPolicyGenerators"]),
+        tests(
+            "PolicyAnalysisTests",
+            ["PolicyCompiler", "KeychainAccessControl", "KeychainPolicyGenerators"]),
+        tests("PolicyCompilerTests", ["PolicyCompiler", "KeychainAccessControl"]),
+        tests("KeychainMessagesTests", ["KeychainMessages", "KeychainModel", "KeychainSecrets"]),
+        tests(
+            "KeychainRequestServiceTests",
             [
-                "KeychainService", "KeychainMessages", "KeychainModel", "KeychainStore",
-                "AccessControl", "KernelKeyring", "LocalSocket", "PolicyCompiler", "Secrets",
+                "KeychainRequestService", "KeychainMessages", "KeychainModel", "KeychainItemStore",
+                "KeychainAccessControl", "KeychainKernelKeyring", "KeychainLocalSocket",
+                "PolicyCompiler", "KeychainSecrets",
             ]),
         tests("KeychainDatabaseTests", ["KeychainDatabase"]),
         tests(
-            "KeychainStoreTests",
+            "KeychainItemStoreTests",
             [
-                "KeychainStore", "KeychainDatabase", "KeychainModel", "AccessControl",
-                "PolicyWorlds",
-                "Secrets", grdb,
+                "KeychainItemStore", "KeychainDatabase", "KeychainModel", "KeychainAccessControl",
+                "KeychainPolicyGenerators",
+                "KeychainSecrets", grdb,
             ]),
         guests(
             "SecurityTests", .v6,
@@ -231,9 +258,10 @@ let package = Package(
             "LocalAuthenticationTests", .v6,
             ["LocalAuthentication", "Security", "KeychainMessages", "KeychainModel"]),
         guests(
-            "KeychainTests", .v6,
+            "KeychainForSwiftTests", .v6,
             [
-                "Keychain", "KeychainModel", "KeychainWorlds", "LocalAuthentication", "Security",
+                "KeychainForSwift", "KeychainModel", "KeychainWorlds", "LocalAuthentication",
+                "Security",
             ]),
         guests("ExampleTests", .v6, ["Security"]),
         guests("AppleSamplesTests", .v6, ["Security"]),

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Foundation
-@_implementationOnly import KeychainClient
+@_implementationOnly import KeychainDaemonClient
 package import KeychainMessages
 package import KeychainModel
-@_implementationOnly import KeychainService
-@_implementationOnly import LocalSocket
+@_implementationOnly import KeychainRequestService
+@_implementationOnly import KeychainLocalSocket
 internal import Synchronization
 
 /// Which keychain this process talks to: the daemon, or its own files. Never a silent downgrade:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import Secrets
+package import KeychainSecrets
 internal import Synchronization
 
 /// What a request says of the context it comes in (`LAContext`): proofs that the user gave in it

@@ -2,7 +2,7 @@
 internal import FoundationEssentials
 internal import KeychainModel
 internal import KeychainWire
-package import Secrets
+package import KeychainSecrets
 internal import SwiftProtobuf
 
 /// What a program or a prompter says to the daemon.

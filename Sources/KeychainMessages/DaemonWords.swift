@@ -2,7 +2,7 @@
 internal import FoundationEssentials
 package import KeychainModel
 internal import KeychainWire
-package import Secrets
+package import KeychainSecrets
 internal import SwiftProtobuf
 
 /// What the daemon says to a program or a prompter.

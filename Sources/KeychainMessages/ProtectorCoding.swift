@@ -2,7 +2,7 @@
 internal import FoundationEssentials
 internal import KeychainModel
 internal import KeychainWire
-internal import Secrets
+internal import KeychainSecrets
 
 extension ProtectorRequest {
     func encode(into wire: inout WireClientMessage.Protectors, _ parcel: inout SecretParcel) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import Secrets
+package import KeychainSecrets
 
 /// What is asked about the things that open a keychain.
 package struct ProtectorRequest: Sendable {

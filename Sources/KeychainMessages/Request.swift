@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import KeychainModel
-package import Secrets
+package import KeychainSecrets
 
 /// Everything a program can ask of the keychain.
 package enum Request: Sendable {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import KeychainModel
-internal import Secrets
+internal import KeychainSecrets
 
 /// What is asked about a keychain's file as a whole, so that nothing in it is ever lost.
 package enum Safekeeping: Sendable, Equatable {

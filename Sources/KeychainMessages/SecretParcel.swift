@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Secrets
+internal import KeychainSecrets
 
 /// The secrets of one message, one behind the other, as the frame carries them.
 struct SecretParcel {

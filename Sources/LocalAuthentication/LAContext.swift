@@ -4,7 +4,7 @@ public import Foundation
 internal import KeychainEndpoints
 package import KeychainMessages
 internal import KeychainModel
-internal import Secrets
+internal import KeychainSecrets
 // Its names come with this module, as by the headers of Apple's.
 @_exported public import Security
 internal import Synchronization

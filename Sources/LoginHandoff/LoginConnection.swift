@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
-package import LocalSocket
-internal import Secrets
+package import KeychainLocalSocket
+internal import KeychainSecrets
 
 /// The daemon's end of a conversation with PAM's module: one request, one reply.
 ///

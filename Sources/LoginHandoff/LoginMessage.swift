@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CLoginFrame
-package import Secrets
+package import KeychainSecrets
 
 /// The frames that `pam-module/frame` defines, as Swift values.
 package enum LoginMessage {

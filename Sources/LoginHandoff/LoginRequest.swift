@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import Secrets
+package import KeychainSecrets
 
 /// What PAM's module asks of the daemon. Nothing in it is proved but what the connection's peer
 /// proves: a login socket's peer is root, an offer socket's peer is any user.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CPAM
 internal import Glibc
-package import Secrets
+package import KeychainSecrets
 
 /// Something a PAM module says to the user.
 package enum PAMPrompt: Sendable, Equatable {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
-internal import LocalSocket
-internal import Secrets
+internal import KeychainLocalSocket
+internal import KeychainSecrets
 
 /// Assuan, the line protocol of pinentries: a command out, and its reply in.
 ///

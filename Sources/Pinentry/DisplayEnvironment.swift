@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
-internal import LocalSocket
+internal import KeychainLocalSocket
 
 /// Where a dialog can be shown: all that a pinentry gets to know of its surroundings.
 ///

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import LocalSocket
-package import Secrets
+internal import KeychainLocalSocket
+package import KeychainSecrets
 
 /// One dialog: a pinentry of its own, which ends with this value.
 ///

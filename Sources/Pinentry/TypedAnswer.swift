@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Secrets
+internal import KeychainSecrets
 
 /// What was typed, as it arrives in Assuan's data lines: decoded from locked memory into locked
 /// memory.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CFIDO2
-package import Secrets
+package import KeychainSecrets
 
 /// A FIDO2 security key: keeps a secret (`hmac-secret`) that it tells for a touch, and for its PIN
 /// where that was wanted when the secret was made.

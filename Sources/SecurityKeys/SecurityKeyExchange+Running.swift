@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainModel
-internal import LocalSocket
-internal import Secrets
+internal import KeychainLocalSocket
+internal import KeychainSecrets
 
 extension SecurityKeyExchange {
     /// A backstop: the process that started this ends it sooner.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import Secrets
+package import KeychainSecrets
 
 /// What is asked of the keys that are plugged in, and their answer, as bytes.
 package enum SecurityKeyExchange {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
-internal import Secrets
+internal import KeychainSecrets
 
 /// Reads one line key by key, straight into locked memory.
 struct LineReading {

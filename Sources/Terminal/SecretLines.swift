@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import Secrets
+package import KeychainSecrets
 
 extension SecretBytes {
     /// The secret's lines, without their ends. An end behind the last line begins no other.

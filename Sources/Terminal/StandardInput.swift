@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
-package import Secrets
+package import KeychainSecrets
 
 /// Secrets that another program pipes in.
 package enum StandardInput {

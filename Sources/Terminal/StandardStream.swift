@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
-package import Secrets
+package import KeychainSecrets
 
 /// Standard output and standard error.
 package enum StandardStream: Int32, Sendable {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
-package import Secrets
+package import KeychainSecrets
 internal import Synchronization
 
 /// The terminal that this process belongs to, whatever its standard input and output are.

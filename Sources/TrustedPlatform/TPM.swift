@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CTSS2
-package import Secrets
+package import KeychainSecrets
 
 /// A TPM 2.0: seals a key so that this one alone opens it, and, if wanted, only while registers of
 /// the platform are as they are now.

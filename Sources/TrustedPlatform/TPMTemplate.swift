@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CTSS2
-internal import Secrets
+internal import KeychainSecrets
 
 /// The library's structures, from bytes as the TPM 2.0 specification (part 2) lays them out.
 enum TPMTemplate {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
-internal import LocalSocket
+internal import KeychainLocalSocket
 internal import PAMSession
-internal import Secrets
+internal import KeychainSecrets
 
 /// Hands PAM's questions to the channel and waits for the answers.
 final class ChannelConversation: PAMConversation {

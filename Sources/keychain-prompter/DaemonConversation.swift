@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainMessages
-internal import LocalSocket
-internal import Secrets
+internal import KeychainLocalSocket
+internal import KeychainSecrets
 
 /// Carries the daemon's words to the screen and what is typed back.
 struct DaemonConversation {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainMessages
-internal import LocalSocket
-internal import Secrets
+internal import KeychainLocalSocket
+internal import KeychainSecrets
 
 /// The connection to the daemon, which must be root's: no other process may ask for a password
 /// here.

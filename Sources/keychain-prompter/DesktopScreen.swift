@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainMessages
 internal import Pinentry
-internal import Secrets
+internal import KeychainSecrets
 internal import Terminal
 
 /// How a conversation looks in windows: one dialog for each thing that the user has to see or to

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainMessages
-internal import Secrets
+internal import KeychainSecrets
 
 enum ScreenFailure: Error {
     /// The asker no longer waits for the answer.

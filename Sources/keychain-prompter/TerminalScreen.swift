@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainMessages
-internal import Secrets
+internal import KeychainSecrets
 internal import Terminal
 
 /// How a conversation looks on the terminal.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainModel
-internal import LocalSocket
-internal import Secrets
+internal import KeychainLocalSocket
+internal import KeychainSecrets
 internal import TrustedPlatform
 
 /// `keychain-tpm seal [REGISTER…]`, `keychain-tpm open`: one exchange with the machine's TPM, the

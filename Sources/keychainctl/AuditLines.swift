@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Foundation
-internal import LocalSocket
+internal import KeychainLocalSocket
 
 /// The lines of one file, as far as it has been written.
 struct AuditLines {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Foundation
-internal import LocalSocket
+internal import KeychainLocalSocket
 
 /// The audit records of a state folder, oldest first: what was kept of files that were moved aside,
 /// then the file that is written to, then the one that is begun after it.

@@ -2,7 +2,7 @@
 internal import ArgumentParser
 internal import KeychainMessages
 internal import KeychainModel
-internal import LocalSocket
+internal import KeychainLocalSocket
 internal import Terminal
 
 struct BackupCommand: ParsableCommand {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainMessages
-internal import LocalSocket
+internal import KeychainLocalSocket
 
 /// A backup as its user keeps it: 64 bytes that say what follows, then the copy of the keychain's
 /// file, as sealed as that one.

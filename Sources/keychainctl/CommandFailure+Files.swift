@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import LocalSocket
+internal import KeychainLocalSocket
 internal import Terminal
 
 extension CommandFailure {

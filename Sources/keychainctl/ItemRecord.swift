@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import FoundationEssentials
 internal import KeychainModel
-internal import Secrets
+internal import KeychainSecrets
 
 /// An item as `--json` shows it. The names of its keys are fixed: scripts depend on them.
 struct ItemRecord: Encodable {

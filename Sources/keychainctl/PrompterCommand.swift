@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import ArgumentParser
 internal import KeychainEndpoints
-internal import LocalSocket
+internal import KeychainLocalSocket
 internal import Terminal
 
 struct PrompterCommand: ParsableCommand {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainMessages
-internal import Secrets
+internal import KeychainSecrets
 internal import Terminal
 
 /// Reads passwords and secrets, which the screen must not show.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Foundation
-internal import LocalSocket
-internal import Secrets
+internal import KeychainLocalSocket
+internal import KeychainSecrets
 
 /// What systemd gave the service (`LoadCredentialEncrypted=keychain.NAME:…`), read once at the start.
 enum Credentials {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import ArgumentParser
 internal import Foundation
-internal import KeychainService
-internal import LocalSocket
+internal import KeychainRequestService
+internal import KeychainLocalSocket
 internal import LoginManager
 internal import Logging
 internal import PAMSession

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import LocalSocket
+internal import KeychainLocalSocket
 
 /// The three sockets, from systemd where it made them, else our own.
 struct Sockets {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import KeychainModel
-import Secrets
+import KeychainSecrets
 import Testing
 
 @testable import KeychainMessages

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
-import LocalSocket
-import Secrets
+import KeychainLocalSocket
+import KeychainSecrets
 import Testing
 
 @testable import LoginHandoff

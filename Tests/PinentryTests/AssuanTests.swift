@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import LocalSocket
-import Secrets
+import KeychainLocalSocket
+import KeychainSecrets
 import Testing
 
 @testable import Pinentry

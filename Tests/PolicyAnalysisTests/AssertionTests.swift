@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import AccessControl
+import KeychainAccessControl
 import PolicyCompiler
-import PolicyWorlds
+import KeychainPolicyGenerators
 import Testing
 
 @Suite struct `An assertion` {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import AccessControl
-import PolicyWorlds
+import KeychainAccessControl
+import KeychainPolicyGenerators
 import Testing
 
 @testable import PolicyCompiler

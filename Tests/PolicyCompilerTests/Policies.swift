@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import AccessControl
+import KeychainAccessControl
 import PolicyCompiler
 
 /// A day on which the tests take place: 2026-11-21, a Saturday.

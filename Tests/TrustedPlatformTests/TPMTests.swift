@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Secrets
+import KeychainSecrets
 import Testing
 
 @testable import TrustedPlatform

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import AccessControl
+import KeychainAccessControl
 import CAllocationCount
 
 /// What decisions under a mix of rules cost.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // policy-bench times [SIZE…] | compare DECISIONS [SEED] | decide KIND SIZE COUNT
-import AccessControl
+import KeychainAccessControl
 import Foundation
-import PolicyWorlds
+import KeychainPolicyGenerators
 
 func times(_ sizes: [Int]) throws {
     for kind in RuleMix.Kind.allCases {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import AccessControl
+internal import KeychainAccessControl
 
 /// Cuts cells of requests into such as one or two sets decide alike: takes a request, grows the cell
 /// around it in which the statements that decide it still do, takes that cell away, and goes on with

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import AccessControl
+internal import KeychainAccessControl
 
 /// The facets of one or two sets near some areas.
 struct FacetMaker {

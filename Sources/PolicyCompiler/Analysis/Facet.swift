@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import AccessControl
+internal import KeychainAccessControl
 
 /// Which of the things that a request must pass: itself, or the export that reading a key is too.
 enum CaseNumber: Int, CaseIterable {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import AccessControl
+internal import KeychainAccessControl
 
 /// The requests for which a box's truth is at least this: `.yes`, or `.unknown` where what could not
 /// be established counts too.

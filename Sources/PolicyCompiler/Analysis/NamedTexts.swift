@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import AccessControl
+internal import KeychainAccessControl
 
 /// Finds the boxes that may meet another by the texts that both name: of thousands that name a
 /// service each, those of one service.

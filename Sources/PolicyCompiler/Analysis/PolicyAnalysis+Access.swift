@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import AccessControl
+package import KeychainAccessControl
 
 /// Which programs may do something, or what a program may do, and after which proof.
 package struct PolicyAccess: Sendable, Hashable {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import AccessControl
+package import KeychainAccessControl
 
 /// What another set decides differently, with a request that shows it.
 package struct PolicyChange: Sendable, Hashable {

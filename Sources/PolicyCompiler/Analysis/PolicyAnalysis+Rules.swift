@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import AccessControl
+package import KeychainAccessControl
 
 /// A rule that decides nothing, or nothing that others don't.
 package struct RuleFinding: Sendable, Hashable {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import AccessControl
+package import KeychainAccessControl
 
 /// Answers questions about all requests that a set can meet, exactly, or says that they were not
 /// decided within a budget.

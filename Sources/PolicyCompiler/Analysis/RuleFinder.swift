@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import AccessControl
+internal import KeychainAccessControl
 
 /// Finds the rules that match a request, by the compiled engine: all of them forbid in it.
 struct RuleFinder {

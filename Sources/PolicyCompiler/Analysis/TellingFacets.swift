@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import AccessControl
+internal import KeychainAccessControl
 
 /// Of the facets of two sets those that tell of differences: what only one has, and what may take
 /// such a difference back.

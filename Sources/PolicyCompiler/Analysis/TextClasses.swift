@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import AccessControl
+internal import KeychainAccessControl
 
 /// The texts that a set of patterns tells apart: for each combination of patterns that some text
 /// matches, one such text. Found by walking all patterns at once, one character at a time, over the

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import AccessControl
+internal import KeychainAccessControl
 
 // What never occurs together, however a program is made: so that what is shown is a request that
 // could be. Only what the keychain service itself ensures is taken for granted; a login may well be

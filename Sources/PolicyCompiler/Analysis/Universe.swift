@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import AccessControl
+internal import KeychainAccessControl
 
 /// What a request can be, cut as finely as some boxes tell apart and no finer. Each fact is known,
 /// absent or unknown. What facts never occur together is told by `possible`.

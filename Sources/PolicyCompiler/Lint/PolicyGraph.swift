@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import AccessControl
+package import KeychainAccessControl
 
 /// The rules of a set as a picture: from who asks, through the rule, to what it is about.
 package struct PolicyGraph: Sendable {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import AccessControl
+internal import KeychainAccessControl
 
 extension PolicyCondition {
     /// Whether the kernel or the system attests it and a program of the same user can't forge it.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import AccessControl
+internal import KeychainAccessControl
 
 /// What the places of the mistakes of a rule that are absences have in common.
 struct RuleHead {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import AccessControl
+internal import KeychainAccessControl
 
 extension FileReader {
     static let days = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import AccessControl
+internal import KeychainAccessControl
 
 /// Reads one file's values into the model and notes every mistake on the way. What is mistaken
 /// yields nil; the rest is read on, so that one run tells all.

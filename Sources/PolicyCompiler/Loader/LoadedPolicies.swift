@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import AccessControl
+package import KeychainAccessControl
 
 /// Policies of one or more folders, read and put together. All or nothing: where there is an
 /// error, the set is not for use.

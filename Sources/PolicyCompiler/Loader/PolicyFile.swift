@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import AccessControl
+package import KeychainAccessControl
 
 /// A rule with the places that a check of the whole set needs.
 package struct LoadedRule: Sendable {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import FoundationEssentials
-internal import LocalSocket
+internal import KeychainLocalSocket
 
 /// Finds and reads the files of folders of policies.
 enum PolicyFolder {

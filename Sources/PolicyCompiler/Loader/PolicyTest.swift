@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import AccessControl
+package import KeychainAccessControl
 
 /// A request with what must be decided of it.
 package struct PolicyTest: Sendable {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import AccessControl
+package import KeychainAccessControl
 
 extension PolicySet {
     /// The same, every rule and scope of which only says what it would do.

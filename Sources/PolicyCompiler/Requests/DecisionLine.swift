@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import AccessControl
+package import KeychainAccessControl
 
 extension PolicyDecision {
     /// One line of JSON with the keys in this order: `decision`, `because`, `requires`, `audit`,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import AccessControl
+package import KeychainAccessControl
 
 /// A decision with where its rules stand, and the rules that missed it by one field.
 package struct Explanation: Sendable {

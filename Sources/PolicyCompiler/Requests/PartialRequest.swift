@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import AccessControl
+package import KeychainAccessControl
 
 extension RequestLine {
     /// The facts of one block, as an object of JSON: `{"service": "mail"}` for an item.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import AccessControl
+package import KeychainAccessControl
 
 /// Decides requests in full: by the compiled engine, or by the definition itself where a set is
 /// more than the engine holds.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import AccessControl
+package import KeychainAccessControl
 
 /// What another set makes of requests that were recorded. A record keeps the names of items back, so
 /// they count as unknown; where the answer hangs on them it says so.

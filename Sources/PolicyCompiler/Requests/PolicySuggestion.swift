@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import AccessControl
+package import KeychainAccessControl
 
 /// The smallest rules that would let through what was refused, or what rules on trial would refuse.
 /// For a person to read and to choose from: nothing is put in force.

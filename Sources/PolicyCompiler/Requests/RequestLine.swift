@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import AccessControl
+package import KeychainAccessControl
 
 /// A request as a line of JSON, in the shape of `request:` in tests.
 package enum RequestLine {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import AccessControl
+internal import KeychainAccessControl
 
 /// The JSON Schema of policy files, for editors. It says all but what concerns several fields or
 /// files: the loader checks that.

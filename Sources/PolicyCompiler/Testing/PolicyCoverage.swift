@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import AccessControl
+package import KeychainAccessControl
 
 /// How much of a set its tests have seen.
 package struct PolicyCoverage: Sendable {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import AccessControl
+package import KeychainAccessControl
 
 /// One small change of a rule that tests should notice.
 package struct PolicyMutation: Sendable {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import AccessControl
+internal import KeychainAccessControl
 
 /// The assertions of a set, proved or refuted.
 package struct PolicyProofs: Sendable {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import AccessControl
+package import KeychainAccessControl
 
 /// The tests of a set, run. A file's tests hold for its own rules, whatever lies beside it; those
 /// of a `*_test.yaml` for the whole set in force.

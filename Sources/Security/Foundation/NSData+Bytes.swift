@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
-internal import Secrets
+internal import KeychainSecrets
 
 /// As on Apple's systems. Without it Foundation asks an `NSData` for one byte after the other where
 /// it makes a `Data` of it, at 66 ns each.

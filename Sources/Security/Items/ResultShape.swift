@@ -2,7 +2,7 @@
 internal import Foundation
 internal import KeychainMessages
 internal import KeychainModel
-internal import Secrets
+internal import KeychainSecrets
 
 /// What an answer looks like to the program that asked (docs/secitem.md, Result shape).
 struct ResultShape {

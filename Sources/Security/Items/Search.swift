@@ -2,7 +2,7 @@
 internal import KeychainEndpoints
 internal import KeychainMessages
 internal import KeychainModel
-internal import Secrets
+internal import KeychainSecrets
 
 /// One search, keychain by keychain, with what only this side of the service can tell: what is in a
 /// certificate, and which key belongs to it.

@@ -3,7 +3,7 @@ internal import Crypto
 internal import Foundation
 internal import KeychainMessages
 internal import KeychainModel
-internal import Secrets
+internal import KeychainSecrets
 
 /// One result of a search: an item, or a private key with its certificate.
 enum SearchResult {

@@ -2,7 +2,7 @@
 internal import KeychainEndpoints
 internal import KeychainMessages
 internal import KeychainModel
-internal import Secrets
+internal import KeychainSecrets
 
 /// Bits of `SecKeychainGetStatus`.
 public typealias SecKeychainStatus = UInt32

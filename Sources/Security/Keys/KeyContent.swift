@@ -2,7 +2,7 @@
 internal import Crypto
 internal import CryptoExtras
 internal import Foundation
-internal import Secrets
+internal import KeychainSecrets
 
 /// A key in the form in which it leaves the program: PKCS #1 for RSA; for curves over prime fields a
 /// point, with the private number behind it; 32 bytes for the others.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
 internal import KeychainModel
-internal import Secrets
+internal import KeychainSecrets
 
 /// A cryptographic key, public or private. A private one holds its numbers in locked memory.
 public final class SecKey: NSObject, @unchecked Sendable {

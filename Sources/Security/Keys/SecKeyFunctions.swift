@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
 internal import KeychainModel
-internal import Secrets
+internal import KeychainSecrets
 
 /// A key from its external form: PKCS #1 for RSA; for curves over prime fields a point, with the
 /// private number behind it; 32 bytes for the others.

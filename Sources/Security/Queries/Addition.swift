@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainMessages
 internal import KeychainModel
-internal import Secrets
+internal import KeychainSecrets
 
 /// The item that a dictionary describes, or the two of an identity: what SecItemAdd reads.
 struct Addition {

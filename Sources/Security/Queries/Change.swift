@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainModel
-internal import Secrets
+internal import KeychainSecrets
 
 /// What the second dictionary of SecItemUpdate changes: attributes and the secret, nothing else.
 struct Change {

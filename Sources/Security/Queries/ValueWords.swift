@@ -2,7 +2,7 @@
 internal import Foundation
 internal import KeychainMessages
 internal import KeychainModel
-internal import Secrets
+internal import KeychainSecrets
 
 /// The secret or the item itself that lies in a dictionary (`kSecValue…`).
 struct ValueWords {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import ArgumentParser
 internal import KeychainModel
-internal import LocalSocket
+internal import KeychainLocalSocket
 
 /// Which programs a command means.
 struct ProgramOptions: ParsableArguments {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import FoundationEssentials
-internal import LocalSocket
+internal import KeychainLocalSocket
 internal import PolicyCompiler
 
 /// What policies may name and this machine has.

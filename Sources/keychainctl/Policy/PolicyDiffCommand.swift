@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import AccessControl
+internal import KeychainAccessControl
 internal import ArgumentParser
-internal import LocalSocket
+internal import KeychainLocalSocket
 internal import PolicyCompiler
 internal import Terminal
 

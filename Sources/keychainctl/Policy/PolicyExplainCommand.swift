@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import AccessControl
+internal import KeychainAccessControl
 internal import ArgumentParser
 internal import PolicyCompiler
 internal import Terminal

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import AccessControl
+internal import KeychainAccessControl
 internal import ArgumentParser
 internal import FoundationEssentials
-internal import LocalSocket
+internal import KeychainLocalSocket
 internal import PolicyCompiler
 internal import Terminal
 

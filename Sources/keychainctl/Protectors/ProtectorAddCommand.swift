@@ -2,7 +2,7 @@
 internal import ArgumentParser
 internal import KeychainMessages
 internal import KeychainModel
-internal import Secrets
+internal import KeychainSecrets
 internal import Terminal
 
 struct ProtectorAddCommand: ParsableCommand {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Secrets
+internal import KeychainSecrets
 internal import Terminal
 
 /// A recovery key on its way to paper, and back from it.

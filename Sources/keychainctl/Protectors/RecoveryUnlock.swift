@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainMessages
-internal import Secrets
+internal import KeychainSecrets
 internal import Terminal
 
 /// `unlock --recovery-key`: who needs it has lost the password, or changed the login's without the

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainMessages
 internal import KeychainModel
-internal import Secrets
+internal import KeychainSecrets
 internal import Terminal
 
 /// `unlock --security-key`, and what else concerns a key that is touched.

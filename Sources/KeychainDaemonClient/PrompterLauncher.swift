@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainLocalSocket
+
+/// Starts `keychain-prompter` on this program's own terminal, where no prompter is registered.
+///
+/// The program never sees what is typed, but it owns the terminal and could watch it; the desktop's
+/// prompter is better.
+struct PrompterLauncher {
+    private let child: ChildProcess
+
+    /// Found out once: a process that later leaves its terminal is noticed by the daemon.
+    static let hasControllingTerminal = ControllingTerminal.exists
+
+    init?(program: String, challenge: [UInt8], socket: String) {
+        // Only a program that no other user than root could have put there.
+        guard InstalledProgram.isTrusted(program) else { return nil }
+        let digits = challenge.map { byte in
+            let text = String(byte, radix: 16)
+            return text.count == 1 ? "0" + text : text
+        }
+        do {
+            child = try ChildProcess(
+                executable: program,
+                arguments: ["--challenge", digits.joined(), "--socket", socket],
+                environment: [], passing: [], newSession: false)
+        } catch { return nil }
+    }
+
+    func end() {
+        if child.wait(deadlineSeconds: 1) == nil { child.kill() }
+    }
+}

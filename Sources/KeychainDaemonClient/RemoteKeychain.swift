@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+package import KeychainMessages
+package import KeychainModel
+internal import KeychainLocalSocket
+internal import Synchronization
+
+/// The keychain behind the daemon's socket. Safe to use from several threads: each request takes a
+/// connection of its own from a small pool.
+package final class RemoteKeychain: KeychainEndpoint {
+    package static let defaultSocket = "/run/keychain/keychain.sock"
+    private static let mostIdleConnections = 4
+
+    private let socket: String
+    private let idle = Mutex<[ClientConnection]>([])
+    private let lastBecause = Mutex<[String]>([])
+
+    package var rulesOfLastRefusal: [String] { lastBecause.withLock { $0 } }
+
+    package init(socket: String) { self.socket = socket }
+
+    package func answer(
+        _ request: Request, in context: AuthenticationContext?, cancellation: Cancellation?
+    ) throws(Refusal) -> Answer {
+        let connection = try connect()
+        let conversation = Conversation(connection, socket: socket)
+        let answer: Answer
+        do throws(Conversation.Failure) {
+            if let cancellation {
+                answer = try cancellation.whileWaiting({ connection.shutDown() }) {
+                    () throws(Conversation.Failure) in
+                    try conversation.answer(request, in: context)
+                }
+            } else {
+                answer = try conversation.answer(request, in: context)
+            }
+        } catch {
+            // After an error nothing is known of the connection: it is not used again. A refusal is
+            // an answer.
+            if case .refused(let refusal, let rules) = error {
+                lastBecause.withLock { $0 = rules }
+                giveBack(connection)
+                throw refusal
+            }
+            throw .notAvailable
+        }
+        giveBack(connection)
+        return answer
+    }
+
+    /// An idle connection that is still good, else a new one. The listener is root's: an environment
+    /// may name another socket, and none but the daemon gets what is typed into this program.
+    private func connect() throws(Refusal) -> ClientConnection {
+        while let connection = idle.withLock({ $0.popLast() }) {
+            if connection.belongsToThisProcess, !connection.peerHungUp() { return connection }
+        }
+        do {
+            return try ClientConnection(path: socket, requiredPeer: 0)
+        } catch {
+            throw .notAvailable
+        }
+    }
+
+    private func giveBack(_ connection: ClientConnection) {
+        idle.withLock { if $0.count < Self.mostIdleConnections { $0.append(connection) } }
+    }
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainEndpoints
+internal import KeychainMessages
+internal import KeychainModel
+internal import LocalAuthentication
+internal import KeychainSecrets
+
+/// The calls as they are made of the inner layer. They block until the answer is there, and so does
+/// the question to the user that one may need.
+extension Keychain {
+    /// How often `upsert` may meet another program that adds and deletes the same item.
+    private static let mostCollisions = 10
+
+    func add(_ secret: Secret, for account: String) throws(KeychainError) {
+        var item = NewItem(.genericPassword)
+        item.attributes = names(account)
+        item.accessGroup = accessGroup
+        item.accessible = protection.accessibility.stored
+        item.accessControl = try protection.accessControl()
+        item.reason = prompt
+        _ = try answer(.add(item, secret: secret.held, returning: []))
+    }
+
+    /// nil for an item that has no secret.
+    func copyMatching(_ account: String) throws(KeychainError) -> Secret? {
+        var query = query(account)
+        query.parts = .data
+        return try answer(.copyMatching(query)).items.first?.secret.map(Secret.init)
+    }
+
+    func change(_ secret: Secret, for account: String) throws(KeychainError) {
+        _ = try answer(.update(query(account), ItemChange(), secret: secret.held))
+    }
+
+    /// Adds the item, or gives the one that is there this secret and this keychain's protection.
+    func upsert(_ secret: Secret, for account: String) throws(KeychainError) {
+        var change = ItemChange()
+        change.accessControl =
+            try protection.accessControl() ?? .plain(protection.accessibility.stored)
+        for _ in 0..<Self.mostCollisions {
+            do { return try add(secret, for: account) } catch {
+                guard error.status == errSecDuplicateItem else { throw error }
+            }
+            do {
+                _ = try answer(.update(query(account), change, secret: secret.held))
+                return
+            } catch {
+                guard error.status == errSecItemNotFound else { throw error }
+            }
+        }
+        throw KeychainError(status: errSecDuplicateItem)
+    }
+
+    /// Returns how many there were; `nil` is every account.
+    func delete(_ account: String?) throws(KeychainError) -> Int {
+        try answer(.delete(query(account))).count
+    }
+
+    /// Never asks: that the user would have to be is enough to know.
+    func has(_ account: String) throws(KeychainError) -> Bool {
+        var query = query(account)
+        query.authenticationUI = .fail
+        do throws(Refusal) {
+            _ = try ask(.copyMatching(query))
+            return true
+        } catch { return try Self.exists(after: error) }
+    }
+
+    /// Whether an item is there that was refused to a program that may not ask.
+    static func exists(after refusal: Refusal) throws(KeychainError) -> Bool {
+        switch refusal {
+        case .notFound: false
+        case .interactionNotAllowed: true
+        default: throw KeychainError(refusal)
+        }
+    }
+
+    func items() throws(KeychainError) -> [Item] {
+        var query = query(nil)
+        query.limit = nil
+        query.parts = .attributes
+        var items: [Item] = []
+        for answered in try answer(.copyMatching(query)).items {
+            guard let item = Item(answered.item) else { throw KeychainError(.internalError) }
+            items.append(item)
+        }
+        return items
+    }
+
+    private func query(_ account: String?) -> ItemQuery {
+        var query = ItemQuery(.genericPassword)
+        query.attributes = names(account)
+        query.accessGroup = accessGroup
+        query.reason = prompt
+        return query
+    }
+
+    private func names(_ account: String?) -> Attributes {
+        var names: Attributes = [.service: .string(service)]
+        names[.account] = account.map(AttributeValue.string)
+        return names
+    }
+
+    private func answer(_ request: Request) throws(KeychainError) -> Answer {
+        do throws(Refusal) { return try ask(request) } catch { throw KeychainError(error) }
+    }
+
+    private func ask(_ request: Request) throws(Refusal) -> Answer {
+        let authentication = context?.authentication
+        // In a context that has ended nothing can be proven, nor was anything.
+        if context != nil, authentication == nil { throw .authenticationFailed }
+        return try KeychainEndpointChoice.current().answer(request, in: authentication)
+    }
+}

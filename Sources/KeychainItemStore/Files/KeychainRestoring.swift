@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Foundation
+internal import KeychainDatabase
+internal import KeychainModel
+package import KeychainSecrets
+
+/// A keychain that has come back from a copy and is about to take the place of the one that is in
+/// use. The copy is the caller's own, and is changed on the way.
+package struct ReturningKeychain: Sendable {
+    /// Records that can't be used on this device, or are damaged; set aside within the copy.
+    package let setAside: Int
+    private let path: String
+    private let owner: KeychainOwner
+
+    /// Refuses what is not a whole keychain of this owner's, of this version or an older one.
+    package init(
+        _ path: String, owner: KeychainOwner, deviceKey: borrowing SealingKey
+    ) throws(KeychainStoreError) {
+        self.path = path
+        self.owner = owner
+        do {
+            _ = try KeychainCopy.verified(path)
+            try KeychainMigration.run(path, owner, keepsOld: false)
+        } catch { throw KeychainStoreError(error) }
+        let file = try KeychainFile.open(at: path, owner: owner)
+        guard try file.reading(KeychainFile.isStructureWhole) else { throw .damaged }
+        // Before it takes any place: else its user learns of it at the next unlock.
+        for password in try file.keybag().protectors(.password) {
+            _ = try PasswordKeys.parameters(password.parameters)
+        }
+        setAside = try file.adopt(deviceKey) + file.setDamagedAside(deviceKey)
+        // All of it in the one file, as the next to open it expects.
+        file.flush()
+    }
+
+    /// Where no keychain is. One that is made at the same moment stays.
+    package func publish(at target: String) throws(KeychainStoreError) {
+        try KeychainCopy.make(of: path, at: target)
+    }
+
+    /// In the place of a keychain that opens: in one transaction that other connections see whole
+    /// or not at all. What was there is kept as a generation, with everything ever acknowledged in
+    /// it.
+    package func replace(
+        _ file: KeychainFile
+    ) throws(KeychainStoreError) -> KeychainGenerations.Generation {
+        let kept = try file.withWriter { database in
+            try database.run("ATTACH ? AS incoming", .text(path))
+            defer { try? database.run("DETACH incoming") }
+            return try database.transaction {
+                // No other connection writes now: what is kept is what is replaced.
+                let kept = try KeychainGenerations(of: file.path).keep()
+                for table in KeychainSchema.tables {
+                    try database.execute(
+                        """
+                        DELETE FROM main.\(table);
+                        INSERT INTO main.\(table) SELECT * FROM incoming.\(table);
+                        """)
+                }
+                return kept
+            }
+        }
+        file.flush()
+        return kept
+    }
+}
+
+extension KeychainFile {
+    /// On another device than the one it was made on, “always” items get new keys; the old ones,
+    /// and all that is bound to the other device, do not open here and are set aside.
+    fileprivate func adopt(
+        _ deviceKey: borrowing SealingKey
+    ) throws(KeychainStoreError) -> Int {
+        let keybag = try keybag()
+        let isFromHere =
+            wrap.open(try keybag.required(.always), for: .always, under: deviceKey) != nil
+        guard !isFromHere else { return 0 }
+        // Nor does the device secret come along that the passcode-set class needs.
+        let portable = keybag.protectors.filter { $0.kind != .device }.map(\.withoutPasscode)
+        guard !portable.isEmpty else { throw .wrongDeviceKey }
+        let always = wrap.seal(KeyBundle.random(.always).bytes, for: .always, under: deviceKey)
+        let bound = Accessibility.allCases.filter {
+            $0.isThisDeviceOnly || IndexFamily($0) == .always
+        }.map { String($0.rawValue) }
+        return try writing { database in
+            try Keybag.write(.always, always, database)
+            try Keybag.replace(keybag.protectors, with: portable, database)
+            let rows = try database.all(
+                "SELECT id FROM item WHERE accessible IN (\(bound.joined(separator: ", ")))"
+            ) { $0.integer(0) }
+            for row in rows { try Quarantine.move(row, database) }
+            return rows.count
+        }
+    }
+
+    fileprivate func setDamagedAside(
+        _ deviceKey: borrowing SealingKey
+    ) throws(KeychainStoreError) -> Int {
+        let keys = ClassKeys(
+            always: try alwaysKeys(deviceKey: deviceKey), afterFirstUnlock: nil, whileUnlocked: nil)
+        return try check(repair: true, keys: keys).damaged
+    }
+}

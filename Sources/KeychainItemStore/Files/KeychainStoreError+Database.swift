@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainDatabase
+internal import KeychainSecrets
+
+extension KeychainStoreError {
+    /// SQLite's own words are left behind: they may quote a statement.
+    init(_ error: any Error) {
+        switch error {
+        case let error as KeychainStoreError: self = error
+        case let error as DatabaseError: self.init(error)
+        case SecretsError.outOfMemory, SecretsError.libraryUnavailable: self = .outOfMemory
+        case is SecretsError: self = .damaged
+        default: self = .inputOutput(0)
+        }
+    }
+
+    private init(_ error: DatabaseError) {
+        self =
+            switch error.kind {
+            case .damaged: .damaged
+            case .full: .diskFull
+            case .readOnly: .readOnly
+            case .busy: .busy
+            case .outOfMemory: .outOfMemory
+            case .inputOutput: .inputOutput(error.code)
+            }
+    }
+}

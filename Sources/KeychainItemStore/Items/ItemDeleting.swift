@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+package import KeychainAccessControl
+internal import KeychainDatabase
+package import KeychainModel
+
+extension KeychainFile {
+    /// Deletes every item that the query means, whatever its limit, or none, and says how many.
+    ///
+    /// An item that opens needs a grant to delete it; nil ends the whole deletion. One that can't
+    /// be opened, because it is locked or damaged, goes where the index alone tells that it is
+    /// meant.
+    package func delete(
+        _ query: ItemQuery, groups: [String], keys: borrowing ClassKeys,
+        grant: (SealedItem) -> Grant?
+    ) throws(KeychainStoreError) -> Int {
+        let plan = SearchPlan(query, groups: groups, keys)
+        return try writing { database in
+            try plan.refuseIfClosed(database)
+            var candidates = try plan.candidates(after: 0, database)
+            var deleted = 0
+            while let row = try candidates.next(database) {
+                guard try isToGo(row, plan, keys, database, grant) else { continue }
+                try ItemRow.delete(row, database)
+                forgetCorrupt(row)
+                deleted += 1
+            }
+            guard deleted > 0 else { throw KeychainStoreError.notFound }
+            return deleted
+        }
+    }
+
+    private func isToGo(
+        _ row: Int64, _ plan: SearchPlan, _ keys: borrowing ClassKeys, _ database: Connection,
+        _ grant: (SealedItem) -> Grant?
+    ) throws -> Bool {
+        guard let found = try ItemRow.fetch(row, self, database) else { return false }
+        switch found.open(keys) {
+        case .item(let item):
+            guard plan.matcher.matches(item.record, item.reference) else { return false }
+            guard let granted = grant(item) else { throw KeychainStoreError.notGranted }
+            try Self.verify(granted, .delete, item)
+            return true
+        case .corrupt:
+            noteCorrupt(row)
+            return try plan.isKnown(found) && plan.proposes(found, database)
+        case .locked:
+            guard try plan.proposes(found, database) else { return false }
+            // Closed by the index or by the query: it can't be told whether it is meant.
+            guard plan.isKnown(found) else { throw KeychainStoreError.locked }
+            return true
+        }
+    }
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+package import KeychainAccessControl
+internal import Foundation
+internal import KeychainDatabase
+package import KeychainModel
+package import KeychainSecrets
+
+extension KeychainFile {
+    /// Changes all of the items, or none, and says how many. Each needs a grant to read it, which
+    /// `grant` gives for the item as it is at that moment; nil ends the whole change.
+    ///
+    /// An item that went away meanwhile, or no longer is what was looked for, is left out. `trust`
+    /// makes its new list of the one that it has at that moment.
+    package func update(
+        _ items: [MeantItem], _ change: ItemChange, _ secret: HeldSecret?,
+        keys: borrowing ClassKeys, trust: ((TrustList?) -> TrustList?)? = nil,
+        grant: (SealedItem) -> Grant?
+    ) throws(KeychainStoreError) -> Int {
+        var groups: Set<[UInt8]> = []
+        let changed = try writing { database in
+            var changed = 0
+            for item in items {
+                guard let (row, current) = try current(item, keys, database) else { continue }
+                guard let granted = grant(current) else { throw KeychainStoreError.notGranted }
+                try Self.verify(granted, .decrypt, current)
+                var record = current.record
+                try record.apply(change, current.reference.itemClass)
+                if let trust { record.trusted = trust(record.trusted) }
+                let isWritten = try write(record, secret, to: current, row, keys, database)
+                if isWritten {
+                    changed += 1
+                    groups.insert(Array(record.group.utf8))
+                }
+            }
+            guard changed > 0 else { throw KeychainStoreError.notFound }
+            return changed
+        }
+        for group in groups { groupNames.note(String(decoding: group, as: UTF8.self)) }
+        return changed
+    }
+
+    /// The item as it lies in the file now, if it still is one that was meant.
+    private func current(
+        _ item: MeantItem, _ keys: borrowing ClassKeys, _ database: Connection
+    ) throws -> (row: Int64, item: SealedItem)? {
+        guard let found = try ItemRow.fetch(item.reference, self, database) else {
+            return nil
+        }
+        switch found.open(keys) {
+        case .locked: throw KeychainStoreError.locked
+        case .corrupt:
+            noteCorrupt(found.row)
+            return nil
+        case .item(let current):
+            let isMeant = item.matcher?.matches(current.record, current.reference) ?? true
+            return isMeant ? (found.row, current) : nil
+        }
+    }
+
+    /// False for an item whose old secret is damaged and would have to be kept.
+    private func write(
+        _ changed: AttributeRecord, _ secret: HeldSecret?, to item: SealedItem, _ row: Int64,
+        _ keys: borrowing ClassKeys, _ database: Connection
+    ) throws -> Bool {
+        var record = changed
+        record.modified = AttributeRecord.modificationDate(
+            after: record.modified, now: Date().timeIntervalSinceReferenceDate)
+        var kept = secret
+        // Held until the item is written, the old secret once as it was and once sealed anew.
+        var room: (any AnyObject & Sendable)?
+        defer { withExtendedLifetime(room) {} }
+        if kept == nil {
+            room = try roomForSecret(of: item, database)
+            do { kept = try oldSecret(of: item, keys, database) } catch {
+                guard error == .corruptItem else { throw error }
+                noteCorrupt(row)
+                return false
+            }
+        }
+        guard let generation = ItemPlace.generation(after: item.generation) else {
+            throw KeychainStoreError.tooLarge
+        }
+        let written = try WrittenItem(
+            item.reference, record, generation: generation, secret: kept, keychain: identifier,
+            keys)
+        try makeRoom(for: written, inPlaceOf: row, keys, database)
+        try written.replace(row, database)
+        return true
+    }
+
+    /// For a secret that is not in memory yet.
+    func roomForSecret(
+        of item: SealedItem, _ database: Connection
+    ) throws -> (any AnyObject & Sendable)? {
+        guard let memory, case .inFile = item.secret else { return nil }
+        return try memory.takeSecret(ItemRow.secretSize(item.reference, database))
+    }
+
+    private func oldSecret(
+        of item: SealedItem, _ keys: borrowing ClassKeys, _ database: Connection
+    ) throws(KeychainStoreError) -> HeldSecret? {
+        let sealed: [UInt8]
+        switch item.secret {
+        case .none: return nil
+        case .here(let bytes): sealed = bytes
+        case .inFile:
+            do { sealed = try ItemRow.secret(item.reference, database) ?? [] } catch {
+                throw KeychainStoreError(error)
+            }
+        }
+        return HeldSecret(try openSecret(sealed, of: item, keys))
+    }
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Foundation
+internal import KeychainDatabase
+internal import KeychainModel
+internal import KeychainSecrets
+
+/// An item as it will lie in the file: sealed before any transaction begins to wait for the disk.
+struct WrittenItem {
+    let reference: ItemReference
+    let record: AttributeRecord
+    let generation: Int64
+    let attributes: [UInt8]
+    let secret: [UInt8]?
+    let keyIndex: [UInt8]
+    let tokens: Set<Int64>
+
+    var accessible: Accessibility { record.accessControl.protection }
+
+    /// Throws `.locked` where a key that it takes is not there.
+    init(
+        _ reference: ItemReference, _ record: AttributeRecord, generation: Int64,
+        secret: HeldSecret?, keychain: [UInt8], _ keys: borrowing ClassKeys
+    ) throws(KeychainStoreError) {
+        let accessible = record.accessControl.protection
+        guard let classKey = keys.classKey(accessible),
+            let indexKey = keys.indexKey(IndexFamily(accessible))
+        else { throw .locked }
+        var record = record
+        record.hasSecret = secret != nil
+        let place = ItemPlace(
+            keychain: keychain, reference: reference, accessible: accessible,
+            generation: generation)
+        let index = ItemIndex(record, reference.itemClass, indexKey)
+        self.reference = reference
+        self.record = record
+        self.generation = generation
+        tokens = index.tokens
+        keyIndex = index.keyIndex
+        attributes = try place.seal(record, classKey)
+        if let secret {
+            self.secret = try place.sealSecret(
+                secret.bytes, record.accessControl, keys.secretKey(record.accessControl))
+        } else {
+            self.secret = nil
+        }
+    }
+
+    var found: SealedItem {
+        SealedItem(
+            reference: reference, generation: generation, record: record,
+            secret: secret.map(SealedSecret.here) ?? .none, matcher: nil)
+    }
+
+    func insert(_ database: Connection) throws {
+        try database.run(
+            """
+            INSERT INTO item
+            (identifier, class, accessible, generation, keyIndex, attributes, secret)
+            VALUES (?, ?, ?, ?, ?, ?, ?)
+            """, .blob(reference.identifier), .integer(Int64(reference.itemClass.rawValue)),
+            .integer(Int64(accessible.rawValue)), .integer(generation), .blob(keyIndex),
+            .blob(attributes), secret.map(Value.blob) ?? .null)
+        try ItemRow.addTokens(tokens, to: database.lastInsertedRow, database)
+    }
+
+    /// In the place of the row that the item has.
+    func replace(_ row: Int64, _ database: Connection) throws {
+        try database.run(
+            """
+            UPDATE item SET accessible = ?, generation = ?, keyIndex = ?, attributes = ?,
+            secret = ? WHERE id = ?
+            """, .integer(Int64(accessible.rawValue)), .integer(generation), .blob(keyIndex),
+            .blob(attributes), secret.map(Value.blob) ?? .null, .integer(row))
+        let old = try ItemRow.tokens(of: row, database)
+        try ItemRow.removeTokens(old.subtracting(tokens), of: row, database)
+        try ItemRow.addTokens(tokens.subtracting(old), to: row, database)
+    }
+}
+
+extension ItemRow {
+    static func tokens(of row: Int64, _ database: Connection) throws -> Set<Int64> {
+        Set(
+            try database.all("SELECT token FROM token WHERE item = ?", .integer(row)) {
+                $0.integer(0)
+            })
+    }
+
+    static func keyIndex(of row: Int64, _ database: Connection) throws -> [UInt8] {
+        try database.first("SELECT keyIndex FROM item WHERE id = ?", .integer(row)) {
+            $0.blob(0)
+        } ?? []
+    }
+
+    static func row(withKeyIndex index: [UInt8], _ database: Connection) throws -> Int64? {
+        try database.first("SELECT id FROM item WHERE keyIndex = ?", .blob(index)) {
+            $0.integer(0)
+        }
+    }
+
+    static func setKeyIndex(_ index: [UInt8], of row: Int64, _ database: Connection) throws {
+        try database.run("UPDATE item SET keyIndex = ? WHERE id = ?", .blob(index), .integer(row))
+    }
+
+    static func addTokens(_ tokens: Set<Int64>, to row: Int64, _ database: Connection) throws {
+        for token in tokens {
+            try database.run(
+                "INSERT INTO token (token, item) VALUES (?, ?)", .integer(token), .integer(row))
+        }
+    }
+
+    static func removeTokens(_ tokens: Set<Int64>, of row: Int64, _ database: Connection) throws {
+        for token in tokens {
+            try database.run(
+                "DELETE FROM token WHERE token = ? AND item = ?", .integer(token), .integer(row))
+        }
+    }
+
+    static func delete(_ row: Int64, _ database: Connection) throws {
+        try database.run("DELETE FROM token WHERE item = ?", .integer(row))
+        try database.run("DELETE FROM item WHERE id = ?", .integer(row))
+    }
+}

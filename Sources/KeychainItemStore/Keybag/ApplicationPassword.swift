@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+package import KeychainSecrets
+
+extension KeychainFile {
+    /// What an application password is to the items of this keychain. One derivation serves all of
+    /// them: each item has a random key of its own, and the class key is needed as well.
+    ///
+    /// 19 MiB and two passes, the least that RFC 9106's authors and OWASP recommend: who guesses has
+    /// the class key already, and the program waits at each request, for its user's turn to derive.
+    package func applicationKey(
+        _ password: borrowing SecretBytes
+    ) throws(KeychainStoreError) -> HeldSecret {
+        let salt = KeyedHash.fingerprint(
+            Array("application password".utf8) + identifier, count: PasswordParameters.saltBytes)
+        do {
+            let parameters = try PasswordParameters(passes: 2, memoryKiB: 19 * 1024, salt: salt)
+            return try DerivationTurns.ofProcess.take(for: owner.user) {
+                () throws(SecretsError) in
+                HeldSecret(try PasswordKey.derive(password, parameters))
+            }
+        } catch { throw .outOfMemory }
+    }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainSecrets
+
+/// When a password's protector is made anew at this machine's own cost.
+///
+/// A backup of a faster machine costs more here than a keychain that was made here, and each unlock
+/// keeps others waiting for as long. Refusing it would lose it, so that it is paid for once.
+package struct Lightening: Sendable {
+    /// The processor's time beyond which a derivation is too long.
+    let longest: Duration
+    /// No less work than that is too much, however slow the machine.
+    let leastWork: UInt64
+    let cost: PasswordCostChoice
+
+    /// Four times of what a new password costs.
+    package static let ofThisMachine = Lightening(
+        longest: .seconds(1), leastWork: 2 * PasswordCost.leastWork, cost: .calibrated)
+
+    /// The cost to go on with; nil where the keys were not too costly, or no cheaper ones are.
+    func parameters(insteadOf keys: borrowing PasswordKeys) -> PasswordParameters? {
+        guard keys.effort > longest, keys.parameters.work > leastWork,
+            let new = try? cost.parameters(), new.work <= keys.parameters.work / 2
+        else { return nil }
+        return new
+    }
+}
+
+extension KeychainFile {
+    /// Wraps the master key anew, and akpu where it is open, under the same password at less cost. A
+    /// file that can't be written stays as it is, and opens as before.
+    func lighten(
+        _ keys: borrowing PasswordKeys, _ opened: borrowing OpenedKeybag,
+        _ password: borrowing SecretBytes, _ deviceSecret: HeldSecret?, _ lightening: Lightening
+    ) {
+        let lighter = DerivationTurns.ofProcess.take(for: owner.user) {
+            lightening.parameters(insteadOf: keys)
+        }
+        guard let parameters = lighter, let present = try? keybag().protectors,
+            let place = present.firstIndex(where: { keys.belong(to: $0) })
+        else { return }
+        let hasPasscode = !present[place].wrappedPasscode.isEmpty
+        // Its key would be lost where this device's part of it can't be had just now.
+        guard !hasPasscode || opened.hasPasscode,
+            let lighter = try? PasswordKeys(password, parameters, for: owner)
+        else { return }
+        var after = present
+        after[place] = lighter.protector(
+            present[place].state, master: opened.master, passcode: opened.passcodeOrNew(),
+            hasPasscode ? deviceSecret : nil, wrap)
+        try? replace(present, with: after)
+    }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainDatabase
+package import KeychainModel
+internal import KeychainSecrets
+
+/// What closes a keychain besides its user. Everybody who may read the file may know it; only who
+/// has the when-unlocked keys can have written it.
+extension KeychainFile {
+    private static let hashBytes = 32
+
+    /// The settings, verified; those of every keychain where none were ever set. `.damaged` where
+    /// another program wrote them.
+    package func settings(_ keys: borrowing KeyBundle) throws(KeychainStoreError)
+        -> KeychainSettings
+    {
+        guard let written = try writtenSettings() else { return KeychainSettings() }
+        let plain = Array(written.prefix(KeychainSettings.byteCount))
+        guard let settings = KeychainSettings(bytes: plain),
+            let hash = hash(settings, keys), written == plain + hash
+        else { throw .damaged }
+        return settings
+    }
+
+    package func settings(
+        _ keys: borrowing ClassKeys
+    ) throws(KeychainStoreError) -> KeychainSettings {
+        switch keys.whileUnlocked {
+        case .some(let bundle): try settings(bundle)
+        case .none: throw .locked
+        }
+    }
+
+    /// What the file says, for showing it.
+    package func unverifiedSettings() throws(KeychainStoreError) -> KeychainSettings {
+        guard let written = try writtenSettings() else { return KeychainSettings() }
+        let plain = Array(written.prefix(KeychainSettings.byteCount))
+        guard let settings = KeychainSettings(bytes: plain) else { throw .damaged }
+        return settings
+    }
+
+    package func setSettings(
+        _ settings: KeychainSettings, keys: borrowing ClassKeys
+    ) throws(KeychainStoreError) {
+        let hash: [UInt8]? =
+            switch keys.whileUnlocked {
+            case .some(let bundle): hash(settings, bundle)
+            case .none: nil
+            }
+        guard let hash else { throw .locked }
+        try writing { try Keybag.write(.settings, settings.bytes + hash, $0) }
+    }
+
+    private func writtenSettings() throws(KeychainStoreError) -> [UInt8]? {
+        try keybag()[.settings]
+    }
+
+    private func hash(_ settings: KeychainSettings, _ keys: borrowing KeyBundle) -> [UInt8]? {
+        guard keys.kind == .whileUnlocked, let key = keys.key(0) else { return nil }
+        return KeyedHash.hash(
+            key: KeyedHash.secret(key: key, Array("keychain settings 1".utf8)),
+            identifier + owner.bytes + settings.bytes, count: Self.hashBytes)
+    }
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainModel
+internal import KeychainSecrets
+
+/// Makes the index entries of one family of items: hashes that say nothing without the index key,
+/// and that can't be made to check a guess.
+///
+/// Every token is bound to class, synchronizable and a place: an access group or, for items with a
+/// list, a program in it. So a look-up sees no one else's items.
+struct BlindIndex: ~Copyable {
+    private let key: SecretBytes
+    private static let keyIndexBytes = 16
+
+    init(_ key: consuming SecretBytes) { self.key = key }
+
+    /// Where a token finds items.
+    struct Scope {
+        let itemClass: ItemClass
+        let place: Place
+        let isSynchronizable: Bool
+    }
+
+    enum Place {
+        case group(String)
+        /// Items whose list names the program.
+        case listing(String)
+        /// Items that have a list.
+        case anyList
+    }
+
+    /// The entry for all the items that have these values, or for every item of the scope.
+    borrowing func token(_ term: IndexTerm, _ scope: Scope) -> Int64 {
+        let purpose: UInt8 =
+            switch scope.place {
+            case .group: 1
+            case .listing: 3
+            case .anyList: 4
+            }
+        var message = Self.beginning(purpose, scope)
+        for (name, value) in term.values {
+            message.append(block: name.rawValue.utf8)
+            message.append(block: value)
+        }
+        let hash = KeyedHash.hash(key: key, message, count: 16)
+        return Int64(bitPattern: UInt64(littleEndianBytes: hash.prefix(8)))
+    }
+
+    /// The uniqueness key: the same for two items that must not both exist.
+    borrowing func keyIndex(_ record: AttributeRecord, _ itemClass: ItemClass) -> [UInt8] {
+        let scope = Scope(
+            itemClass: itemClass, place: .group(record.group),
+            isSynchronizable: record.isSynchronizable)
+        var message = Self.beginning(2, scope)
+        for rule in itemClass.keyAttributes
+        where rule.name != .accessGroup && rule.name != .synchronizable {
+            let value = record.attributes[rule.name] ?? rule.defaultValue
+            message.append(block: value.map { rule.comparedKey($0) } ?? [])
+        }
+        return KeyedHash.hash(key: key, message, count: Self.keyIndexBytes)
+    }
+
+    private static func beginning(_ purpose: UInt8, _ scope: Scope) -> [UInt8] {
+        var message = [purpose, scope.itemClass.rawValue, scope.isSynchronizable ? 1 : 0]
+        switch scope.place {
+        case .group(let name), .listing(let name): message.append(block: name.utf8)
+        case .anyList: break
+        }
+        return message
+    }
+}
+
+extension AttributeRule {
+    /// The bytes by which a value is found: its type counts, except where only bytes are compared.
+    func compared(_ value: AttributeValue) -> [UInt8] {
+        isHashed ? value.comparedBytes : [value.typeByte] + value.comparedBytes
+    }
+
+    /// The same for the uniqueness key, where an empty value is as good as none.
+    fileprivate func comparedKey(_ value: AttributeValue) -> [UInt8] {
+        value.comparedBytes.isEmpty ? [] : compared(value)
+    }
+
+    /// Whether a stored value is the one that a query asks for.
+    func matches(_ stored: AttributeValue, _ wanted: AttributeValue) -> Bool {
+        isHashed ? stored.comparedBytes == wanted.comparedBytes : stored == wanted
+    }
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CKeychainKeyutils
+internal import Glibc
+package import KeychainSecrets
+
+/// Keys that the kernel holds (keyrings(7)).
+package enum KernelKeyring {
+    /// Bytes of one key's content; the kernel's own limit for `user` keys.
+    package static let largestPayload = 32767
+    private static let mostKeys = 16_384
+
+    /// False where the calls are refused, as containers' filters do.
+    package static func isAvailable() -> Bool {
+        let serial = keyctl_get_keyring_ID(KeySerial.userKeyring.rawValue, 1)
+        return serial > 0
+    }
+
+    // MARK: Keyrings
+
+    package static func makeKeyring(
+        _ description: String, in parent: KeySerial, permissions: UInt32
+    ) throws(KeyringError) -> KeySerial {
+        // Safe: reads the strings; a keyring has no content.
+        let made = unsafe add_key(
+            "keyring", description, nil, 0, KeySerial.threadKeyring.rawValue)
+        return try settle(made, in: parent, permissions: permissions, timeoutSeconds: nil)
+    }
+
+    /// A keyring directly below `parent`, wherever else one of that name may be.
+    package static func findKeyring(
+        _ description: String, in parent: KeySerial
+    ) throws(KeyringError) -> KeySerial? {
+        try findDirectly("keyring", description, parent)
+    }
+
+    package static func list(_ keyring: KeySerial) throws(KeyringError) -> [KeySerial] {
+        var serials = [Int32](repeating: 0, count: 256)
+        while true {
+            let room = serials.count * 4
+            // Safe: the kernel writes at most `room` bytes and says how many there are.
+            let bytes = unsafe serials.withUnsafeMutableBytes {
+                unsafe keyctl_read(
+                    keyring.rawValue, $0.baseAddress!.assumingMemoryBound(to: CChar.self), room)
+            }
+            guard bytes >= 0 else { throw KeyringError(errno) }
+            if bytes <= room {
+                return serials.prefix(bytes / 4).map { KeySerial(rawValue: $0) }
+            }
+            guard bytes / 4 <= mostKeys else { throw .tooLarge }
+            serials = [Int32](repeating: 0, count: bytes / 4 + 16)
+        }
+    }
+
+    // MARK: Keys
+
+    /// Makes a key and links it into `keyring`, in place of one of the same description.
+    ///
+    /// It is made while this thread possesses it, since only then may it be given rights (an owner
+    /// who does not possess has none to set them). The keyring is the thread's own: another thread
+    /// that makes a key of the same name must not write into this one.
+    @discardableResult
+    package static func add(
+        _ description: String, _ payload: borrowing SecretBytes, in keyring: KeySerial,
+        permissions: UInt32?, timeoutSeconds: UInt32?
+    ) throws(KeyringError) -> KeySerial {
+        guard payload.count <= largestPayload else { throw .tooLarge }
+        let made = payload.withBytes { bytes in
+            // Safe: the kernel copies the borrowed bytes.
+            unsafe bytes.withUnsafeBytes {
+                unsafe add_key(
+                    "user", description, $0.baseAddress, $0.count,
+                    KeySerial.threadKeyring.rawValue)
+            }
+        }
+        return try settle(
+            made, in: keyring, permissions: permissions, timeoutSeconds: timeoutSeconds)
+    }
+
+    /// A `user` key directly in `keyring`.
+    package static func find(
+        _ description: String, in keyring: KeySerial
+    ) throws(KeyringError) -> KeySerial? {
+        try findDirectly("user", description, keyring)
+    }
+
+    package static func read(
+        _ key: KeySerial, limit: Int = largestPayload
+    ) throws(KeyringError) -> SecretBytes {
+        var guess = min(limit, 256)
+        while true {
+            var count = 0
+            let bytes = SecretBytes(count: guess) { (span: inout MutableRawSpan) in
+                // Safe: the kernel writes at most the span's length.
+                count = unsafe span.withUnsafeMutableBytes {
+                    unsafe keyctl_read(
+                        key.rawValue, $0.baseAddress!.assumingMemoryBound(to: CChar.self),
+                        $0.count)
+                }
+            }
+            guard count >= 0 else { throw KeyringError(errno) }
+            if count <= guess { return count == guess ? bytes : bytes.part(0..<count) }
+            guard count <= limit else { throw .tooLarge }
+            guess = count
+        }
+    }
+
+    /// Whether the key is there still, and neither revoked nor run out.
+    package static func isReadable(_ key: KeySerial) -> Bool {
+        // Without a buffer the kernel tells the length and writes nothing.
+        keyctl_read(key.rawValue, nil, 0) >= 0
+    }
+
+    package static func describe(_ key: KeySerial) throws(KeyringError) -> KeyDescription {
+        var text = [UInt8](repeating: 0, count: 512)
+        // Safe: the kernel writes at most the array's length, with a zero at the end.
+        let count = unsafe text.withUnsafeMutableBytes {
+            unsafe keyctl_describe(
+                key.rawValue, $0.baseAddress!.assumingMemoryBound(to: CChar.self), $0.count)
+        }
+        guard count > 0 else { throw KeyringError(errno) }
+        guard count <= text.count,
+            let described = KeyDescription(
+                String(decoding: text.prefix(count - 1), as: UTF8.self))
+        else { throw .tooLarge }
+        return described
+    }
+
+    /// Whether the key is a `user` key of that user id and description, and not revoked or run out.
+    package static func isUserKey(
+        _ key: KeySerial, of user: UInt32, described description: String
+    ) -> Bool {
+        unsafe withUnsafeTemporaryAllocation(byteCount: 512, alignment: 1) { text in
+            // Safe: the kernel writes at most the buffer's length, with a zero at the end.
+            let count = unsafe keyctl_describe(
+                key.rawValue, text.assumingMemoryBound(to: CChar.self).baseAddress!, text.count)
+            guard count > 0, count <= text.count else { return false }
+            // `type;uid;gid;perm;description`
+            let parts = unsafe text[0..<Int(count) - 1].split(
+                separator: UInt8(ascii: ";"), maxSplits: 4, omittingEmptySubsequences: false)
+            // Safe: the count is checked first.
+            return unsafe parts.count == 5 && parts[0].elementsEqual("user".utf8)
+                && parts[1].elementsEqual(String(user).utf8)
+                && parts[4].elementsEqual(description.utf8)
+        }
+    }
+
+    package static func setTimeout(_ key: KeySerial, seconds: UInt32) throws(KeyringError) {
+        try check(keyctl_set_timeout(key.rawValue, seconds))
+    }
+
+    package static func link(_ key: KeySerial, into keyring: KeySerial) throws(KeyringError) {
+        try check(keyctl_link(key.rawValue, keyring.rawValue))
+    }
+
+    package static func unlink(_ key: KeySerial, from keyring: KeySerial) throws(KeyringError) {
+        try check(keyctl_unlink(key.rawValue, keyring.rawValue))
+    }
+
+    /// It can't be read any more, wherever it is linked.
+    package static func revoke(_ key: KeySerial) throws(KeyringError) {
+        try check(keyctl_revoke(key.rawValue))
+    }
+
+    package static func invalidate(_ key: KeySerial) throws(KeyringError) {
+        try check(keyctl_invalidate(key.rawValue))
+    }
+
+    // MARK: Steps
+
+    private static func settle(
+        _ made: Int32, in keyring: KeySerial, permissions: UInt32?, timeoutSeconds: UInt32?
+    ) throws(KeyringError) -> KeySerial {
+        guard made > 0 else { throw KeyringError(errno) }
+        let serial = KeySerial(rawValue: made)
+        defer { _ = keyctl_unlink(made, KeySerial.threadKeyring.rawValue) }
+        if let permissions { try check(keyctl_setperm(made, permissions)) }
+        if let timeoutSeconds { try setTimeout(serial, seconds: timeoutSeconds) }
+        try link(serial, into: keyring)
+        return serial
+    }
+
+    /// The kernel's search goes down into keyrings within: so what it finds is looked for again
+    /// among the direct members.
+    private static func findDirectly(
+        _ type: String, _ description: String, _ keyring: KeySerial
+    ) throws(KeyringError) -> KeySerial? {
+        // Safe: reads the strings, links nowhere.
+        let found = unsafe keyctl_search(keyring.rawValue, type, description, 0)
+        guard found >= 0 else {
+            switch KeyringError(errno) {
+            case .notFound, .expired, .revoked: return nil
+            case let error: throw error
+            }
+        }
+        let serial = KeySerial(rawValue: Int32(found))
+        return try list(keyring).contains(serial) ? serial : nil
+    }
+
+    private static func check(_ result: Int) throws(KeyringError) {
+        guard result >= 0 else { throw KeyringError(errno) }
+    }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CKeychainLinux
+internal import Glibc
+internal import KeychainSecrets
+
+/// A program's end of a connection to the daemon.
+package final class ClientConnection: @unchecked Sendable {
+    private static let connectSeconds = 2.0
+
+    package let serverUser: UInt32
+    private let descriptor: Descriptor
+    private let stream: FrameStream
+    private let maker = getpid()
+
+    /// Where `requiredPeer` is given the server must run as that user.
+    package init(path: String, requiredPeer: UInt32?) throws(SocketError) {
+        let deadline = ContinuousClock.now + .seconds(Self.connectSeconds)
+        let ourselves = kc_own_credentials()
+        descriptor = try SocketAddress.connect(path, deadline)
+        serverUser = try PeerCredentials(of: descriptor).user
+        if let requiredPeer, serverUser != requiredPeer { throw .peerNotAllowed }
+        let hello = try Self.hello(descriptor, deadline)
+        guard hello.starts(with: ServerConnection.helloMagic) else { throw .malformed }
+        stream = FrameStream(
+            descriptor, sender: nil, ourselves: ourselves.known != 0 ? ourselves : nil,
+            nonce: Array(hello.dropFirst(ServerConnection.helloMagic.count)))
+    }
+
+    package func send(_ frame: Frame) throws(SocketError) { try stream.send(frame) }
+
+    package func receive(
+        _ limits: FrameLimits, deadlineSeconds: Double?
+    ) throws(SocketError) -> Frame {
+        try stream.receive(
+            limits, deadline: deadlineSeconds.map { ContinuousClock.now + .seconds($0) })
+    }
+
+    /// False after a fork: the daemon listens only to the process that connected.
+    package var belongsToThisProcess: Bool { getpid() == maker }
+
+    /// Ends the connection, also for a thread that waits on it.
+    package func shutDown() { _ = Glibc.shutdown(descriptor.number, Int32(SHUT_RDWR)) }
+
+    package func peerHungUp() -> Bool { kc_hung_up(descriptor.number) != 0 }
+
+    private static func hello(
+        _ descriptor: Descriptor, _ deadline: ContinuousClock.Instant
+    ) throws(SocketError) -> [UInt8] {
+        var hello = [UInt8](repeating: 0, count: ServerConnection.helloBytes)
+        var count = 0
+        while count < hello.count {
+            try Wait.until(POLLIN, descriptor.number, deadline: deadline)
+            // Safe: reads into the rest of the array.
+            let got = unsafe hello.withUnsafeMutableBytes {
+                unsafe recv(descriptor.number, $0.baseAddress! + count, $0.count - count, 0)
+            }
+            if got == 0 { throw .closed }
+            if got < 0, errno != EINTR, errno != EAGAIN { throw .closed }
+            count += max(got, 0)
+        }
+        return hello
+    }
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CKeychainLinux
+internal import Glibc
+internal import Synchronization
+
+/// The file a process runs.
+package struct ExecutableFacts: Sendable, Equatable {
+    package let path: String
+    package let device: UInt64
+    package let inode: UInt64
+
+    package init(path: String, device: UInt64, inode: UInt64) {
+        self.path = path
+        self.device = device
+        self.inode = inode
+    }
+}
+
+/// A process that stays the same one for as long as this value lives: its number may be given to
+/// another, this value never speaks of that other.
+package final class PinnedProcess: Sendable {
+    package let id: Int32
+    private let pidfd: Descriptor
+    /// Its folder under /proc, which stops answering when it ends.
+    private let folder: Descriptor
+    /// Its start time never changes.
+    private let start = Mutex<UInt64?>(nil)
+
+    /// nil when the process is gone. Without a pidfd one is made.
+    package init?(pid: Int32, pidfd: Descriptor?) {
+        guard pid > 0 else { return nil }
+        if let pidfd {
+            self.pidfd = pidfd
+        } else {
+            let made = kc_pidfd_open(pid)
+            guard made >= 0 else { return nil }
+            self.pidfd = Descriptor(owning: made)
+        }
+        // Safe: Swift's text is passed with a zero at its end, for the call alone.
+        let opened = unsafe kc_open_folder("/proc/\(pid)")
+        guard opened >= 0 else { return nil }
+        folder = Descriptor(owning: opened)
+        id = pid
+        // Alive after the folder was opened: so it is this process's folder.
+        guard isAlive else { return nil }
+    }
+
+    package var isAlive: Bool {
+        var item = pollfd(fd: pidfd.number, events: Int16(POLLIN), revents: 0)
+        // Safe: one element, which is this function's own.
+        return unsafe poll(&item, 1, 0) == 0
+    }
+
+    /// nil when it can't be read or the file was deleted.
+    package func executable() -> ExecutableFacts? {
+        guard let path = link("exe"), path.hasPrefix("/"), !path.hasSuffix(" (deleted)"),
+            let status = status(of: "exe", following: true)
+        else { return nil }
+        return ExecutableFacts(
+            path: path, device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+    }
+
+    /// Whether it runs this very file; nil stands for a file that can't be told.
+    package func runs(_ facts: ExecutableFacts?) -> Bool {
+        guard let facts else { return executable() == nil }
+        guard hasLink("exe", to: facts.path), let status = status(of: "exe", following: true)
+        else { return false }
+        return UInt64(status.st_dev) == facts.device && UInt64(status.st_ino) == facts.inode
+    }
+
+    /// The same file, to be read.
+    package func openExecutable() -> OpenedExecutable? {
+        // Safe: opens below the pinned folder; the descriptor has an owner at once.
+        let number = unsafe openat(folder.number, "exe", O_RDONLY | O_CLOEXEC | O_NOCTTY)
+        guard number >= 0 else { return nil }
+        return OpenedExecutable(Descriptor(owning: number))
+    }
+
+    /// Whether paths and process numbers mean the same to it as to us.
+    package func sharesOurNamespaces() -> Bool {
+        ["ns/user", "ns/pid", "ns/mnt"].allSatisfy { name in
+            guard let theirs = status(of: name, following: true) else { return false }
+            return Self.ours[name] == theirs.st_ino
+        }
+    }
+
+    private static let ours: [String: UInt] = {
+        var inodes: [String: UInt] = [:]
+        for name in ["ns/user", "ns/pid", "ns/mnt"] {
+            var status = stat()
+            // Safe: the structure is this function's own.
+            if unsafe stat("/proc/self/" + name, &status) == 0 { inodes[name] = status.st_ino }
+        }
+        return inodes
+    }()
+
+    /// The lines of its control groups, at most 4 KiB.
+    package func cgroup() -> [UInt8]? { read("cgroup", limit: ControlGroupFile.limit) }
+
+    /// The file with these lines, to be looked at often.
+    package func openControlGroups() -> ControlGroupFile? {
+        // Safe: opens below the pinned folder; the descriptor has an owner at once.
+        let number = unsafe openat(folder.number, "cgroup", O_RDONLY | O_CLOEXEC)
+        guard number >= 0 else { return nil }
+        return ControlGroupFile(Descriptor(owning: number))
+    }
+
+    /// Clock ticks since boot; nil where it could not be read.
+    package var startTime: UInt64? {
+        start.withLock { start in
+            if start == nil { start = status()?.startTime }
+            return start
+        }
+    }
+
+    package func status() -> ProcessStatus? {
+        read("stat", limit: 1024).flatMap(ProcessStatus.init)
+    }
+
+    /// Whether it may read from its controlling terminal; false without one.
+    package var isInForeground: Bool {
+        status().map { $0.ttyNumber != 0 && $0.foregroundGroup == $0.processGroup } ?? false
+    }
+
+    /// Its group and supplementary groups; nil when they can't be read, or don't fit.
+    package func groups() -> [UInt32]? {
+        let limit = 64 * 1024
+        guard let bytes = read("status", limit: limit), bytes.count < limit else { return nil }
+        var groups: [UInt32] = []
+        for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
+            let words = line.split(whereSeparator: \.isWhitespace)
+            switch words.first {
+            // Real, effective, saved, of the file system.
+            case "Gid:": groups += words.dropFirst(2).prefix(1).compactMap { UInt32($0) }
+            case "Groups:": groups += words.dropFirst().compactMap { UInt32($0) }
+            default: continue
+            }
+        }
+        return groups.isEmpty ? nil : groups
+    }
+
+    /// The kernel's audit session; nil where none was set.
+    package func auditSession() -> UInt32? {
+        guard let text = read("sessionid", limit: 16),
+            let number = UInt32(String(decoding: text, as: UTF8.self)), number != .max
+        else { return nil }
+        return number
+    }
+
+    private func link(_ name: String) -> String? {
+        // Safe: the kernel writes at most the buffer's length.
+        unsafe withUnsafeTemporaryAllocation(byteCount: Int(PATH_MAX), alignment: 1) { buffer in
+            let count = unsafe readlinkat(
+                folder.number, name, buffer.assumingMemoryBound(to: CChar.self).baseAddress!,
+                buffer.count)
+            guard count > 0, count < buffer.count else { return nil }
+            return unsafe String(
+                validating: UnsafeRawBufferPointer(rebasing: buffer[0..<count]), as: UTF8.self)
+        }
+    }
+
+    private func hasLink(_ name: String, to path: String) -> Bool {
+        // Safe: the kernel writes at most the buffer's length, and only what it wrote is read.
+        unsafe withUnsafeTemporaryAllocation(byteCount: Int(PATH_MAX), alignment: 1) { buffer in
+            let count = unsafe readlinkat(
+                folder.number, name, buffer.assumingMemoryBound(to: CChar.self).baseAddress!,
+                buffer.count)
+            guard count > 0, count < buffer.count else { return false }
+            return unsafe path.utf8.elementsEqual(buffer[0..<count])
+        }
+    }
+
+    private func status(of name: String, following: Bool) -> stat? {
+        var status = stat()
+        // Safe: the structure is this function's own.
+        let result = unsafe fstatat(
+            folder.number, name, &status, following ? 0 : AT_SYMLINK_NOFOLLOW)
+        return result == 0 ? status : nil
+    }
+
+    private func read(_ name: String, limit: Int) -> [UInt8]? {
+        // Safe: opens below the pinned folder, reads at most `limit` bytes.
+        let descriptor = unsafe openat(folder.number, name, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: limit) { buffer, written in
+            written = unsafe max(Glibc.read(descriptor, buffer.baseAddress!, limit), 0)
+        }
+        return bytes.isEmpty ? nil : bytes
+    }
+}

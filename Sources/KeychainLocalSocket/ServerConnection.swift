@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CKeychainLinux
+internal import Glibc
+internal import KeychainSecrets
+
+/// The daemon's end of a connection. Everything about the peer is taken from the kernel before the
+/// first byte is read; afterwards only that very process may speak.
+package final class ServerConnection: @unchecked Sendable {
+    /// Magic, version, nonce.
+    static let helloBytes = 8 + FrameHeader.nonceBytes
+    static let helloMagic: [UInt8] = Array("KCHELLO1".utf8)
+
+    package let peer: PeerCredentials
+    /// nil when the process could not be pinned: it is gone, or of another pid namespace.
+    package let process: PinnedProcess?
+
+    private let descriptor: Descriptor
+    private let stream: FrameStream
+    private let nonce: [UInt8]
+
+    package init(_ descriptor: Descriptor) throws(SocketError) {
+        self.descriptor = descriptor
+        var yes: Int32 = 1
+        // Safe: reads one Int32.
+        guard
+            unsafe setsockopt(
+                descriptor.number, SOL_SOCKET, SO_PASSCRED, &yes,
+                socklen_t(MemoryLayout<Int32>.size)) == 0
+        else { throw .system(errno) }
+        peer = try PeerCredentials(of: descriptor)
+        process = Self.pinned(peer.pid, descriptor)
+        nonce = RandomBytes.make(FrameHeader.nonceBytes)
+        stream = FrameStream(descriptor, sender: peer, nonce: nonce)
+    }
+
+    /// Tells the peer the nonce, without which it can say nothing. Code that asks which program
+    /// the peer is asks before: afterwards it may have spoken, and become another.
+    package func greet() throws(SocketError) {
+        let hello = Self.helloMagic + nonce
+        // Safe: sends the array's own bytes.
+        let sent = unsafe hello.withUnsafeBytes {
+            unsafe kc_send(descriptor.number, $0.baseAddress, $0.count, nil, 0, nil)
+        }
+        guard sent == hello.count else { throw .closed }
+    }
+
+    /// The process that connected. A kernel that cannot name it by descriptor lets us open the
+    /// process that has its number: for as long as that one lives, no other can speak with that
+    /// number either.
+    static func pinned(_ pid: Int32, _ descriptor: Descriptor) -> PinnedProcess? {
+        let pidfd = kc_peer_pidfd(descriptor.number)
+        if pidfd >= 0 { return PinnedProcess(pid: pid, pidfd: Descriptor(owning: pidfd)) }
+        return errno == ENOPROTOOPT ? PinnedProcess(pid: pid, pidfd: nil) : nil
+    }
+
+    /// The label that a Linux security module gives the peer; nil without one.
+    package func peerLabel() -> String? {
+        // As long as the kernel lets one be: a program that chose a longer label than we read would
+        // go without, and by another name.
+        var length: socklen_t = 4096
+        var label = [UInt8](repeating: 0, count: Int(length))
+        // Safe: the kernel writes at most `length` bytes.
+        guard
+            unsafe getsockopt(descriptor.number, SOL_SOCKET, SO_PEERSEC, &label, &length) == 0
+        else { return nil }
+        let text = label.prefix(Int(length)).prefix { $0 != 0 }
+        return text.isEmpty ? nil : String(decoding: text, as: UTF8.self)
+    }
+
+    /// Waits for a frame; once it has begun it must be there within five seconds. `admit` hears how
+    /// many bytes it has before they are given memory.
+    package func receive(
+        _ limits: FrameLimits, within patience: Duration? = nil,
+        admit: (FrameLimits) throws(SocketError) -> Void = { _ in }
+    ) throws(SocketError) -> Frame {
+        try stream.receive(limits, deadline: patience.map { .now + $0 }, admit: admit)
+    }
+
+    package func send(_ frame: Frame) throws(SocketError) { try stream.send(frame) }
+
+    /// Whether the peer has said more than was asked for; reads nothing.
+    package var hasUnread: Bool { stream.hasUnread }
+
+    /// Whether the peer has closed its end; reads nothing.
+    package func peerHungUp() -> Bool { kc_hung_up(descriptor.number) != 0 }
+
+    /// Ends the connection for both sides, also for a thread that waits on it.
+    package func shutDown() { _ = Glibc.shutdown(descriptor.number, Int32(SHUT_RDWR)) }
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainModel
+internal import KeychainLocalSocket
+internal import KeychainSecrets
+
+/// A program that is asked for the key of a protector: one process for each exchange, so that a
+/// device that does not answer, or that is not touched, holds no request up, and no library of its
+/// own is among the class keys.
+struct ProtectorProgram: Sendable {
+    let path: String
+
+    /// It ends with a refusal's number where it has no answer.
+    func ask(
+        _ arguments: [String], _ question: HeldSecret, deadlineSeconds: Double
+    ) throws(Refusal) -> HeldSecret {
+        let exchange: ChildExchange
+        do {
+            exchange = try ChildExchange(
+                with: path, arguments, question: question, deadlineSeconds: deadlineSeconds)
+        } catch { throw error == .tooLarge ? .damaged : .protectorNotAvailable }
+        if exchange.code == 0, let answer = exchange.answer { return answer }
+        throw exchange.code.flatMap { UInt32(exactly: $0) }.flatMap { Refusal(rawValue: $0) }
+            ?? .protectorFailed
+    }
+}

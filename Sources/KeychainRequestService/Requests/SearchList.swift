@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainAccessControl
+internal import KeychainMessages
+internal import KeychainModel
+
+/// Which keychains a call means (docs/design/system-keychain.md).
+extension KeychainService {
+    /// Where a call looks: into the keychain that it names, or through its user's list. What is to be
+    /// changed is not looked for in the machine's, where that is neither named nor the default.
+    func places(
+        _ query: ItemQuery, toChange: Bool, for caller: Caller
+    ) throws(Refusal) -> [KeychainPlace] {
+        if let name = query.keychain {
+            let place = try folder.place(KeychainFolder.verified(name), of: caller.user)
+            try check(place, toChange: toChange, for: caller)
+            return [place]
+        }
+        let preferences = preferences(of: caller)
+        var names = preferences.searchList
+        // A reference means one item, wherever it is.
+        if query.references != nil {
+            names += folder.names(of: caller.user).filter { !names.contains($0) }
+        }
+        let mayBeSystem =
+            toChange
+            ? caller.user == 0 && preferences.defaultKeychain == .system : caller.isOfMachine
+        if !folder.hasSystemKeychain || !mayBeSystem { names.removeAll { $0 == .system } }
+        if caller.session == nil, let place = names.firstIndex(of: .system) {
+            names.insert(names.remove(at: place), at: 0)
+        }
+        var places: [KeychainPlace] = []
+        for name in names { places.append(try folder.place(name, of: caller.user)) }
+        return places
+    }
+
+    /// Where a new item goes.
+    func placeOfNew(_ name: String?, for caller: Caller) throws(Refusal) -> KeychainPlace {
+        let verified: KeychainName
+        if let name {
+            verified = try KeychainFolder.verified(name)
+        } else {
+            guard let byDefault = preferences(of: caller).defaultKeychain else {
+                throw .noDefaultKeychain
+            }
+            verified = byDefault
+        }
+        let place = try folder.place(verified, of: caller.user)
+        try check(place, toChange: true, for: caller)
+        return place
+    }
+
+    /// Others than root's programs and the machine's don't learn what is in its keychain, and none
+    /// but root's change it.
+    private func check(
+        _ place: KeychainPlace, toChange: Bool, for caller: Caller
+    ) throws(Refusal) {
+        guard place.name == .system else { return }
+        if toChange {
+            guard caller.user == 0 else { throw .readOnly }
+        } else {
+            guard caller.isOfMachine else { throw .notFound }
+        }
+    }
+
+    /// Does the work in one place after the other until it says that it has enough, and says whether
+    /// any had something. Keychains of a list may be gone; one that is named must be there.
+    func each(
+        of places: [KeychainPlace],
+        _ work: (OpenKeychain) throws(Refusal) -> Bool
+    ) throws(Refusal) {
+        var hasFound = false
+        var exists = places.isEmpty
+        for place in places {
+            do throws(Refusal) {
+                let keychain = try folder.keychain(place.name.description, of: place.user)
+                exists = true
+                let isEnough = try work(keychain)
+                hasFound = true
+                if isEnough { break }
+            } catch {
+                guard error == .notFound || error == .noSuchKeychain else { throw error }
+            }
+        }
+        guard exists else { throw .noSuchKeychain }
+        guard hasFound else { throw .notFound }
+    }
+
+    // MARK: Preferences
+
+    func preferences(
+        _ change: KeychainPreferencesChange?, for asker: any Asker
+    ) throws(Refusal) -> Answer {
+        let user = asker.caller.user
+        if let change {
+            var new = preferences(of: asker.caller)
+            switch change {
+            case .defaultKeychain(let name):
+                new.defaultKeychain = try name.map { name throws(Refusal) in
+                    try existing(name, for: asker.caller)
+                }
+            case .searchList(let names): new.searchList = try list(names)
+            }
+            try folder.makeFolder(of: user)
+            do {
+                try folder.preferences.save(new, for: user, in: folder.folder(user))
+            } catch { throw Refusal(error) }
+            audit?.record(.changePreferences, asker, Evidence(), nil)
+        }
+        var answer = Answer()
+        answer.preferences = shown(preferences(of: asker.caller))
+        return answer
+    }
+
+    private func existing(_ name: String, for caller: Caller) throws(Refusal) -> KeychainName {
+        let name = try KeychainFolder.verified(name)
+        let place = try folder.place(name, of: caller.user)
+        guard folder.exists(name, of: place.user) else { throw .noSuchKeychain }
+        try check(place, toChange: true, for: caller)
+        return name
+    }
+
+    /// They need not exist: lists are made before and outlive what they name.
+    private func list(_ names: [String]) throws(Refusal) -> [KeychainName] {
+        guard names.count <= KeychainPreferences.mostSearched else { throw .badRequest }
+        var list: [KeychainName] = []
+        for text in names {
+            let name = try KeychainFolder.verified(text)
+            if !list.contains(name) { list.append(name) }
+        }
+        return list
+    }
+
+    private func preferences(of caller: Caller) -> KeychainPreferences {
+        let user = caller.user
+        let said = folder.preferences.load(for: user, from: folder.folder(user))
+        guard user == 0, caller.session == nil, said == .standard,
+            case .unit = caller.identity
+        else { return said }
+        // Root's services have no login that could open another.
+        var preferences = said
+        preferences.defaultKeychain = .system
+        return preferences
+    }
+
+    private func shown(_ preferences: KeychainPreferences) -> KeychainPreferences {
+        var shown = preferences
+        if !folder.hasSystemKeychain { shown.searchList.removeAll { $0 == .system } }
+        return shown
+    }
+}

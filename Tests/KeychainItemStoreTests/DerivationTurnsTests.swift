@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Synchronization
+import Testing
+
+@testable import KeychainItemStore
+
+@Suite struct DerivationTurnsTests {
+    private let turns = DerivationTurns()
+    private let begun = Begun()
+    private let ended = DispatchGroup()
+
+    /// In which order derivations began, and of whom.
+    private final class Begun: Sendable {
+        private let known = Mutex<[UInt32]>([])
+        var users: [UInt32] { known.withLock { $0 } }
+        func add(_ user: UInt32) { known.withLock { $0.append(user) } }
+    }
+
+    /// Derives in a thread of its own, until `goOn` is signalled.
+    private func start(_ user: UInt32, until goOn: DispatchSemaphore? = nil) {
+        ended.enter()
+        Thread { [turns, begun, ended] in
+            turns.take(for: user) {
+                begun.add(user)
+                goOn?.wait()
+            }
+            ended.leave()
+        }.start()
+    }
+
+    private func waitUntil(_ isSo: () -> Bool) {
+        for _ in 0..<10_000 where !isSo() { usleep(1000) }
+        #expect(isSo())
+    }
+
+    /// One after the other, so that the order in which they wait is known.
+    private func startWaiting(_ users: UInt32...) {
+        for user in users {
+            let before = turns.waitingCount
+            start(user)
+            waitUntil { turns.waitingCount != before }
+        }
+    }
+
+    private func startRunning(_ user: UInt32, until goOn: DispatchSemaphore) {
+        let before = begun.users.count
+        start(user, until: goOn)
+        waitUntil { begun.users.count != before }
+    }
+
+    @Test func `one user's derivations never keep another user waiting`() {
+        let goOn = DispatchSemaphore(value: 0)
+        startRunning(1, until: goOn)
+        startWaiting(1, 1, 1)
+        // Its end is what this test waits for.
+        turns.take(for: 2) { begun.add(2) }
+        #expect(begun.users == [1, 2])
+        goOn.signal()
+        ended.wait()
+        #expect(begun.users == [1, 2, 1, 1, 1])
+    }
+
+    @Test func `no more run at once than there is memory for`() {
+        let goOn = DispatchSemaphore(value: 0)
+        for user in 1...UInt32(DerivationTurns.atOnce) { startRunning(user, until: goOn) }
+        startWaiting(7, 8)
+        #expect(begun.users == [1, 2])
+        for _ in 0..<DerivationTurns.atOnce { goOn.signal() }
+        ended.wait()
+        #expect(Set(begun.users) == [1, 2, 7, 8])
+    }
+
+    @Test func `users that wait have their turns one after the other, whoever has many`() {
+        let (first, second) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        startRunning(1, until: first)
+        startRunning(2, until: second)
+        startWaiting(3, 3, 3, 4, 5, 4)
+        first.signal()
+        waitUntil { begun.users.count == 8 }
+        #expect(begun.users == [1, 2, 3, 4, 5, 3, 4, 3])
+        second.signal()
+        ended.wait()
+    }
+
+    @Test func `a turn ends with an error as well`() {
+        struct Failure: Error {}
+        for _ in 0..<3 {
+            #expect(throws: Failure.self) {
+                try turns.take(for: 1) { () throws(Failure) in throw Failure() }
+            }
+        }
+        turns.take(for: 1) { begun.add(1) }
+        #expect(begun.users == [1])
+    }
+}

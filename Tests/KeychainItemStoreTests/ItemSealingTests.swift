@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+import KeychainModel
+import KeychainSecrets
+import Testing
+
+@testable import KeychainItemStore
+
+/// Each fact that a sealed part is bound to, one by one.
+@Suite struct ItemSealingTests {
+    private static let rights = ItemAccessControl.plain(.whenUnlocked)
+
+    private func place(
+        keychain: UInt8 = 1, itemClass: ItemClass = .genericPassword, identifier: UInt8 = 3,
+        accessible: Accessibility = .whenUnlocked, generation: Int64 = 1
+    ) throws -> ItemPlace {
+        let reference = try #require(
+            ItemReference(
+                itemClass: itemClass, identifier: [UInt8](repeating: identifier, count: 16)))
+        return ItemPlace(
+            keychain: [UInt8](repeating: keychain, count: 16), reference: reference,
+            accessible: accessible, generation: generation)
+    }
+
+    @Test func `a secret opens in its own place and under its own rights only`() throws {
+        let key = SealingKey.random()
+        let own = try place()
+        let sealed = try own.sealSecret(secret("s3cret"), Self.rights, key)
+        let opened = HeldSecret(try own.openSecret(sealed, Self.rights, key))
+        #expect(text(of: opened) == "s3cret")
+        let others = [
+            try place(keychain: 2), try place(itemClass: .internetPassword),
+            try place(identifier: 4), try place(accessible: .always), try place(generation: 2),
+        ]
+        for other in others {
+            #expect(throws: KeychainStoreError.corruptItem) {
+                _ = try other.openSecret(sealed, Self.rights, key)
+            }
+        }
+        let weaker = ItemAccessControl(
+            protection: .whenUnlocked, operations: [.decrypt: .always], defaultOperation: .always)
+        #expect(throws: KeychainStoreError.corruptItem) {
+            _ = try own.openSecret(sealed, weaker, key)
+        }
+        #expect(throws: KeychainStoreError.corruptItem) {
+            _ = try own.openSecret(sealed, Self.rights, SealingKey.random())
+        }
+    }
+
+    @Test func `attributes open in their own place only, and never as a secret`() throws {
+        let key = SealingKey.random()
+        let own = try place()
+        let record = AttributeRecord(new: generic(), in: "group", Self.rights)
+        let sealed = try own.seal(record, key)
+        #expect(try own.openRecord(sealed, key) == record)
+        let others = [
+            try place(keychain: 2), try place(itemClass: .internetPassword),
+            try place(identifier: 4), try place(accessible: .always), try place(generation: 2),
+        ]
+        for other in others {
+            #expect(throws: KeychainStoreError.corruptItem) {
+                _ = try other.openRecord(sealed, key)
+            }
+        }
+        #expect(throws: KeychainStoreError.corruptItem) {
+            _ = try own.openSecret(sealed, Self.rights, key)
+        }
+    }
+
+    @Test func `attributes that name another class than their row are none`() throws {
+        let key = SealingKey.random()
+        let liar = AttributeRecord(new: generic(), in: "group", .plain(.always))
+        let sealed = try place().seal(liar, key)
+        #expect(throws: KeychainStoreError.corruptItem) { _ = try place().openRecord(sealed, key) }
+    }
+
+    @Test func `two sealings of one secret share neither key nor nonce`() throws {
+        let key = SealingKey.random()
+        let first = try place().sealSecret(secret("s"), Self.rights, key)
+        let second = try place().sealSecret(secret("s"), Self.rights, key)
+        #expect(first.prefix(24) != second.prefix(24))
+        #expect(first[72..<96] != second[72..<96])
+    }
+}

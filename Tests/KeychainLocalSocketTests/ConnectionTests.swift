@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import KeychainSecrets
+import Testing
+
+@testable import KeychainLocalSocket
+
+struct ConnectionTests {
+    private let folder: ScratchFolder
+    private let listener: Listener
+    private var path: String { folder("socket") }
+
+    init() throws {
+        folder = try ScratchFolder()
+        listener = try Listener(path: folder("socket"), mode: 0o600)
+    }
+
+    private func greeted() throws -> ServerConnection {
+        let connection = try ServerConnection(try listener.accept())
+        try connection.greet()
+        return connection
+    }
+
+    private func connected() throws -> (ServerConnection, ClientConnection) {
+        let path = path
+        let client = Background { try ClientConnection(path: path, requiredPeer: nil) }
+        return (try greeted(), try client.value())
+    }
+
+    /// The server's end of a connection that a Python program made; the program goes on.
+    private func connection(
+        of program: String
+    ) throws -> (connection: ServerConnection, child: Python) {
+        let child = try Python(program, [path])
+        return (try greeted(), child)
+    }
+
+    @Test func `a peer hears nothing before it is greeted`() throws {
+        let path = path
+        let client = Background { try ClientConnection(path: path, requiredPeer: nil) }
+        let connection = try ServerConnection(try listener.accept())
+        // Without the nonce it gives up after two seconds.
+        #expect(throws: SocketError.timedOut) { try client.value() }
+        withExtendedLifetime(connection) {}
+    }
+
+    @Test func `requests and answers flow both ways`() throws {
+        let (server, client) = try connected()
+        for number in 1...3 as ClosedRange<UInt8> {
+            try client.send(
+                Frame(message: [number], secrets: HeldSecret(SecretBytes(copying: [9]))))
+            #expect(try server.receive(.request).content == [[number], [9]])
+            try server.send(Frame(message: [number, number], secrets: nil))
+            #expect(
+                try client.receive(.answer, deadlineSeconds: 5).content
+                    == [[number, number], []])
+        }
+    }
+
+    @Test func `what a peer said without being asked is noticed, and not heard`() throws {
+        let (server, client) = try connected()
+        #expect(!server.hasUnread)
+        for number in 1...2 as ClosedRange<UInt8> {
+            try client.send(Frame(message: [number], secrets: nil))
+        }
+        #expect(server.hasUnread)
+        #expect(try server.receive(.request).content[0] == [1])
+        #expect(server.hasUnread)
+        #expect(try server.receive(.request).content[0] == [2])
+        #expect(!server.hasUnread)
+    }
+
+    @Test func `a peer that says nothing is waited for as long as was said`() throws {
+        let (server, client) = try connected()
+        #expect(throws: SocketError.timedOut) {
+            try server.receive(.request, within: .milliseconds(20))
+        }
+        withExtendedLifetime(client) {}
+    }
+
+    @Test func `a frame that is not admitted gets no memory`() throws {
+        let (server, client) = try connected()
+        let secrets = HeldSecret(SecretBytes(count: 5000) { (_: inout MutableRawSpan) in })
+        try client.send(Frame(message: [1, 2, 3], secrets: secrets))
+        var announced = 0
+        #expect(throws: SocketError.noRoom) {
+            try server.receive(.request) { bytes throws(SocketError) in
+                announced = bytes.message + bytes.secrets
+                throw .noRoom
+            }
+        }
+        #expect(announced == 5003)
+    }
+
+    @Test func `the peer is who the kernel says`() throws {
+        let (server, client) = try connected()
+        #expect(server.peer == .own)
+        #expect(server.process?.id == getpid())
+        #expect(server.process?.executable()?.path == InstalledProgram.ownPath())
+        #expect(client.serverUser == geteuid())
+        #expect(client.belongsToThisProcess)
+    }
+
+    /// The first forgery of the design: a child connects and becomes another program, its parent
+    /// speaks on the descriptor that they share.
+    @Test func `a parent cannot speak for its child`() throws {
+        let (server, child) = try connection(
+            of: Python.frames + """
+                s = socket.socket(socket.AF_UNIX)
+                said, says = os.pipe()
+                if os.fork() == 0:
+                    s.connect(sys.argv[1])
+                    os.write(says, s.recv(24, socket.MSG_WAITALL))
+                    os.execv("/bin/sleep", ["sleep", "30"])
+                nonce = os.read(said, 24)[8:]
+                s.sendall(frame(nonce, 1, b"hello"))
+                s.recv(1)
+                """)
+        #expect(server.peer.pid != child.id)
+        #expect(throws: SocketError.foreignSender) { try server.receive(.request) }
+        kill(server.peer.pid, SIGKILL)
+    }
+
+    @Test func `a child cannot speak for its parent`() throws {
+        let (server, child) = try connection(
+            of: Python.frames + """
+                s, nonce = hello(sys.argv[1])
+                if os.fork() == 0:
+                    s.sendall(frame(nonce, 1, b"hello"))
+                    os._exit(0)
+                s.recv(1)
+                """)
+        #expect(server.peer.pid == child.id)
+        #expect(throws: SocketError.foreignSender) { try server.receive(.request) }
+    }
+
+    @Test func `nobody joins in after the first frame`() throws {
+        let (server, child) = try connection(
+            of: Python.frames + """
+                s, nonce = hello(sys.argv[1])
+                s.sendall(frame(nonce, 1, b"mine"))
+                if os.fork() == 0:
+                    s.sendall(frame(nonce, 2, b"not mine"))
+                    os._exit(0)
+                s.recv(1)
+                """)
+        #expect(try server.receive(.request).message == Array("mine".utf8))
+        #expect(throws: SocketError.foreignSender) { try server.receive(.request) }
+        withExtendedLifetime(child) {}
+    }
+
+    @Test func `what was recorded on one connection means nothing on another`() throws {
+        let (first, child) = try connection(
+            of: Python.frames + """
+                s, nonce = hello(sys.argv[1])
+                s.sendall(frame(nonce, 1, b"hello"))
+                t, other = hello(sys.argv[1])
+                t.sendall(frame(nonce, 1, b"hello"))
+                s.recv(1)
+                """)
+        #expect(try first.receive(.request).message == Array("hello".utf8))
+        let second = try greeted()
+        #expect(throws: SocketError.malformed) { try second.receive(.request) }
+        withExtendedLifetime(child) {}
+    }
+
+    @Test func `descriptors that a peer passes are closed`() throws {
+        let (server, child) = try connection(
+            of: Python.frames + """
+                s, nonce = hello(sys.argv[1])
+                reads, writes = os.pipe()
+                socket.send_fds(s, [frame(nonce, 1, b"hello")], [writes] * 3)
+                os.close(writes)
+                s.recv(1)
+                # Ends only when nobody holds the other end any more.
+                sys.exit(0 if os.read(reads, 1) == b"" else 1)
+                """)
+        #expect(try server.receive(.request).message == Array("hello".utf8))
+        server.shutDown()
+        #expect(child.status() == ExitStatus(code: 0))
+    }
+
+    @Test func `a hang-up is seen without reading`() throws {
+        let (server, child) = try connection(
+            of: Python.frames + """
+                s, nonce = hello(sys.argv[1])
+                s.sendall(frame(nonce, 1, b"first") + frame(nonce, 2, b"second"))
+                s.recv(1)
+                """)
+        #expect(try server.receive(.request).message == Array("first".utf8))
+        #expect(!server.peerHungUp())
+        child.end()
+        #expect(server.peerHungUp())
+        #expect(try server.receive(.request).message == Array("second".utf8))
+    }
+
+    @Test func `shutting down wakes whoever waits`() throws {
+        let (server, client) = try connected()
+        let waiting = Background { try server.receive(.request).message }
+        server.shutDown()
+        #expect(throws: SocketError.closed) { try waiting.value() }
+        #expect(client.peerHungUp())
+    }
+
+    @Test func `a server of another user is refused`() throws {
+        let path = path
+        let user = geteuid() + 1
+        #expect(throws: SocketError.peerNotAllowed) {
+            try ClientConnection(path: path, requiredPeer: user)
+        }
+    }
+
+    @Test func `a server that never greets is given up`() throws {
+        let path = path
+        #expect(throws: SocketError.timedOut) {
+            try ClientConnection(path: path, requiredPeer: nil)
+        }
+    }
+
+    @Test func `a server that greets otherwise is none of ours`() throws {
+        let path = path
+        let client = Background { try ClientConnection(path: path, requiredPeer: nil).serverUser }
+        let server = RawPeer(try listener.accept())
+        server.say([UInt8](repeating: 0x41, count: ServerConnection.helloBytes))
+        #expect(throws: SocketError.malformed) { try client.value() }
+    }
+}

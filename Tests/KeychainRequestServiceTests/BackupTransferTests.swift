@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import KeychainMessages
+import KeychainModel
+import Testing
+
+@testable import KeychainRequestService
+
+/// Copies on their way: only who began one goes on with it, in order, to the last piece.
+@Suite final class BackupTransferTests {
+    private let folder = NSTemporaryDirectory() + "transfer-" + UUID().uuidString
+    private let transfers = BackupTransfers()
+    private let place = KeychainPlace(user: 1, name: .login)
+    private let identifier = BackupTransfers.newIdentifier()
+    private static let whole = [UInt8](repeating: 7, count: Safekeeping.pieceBytes)
+
+    init() throws {
+        try FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: false)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+    private func digest(_ pieces: [[UInt8]]) -> [UInt8] {
+        pieces.reduce(into: BackupDigest()) { $0.add($1) }.bytes
+    }
+
+    private func beginWriting() throws {
+        _ = try transfers.beginWriting(folder + "/in", identifier, of: place)
+    }
+
+    @Test func `what was sent in pieces is in the file`() throws {
+        try beginWriting()
+        try transfers.write(identifier, Self.whole, of: place)
+        try transfers.write(identifier, [1, 2, 3], of: place)
+        let path = try transfers.finishWriting(
+            identifier, digest: digest([Self.whole, [1, 2, 3]]), of: place)
+        #expect(
+            try [UInt8](Data(contentsOf: URL(fileURLWithPath: path))) == Self.whole + [1, 2, 3])
+    }
+
+    @Test func `a copy that differs from its digest is damaged, and gone`() throws {
+        try beginWriting()
+        try transfers.write(identifier, [1, 2, 3], of: place)
+        #expect(throws: Refusal.damaged) {
+            try transfers.finishWriting(identifier, digest: digest([[1, 2, 4]]), of: place)
+        }
+        #expect(!FileManager.default.fileExists(atPath: folder + "/in"))
+    }
+
+    @Test func `nobody goes on with another's, or with one of the other direction`() throws {
+        try beginWriting()
+        let other = KeychainPlace(user: 2, name: .login)
+        #expect(throws: Refusal.badRequest) {
+            try transfers.write(identifier, [1], of: other)
+        }
+        #expect(throws: Refusal.badRequest) {
+            try transfers.write(BackupTransfers.newIdentifier(), [1], of: place)
+        }
+        #expect(throws: Refusal.badRequest) {
+            try transfers.read(identifier, offset: 0, of: place)
+        }
+    }
+
+    @Test func `nothing comes behind the last piece`() throws {
+        try beginWriting()
+        try transfers.write(identifier, [1], of: place)
+        #expect(throws: Refusal.badRequest) {
+            try transfers.write(identifier, [2], of: place)
+        }
+    }
+
+    @Test func `a second transfer ends the first`() throws {
+        try beginWriting()
+        let second = BackupTransfers.newIdentifier()
+        _ = try transfers.beginWriting(folder + "/second", second, of: place)
+        #expect(throws: Refusal.badRequest) {
+            try transfers.write(identifier, [1], of: place)
+        }
+        #expect(!FileManager.default.fileExists(atPath: folder + "/in"))
+    }
+
+    @Test func `a copy is read to its end and gone then`() throws {
+        let content = Self.whole + Self.whole + [9]
+        try Data(content).write(to: URL(fileURLWithPath: folder + "/out"))
+        let transfer = try transfers.beginReading(folder + "/out", identifier, of: place)
+        #expect(transfer.bytes == UInt64(content.count))
+        var read: [UInt8] = []
+        while read.count < content.count {
+            read += try transfers.read(identifier, offset: UInt64(read.count), of: place)
+        }
+        #expect(read == content)
+        #expect(!FileManager.default.fileExists(atPath: folder + "/out"))
+        #expect(throws: Refusal.badRequest) {
+            try transfers.read(identifier, offset: 0, of: place)
+        }
+    }
+
+    @Test func `an offset beyond any file is refused or empty, and no trap`() throws {
+        for offset in [UInt64.max, UInt64(Int.max), 1 << 62] {
+            try Data([1]).write(to: URL(fileURLWithPath: folder + "/out"))
+            _ = try transfers.beginReading(folder + "/out", identifier, of: place)
+            let read = try? transfers.read(identifier, offset: offset, of: place)
+            #expect(read ?? [] == [])
+        }
+    }
+}

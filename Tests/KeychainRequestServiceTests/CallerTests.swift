@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+import KeychainModel
+import KeychainLocalSocket
+import Testing
+
+@testable import KeychainRequestService
+
+@Suite struct SystemUnitTests {
+    @Test(arguments: [
+        ("0::/system.slice/nginx.service\n", "nginx.service"),
+        (
+            "12:pids:/x\n0::/system.slice/system-postgresql.slice/postgresql@15.service\n",
+            "postgresql@15.service"
+        ),
+        ("0::/system.slice/NetworkManager.service/child\n", "NetworkManager.service"),
+    ])
+    func `a system service is known by its unit`(_ cgroup: String, _ unit: String) {
+        #expect(SystemUnit.name(Array(cgroup.utf8)) == unit)
+    }
+
+    @Test(arguments: [
+        "", "0::/\n", "0::/user.slice/user-1000.slice/session-3.scope\n",
+        "0::/user.slice/user-1000.slice/user@1000.service/app.slice/nginx.service\n",
+        "0::/system.slice/cron.service\n", "0::/system.slice/atd.service\n",
+        "0::/system.slice/ssh.service\n",
+        "0::/system.slice/system-getty.slice/getty@tty1.service\n",
+        "1:name=systemd:/system.slice/nginx.service\n", "0::/system.slice\n",
+        "0::/machine.slice/x.service\n",
+        "0::/system.slice/dropbear.service\n", "0::/system.slice/xrdp-sesman.service/x\n",
+        // What a container was given, and a user.
+        "0::/system.slice/docker-1.scope/system.slice/nginx.service\n",
+        "0::/system.slice/run-1.scope/nginx.service\n", "0::/system.slice/x/nginx.service\n",
+    ])
+    func `everything that starts other people's programs is no unit`(_ cgroup: String) {
+        #expect(SystemUnit.name(Array(cgroup.utf8)) == nil)
+    }
+}
+
+/// Below his service manager a user makes control groups of whatever name he likes.
+@Suite struct ForgedControlGroupTests {
+    private static let users = "0::/user.slice/user-1000.slice/user@1000.service/"
+
+    @Test(arguments: ["", "backup.slice/x.service", "app.slice/system.slice/x.service"])
+    func `a slice is the system's`(_ rest: String) throws {
+        let group = try #require(ControlGroup(Array((Self.users + rest + "\n").utf8)))
+        #expect(group.slice == "user-1000.slice")
+        #expect(group.unit == nil)
+        let service = try #require(
+            ControlGroup(Array("0::/system.slice/system-backup.slice/backup@1.service\n".utf8)))
+        #expect(service.slice == "system-backup.slice")
+    }
+
+    @Test(arguments: ["cron.service", "app.slice/crond.service", "app.slice/atd.service/x"])
+    func `a user's unit with a scheduler's name is not the scheduler`(_ rest: String) {
+        #expect(kindOutsideLogins(Self.users + rest + "\n", isGuarded: true) == nil)
+    }
+
+    @Test func `what runs in no login is a service's, a scheduler's or nobody's`() {
+        for (group, kind) in [
+            ("system.slice/cron.service", "cron"), ("system.slice/nginx.service", "service"),
+            ("", "other"), ("system.slice/docker-1.scope/cron.service", "other"),
+        ] {
+            #expect(kindOutsideLogins("0::/\(group)\n", isGuarded: true) == kind)
+        }
+        #expect(kindOutsideLogins("0::/system.slice/nginx.service\n", isGuarded: false) == nil)
+    }
+
+    private func kindOutsideLogins(_ group: String, isGuarded: Bool) -> String? {
+        Surroundings.kind(outsideLogins: Array(group.utf8)) { _ in isGuarded }
+    }
+}
+
+@Suite struct ServiceManagerTests {
+    @Test(arguments: [
+        "0::/user.slice/user-1000.slice/user@1000.service/app.slice/nginx.service\n",
+        "1:name=systemd:/\n0::/user.slice/user-1000.slice/user@1000.service\n",
+    ])
+    func `what a user's service manager started is his, in no login`(_ cgroup: String) {
+        #expect(ServiceManager.ran(Array(cgroup.utf8), for: 1000))
+        #expect(!ServiceManager.ran(Array(cgroup.utf8), for: 100))
+    }
+
+    @Test(arguments: [
+        "", "0::/\n", "0::/user.slice/user-1000.slice/session-3.scope\n",
+        "0::/user.slice/user-1001.slice/user@1000.service/x\n",
+        "0::/user.slice/user-1000.slice/user@1000.services/x\n",
+        "0::/system.slice/user.slice/user-1000.slice/user@1000.service/x\n",
+        "1:name=systemd:/user.slice/user-1000.slice/user@1000.service/x\n",
+    ])
+    func `a login, a service and a look-alike are no service manager`(_ cgroup: String) {
+        #expect(!ServiceManager.ran(Array(cgroup.utf8), for: 1000))
+    }
+}
+
+@Suite struct SecurityLabelTests {
+    @Test(arguments: [
+        (Optional<String>.none, Optional<String>.none), ("unconfined", nil),
+        ("unconfined_u:unconfined_r:unconfined_t:s0", nil),
+        ("system_u:system_r:httpd_t:s0", "selinux:system_u:system_r:httpd_t:s0"),
+        ("snap.firefox.firefox (enforce)", nil), ("/usr/sbin/cupsd (enforce)", nil), ("", nil),
+    ])
+    func `a domain of SELinux names a program, an AppArmor profile by itself does not`(
+        _ label: String?, _ identity: String?
+    ) {
+        #expect(SecurityLabel.domain(label) == identity)
+        #expect(SecurityLabel.ofService(label) == identity)
+    }
+
+    @Test(arguments: [
+        "user_u:user_r:user_t:s0", "staff_u:staff_r:staff_t:s0-s0:c0.c1023",
+        "sysadm_u:sysadm_r:sysadm_t:s0", "user_u:user_r:mozilla_t:s0",
+        "system_u:object_r:system_r:s0", "shop_u:shop_r:shop_t:s0",
+        "unconfined_u:unconfined_r:unconfined_t:s0", "system_u:system_r:unconfined_service_t:s0",
+    ])
+    func `a login's domain is no program's name`(_ label: String) {
+        #expect(SecurityLabel.ofService(label) == nil)
+    }
+
+    @Test(arguments: [
+        "/snap/firefox/1/usr/lib/firefox/firefox", "/home/a/snap/firefox/1/firefox",
+        "/usr/bin/env", "/snap",
+    ])
+    func `whoever chose a snap's profile is not the snap`(_ path: String) {
+        // Files that are not there, or not below /snap: what a program that is not the snap shows.
+        let executable = ExecutableFacts(path: path, device: 1, inode: 1)
+        #expect(SecurityLabel.snap("snap.firefox.firefox (enforce)", executable) == nil)
+    }
+}
+
+@Suite struct LoginSessionTests {
+    private static let session = LoginSession(
+        id: SessionID(rawValue: 7), user: 1000, account: "alice", leader: 42, leaderStart: 99,
+        auditSession: 3, logindSession: "c1", isRemote: true, service: "sshd",
+        lockReason: .passwordDiffers)
+
+    @Test func `a session is the same after a restart`() {
+        #expect(LoginSession(record: Self.session.record) == Self.session)
+    }
+
+    @Test func `a record that is not whole is none`() {
+        let record = Self.session.record
+        for count in 0..<record.count - 10 {
+            #expect(LoginSession(record: Array(record.prefix(count))) == nil)
+        }
+        #expect(LoginSession(record: [0xFF, 0xFE]) == nil)
+    }
+}
+
+@Suite struct QuestionTests {
+    private static func caller(_ identity: Caller.Identity) -> Caller {
+        Caller(
+            user: 1000, process: 1, identity: identity, session: nil, terminal: nil,
+            accessGroups: [])
+    }
+
+    @Test func `a program's words come below, quoted and clean`() {
+        let question = Question(
+            .read, names: ["bank"], itemCount: 1,
+            reason: "ok\n/usr/bin/sudo wants\u{202E} you\u{1B}[2J")
+        let text = question.text(for: Self.caller(.executable("/home/a/x")))
+        let lines = text.split(separator: "\n")
+        #expect(lines.count == 2)
+        #expect(lines[0].contains("/home/a/x (not verified"))
+        #expect(lines[1].hasPrefix("The program says: “ok\\u{a}/usr"))
+        #expect(!text.unicodeScalars.contains { $0 == "\u{202E}" || $0 == "\u{1B}" })
+    }
+
+    @Test func `long names are cut and many are counted`() {
+        let names = (0..<50).map { "\($0)" + String(repeating: "x", count: 500) }
+        let question = Question(.read, names: names, itemCount: 50, reason: nil)
+        let text = question.text(for: Self.caller(.trustedExecutable("/usr/bin/git")))
+        #expect(text.count < 400)
+        #expect(text.contains("and 47 more"))
+        #expect(!text.contains("not verified"))
+    }
+
+    @Test func `an item without a name is an item all the same`() {
+        let question = Question(.read, names: [], itemCount: 0, reason: nil)
+        let text = question.text(for: Self.caller(.trustedExecutable("/usr/bin/git")))
+        #expect(text == "/usr/bin/git wants to read a keychain item.")
+    }
+}
+
+@Suite struct LimitTests {
+    private static let login = KeychainPlace(user: 1, name: .login)
+
+    @Test func `a keychain's password is tried one at a time, and not often wrongly`() throws {
+        let guesses = Guesses()
+        try guesses.begin(Self.login)
+        #expect(throws: Refusal.tooManyRequests) { try guesses.begin(Self.login) }
+        try guesses.begin(KeychainPlace(user: 2, name: .login))
+        guesses.end(Self.login, .right)
+        for _ in 0..<3 {
+            try guesses.begin(Self.login)
+            guesses.end(Self.login, .wrong)
+        }
+        #expect(throws: Refusal.tooManyRequests) { try guesses.begin(Self.login) }
+    }
+
+    @Test func `a right password of another keychain clears nothing`() throws {
+        let guesses = Guesses()
+        let other = KeychainPlace(user: 1, name: try #require(KeychainName("mine")))
+        for _ in 0..<3 {
+            try guesses.begin(Self.login)
+            guesses.end(Self.login, .wrong)
+            try guesses.begin(other)
+            guesses.end(other, .right)
+        }
+        #expect(throws: Refusal.tooManyRequests) { try guesses.begin(Self.login) }
+        try guesses.begin(other)
+    }
+
+    @Test func `a try that was not decided forgives nothing`() throws {
+        let guesses = Guesses()
+        for outcome in [Guesses.Outcome.wrong, .undecided, .wrong, .undecided, .wrong] {
+            try guesses.begin(Self.login)
+            guesses.end(Self.login, outcome)
+        }
+        #expect(throws: Refusal.tooManyRequests) { try guesses.begin(Self.login) }
+    }
+
+    @Test func `a wrong PIN is a wrong guess`() {
+        #expect(Guesses.Outcome(.wrongPIN) == .wrong)
+        #expect(Guesses.Outcome(.wrongPassword) == .wrong)
+        #expect(Guesses.Outcome(.protectorNotAvailable) == .undecided)
+    }
+
+    @Test func `unlocks that wait are counted`() {
+        let pending = PendingUnlocks()
+        for _ in 0..<PendingUnlocks.mostForUser { #expect(pending.begin(1)) }
+        #expect(!pending.begin(1))
+        #expect(pending.begin(2))
+        pending.end(1)
+        #expect(pending.begin(1))
+    }
+}

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+import KeychainAccessControl
+import Foundation
+import KeychainMessages
+import KeychainModel
+import KeychainLocalSocket
+import Testing
+
+@testable import KeychainRequestService
+
+/// Somebody who asks, from wherever the test says.
+private struct TestAsker: Asker {
+    var caller: Caller
+    var context: AuthenticationContext?
+    var process: EvidencePlaces.Process?
+    private let parent: EvidencePlaces.Process?
+    let offersTerminal = false
+    let notes = RequestNotes()
+    func policyFacts(_ asked: AskedFacts) -> PolicyFacts { PolicyFacts() }
+
+    func reach(
+        _ policy: CompiledPolicy, for operation: PolicyOperation, byNameAlone: Bool
+    ) -> PolicyReach {
+        PolicyReach()
+    }
+
+    init(
+        user: UInt32 = 1000, session: Int32? = 7, process: Int32? = 42, tty: UInt32? = 3,
+        parent: Int32? = nil,
+        program: Caller.Identity = .trustedExecutable("/usr/bin/git")
+    ) {
+        caller = Caller(
+            user: user, process: process ?? 0, identity: program,
+            session: session.map(SessionID.init), terminal: tty, accessGroups: [])
+        self.process = process.map(Self.place)
+        self.parent = parent.map(Self.place)
+    }
+
+    private static func place(_ id: Int32) -> EvidencePlaces.Process {
+        .init(id: id, startTime: 99, executableDevice: 1, executableInode: 2)
+    }
+
+    func descends(from process: EvidencePlaces.Process) -> Bool { process == parent }
+
+    func terminal() -> EvidencePlaces.Terminal? {
+        caller.terminal.map { .init(device: $0, leader: 5, leaderStart: 6) }
+    }
+
+    func with(_ context: AuthenticationContext) -> TestAsker {
+        var asker = self
+        asker.context = context
+        return asker
+    }
+
+    func isUnchanged() -> Bool { true }
+    func hasGone() -> Bool { false }
+    func startPrompter(challenge: [UInt8]) -> Bool { false }
+}
+
+@Suite struct EvidenceStoreTests {
+    private let store = EvidenceStore(keyring: nil)
+    private let context = AuthenticationContext()
+
+    private func scopes(_ asker: TestAsker) -> [Freshness] {
+        store.evidence(for: asker).proofs.map(\.scope)
+    }
+
+    @Test func `a proof given in a context serves the context, and is as good as new`() {
+        let asker = TestAsker().with(context)
+        store.add([.factor(.passcode)], for: asker)
+        let proofs = store.evidence(for: asker).proofs
+        #expect(proofs == [PolicyProof(.factor(.passcode), age: .zero, scope: .context)])
+    }
+
+    @Test func `another context of the process shares no more than the process`() {
+        store.add([.factor(.passcode)], for: TestAsker().with(context))
+        #expect(scopes(TestAsker().with(AuthenticationContext())) == [.process])
+        #expect(scopes(TestAsker()) == [.process])
+    }
+
+    @Test func `another process gets nothing of a context by knowing its name`() {
+        store.add([.factor(.passcode)], for: TestAsker().with(context))
+        #expect(scopes(TestAsker(process: 43).with(context)) == [.tty])
+        #expect(scopes(TestAsker(process: 43, tty: 4).with(context)) == [.session])
+        #expect(scopes(TestAsker(session: 8, process: 43, tty: 4).with(context)) == [])
+        #expect(scopes(TestAsker(user: 1001).with(context)) == [])
+    }
+
+    @Test func `a process that became another program is another`() {
+        store.add([.factor(.passcode)], for: TestAsker().with(context))
+        var other = TestAsker(session: nil, tty: nil).with(context)
+        other.process = .init(
+            id: 42, startTime: 99, executableDevice: 1, executableInode: 3)
+        #expect(scopes(other) == [])
+        other.process = .init(
+            id: 42, startTime: 100, executableDevice: 1, executableInode: 2)
+        #expect(scopes(other) == [])
+    }
+
+    @Test func `what can't be told is shared with nobody`() {
+        let unknown = TestAsker(session: nil, process: nil, tty: nil).with(context)
+        store.add([.factor(.passcode)], for: unknown)
+        #expect(scopes(unknown) == [])
+    }
+
+    @Test func `proofs end with the context, the session, the lock`() {
+        let asker = TestAsker().with(context)
+        store.add([.factor(.passcode)], for: asker)
+        store.forgetContext(of: TestAsker(process: 43).with(context))
+        #expect(scopes(asker) == [.context])
+        store.forgetContext(of: asker)
+        #expect(scopes(asker) == [])
+        store.add([.factor(.passcode)], for: asker)
+        store.forget(SessionID(rawValue: 7), of: 1000)
+        #expect(scopes(asker) == [])
+        store.add([.factor(.passcode)], for: asker)
+        store.forget(1000)
+        #expect(scopes(asker) == [])
+    }
+
+    @Test func `a user has so many proofs and no more, the newest of them`() {
+        for _ in 0..<100 { store.add([.factor(.passcode)], for: TestAsker().with(context)) }
+        #expect(scopes(TestAsker().with(context)).count == 64)
+    }
+
+    @Test func `a login is the session's, and proves that it was a login`() {
+        store.addLogin(of: 1000, in: SessionID(rawValue: 7))
+        let proofs = store.evidence(for: TestAsker().with(context)).proofs
+        #expect(proofs.map(\.scope) == [.session])
+        #expect(proofs.map(\.method) == [.factor(.login)])
+        #expect(scopes(TestAsker(session: nil)) == [])
+    }
+
+    @Test func `what an earlier version kept of a login is forgotten`() throws {
+        var places = EvidencePlaces()
+        places.session = 7
+        func kept(_ factor: PolicyFactor) throws -> Proof? {
+            let proof = Proof(method: .factor(factor), given: .now, context: nil, places: places)
+            return Proof(try #require(proof.record))
+        }
+        #expect(try kept(.passcode) == nil)
+        #expect(try kept(.presence) == nil)
+        #expect(try kept(.login)?.method == .factor(.login))
+    }
+
+    @Test func `on a terminal a proof serves the program that it was given to`() {
+        store.add([.factor(.passcode)], for: TestAsker())
+        let ssh = Caller.Identity.trustedExecutable("/usr/bin/ssh")
+        #expect(scopes(TestAsker(process: 43)) == [.tty])
+        #expect(scopes(TestAsker(process: 43, program: ssh)) == [.session])
+        #expect(scopes(TestAsker(process: 43, program: .unknown)) == [.session])
+    }
+
+    @Test func `where no terminal is, a proof serves the process and its children`() {
+        store.add([.factor(.passcode)], for: TestAsker(tty: nil))
+        #expect(scopes(TestAsker(process: 43, tty: nil, parent: 42)) == [.tty])
+        #expect(scopes(TestAsker(process: 43, tty: nil)) == [.session])
+        #expect(scopes(TestAsker(process: 43, tty: 3, parent: 42)) == [.session])
+        store.forget(1000)
+        store.add([.factor(.passcode)], for: TestAsker(tty: 3))
+        #expect(scopes(TestAsker(process: 43, tty: nil, parent: 42)) == [.session])
+        #expect(scopes(TestAsker(process: 43, tty: 4, parent: 42)) == [.session])
+    }
+
+    @Test func `a child knows the process that it descends from, and no other`() throws {
+        let own = try #require(PinnedProcess(pid: getpid(), pidfd: nil))
+        let place = try #require(EvidencePlaces.Process(own, running: own.executable()))
+        let child = try ChildProcess(
+            executable: "/bin/sh", arguments: ["-c", "read line"], environment: [], passing: [],
+            newSession: false)
+        defer { child.kill() }
+        let pinned = try #require(PinnedProcess(pid: child.id, pidfd: nil))
+        #expect(place.isAncestor(of: pinned))
+        #expect(!place.isAncestor(of: own))
+        var other = EvidencePlaces.Process(
+            id: place.id, startTime: place.startTime + 1,
+            executableDevice: place.executableDevice, executableInode: place.executableInode)
+        #expect(!other.isAncestor(of: pinned))
+        other = EvidencePlaces.Process(
+            id: place.id, startTime: place.startTime, executableDevice: place.executableDevice,
+            executableInode: place.executableInode + 1)
+        #expect(!other.isAncestor(of: pinned))
+    }
+
+    @Test func `a terminal is called what people call it`() {
+        func name(_ device: UInt32) -> String? {
+            EvidencePlaces.Terminal(device: device, leader: 1, leaderStart: 1).name
+        }
+        #expect(name(0x8800) == "pts/0")
+        #expect(name(0x10_882C) == "pts/300")
+        #expect(name(0x0402) == "tty2")
+        #expect(name(0x0440) == nil)
+    }
+
+    @Test(arguments: [(1, 0), (60, 0), (1_000_000, 0), (-1, 1), (-43_190, 1), (-43_201, 0)])
+    func `evidence from the future, or from long ago, is none`(_ seconds: Int, _ count: Int) {
+        let asker = TestAsker()
+        let given = ContinuousClock.now + .seconds(seconds)
+        store.keep(
+            Proof(
+                method: .factor(.passcode), given: given, context: nil, places: asker.places),
+            1000)
+        #expect(store.evidence(for: asker).proofs.count == count)
+    }
+
+    private static func item(_ number: UInt8) -> ItemReference {
+        ItemReference(
+            itemClass: .genericPassword, identifier: [UInt8](repeating: number, count: 16))!
+    }
+
+    @Test func `a yes serves the program and the items that the question named`() {
+        let git = Caller.Identity.trustedExecutable("/usr/bin/git")
+        let asker = TestAsker(program: git)
+        store.add([.factor(.confirm)], for: asker, about: [Self.item(1), Self.item(2)])
+        let evidence = store.evidence(for: asker)
+        #expect(evidence.proofs.isEmpty)
+        #expect(evidence.about(Self.item(1)).proofs.map(\.method) == [.factor(.confirm)])
+        #expect(evidence.about(Self.item(2)).proofs.map(\.scope) == [.process])
+        #expect(evidence.about(Self.item(3)).proofs.isEmpty)
+        let again = store.evidence(for: TestAsker(process: 43, tty: nil, program: git))
+        #expect(again.about(Self.item(1)).proofs.map(\.scope) == [.session])
+        let other = TestAsker(program: .executable("/home/a/git"))
+        #expect(store.evidence(for: other).about(Self.item(1)).proofs.isEmpty)
+    }
+
+    @Test func `a yes to nobody, or about nothing, is not kept`() {
+        let unknown = TestAsker(program: .unknown)
+        store.add([.factor(.confirm)], for: unknown, about: [Self.item(1)])
+        #expect(store.evidence(for: unknown).isEmpty)
+        let git = TestAsker(program: .trustedExecutable("/usr/bin/git"))
+        store.add([.factor(.confirm)], for: git)
+        store.add([.factor(.confirm)], for: git, about: (0..<65).map(Self.item))
+        #expect(store.evidence(for: git).isEmpty)
+    }
+}

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import KeychainMessages
+import KeychainModel
+import KeychainLocalSocket
+import KeychainSecrets
+import Testing
+
+@testable import KeychainRequestService
+
+/// Where a keychain's file is gone and something of it is left, no empty one is made in its place.
+@Suite final class KeychainRemainsTests {
+    private let home = NSTemporaryDirectory() + "remains-" + UUID().uuidString
+    private let service: EmbeddedKeychain
+    private let folder: KeychainFolder
+    private var path: String { home + "/login.keychain" }
+    private static let digits = String(repeating: "0f", count: 16)
+
+    static let remains = [
+        "login.keychain.generation-1", "login.keychain.damaged-1", "login.keychain.damaged-12-wal",
+        "login.keychain.incoming-new", "login.keychain.incoming-\(digits)",
+        "login.keychain.backup-\(digits)", "login.keychain-wal", "login.keychain-journal",
+    ]
+
+    init() throws {
+        service = try EmbeddedKeychain(home: home, groups: ["own"])
+        folder = KeychainFolder(home, layout: .ownUser, accounts: AccountNames { _ in "me" })
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: home) }
+
+    @discardableResult
+    private func ask(_ request: Request) throws(Refusal) -> Answer {
+        try service.answer(request, in: nil, cancellation: nil)
+    }
+
+    private func add(_ service: String, in keychain: String? = nil) throws(Refusal) {
+        var item = NewItem(.genericPassword)
+        item.keychain = keychain
+        item.attributes = [.service: .string(service)]
+        try ask(.add(item, secret: HeldSecret(SecretBytes(copying: [1])), returning: []))
+    }
+
+    private func services() throws(Refusal) -> [AttributeValue] {
+        var query = ItemQuery(.genericPassword)
+        query.limit = nil
+        query.parts = .attributes
+        return try ask(.copyMatching(query)).items.compactMap { $0.item.attributes[.service] }
+    }
+
+    private func write(_ name: String, _ bytes: [UInt8] = [1]) throws {
+        try Data(bytes).write(to: URL(fileURLWithPath: home + "/" + name))
+    }
+
+    private func names() throws -> Set<String> {
+        Set(try FileManager.default.contentsOfDirectory(atPath: home))
+    }
+
+    private func status(_ name: String = "login") throws -> KeychainStatus {
+        try #require(try ask(.status).status?.keychains.first { $0.name == name })
+    }
+
+    // MARK: Nothing new
+
+    @Test(arguments: KeychainRemainsTests.remains)
+    func `no login keychain is made beside a file of an earlier one`(_ left: String) throws {
+        try write(left)
+        try write("login.device-secret", [7])
+        let before = try names()
+        #expect(throws: Refusal.keychainGone) { try self.add("mail") }
+        #expect(throws: Refusal.keychainGone) { _ = try self.services() }
+        let request = Request.createKeychain(
+            name: "login", password: HeldSecret(SecretBytes(copying: [2])))
+        #expect(throws: Refusal.keychainGone) { try self.ask(request) }
+        let status = try status()
+        #expect(status.problem == .keychainGone)
+        #expect(status.remains == [left])
+        #expect(try names() == before)
+        // What of this device the earlier one's passcode-set items need is there still.
+        #expect(
+            FileManager.default.contents(atPath: home + "/login.device-secret") == Data([7]))
+    }
+
+    @Test func `the same is so of a keychain of any name`() throws {
+        try write("work.keychain.generation-3")
+        #expect(throws: Refusal.keychainGone) {
+            try self.ask(.createKeychain(name: "work", password: nil))
+        }
+        #expect(throws: Refusal.keychainGone) { try self.add("mail", in: "work") }
+        // And others are not held up by it.
+        try add("mail")
+    }
+
+    @Test func `files that are of no earlier one hold nothing up`() throws {
+        for name in [
+            "login.device-secret", "login.keychain-shm", ".login.keychain.1a2b",
+            "login.keychain.generation-0", "login.keychain.generation-x", "login.keychain.damaged-",
+            "login.keychain.damaged-x", "login.keychain.incoming-1", "login.keychain.txt",
+            "login.keychain.backup-\(Self.digits)-shm", "logins.keychain.generation-1",
+        ] { try write(name) }
+        try write("login.keychain-wal", [])
+        try add("mail")
+        #expect(try status().problem == nil)
+    }
+
+    // MARK: And back
+
+    private func keep() throws -> Int {
+        GenerationKeeper(folder, log: { _ in }).keepWhatIsDue()
+        let kept = try ask(.safekeeping(keychain: nil, .generations)).safekept
+        return try #require(kept?.generations.first?.number)
+    }
+
+    @Test func `an earlier state takes the place of a file that is gone`() throws {
+        try add("early")
+        let number = try keep()
+        try FileManager.default.removeItem(atPath: path)
+        #expect(throws: Refusal.keychainGone) { _ = try self.services() }
+        try ask(.safekeeping(keychain: nil, .restoreGeneration(number)))
+        #expect(try services() == [.string("early")])
+        #expect(try status().problem == nil)
+    }
+
+    @Test func `the log of a file that is gone is set aside, and not written into another`() throws
+    {
+        try add("early")
+        let number = try keep()
+        for ending in ["", "-wal", "-shm"] {
+            try? FileManager.default.removeItem(atPath: path + ending)
+        }
+        try write("login.keychain-wal", [3, 2, 1])
+        try write("login.keychain-journal", [5, 4])
+        try ask(.safekeeping(keychain: nil, .restoreGeneration(number)))
+        #expect(try services() == [.string("early")])
+        let aside = home + "/login.keychain.damaged-1"
+        #expect(FileManager.default.contents(atPath: aside + "-wal") == Data([3, 2, 1]))
+        #expect(FileManager.default.contents(atPath: aside + "-journal") == Data([5, 4]))
+        #expect(try !names().contains("login.keychain-journal"))
+    }
+
+    @Test func `a file that can't be read is set aside, and nothing else is left`() throws {
+        try add("early")
+        let number = try keep()
+        for ending in ["", "-wal", "-shm"] {
+            try? FileManager.default.removeItem(atPath: path + ending)
+        }
+        try write("login.keychain", Array("no keychain".utf8))
+        // One of an earlier restore, of which the file itself is gone.
+        try write("login.keychain.damaged-1-wal", [9])
+        try ask(.safekeeping(keychain: nil, .restoreGeneration(number)))
+        #expect(try services() == [.string("early")])
+        let aside = home + "/login.keychain.damaged-"
+        #expect(FileManager.default.contents(atPath: aside + "1-wal") == Data([9]))
+        #expect(FileManager.default.contents(atPath: aside + "2") == Data("no keychain".utf8))
+        #expect(try !names().contains { $0.contains(".incoming-") })
+    }
+
+    @Test func `a file that takes another's place is not read together with its log`() throws {
+        for (number, name) in ["old", "old-wal", "old-journal", "old-shm", "new"].enumerated() {
+            try write(name, [UInt8(number)])
+        }
+        try PrivateFile.replaceDatabase(
+            home + "/old", with: home + "/new", settingAside: home + "/aside")
+        func content(_ name: String) -> Data? {
+            FileManager.default.contents(atPath: home + "/" + name)
+        }
+        #expect(content("old") == Data([4]))
+        #expect(content("aside") == Data([0]))
+        #expect(content("aside-wal") == Data([1]))
+        #expect(content("aside-journal") == Data([2]))
+        for gone in ["new", "old-wal", "old-journal", "old-shm"] { #expect(content(gone) == nil) }
+    }
+
+    // MARK: Leftovers
+
+    @Test func `where the file is gone nothing that is left of it is a leftover`() throws {
+        let place = KeychainPlace(user: geteuid(), name: .login)
+        for name in Self.remains { try write(name) }
+        let before = try names()
+        #expect(folder.placesWithoutFile() == [place])
+        Leftovers(of: place, in: folder, olderThan: -1).remove()
+        #expect(try names() == before)
+    }
+
+    @Test func `a transfer for a keychain that never was is one, and holds nothing up then`() throws
+    {
+        let place = KeychainPlace(user: geteuid(), name: .login)
+        try write("login.keychain.incoming-\(Self.digits)")
+        #expect(throws: Refusal.keychainGone) { try self.add("mail") }
+        #expect(folder.placesWithoutFile() == [place])
+        Leftovers(of: place, in: folder, olderThan: -1).remove()
+        try add("mail")
+        #expect(folder.placesWithoutFile().isEmpty)
+    }
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import KeychainModel
+import Synchronization
+import Testing
+
+@testable import KeychainRequestService
+
+@Suite struct LockCountsTests {
+    private static let login = KeychainPlace(user: 1, name: .login)
+
+    @Test func `an unlock that began before a lock keeps nothing`() throws {
+        let counts = LockCounts()
+        let begun = counts.now(Self.login)
+        try counts.lock(Self.login) {}
+        var isKept = false
+        #expect(throws: Refusal.locked) {
+            try counts.keep(Self.login, since: begun) { isKept = true }
+        }
+        #expect(!isKept)
+    }
+
+    @Test func `an unlock after the lock is kept, and so is another keychain's`() throws {
+        let counts = LockCounts()
+        let other = KeychainPlace(user: 2, name: .login)
+        let begun = counts.now(other)
+        try counts.lock(Self.login) {}
+        var kept = 0
+        try counts.keep(Self.login, since: counts.now(Self.login)) { kept += 1 }
+        try counts.keep(other, since: begun) { kept += 1 }
+        #expect(kept == 2)
+    }
+
+    @Test func `a lock of all of a user's keychains is one of each, and of nobody else's`() throws {
+        let counts = LockCounts()
+        let other = KeychainPlace(user: 2, name: .login)
+        let begun = (counts.now(Self.login), counts.now(other))
+        counts.lockAll(of: [1]) {}
+        #expect(throws: Refusal.locked) { try counts.keep(Self.login, since: begun.0) {} }
+        try counts.keep(other, since: begun.1) {}
+        try counts.keep(Self.login, since: counts.now(Self.login)) {}
+    }
+
+    @Test func `a lock that could not remove the keys says so`() {
+        let counts = LockCounts()
+        #expect(throws: Refusal.internalError) {
+            try counts.lock(Self.login) { () throws(Refusal) in throw .internalError }
+        }
+    }
+
+    @Test func `a look while a lock removes keys waits until they are gone`() throws {
+        let counts = LockCounts()
+        let before = counts.now(Self.login)
+        let looked = DispatchSemaphore(value: 0)
+        let seen = Seen()
+        try counts.lock(Self.login) {
+            Thread {
+                seen.set(counts.now(Self.login))
+                looked.signal()
+            }.start()
+            // As long as the keys are not gone no look comes to an end.
+            #expect(looked.wait(timeout: .now() + .milliseconds(50)) == .timedOut)
+        }
+        #expect(looked.wait(timeout: .now() + 30) == .success)
+        #expect(seen.moment == counts.now(Self.login))
+        #expect(seen.moment != before)
+    }
+
+    @Test func `a look waits for nobody who keeps keys`() throws {
+        let counts = LockCounts()
+        let begun = counts.now(Self.login)
+        var seen: LockCounts.Moment?
+        try counts.keep(Self.login, since: begun) { seen = counts.now(Self.login) }
+        #expect(seen == begun)
+    }
+
+    private final class Seen: Sendable {
+        private let value = Mutex<LockCounts.Moment?>(nil)
+        var moment: LockCounts.Moment? { value.withLock { $0 } }
+        func set(_ moment: LockCounts.Moment) { value.withLock { $0 = moment } }
+    }
+}

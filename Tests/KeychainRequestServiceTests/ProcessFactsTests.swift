@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import KeychainLocalSocket
+import Testing
+
+@testable import KeychainRequestService
+
+@Suite struct ProcessFactsTests {
+    /// Becomes another program with its first line, and repeats the lines after it.
+    private final class Changing {
+        private let process = Process()
+        private let input = Pipe()
+        private let output = Pipe()
+        let facts: ProcessFacts
+        var id: Int32 { process.processIdentifier }
+
+        init() throws {
+            process.executableURL = URL(filePath: "/bin/sh")
+            process.arguments = ["-c", "echo; read line; exec /bin/cat"]
+            process.standardInput = input
+            process.standardOutput = output
+            try process.run()
+            _ = try output.fileHandleForReading.read(upToCount: 1)
+            let pinned = try #require(
+                PinnedProcess(pid: process.processIdentifier, pidfd: nil))
+            facts = ProcessFacts(pinned)
+        }
+
+        deinit { end() }
+
+        func change() throws {
+            try input.fileHandleForWriting.write(contentsOf: Data("now\nx".utf8))
+            #expect(try output.fileHandleForReading.read(upToCount: 1) == Data("x".utf8))
+        }
+
+        func end() {
+            kill(process.processIdentifier, SIGKILL)
+            process.waitUntilExit()
+        }
+    }
+
+    @Test func `a program that goes on as it was is the same`() throws {
+        let program = try Changing()
+        for _ in 0..<3 { #expect(program.facts.hold()) }
+    }
+
+    @Test func `a program that becomes another is noticed`() throws {
+        let program = try Changing()
+        try program.change()
+        #expect(!program.facts.hold())
+    }
+
+    @Test func `a program that ended is noticed`() throws {
+        let program = try Changing()
+        program.end()
+        #expect(!program.facts.hold())
+    }
+
+    @Test(.enabled(if: ControlGroupFolder.canBeMade, "no control group can be made here"))
+    func `a program that goes to another control group is noticed, and so is its return`() throws {
+        let program = try Changing()
+        let folder = try #require(ControlGroupFolder())
+        try folder.take(program.id)
+        #expect(!program.facts.hold())
+        try folder.giveBack(program.id)
+        #expect(program.facts.hold())
+    }
+}
+
+/// A control group of one test's own.
+private final class ControlGroupFolder {
+    static let canBeMade = ControlGroupFolder() != nil
+
+    private let parent: String
+    private let path: String
+
+    init?() {
+        let name = "keychain-test-" + UUID().uuidString
+        let parents = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified", "/sys/fs/cgroup/pids"]
+        let parent = parents.first { parent in
+            let folder = parent + "/" + name
+            // Safe: reads the string.
+            guard unsafe mkdir(folder, 0o755) == 0 else { return false }
+            // The kernel makes this file with a control group; a plain folder has none.
+            let isGroup = FileManager.default.isWritableFile(atPath: folder + "/cgroup.procs")
+            if !isGroup { Self.remove(folder) }
+            return isGroup
+        }
+        guard let parent else { return nil }
+        self.parent = parent
+        path = parent + "/" + name
+    }
+
+    deinit { Self.remove(path) }
+
+    func take(_ process: Int32) throws { try Self.write(process, path) }
+    func giveBack(_ process: Int32) throws { try Self.write(process, parent) }
+
+    private static func remove(_ folder: String) {
+        // Safe: reads the string.
+        _ = unsafe rmdir(folder)
+    }
+
+    private static func write(_ process: Int32, _ folder: String) throws {
+        let file = try #require(FileHandle(forWritingAtPath: folder + "/cgroup.procs"))
+        try file.write(contentsOf: Data("\(process)".utf8))
+        try file.close()
+    }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import KeychainKernelKeyring
+import KeychainMessages
+import KeychainModel
+import KeychainSecrets
+import Testing
+
+@testable import KeychainRequestService
+
+/// What a search may have without a question.
+@Suite(
+    .enabled(
+        if: KernelKeyring.isAvailable() && getuid() == 0,
+        "tickets are root's keys in the kernel's keyring"))
+struct SecretsOfAllTests {
+    private static let presence = ItemAccessControl(
+        protection: .whenUnlocked,
+        operations: [.decrypt: .userPresence, .encrypt: .always, .delete: .always],
+        defaultOperation: nil, needsApplicationPassword: false)
+    private static let withPassword = ItemAccessControl(
+        protection: .whenUnlocked, operations: [:], defaultOperation: .always,
+        needsApplicationPassword: true)
+
+    private func context(_ password: String) -> AuthenticationContext {
+        let context = AuthenticationContext()
+        context.applicationPassword = HeldSecret(SecretBytes(copying: Array(password.utf8)))
+        return context
+    }
+
+    private func count(
+        _ login: OpenLogin, _ query: ItemQuery, _ context: AuthenticationContext? = nil
+    ) throws(Refusal) -> Int {
+        try login.ask(.copyMatching(query), login.asker(context)).items.count
+    }
+
+    // MARK: The secrets of all passwords
+
+    @Test func `the secrets of all are given where nothing has to be asked`() throws {
+        let login = try OpenLogin()
+        try login.fill(3)
+        #expect(try count(login, OpenLogin.query(.data)) == 3)
+        #expect(login.authenticator.questions == 0)
+    }
+
+    @Test(arguments: [true, false])
+    func `they are refused, and nobody is asked, where one of them needs a proof`(
+        _ isThere: Bool
+    ) throws {
+        let login = try OpenLogin()
+        try login.fill(1, rights: Self.presence)
+        try add("plain", to: login)
+        if !isThere { login.authenticator.leave() }
+        for ui in [ItemQuery.AuthenticationUI.allow, .fail] {
+            let query = OpenLogin.query([.data, .attributes], ui: ui)
+            #expect(throws: Refusal.needsProofOfEach) { try count(login, query) }
+        }
+        #expect(login.authenticator.questions == 0)
+        #expect(try count(login, OpenLogin.query(.data, ui: .skip)) == 1)
+    }
+
+    @Test func `a number of them is asked for at once, as before`() throws {
+        let login = try OpenLogin()
+        try login.fill(2, rights: Self.presence)
+        #expect(throws: Refusal.cancelled) {
+            try count(login, OpenLogin.query(.data, limit: 5))
+        }
+        #expect(login.authenticator.questions == 1)
+    }
+
+    @Test func `of keys all are asked for at once, as before`() throws {
+        let login = try OpenLogin()
+        var key = NewItem(.key)
+        key.accessControl = Self.presence
+        try login.ask(
+            .add(key, secret: HeldSecret(SecretBytes(random: 9)), returning: []))
+        var query = ItemQuery(.key)
+        query.parts = .data
+        query.limit = nil
+        #expect(throws: Refusal.cancelled) { try count(login, query) }
+    }
+
+    @Test func `an application password that lies ready is a proof that was given before`() throws {
+        let login = try OpenLogin()
+        try login.fill(2, rights: Self.withPassword, login.asker(context("app")))
+        #expect(throws: Refusal.needsProofOfEach) { try count(login, OpenLogin.query(.data)) }
+        #expect(try count(login, OpenLogin.query(.data), context("app")) == 2)
+        #expect(login.authenticator.questions == 0)
+    }
+
+    // MARK: Leaving out what would be asked for
+
+    @Test func `an item whose application password lies ready is not left out`() throws {
+        let login = try OpenLogin()
+        try login.fill(1, rights: Self.withPassword, login.asker(context("app")))
+        try add("plain", to: login)
+        for limit in [nil, 2] as [Int?] {
+            let query = OpenLogin.query(.data, limit: limit, ui: .skip)
+            #expect(try count(login, query, context("app")) == 2)
+            #expect(try count(login, query, context("wrong")) == 1)
+            #expect(try count(login, query) == 1)
+        }
+        #expect(login.authenticator.questions == 0)
+    }
+
+    // MARK: None at all
+
+    @Test(arguments: [ItemQuery.AuthenticationUI.allow, .fail, .skip])
+    func `a limit of nothing finds nothing`(_ ui: ItemQuery.AuthenticationUI) throws {
+        let login = try OpenLogin()
+        try login.fill(2)
+        for parts in [ItemQuery.Parts.data, .attributes, []] {
+            let query = OpenLogin.query(parts, limit: 0, ui: ui)
+            #expect(throws: Refusal.notFound) { try count(login, query) }
+        }
+    }
+
+    private func add(_ account: String, to login: OpenLogin) throws {
+        var item = NewItem(.genericPassword)
+        item.attributes = [.service: .string("mail"), .account: .string(account)]
+        try login.ask(
+            .add(item, secret: HeldSecret(SecretBytes(random: 6)), returning: []))
+    }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import KeychainKernelKeyring
+import KeychainModel
+import KeychainLocalSocket
+import KeychainSecrets
+import Testing
+
+@testable import KeychainRequestService
+
+@Suite(.enabled(if: KernelKeyring.isAvailable(), "this kernel gives no keyring"))
+final class SessionRegistryTests {
+    private let folder = NSTemporaryDirectory() + "registry-" + UUID().uuidString
+    private let keyring: DaemonKeyring
+
+    init() throws {
+        try FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: true)
+        keyring = try DaemonKeyring(stateFolder: folder)
+    }
+
+    deinit {
+        for key in (try? KernelKeyring.list(.userKeyring)) ?? []
+        where (try? KernelKeyring.describe(key))?.description.contains(folder) == true {
+            try? KernelKeyring.unlink(key, from: .userKeyring)
+        }
+        try? FileManager.default.removeItem(atPath: folder)
+    }
+
+    @Test func `what an unlock writes for a login that has ended meanwhile is not written`() throws
+    {
+        let registry = SessionRegistry(keyring: keyring) { _, _ in }
+        let user: UInt32 = 4_000_000
+        let leader = try #require(PinnedProcess(pid: getpid(), pidfd: nil))
+        let session = try registry.openWithoutTicket(user: user, leader: leader)
+        let name = "unlock:\(session.id.rawValue):login"
+        func write() throws(Refusal) {
+            try registry.whileKnown(session) { () throws(Refusal) in
+                try keyring.write(name, SecretBytes(random: 32), of: user)
+            }
+        }
+        try write()
+        #expect(try keyring.names(of: user).contains(name))
+        registry.close(session.id, user: user)
+        #expect(throws: Refusal.noSession) { try write() }
+        #expect(try keyring.names(of: user) == [])
+    }
+
+    @Test func `requests look at logins while something is written for one`() throws {
+        let registry = SessionRegistry(keyring: keyring) { _, _ in }
+        let user: UInt32 = 4_000_001
+        let leader = try #require(PinnedProcess(pid: getpid(), pidfd: nil))
+        let session = try registry.openWithoutTicket(user: user, leader: leader)
+        try registry.whileKnown(session) { () throws(Refusal) in
+            let looked = DispatchSemaphore(value: 0)
+            Thread {
+                if registry.session(session.id, of: user) != nil,
+                    registry.isLive(session.id, of: user)
+                {
+                    looked.signal()
+                }
+            }.start()
+            guard looked.wait(timeout: .now() + 30) == .success else { throw .notAvailable }
+        }
+        registry.close(session.id, user: user)
+    }
+}

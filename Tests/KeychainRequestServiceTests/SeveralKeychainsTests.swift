@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import KeychainMessages
+import KeychainModel
+import KeychainSecrets
+import Testing
+
+@testable import KeychainRequestService
+
+/// Which keychains a call means that names none, and those that it names.
+@Suite final class SeveralKeychainsTests {
+    private let home = NSTemporaryDirectory() + "several-" + UUID().uuidString
+    private let service: EmbeddedKeychain
+
+    init() throws { service = try EmbeddedKeychain(home: home, groups: ["own"]) }
+
+    deinit { try? FileManager.default.removeItem(atPath: home) }
+
+    // MARK: Words
+
+    @discardableResult
+    private func ask(_ request: Request) throws(Refusal) -> Answer {
+        try service.answer(request, in: nil, cancellation: nil)
+    }
+
+    private func create(_ names: String..., password: String? = nil) throws(Refusal) {
+        for name in names {
+            try ask(.createKeychain(name: name, password: password.map(secret)))
+        }
+    }
+
+    @discardableResult
+    private func add(
+        _ account: String, _ text: String, to keychain: String? = nil
+    ) throws(Refusal) -> FoundItem? {
+        var item = NewItem(.genericPassword)
+        item.keychain = keychain
+        item.attributes = [.service: .string("s"), .account: .string(account)]
+        return try ask(.add(item, secret: secret(text), returning: .reference)).items.first?.item
+    }
+
+    private func query(_ account: String?, in keychain: String? = nil) -> ItemQuery {
+        var query = ItemQuery(.genericPassword)
+        query.keychain = keychain
+        query.attributes = [.service: .string("s")]
+        if let account { query.attributes[.account] = .string(account) }
+        query.parts = .data
+        return query
+    }
+
+    private func read(_ query: ItemQuery) throws(Refusal) -> [String] {
+        try ask(.copyMatching(query)).items.map { answered in
+            let bytes = answered.secret?.bytes.copy().releasedFromLockedMemory() ?? []
+            return String(decoding: bytes, as: UTF8.self)
+        }
+    }
+
+    private func read(_ account: String, in keychain: String? = nil) throws(Refusal) -> String? {
+        try read(query(account, in: keychain)).first
+    }
+
+    private func search(_ names: String...) throws(Refusal) {
+        try ask(.preferences(.searchList(names)))
+    }
+
+    private func preferences() throws(Refusal) -> KeychainPreferences? {
+        try ask(.preferences(nil)).preferences
+    }
+
+    private func secret(_ text: String) -> HeldSecret {
+        HeldSecret(SecretBytes(copying: Array(text.utf8)))
+    }
+
+    // MARK: Where new items go
+
+    @Test func `nobody makes keychains without end`() throws {
+        try create("k0")
+        let left = KeychainFolder.mostKeychains - 1
+        for number in 1..<left { try create("k\(number)") }
+        try add("me", "first")
+        #expect(throws: Refusal.tooManyRequests) { try create("onemore") }
+        #expect(try read("me") == "first")
+    }
+
+    @Test func `without a word the login keychain is the default and what is searched`() throws {
+        let said = try preferences()
+        #expect(said == KeychainPreferences(defaultKeychain: .login, searchList: [.login]))
+        let added = try add("a", "1")
+        #expect(added?.keychain == nil)
+        #expect(try read("a", in: "login") == "1")
+    }
+
+    @Test func `new items go to the default keychain and name it`() throws {
+        try create("work")
+        try ask(.preferences(.defaultKeychain("work")))
+        #expect(try add("a", "1")?.keychain == "work")
+        #expect(try read("a", in: "work") == "1")
+        #expect(throws: Refusal.notFound) { try self.read("a", in: "login") }
+        // It is added to, and not searched for that.
+        #expect(throws: Refusal.notFound) { try self.read("a") }
+    }
+
+    @Test func `a keychain that does not exist is no default, and none is none`() throws {
+        #expect(throws: Refusal.noSuchKeychain) {
+            try self.ask(.preferences(.defaultKeychain("nobody-s")))
+        }
+        #expect(try preferences()?.defaultKeychain == .login)
+        try ask(.preferences(.defaultKeychain(nil)))
+        #expect(throws: Refusal.noDefaultKeychain) { try self.add("a", "1") }
+        try add("a", "1", to: "login")
+        #expect(try read("a") == "1")
+    }
+
+    // MARK: Where a search looks
+
+    @Test func `a search takes what it finds first in the order of the list`() throws {
+        try create("one", "two")
+        try add("a", "1", to: "one")
+        try add("a", "2", to: "two")
+        try search("one", "two", "login")
+        #expect(try read("a") == "1")
+        try search("two", "one", "login")
+        #expect(try read("a") == "2")
+        try search("login")
+        #expect(throws: Refusal.notFound) { try self.read("a") }
+    }
+
+    @Test func `a limit counts for all keychains together, and each item says where it lies`()
+        throws
+    {
+        try create("one", "two")
+        for number in 1...3 {
+            try add("a\(number)", "one", to: "one")
+            try add("b\(number)", "two", to: "two")
+        }
+        try add("c", "login", to: "login")
+        try search("one", "login", "two")
+        var some = query(nil)
+        some.limit = 5
+        #expect(try read(some) == ["one", "one", "one", "login", "two"])
+        some.limit = nil
+        some.parts = .attributes
+        let all = try ask(.copyMatching(some)).items.map(\.item.keychain)
+        #expect(all == ["one", "one", "one", nil, "two", "two", "two"])
+        some.limit = 3
+        #expect(try ask(.copyMatching(some)).items.map(\.item.keychain) == ["one", "one", "one"])
+    }
+
+    @Test func `keychains of the list that are gone are passed over, one that is named is missed`()
+        throws
+    {
+        try add("a", "1")
+        try search("nobody-s", "login")
+        #expect(try read("a") == "1")
+        #expect(throws: Refusal.noSuchKeychain) { try self.read("a", in: "nobody-s") }
+        #expect(throws: Refusal.noSuchKeychain) { try self.add("b", "2", to: "nobody-s") }
+        try search("nobody-s")
+        #expect(throws: Refusal.noSuchKeychain) { try self.read("a") }
+        try search()
+        #expect(throws: Refusal.notFound) { try self.read("a") }
+    }
+
+    @Test func `a locked keychain ends the search that may mean an item of it`() throws {
+        try create("closed", password: "open sesame")
+        try add("a", "1", to: "closed")
+        try add("a", "2", to: "login")
+        try ask(.lock(keychain: "closed"))
+        try search("closed", "login")
+        // Else the answer would be another secret than when it is open.
+        #expect(throws: Refusal.locked) { try self.read("a") }
+        try search("login", "closed")
+        #expect(try read("a") == "2")
+        #expect(throws: Refusal.locked) { try self.read(self.query(nil).unlimited) }
+        try ask(.unlock(keychain: "closed", password: secret("open sesame")))
+        #expect(try Set(read(query(nil).unlimited)) == ["1", "2"])
+    }
+
+    @Test func `a reference finds its item in any keychain of the user, on the list or not`() throws
+    {
+        try create("far")
+        let far = try #require(try add("a", "far", to: "far"))
+        try search("login")
+        var named = query(nil)
+        named.attributes = [:]
+        named.references = [far.reference]
+        #expect(try read(named) == ["far"])
+        named.keychain = "login"
+        #expect(throws: Refusal.notFound) { try self.read(named) }
+    }
+
+    // MARK: What is changed
+
+    @Test func `update and delete mean the items of the whole list`() throws {
+        try create("one", "off")
+        for keychain in ["one", "login", "off"] { try add("a", "old", to: keychain) }
+        try search("one", "login")
+        let change = Request.update(query("a"), ItemChange(), secret: secret("new"))
+        #expect(try ask(change).count == 2)
+        #expect(try read("a", in: "one") == "new")
+        #expect(try read("a", in: "login") == "new")
+        #expect(try read("a", in: "off") == "old")
+        #expect(try ask(.delete(query("a"))).count == 2)
+        #expect(throws: Refusal.notFound) { try self.ask(.delete(self.query("a"))) }
+        #expect(try ask(.delete(query("a", in: "off"))).count == 1)
+    }
+
+    // MARK: Names
+
+    @Test func `a list names keychains of the user's own, and no file of anybody's`() throws {
+        for name in ["../1001/login", "/var/lib/keychain/1001/login.keychain", "", ".", "a/b"] {
+            #expect(throws: Refusal.badKeychainName) { try self.search("login", name) }
+            #expect(throws: Refusal.badKeychainName) {
+                try self.ask(.preferences(.defaultKeychain(name)))
+            }
+        }
+        let many = (0...KeychainPreferences.mostSearched).map { "k\($0)" }
+        #expect(throws: Refusal.badRequest) { try self.ask(.preferences(.searchList(many))) }
+        try search("login", "a", "login", "a")
+        #expect(try preferences()?.searchList.map(\.description) == ["login", "a"])
+    }
+
+    @Test func `without a service there is no keychain of the machine's, nor another of its name`()
+        throws
+    {
+        #expect(throws: Refusal.notImplemented) { try self.create("system") }
+        #expect(throws: Refusal.noSuchKeychain) { try self.read("a", in: "system") }
+        #expect(throws: Refusal.noSuchKeychain) { try self.add("a", "1", to: "system") }
+        let names = try ask(.status).status?.keychains.map(\.name)
+        #expect(names == ["login"])
+    }
+
+    @Test func `what was said is there for the next process`() throws {
+        try create("work")
+        try ask(.preferences(.defaultKeychain("work")))
+        try search("work", "login")
+        let other = try EmbeddedKeychain(home: home, groups: ["own"])
+        let said = try other.answer(.preferences(nil), in: nil, cancellation: nil).preferences
+        #expect(said == (try preferences()))
+        #expect(said?.searchList.map(\.description) == ["work", "login"])
+    }
+}
+
+extension ItemQuery {
+    fileprivate var unlimited: ItemQuery {
+        var query = self
+        query.limit = nil
+        return query
+    }
+}
+
+/// The file in which it is kept.
+@Suite struct KeychainPreferenceFilesTests {
+    private func preferences(_ byDefault: String?, _ names: [String]) -> KeychainPreferences {
+        KeychainPreferences(
+            defaultKeychain: byDefault.flatMap(KeychainName.init),
+            searchList: names.compactMap(KeychainName.init))
+    }
+
+    @Test(arguments: [("login", ["login", "system"]), (nil, []), ("a", ["b", "c", "a"])])
+    func `what is written is read`(byDefault: String?, names: [String]) {
+        let said = preferences(byDefault, names)
+        let text = KeychainPreferenceFiles.text(said)
+        #expect(KeychainPreferenceFiles.preferences(text) == said)
+    }
+
+    @Test(arguments: [
+        "", "keychain preferences 1", "keychain preferences 2\n", "\n",
+        "keychain preferences 1\ndefault ../x\n", "keychain preferences 1\nsearch a",
+        "keychain preferences 1\ndefault a\ndefault b\n",
+        "keychain preferences 1\nsearch a\nsearch a\n", "keychain preferences 1\nsearch a b\n",
+        "keychain preferences 1\n\n", "keychain preferences 1\nother a\n",
+    ])
+    func `what makes no sense says nothing`(text: String) {
+        #expect(KeychainPreferenceFiles.preferences(text) == nil)
+    }
+
+    @Test func `a list that is too long is none`() {
+        let lines = (0...KeychainPreferences.mostSearched).map { "search k\($0)\n" }
+        let text = "keychain preferences 1\n" + lines.joined()
+        #expect(KeychainPreferenceFiles.preferences(text) == nil)
+    }
+}
+
+/// The machine's keychain, by its name and for whom it is.
+@Suite struct SystemKeychainTests {
+    private func caller(
+        _ identity: Caller.Identity, user: UInt32 = 1000, session: SessionID? = nil
+    ) -> Caller {
+        Caller(
+            user: user, process: 1, identity: identity, session: session, terminal: nil,
+            accessGroups: [])
+    }
+
+    @Test func `the kernel's word makes a program the machine's, its path does not`() {
+        #expect(caller(.unit("shop.service")).isOfMachine)
+        #expect(caller(.label("selinux:system_u:system_r:httpd_t:s0")).isOfMachine)
+        for identity: Caller.Identity in [
+            .trustedExecutable("/usr/bin/keychainctl"), .executable("/home/a/x"), .unknown,
+            .label("snap:firefox"), .sandbox("flatpak:org.a"),
+        ] {
+            #expect(!caller(identity).isOfMachine)
+            #expect(caller(identity, user: 0).isOfMachine)
+        }
+    }
+
+    @Test func `its name leads everybody to root's, and nobody has another`() throws {
+        let path = NSTemporaryDirectory() + "system-" + UUID().uuidString
+        let all = KeychainFolder(
+            path, layout: .folderPerUser, accounts: AccountNames { "user\($0)" })
+        #expect(try all.place(.system, of: 1000) == KeychainPlace(user: 0, name: .system))
+        #expect(try all.place(.login, of: 1000) == KeychainPlace(user: 1000, name: .login))
+        let manager = FileManager.default
+        defer { try? manager.removeItem(atPath: path) }
+        for user in ["0", "1000"] {
+            try manager.createDirectory(
+                atPath: path + "/" + user, withIntermediateDirectories: true)
+            for name in ["login", "system"] {
+                try Data([1]).write(to: URL(fileURLWithPath: "\(path)/\(user)/\(name).keychain"))
+            }
+        }
+        #expect(all.names(of: 0) == [.login, .system])
+        #expect(all.names(of: 1000) == [.login])
+        let own = KeychainFolder(
+            path + "/0", layout: .ownUser, accounts: AccountNames { _ in "me" })
+        #expect(own.names(of: geteuid()) == [.login])
+        #expect(throws: Refusal.noSuchKeychain) { try own.place(.system, of: geteuid()) }
+    }
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import KeychainKernelKeyring
+import KeychainMessages
+import KeychainModel
+import KeychainSecrets
+import Testing
+
+@testable import KeychainRequestService
+
+/// How an unlock ends.
+enum UnlockEnd: String, CaseIterable, Sendable {
+    case lock, lockAndUnlock, screenLock, sleep, hibernation, logout, anotherLogin, leaderKilled
+    case ticketRevoked, idle, time, restore
+
+    func happen(to login: OpenLogin) throws {
+        switch self {
+        case .lock: try login.vault.lock(login.keychain)
+        case .lockAndUnlock:
+            try login.vault.lock(login.keychain)
+            try login.unlock()
+        case .screenLock:
+            login.bounds.set(KeychainSettings(locksOnSleep: false, locksWithScreen: true))
+            let isDone = login.vault.lockAll(of: OpenLogin.user, because: .screenLocked) {
+                $0.locksWithScreen
+            }
+            #expect(isDone)
+        case .sleep:
+            login.bounds.set(KeychainSettings(locksOnSleep: true, locksWithScreen: false))
+            let isDone = login.vault.lockAll(of: OpenLogin.user, because: .slept) {
+                $0.locksOnSleep
+            }
+            #expect(isDone)
+        case .hibernation: #expect(login.vault.forgetAll())
+        case .logout: login.sessions.close(login.session.id, user: OpenLogin.user)
+        case .anotherLogin:
+            login.sessions.close(login.session.id, user: OpenLogin.user)
+            try login.unlock(in: login.beginAnother())
+        case .leaderKilled: login.killLeader()
+        case .ticketRevoked: try login.revokeTicket()
+        case .idle: login.bounds.set(KeychainSettings(lockAfterIdle: 0))
+        case .time: login.bounds.set(KeychainSettings(lockAfter: 0))
+        case .restore: try login.vault.forget(login.keychain)
+        }
+    }
+}
+
+@Suite(
+    .enabled(
+        if: KernelKeyring.isAvailable() && getuid() == 0,
+        "tickets are root's keys in the kernel's keyring"))
+struct UnlockEndTests {
+    /// Two of them fill a part of an answer.
+    private static let large = 200 * 1024
+
+    @Test(arguments: UnlockEnd.allCases)
+    func `an answer under way ends with the unlock`(_ end: UnlockEnd) throws {
+        let login = try OpenLogin()
+        try login.fill(5, secret: Self.large)
+        var parts: [Int] = []
+        let said = refusal { () throws(Refusal) in
+            try login.ask(.copyMatching(OpenLogin.query(.data))) { part in
+                parts.append(part.items.count)
+                if parts.count == 1 { happens(end, to: login) }
+            }
+        }
+        #expect(said == .locked)
+        #expect(parts == [2])
+    }
+
+    @Test(arguments: UnlockEnd.allCases)
+    func `nothing leaves where the unlock ended before the first part`(_ end: UnlockEnd) throws {
+        let login = try OpenLogin()
+        try login.fill(1)
+        let asker = login.asker { happens(end, to: login) }
+        for parts in [ItemQuery.Parts.data, .attributes] {
+            let query = OpenLogin.query(parts, limit: 1)
+            var isAnswered = false
+            let said = refusal { () throws(Refusal) in
+                try login.ask(.copyMatching(query), asker) { _ in isAnswered = true }
+            }
+            #expect(said == .locked && !isAnswered)
+            // What has ended can't end again in the same way; once is enough for these.
+            if end == .anotherLogin || end == .lockAndUnlock { break }
+        }
+    }
+
+    @Test(arguments: [UnlockEnd.lock, .lockAndUnlock, .logout, .leaderKilled, .time])
+    func `nothing is written where the unlock ended before`(_ end: UnlockEnd) throws {
+        var new = NewItem(.genericPassword)
+        new.attributes = [.service: .string("mail"), .account: .string("new")]
+        let requests: [Request] = [
+            .update(OpenLogin.query([]), change, secret: nil), .delete(OpenLogin.query([])),
+            .add(new, secret: nil, returning: []),
+        ]
+        for request in requests {
+            let login = try OpenLogin()
+            try login.fill(2)
+            let asker = login.asker { happens(end, to: login) }
+            #expect(refusal { () throws(Refusal) in try login.ask(request, asker) } == .locked)
+            login.bounds.set(KeychainSettings(locksOnSleep: false, locksWithScreen: false))
+            if end != .lockAndUnlock { try login.unlock(in: login.beginAnother(after: end)) }
+            let found = try login.ask(.copyMatching(OpenLogin.query(.attributes))).items
+            #expect(found.map { $0.item.attributes[.comment] } == [nil, nil])
+        }
+    }
+
+    private var change: ItemChange {
+        var change = ItemChange()
+        change.attributes = [.comment: .string("changed")]
+        return change
+    }
+
+    @Test func `an answer goes on while another unlock lasts that was there with the first`() throws
+    {
+        let login = try OpenLogin()
+        try login.fill(5, secret: Self.large)
+        try login.unlock(in: login.beginAnother())
+        var count = 0
+        let last = try login.ask(.copyMatching(OpenLogin.query(.data))) { part in
+            count += part.items.count
+            login.sessions.close(login.session.id, user: OpenLogin.user)
+        }
+        #expect(count + last.items.count == 5)
+    }
+
+    @Test(arguments: [Accessibility.afterFirstUnlock, .always])
+    func `what a lock leaves open is answered after it, and not after hibernation`(
+        _ accessible: Accessibility
+    ) throws {
+        for (end, expected) in [
+            (UnlockEnd.lock, nil), (.logout, nil), (.time, nil), (.hibernation, Refusal.locked),
+            (.restore, .locked),
+        ] {
+            let login = try OpenLogin()
+            try login.fill(5, secret: Self.large, accessible: accessible)
+            var parts = 0
+            let said = refusal { () throws(Refusal) in
+                try login.ask(.copyMatching(OpenLogin.query(.data))) { _ in
+                    parts += 1
+                    if parts == 1 { happens(end, to: login) }
+                }
+            }
+            #expect(said == expected, "\(end)")
+        }
+    }
+
+    @Test(arguments: UnlockEnd.allCases)
+    func `no piece of a backup is given after the unlock, and no copy stays`(
+        _ end: UnlockEnd
+    ) throws {
+        let login = try OpenLogin()
+        let transfers = BackupTransfers()
+        let identifier = BackupTransfers.newIdentifier()
+        let path = login.folder + "/copy"
+        try Data(count: 3 * Safekeeping.pieceBytes).write(to: URL(filePath: path))
+        let place = try login.keychain.place
+        _ = try transfers.beginReading(
+            path, identifier, of: place, while: UnlockWatch(login.keychain, login.vault))
+        #expect(try transfers.read(identifier, offset: 0, of: place).count > 0)
+        try end.happen(to: login)
+        #expect(throws: Refusal.locked) {
+            try transfers.read(
+                identifier, offset: UInt64(Safekeeping.pieceBytes), of: place)
+        }
+        #expect(!FileManager.default.fileExists(atPath: path))
+    }
+}
+
+@Suite(.enabled(if: KernelKeyring.isAvailable(), "this kernel gives no keyring"))
+struct EmbeddedUnlockEndTests {
+    @Test func `a lock by another process ends the unlock`() throws {
+        let home = NSTemporaryDirectory() + "embedded-" + UUID().uuidString
+        defer { try? FileManager.default.removeItem(atPath: home) }
+        try FileManager.default.createDirectory(atPath: home, withIntermediateDirectories: true)
+        let folder = KeychainFolder(
+            home, layout: .ownUser, accounts: AccountNames { _ in "somebody" })
+        let protectors = Protectors(
+            folder: folder, deviceKey: .random(), allowsDeviceProtector: true)
+        let password = HeldSecret(SecretBytes(copying: Array("battery".utf8)))
+        try protectors.create(.login, of: getuid(), password: password)
+        let keychain = try folder.keychain(nil, of: getuid())
+        let own = EmbeddedVault(protectors: protectors)
+        let other = EmbeddedVault(protectors: protectors)
+        let caller = Caller(
+            user: getuid(), process: getpid(), identity: .unknown, session: nil, terminal: nil,
+            accessGroups: [])
+        try own.keep(
+            protectors.unlock(keychain, password), of: keychain, for: caller,
+            since: own.locks.now(keychain.place))
+        defer { try? own.forget(keychain) }
+        let watch = UnlockWatch(keychain, own)
+        try watch.check(.whileUnlocked)
+        try other.lock(keychain)
+        #expect(throws: Refusal.locked) { try watch.check(.whileUnlocked) }
+        try watch.check(.afterFirstUnlock)
+    }
+}
+
+extension OpenLogin {
+    /// A login whose leader is alive.
+    fileprivate func beginAnother(after end: UnlockEnd) throws -> LoginSession {
+        if end == .leaderKilled { try startLeaderAnew() }
+        return try beginAnother()
+    }
+}
+
+private func happens(_ end: UnlockEnd, to login: OpenLogin) {
+    do { try end.happen(to: login) } catch { Issue.record(error) }
+}
+
+func refusal(_ body: () throws(Refusal) -> Void) -> Refusal? {
+    do throws(Refusal) { try body() } catch { return error }
+    return nil
+}
