@@ -23,14 +23,13 @@ let hiding: [SwiftSetting] =
         .treatWarning("ImplementationOnlyDeprecated", as: .warning),
     ]
 
-/// A floor of the house: a Swift target with the house's settings and nothing but what it names.
-func floor(
+func library(
     _ name: String, _ dependencies: [Target.Dependency] = [], settings: [SwiftSetting] = strict
 ) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: settings)
 }
 
-func roof(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .executableTarget(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
@@ -38,8 +37,8 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
-/// Code as programs write it that know nothing of this house.
-func guests(
+/// Tests written as a client's code is: without this package's settings.
+func clientTests(
     _ name: String, _ mode: SwiftLanguageMode, _ dependencies: [Target.Dependency]
 ) -> Target {
     .testTarget(name: name, dependencies: dependencies, swiftSettings: [.swiftLanguageMode(mode)])
@@ -82,11 +81,12 @@ let package = Package(
     ],
     targets: [
         // Ground: the nouns, and the C that Swift cannot do without.
-        floor("KeychainModel"),
+        library("KeychainModel"),
         .systemLibrary(
             name: "CKeychainSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
         .systemLibrary(name: "CKeychainKeyutils", providers: [.apt(["libkeyutils-dev"])]),
         .systemLibrary(name: "CPAM", providers: [.apt(["libpam0g-dev"])]),
+        .systemLibrary(name: "CShadow"),
         .systemLibrary(
             name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
         .systemLibrary(
@@ -98,97 +98,167 @@ let package = Package(
         .target(name: "CLoginFrame", path: "pam-module/frame"),
 
         // Doors: one for each outside library.
-        floor("KeychainSecrets", ["CKeychainSodium"], settings: hiding),
-        floor("KeychainKernelKeyring", ["CKeychainKeyutils", "KeychainSecrets"]),
-        floor("KeychainDatabase", ["CKeychainSQLite"]),
-        floor("PAMSession", ["CPAM", "KeychainSecrets"]),
-        floor("KeychainLocalSocket", ["CKeychainLinux", "KeychainSecrets"]),
-        floor("LoginHandoff", ["CLoginFrame", "KeychainLocalSocket", "KeychainSecrets"]),
-        floor("LoginManager", ["CSystemd"]),
-        floor("TrustedPlatform", ["CTSS2", "KeychainSecrets"]),
-        floor(
+        library("KeychainSecrets", ["CKeychainSodium"], settings: hiding),
+        library("KeychainKernelKeyring", ["CKeychainKeyutils", "KeychainSecrets"]),
+        library("KeychainDatabase", ["CKeychainSQLite"]),
+        library("PAMSession", ["CPAM", "KeychainSecrets"]),
+        library("AccountDatabase", ["CShadow"]),
+        library("KeychainLocalSocket", ["CKeychainLinux", "KeychainSecrets"]),
+        library("LoginHandoff", ["CLoginFrame", "KeychainLocalSocket", "KeychainSecrets"]),
+        library("LoginManager", ["CSystemd"]),
+        library("TrustedPlatform", ["CTSS2", "KeychainSecrets"]),
+        library(
             "SecurityKeys", ["CFIDO2", "KeychainModel", "KeychainLocalSocket", "KeychainSecrets"]),
-        floor("Terminal", ["KeychainSecrets"]),
-        floor("PAMSetup", ["KeychainLocalSocket"]),
-        floor("Pinentry", ["KeychainLocalSocket", "KeychainSecrets", "Terminal"]),
+        library("Terminal", ["KeychainSecrets"]),
+        library("PAMSetup", ["KeychainLocalSocket"]),
+        library("Pinentry", ["KeychainLocalSocket", "KeychainSecrets", "Terminal"]),
 
         // Judging: pure, and blind to secrets.
-        floor("KeychainAccessControl", ["KeychainModel"]),
-        floor("PolicyCompiler", ["KeychainAccessControl", "KeychainLocalSocket", yams]),
+        library("KeychainAccessControl", ["KeychainModel"]),
+        library("PolicyCompiler", ["KeychainAccessControl", "KeychainLocalSocket", yams]),
 
         // Keeping.
-        // Generated code only, which does not meet the house's settings.
+        // Generated code only, which does not meet this package's settings.
         .target(
             name: "KeychainWire", dependencies: [protobuf], exclude: ["keychain.proto"]),
-        floor("KeychainMessages", ["KeychainModel", "KeychainWire", "KeychainSecrets", protobuf]),
-        floor(
+        library(
+            "KeychainMessages", ["KeychainModel", "KeychainWire", "KeychainSecrets", protobuf]),
+        library(
             "KeychainItemStore",
             ["KeychainModel", "KeychainAccessControl", "KeychainDatabase", "KeychainSecrets"]),
 
-        // The way of a request.
-        floor(
+        // The service. What both modes have.
+        library(
+            "KeychainRequestAudit",
+            [
+                "KeychainAccessControl", "KeychainLocalSocket", "KeychainModel", "KeychainSecrets",
+            ]),
+        library(
+            "KeychainActivePolicy",
+            [
+                "KeychainAccessControl", "KeychainItemStore", "KeychainModel",
+                "KeychainRequestAudit", "KeychainSecrets",
+            ]),
+        library(
+            "KeychainVaults",
+            [
+                "KeychainAccessControl", "KeychainItemStore", "KeychainLocalSocket",
+                "KeychainMessages", "KeychainModel", "KeychainSecrets",
+            ]),
+        library(
+            "KeychainUserPresence",
+            [
+                "KeychainAccessControl", "KeychainLocalSocket", "KeychainMessages",
+                "KeychainModel", "KeychainRequestAudit", "KeychainSecrets",
+            ]),
+        library(
             "KeychainRequestService",
             [
-                "KeychainModel", "KeychainMessages", "KeychainAccessControl", "KeychainItemStore",
-                "KeychainSecrets",
-                "KeychainKernelKeyring", "KeychainLocalSocket", "LoginHandoff", "LoginManager",
-                "PAMSetup",
+                "KeychainAccessControl", "KeychainActivePolicy", "KeychainItemStore",
+                "KeychainLocalSocket", "KeychainMessages", "KeychainModel", "KeychainRequestAudit",
+                "KeychainSecrets", "KeychainUserPresence", "KeychainVaults",
             ]),
-        floor(
+        library(
             "KeychainDaemonClient", ["KeychainModel", "KeychainMessages", "KeychainLocalSocket"]),
 
         // Daemon or own process: the one place that chooses.
-        floor(
+        library(
+            "KeychainEmbedded",
+            [
+                "KeychainAccessControl", "KeychainActivePolicy", "KeychainItemStore",
+                "KeychainKernelKeyring", "KeychainLocalSocket", "KeychainMessages",
+                "KeychainModel", "KeychainRequestAudit", "KeychainRequestService",
+                "KeychainSecrets", "KeychainUserPresence", "KeychainVaults",
+            ]),
+        library(
             "KeychainEndpoints",
             [
-                "KeychainDaemonClient", "KeychainMessages", "KeychainModel",
-                "KeychainRequestService",
-                "KeychainLocalSocket",
+                "KeychainDaemonClient", "KeychainEmbedded", "KeychainLocalSocket",
+                "KeychainMessages", "KeychainModel",
             ],
             settings: hiding),
 
         // Faces.
-        floor(
+        library(
             "Security",
             [
                 "KeychainModel", "KeychainMessages", "KeychainEndpoints", "KeychainSecrets",
                 certificates,
             ]
                 + cryptography),
-        floor(
+        library(
             "LocalAuthentication",
             [
                 "KeychainModel", "KeychainMessages", "KeychainEndpoints", "KeychainSecrets",
                 "Security",
             ]),
-        floor(
+        library(
             "KeychainForSwift",
             [
                 "KeychainEndpoints", "KeychainMessages", "KeychainModel", "LocalAuthentication",
                 "KeychainSecrets", "Security",
             ]),
 
-        // Roof: parse arguments, wire, run.
-        roof(
+        // Programs: parse arguments, wire, run.
+        // What the daemon alone has.
+        library("KeyringStore", ["KeychainKernelKeyring", "KeychainModel", "KeychainSecrets"]),
+        library(
+            "LoginRegistry",
+            [
+                "KeychainKernelKeyring", "KeychainLocalSocket", "KeychainModel", "KeychainSecrets",
+                "KeyringStore", "LoginManager",
+            ]),
+        library(
+            "SessionVault",
+            [
+                "KeychainItemStore", "KeychainLocalSocket", "KeychainModel", "KeychainSecrets",
+                "KeychainVaults", "KeyringStore", "LoginManager", "LoginRegistry",
+            ]),
+        library(
+            "CallerIdentity",
+            [
+                "KeychainAccessControl", "KeychainLocalSocket", "KeychainMessages",
+                "KeychainModel", "KeychainSecrets", "LoginManager", "LoginRegistry",
+            ]),
+        library(
+            "PromptedAuthentication",
+            [
+                "CallerIdentity", "KeychainAccessControl", "KeychainLocalSocket",
+                "KeychainMessages", "KeychainModel", "KeychainSecrets", "KeychainUserPresence",
+                "LoginManager", "PAMSetup",
+            ]),
+        library(
+            "KeychainDaemon",
+            [
+                "CallerIdentity", "KeychainAccessControl", "KeychainActivePolicy",
+                "KeychainItemStore", "KeychainLocalSocket", "KeychainMessages", "KeychainModel",
+                "KeychainRequestAudit", "KeychainRequestService", "KeychainSecrets",
+                "KeychainUserPresence", "KeychainVaults", "KeyringStore", "LoginHandoff",
+                "LoginManager", "LoginRegistry", "PromptedAuthentication", "SessionVault",
+            ]),
+        program(
             "keychaind",
             [
-                "KeychainRequestService", "KeychainLocalSocket", "LoginManager", "PAMSession",
-                "KeychainSecrets",
-                arguments, log,
+                "AccountDatabase", "KeychainActivePolicy", "KeychainDaemon", "KeychainLocalSocket",
+                "KeychainSecrets", "LoginManager", "SessionVault", arguments, log,
             ]),
-        roof("keychain-auth", ["KeychainLocalSocket", "PAMSession", "KeychainSecrets"]),
-        roof(
+        program(
+            "keychain-auth",
+            [
+                "AccountDatabase", "KeychainLocalSocket", "KeychainSecrets", "PAMSession",
+            ]),
+        program(
             "keychain-tpm",
             ["KeychainModel", "KeychainLocalSocket", "KeychainSecrets", "TrustedPlatform"]),
-        roof("keychain-fido", ["SecurityKeys"]),
-        roof(
+        program("keychain-fido", ["SecurityKeys"]),
+        program(
             "keychain-prompter",
             [
                 "KeychainMessages", "KeychainModel", "KeychainLocalSocket", "Pinentry",
                 "KeychainSecrets",
                 "Terminal",
             ]),
-        roof(
+        program(
             "keychainctl",
             [
                 "KeychainModel", "KeychainMessages", "KeychainEndpoints", "KeychainLocalSocket",
@@ -217,7 +287,7 @@ let package = Package(
         .executableTarget(
             name: "keychain-fido-soft", dependencies: ["SecurityKeys", "SoftwareSecurityKey"],
             path: "Tests/KeychainFIDOSoft", swiftSettings: [.swiftLanguageMode(.v6)]),
-        guests(
+        clientTests(
             "SecurityKeysTests", .v6, ["SecurityKeys", "SoftwareSecurityKey", "KeychainSecrets"]),
         tests(
             "KeychainLocalSocketTests",
@@ -239,9 +309,12 @@ let package = Package(
         tests(
             "KeychainRequestServiceTests",
             [
-                "KeychainRequestService", "KeychainMessages", "KeychainModel", "KeychainItemStore",
-                "KeychainAccessControl", "KeychainKernelKeyring", "KeychainLocalSocket",
-                "PolicyCompiler", "KeychainSecrets",
+                "CallerIdentity", "KeychainAccessControl", "KeychainActivePolicy",
+                "KeychainDaemon", "KeychainEmbedded", "KeychainItemStore", "KeychainKernelKeyring",
+                "KeychainLocalSocket", "KeychainMessages", "KeychainModel", "KeychainRequestAudit",
+                "KeychainRequestService", "KeychainSecrets", "KeychainUserPresence",
+                "KeychainVaults", "KeyringStore", "LoginRegistry", "PolicyCompiler",
+                "PromptedAuthentication", "SessionVault",
             ]),
         tests("KeychainDatabaseTests", ["KeychainDatabase"]),
         tests(
@@ -251,20 +324,20 @@ let package = Package(
                 "KeychainPolicyGenerators",
                 "KeychainSecrets", grdb,
             ]),
-        guests(
+        clientTests(
             "SecurityTests", .v6,
             ["Security", "KeychainModel", "KeychainWorlds"]),
-        guests(
+        clientTests(
             "LocalAuthenticationTests", .v6,
             ["LocalAuthentication", "Security", "KeychainMessages", "KeychainModel"]),
-        guests(
+        clientTests(
             "KeychainForSwiftTests", .v6,
             [
                 "KeychainForSwift", "KeychainModel", "KeychainWorlds", "LocalAuthentication",
                 "Security",
             ]),
-        guests("ExampleTests", .v6, ["Security"]),
-        guests("AppleSamplesTests", .v6, ["Security"]),
-        guests("AppleSamplesSwift5Tests", .v5, ["Security"]),
+        clientTests("ExampleTests", .v6, ["Security"]),
+        clientTests("AppleSamplesTests", .v6, ["Security"]),
+        clientTests("AppleSamplesSwift5Tests", .v5, ["Security"]),
     ]
 )

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Foundation
 @_implementationOnly import KeychainDaemonClient
+@_implementationOnly import KeychainEmbedded
 package import KeychainMessages
 package import KeychainModel
-@_implementationOnly import KeychainRequestService
 @_implementationOnly import KeychainLocalSocket
 internal import Synchronization
 

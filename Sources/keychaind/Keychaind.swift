@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import AccountDatabase
+internal import KeychainActivePolicy
+internal import KeychainDaemon
+internal import SessionVault
 internal import ArgumentParser
 internal import Foundation
-internal import KeychainRequestService
 internal import KeychainLocalSocket
 internal import LoginManager
 internal import Logging
-internal import PAMSession
 
 /// The daemon's command line: parse, wire, run.
 @main

@@ -3,7 +3,11 @@ import KeychainModel
 import KeychainLocalSocket
 import Testing
 
-@testable import KeychainRequestService
+@testable import CallerIdentity
+@testable import KeychainUserPresence
+@testable import KeychainVaults
+@testable import LoginRegistry
+@testable import SessionVault
 
 @Suite struct SystemUnitTests {
     @Test(arguments: [

@@ -6,7 +6,9 @@ import KeychainModel
 import KeychainLocalSocket
 import Testing
 
-@testable import KeychainRequestService
+@testable import KeychainRequestAudit
+@testable import KeychainUserPresence
+@testable import KeychainVaults
 
 /// Somebody who asks, from wherever the test says.
 private struct TestAsker: Asker {

@@ -5,7 +5,10 @@ import KeychainItemStore
 import KeychainSecrets
 import Testing
 
-@testable import KeychainRequestService
+@testable import LoginRegistry
+@testable import KeyringStore
+@testable import KeychainVaults
+@testable import SessionVault
 
 @Suite(.enabled(if: KernelKeyring.isAvailable(), "this kernel gives no keyring"))
 struct KeptKeysTests {

@@ -4,7 +4,7 @@ import KeychainModel
 import Synchronization
 import Testing
 
-@testable import KeychainRequestService
+@testable import KeychainVaults
 
 @Suite struct LockCountsTests {
     private static let login = KeychainPlace(user: 1, name: .login)

@@ -8,7 +8,14 @@ import KeychainLocalSocket
 import KeychainSecrets
 import Synchronization
 
+@testable import KeychainActivePolicy
+@testable import KeychainRequestAudit
 @testable import KeychainRequestService
+@testable import KeychainUserPresence
+@testable import KeychainVaults
+@testable import KeyringStore
+@testable import LoginRegistry
+@testable import SessionVault
 
 /// A user's login with an open login keychain, as the daemon has it, without a daemon around it.
 final class OpenLogin: Sendable {
@@ -45,7 +52,7 @@ final class OpenLogin: Sendable {
         keyring = try DaemonKeyring(stateFolder: folder)
         sessions = SessionRegistry(keyring: keyring) { _, _ in }
         keychains = KeychainFolder(
-            folder, layout: .folderPerUser, accounts: AccountNames { _ in "somebody" },
+            folder, layout: .folderPerUser, accountName: { _ in "somebody" },
             memory: memory)
         protectors = Protectors(
             folder: keychains, deviceKey: try Protectors.deviceKey(at: folder + "/device.key"),

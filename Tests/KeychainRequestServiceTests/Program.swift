@@ -6,7 +6,9 @@ import KeychainModel
 import KeychainSecrets
 import Synchronization
 
-@testable import KeychainRequestService
+@testable import KeychainRequestAudit
+@testable import KeychainUserPresence
+@testable import KeychainVaults
 
 /// A program that asks, from a process, a terminal and a login of the test's choice.
 struct Program: Asker {

@@ -7,7 +7,11 @@ import PolicyCompiler
 import KeychainSecrets
 import Testing
 
+@testable import KeychainActivePolicy
+@testable import KeychainEmbedded
 @testable import KeychainRequestService
+@testable import KeychainUserPresence
+@testable import KeychainVaults
 
 /// What one program gets of another's items, under the vendor's rules, and what is asked before.
 @Suite final class ProofOfOperationTests {
@@ -22,7 +26,7 @@ import Testing
 
     init() throws {
         let folder = KeychainFolder(
-            home, layout: .ownUser, accounts: AccountNames { _ in "a" })
+            home, layout: .ownUser, accountName: { _ in "a" })
         try FileManager.default.createDirectory(
             atPath: home, withIntermediateDirectories: true,
             attributes: [.posixPermissions: 0o700])

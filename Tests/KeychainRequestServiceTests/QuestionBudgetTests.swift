@@ -2,7 +2,8 @@
 import KeychainModel
 import Testing
 
-@testable import KeychainRequestService
+@testable import CallerIdentity
+@testable import PromptedAuthentication
 
 private func item(_ number: Int) -> ItemReference {
     let bytes = (0..<16).map { UInt8(truncatingIfNeeded: number >> (8 * ($0 % 4))) }

@@ -4,7 +4,7 @@ import KeychainLocalSocket
 import Synchronization
 import Testing
 
-@testable import KeychainRequestService
+@testable import PromptedAuthentication
 
 @Suite struct QuestionWatchTests {
     private static func sleeper() throws -> ChildProcess {

@@ -2,7 +2,7 @@
 import KeychainModel
 import Testing
 
-@testable import KeychainRequestService
+@testable import SessionVault
 
 @Suite struct UnlockTermsTests {
     private static let begun = Duration.seconds(1000)

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+package import KeychainActivePolicy
+package import KeychainRequestAudit
+package import KeychainUserPresence
+package import KeychainVaults
 internal import KeychainAccessControl
 package import KeychainMessages
 package import KeychainModel
@@ -17,13 +21,13 @@ package final class KeychainService: Sendable {
     let guesses: Guesses
     let itemGuesses = ItemGuesses()
     let memory: MemoryBudget
-    let transfers = BackupTransfers()
+    package let transfers = BackupTransfers()
     let checks = KeychainChecks()
     let mode: ServiceStatus.Mode
     var isDaemon: Bool { mode == .daemon }
     private let locksMemory = LockedMemory.isAvailable()
 
-    init(
+    package init(
         folder: KeychainFolder, vault: any KeyVault, protectors: Protectors,
         authenticator: any Authenticator, policy: PolicyInForce, evidence: EvidenceStore,
         guesses: Guesses,
