@@ -103,19 +103,25 @@ let package = Package(
         library("KeychainDatabase", ["CKeychainSQLite"]),
         library("PAMSession", ["CPAM", "KeychainSecrets"]),
         library("AccountDatabase", ["CShadow"]),
-        library("KeychainLocalSocket", ["CKeychainLinux", "KeychainSecrets"]),
-        library("LoginHandoff", ["CLoginFrame", "KeychainLocalSocket", "KeychainSecrets"]),
-        library("LoginManager", ["CSystemd"]),
+        library("KeychainLinuxSystem", ["CKeychainLinux", "KeychainSecrets"]),
+        library(
+            "KeychainLocalSocket", ["CKeychainLinux", "KeychainLinuxSystem", "KeychainSecrets"]),
+        library(
+            "LoginHandoff",
+            ["CLoginFrame", "KeychainLinuxSystem", "KeychainLocalSocket", "KeychainSecrets"]),
+        library("LoginManager", ["CSystemd", "KeychainModel"]),
         library("TrustedPlatform", ["CTSS2", "KeychainSecrets"]),
         library(
             "SecurityKeys", ["CFIDO2", "KeychainModel", "KeychainLocalSocket", "KeychainSecrets"]),
         library("Terminal", ["KeychainSecrets"]),
-        library("PAMSetup", ["KeychainLocalSocket"]),
-        library("Pinentry", ["KeychainLocalSocket", "KeychainSecrets", "Terminal"]),
+        library("PAMSetup", ["KeychainLinuxSystem"]),
+        library(
+            "Pinentry",
+            ["KeychainLinuxSystem", "KeychainLocalSocket", "KeychainSecrets", "Terminal"]),
 
         // Judging: pure, and blind to secrets.
         library("KeychainAccessControl", ["KeychainModel"]),
-        library("PolicyCompiler", ["KeychainAccessControl", "KeychainLocalSocket", yams]),
+        library("PolicyCompiler", ["KeychainAccessControl", "KeychainLinuxSystem", yams]),
 
         // Keeping.
         // Generated code only, which does not meet this package's settings.
@@ -131,7 +137,7 @@ let package = Package(
         library(
             "KeychainRequestAudit",
             [
-                "KeychainAccessControl", "KeychainLocalSocket", "KeychainModel", "KeychainSecrets",
+                "KeychainAccessControl", "KeychainLinuxSystem", "KeychainModel", "KeychainSecrets",
             ]),
         library(
             "KeychainActivePolicy",
@@ -142,39 +148,41 @@ let package = Package(
         library(
             "KeychainVaults",
             [
-                "KeychainAccessControl", "KeychainItemStore", "KeychainLocalSocket",
-                "KeychainMessages", "KeychainModel", "KeychainSecrets",
+                "KeychainAccessControl", "KeychainItemStore", "KeychainLinuxSystem",
+                "KeychainMessages", "KeychainModel", "KeychainSecrets", "LoginHandoff",
             ]),
         library(
             "KeychainUserPresence",
             [
-                "KeychainAccessControl", "KeychainLocalSocket", "KeychainMessages",
+                "KeychainAccessControl", "KeychainLinuxSystem", "KeychainMessages",
                 "KeychainModel", "KeychainRequestAudit", "KeychainSecrets",
             ]),
         library(
             "KeychainRequestService",
             [
                 "KeychainAccessControl", "KeychainActivePolicy", "KeychainItemStore",
-                "KeychainLocalSocket", "KeychainMessages", "KeychainModel", "KeychainRequestAudit",
+                "KeychainLinuxSystem", "KeychainMessages", "KeychainModel", "KeychainRequestAudit",
                 "KeychainSecrets", "KeychainUserPresence", "KeychainVaults",
             ]),
         library(
-            "KeychainDaemonClient", ["KeychainModel", "KeychainMessages", "KeychainLocalSocket"]),
+            "KeychainDaemonClient",
+            ["KeychainModel", "KeychainMessages", "KeychainLinuxSystem", "KeychainLocalSocket"]),
 
         // Daemon or own process: the one place that chooses.
         library(
             "KeychainEmbedded",
             [
                 "KeychainAccessControl", "KeychainActivePolicy", "KeychainItemStore",
-                "KeychainKernelKeyring", "KeychainLocalSocket", "KeychainMessages",
-                "KeychainModel", "KeychainRequestAudit", "KeychainRequestService",
-                "KeychainSecrets", "KeychainUserPresence", "KeychainVaults",
+                "KeychainKernelKeyring", "KeychainLinuxSystem", "KeychainLocalSocket",
+                "KeychainMessages", "KeychainModel", "KeychainRequestAudit",
+                "KeychainRequestService", "KeychainSecrets", "KeychainUserPresence",
+                "KeychainVaults",
             ]),
         library(
             "KeychainEndpoints",
             [
-                "KeychainDaemonClient", "KeychainEmbedded", "KeychainLocalSocket",
-                "KeychainMessages", "KeychainModel",
+                "KeychainDaemonClient", "KeychainEmbedded", "KeychainLinuxSystem",
+                "KeychainMessages", "KeychainModel", "KeychainRequestService",
             ],
             settings: hiding),
 
@@ -205,63 +213,71 @@ let package = Package(
         library(
             "LoginRegistry",
             [
-                "KeychainKernelKeyring", "KeychainLocalSocket", "KeychainModel", "KeychainSecrets",
+                "KeychainKernelKeyring", "KeychainLinuxSystem", "KeychainModel", "KeychainSecrets",
                 "KeyringStore", "LoginManager",
             ]),
         library(
             "SessionVault",
             [
-                "KeychainItemStore", "KeychainLocalSocket", "KeychainModel", "KeychainSecrets",
+                "KeychainItemStore", "KeychainLinuxSystem", "KeychainModel", "KeychainSecrets",
                 "KeychainVaults", "KeyringStore", "LoginManager", "LoginRegistry",
             ]),
         library(
             "CallerIdentity",
             [
-                "KeychainAccessControl", "KeychainLocalSocket", "KeychainMessages",
-                "KeychainModel", "KeychainSecrets", "LoginManager", "LoginRegistry",
+                "KeychainAccessControl", "KeychainLinuxSystem", "KeychainLocalSocket",
+                "KeychainMessages", "KeychainModel", "KeychainSecrets", "LoginManager",
+                "LoginRegistry",
             ]),
         library(
             "PromptedAuthentication",
             [
-                "CallerIdentity", "KeychainAccessControl", "KeychainLocalSocket",
-                "KeychainMessages", "KeychainModel", "KeychainSecrets", "KeychainUserPresence",
-                "LoginManager", "PAMSetup",
+                "CallerIdentity", "KeychainAccessControl", "KeychainLinuxSystem",
+                "KeychainLocalSocket", "KeychainMessages", "KeychainModel", "KeychainSecrets",
+                "KeychainUserPresence", "LoginManager", "PAMSetup",
             ]),
         library(
             "KeychainDaemon",
             [
                 "CallerIdentity", "KeychainAccessControl", "KeychainActivePolicy",
-                "KeychainItemStore", "KeychainLocalSocket", "KeychainMessages", "KeychainModel",
-                "KeychainRequestAudit", "KeychainRequestService", "KeychainSecrets",
-                "KeychainUserPresence", "KeychainVaults", "KeyringStore", "LoginHandoff",
-                "LoginManager", "LoginRegistry", "PromptedAuthentication", "SessionVault",
+                "KeychainItemStore", "KeychainLinuxSystem", "KeychainLocalSocket",
+                "KeychainMessages", "KeychainModel", "KeychainRequestAudit",
+                "KeychainRequestService", "KeychainSecrets", "KeychainUserPresence",
+                "KeychainVaults", "KeyringStore", "LoginHandoff", "LoginManager", "LoginRegistry",
+                "PromptedAuthentication", "SessionVault",
             ]),
         program(
             "keychaind",
             [
-                "AccountDatabase", "KeychainActivePolicy", "KeychainDaemon", "KeychainLocalSocket",
-                "KeychainSecrets", "LoginManager", "SessionVault", arguments, log,
+                "AccountDatabase", "KeychainActivePolicy", "KeychainDaemon", "KeychainLinuxSystem",
+                "KeychainLocalSocket", "KeychainRequestService", "KeychainSecrets", "LoginManager",
+                "SessionVault", arguments, log,
             ]),
         program(
             "keychain-auth",
             [
-                "AccountDatabase", "KeychainLocalSocket", "KeychainSecrets", "PAMSession",
+                "AccountDatabase", "KeychainLinuxSystem", "KeychainLocalSocket", "KeychainSecrets",
+                "PAMSession",
             ]),
         program(
             "keychain-tpm",
-            ["KeychainModel", "KeychainLocalSocket", "KeychainSecrets", "TrustedPlatform"]),
+            [
+                "KeychainModel", "KeychainLinuxSystem", "KeychainLocalSocket", "KeychainSecrets",
+                "TrustedPlatform",
+            ]),
         program("keychain-fido", ["SecurityKeys"]),
         program(
             "keychain-prompter",
             [
-                "KeychainMessages", "KeychainModel", "KeychainLocalSocket", "Pinentry",
+                "KeychainMessages", "KeychainModel", "KeychainLinuxSystem", "KeychainLocalSocket",
+                "Pinentry",
                 "KeychainSecrets",
                 "Terminal",
             ]),
         program(
             "keychainctl",
             [
-                "KeychainModel", "KeychainMessages", "KeychainEndpoints", "KeychainLocalSocket",
+                "KeychainModel", "KeychainMessages", "KeychainEndpoints", "KeychainLinuxSystem",
                 "KeychainSecrets",
                 "Terminal", "KeychainAccessControl", "PAMSetup", "PolicyCompiler", arguments,
             ]),
@@ -277,7 +293,7 @@ let package = Package(
         tests("KeychainSecretsTests", ["KeychainSecrets"]),
         tests("TerminalTests", ["Terminal", "KeychainSecrets"]),
         tests("PAMSetupTests", ["PAMSetup"]),
-        tests("PinentryTests", ["Pinentry", "KeychainLocalSocket", "KeychainSecrets"]),
+        tests("PinentryTests", ["Pinentry", "KeychainLinuxSystem", "KeychainSecrets"]),
         tests("TrustedPlatformTests", ["TrustedPlatform", "KeychainSecrets"]),
         // A security key without hardware, for the tests and in the private world.
         .target(
@@ -290,9 +306,19 @@ let package = Package(
         clientTests(
             "SecurityKeysTests", .v6, ["SecurityKeys", "SoftwareSecurityKey", "KeychainSecrets"]),
         tests(
+            "KeychainLinuxSystemTests",
+            ["KeychainLinuxSystem", "CKeychainLinux", "KeychainSecrets", "SystemTestSupport"]),
+        tests(
             "KeychainLocalSocketTests",
-            ["KeychainLocalSocket", "CKeychainLinux", "KeychainSecrets"]),
-        tests("LoginHandoffTests", ["LoginHandoff", "KeychainLocalSocket", "KeychainSecrets"]),
+            [
+                "KeychainLocalSocket", "KeychainLinuxSystem", "CKeychainLinux", "KeychainSecrets",
+                "SystemTestSupport",
+            ]),
+        // Folders, pipes and programs of a test's own.
+        .target(
+            name: "SystemTestSupport", dependencies: ["KeychainLinuxSystem"],
+            path: "Tests/SystemTestSupport", swiftSettings: strict),
+        tests("LoginHandoffTests", ["LoginHandoff", "KeychainLinuxSystem", "KeychainSecrets"]),
         // Random policies and requests, for the tests and the benchmarks of the policy engine.
         .target(
             name: "KeychainPolicyGenerators", dependencies: ["KeychainAccessControl"],
@@ -311,10 +337,10 @@ let package = Package(
             [
                 "CallerIdentity", "KeychainAccessControl", "KeychainActivePolicy",
                 "KeychainDaemon", "KeychainEmbedded", "KeychainItemStore", "KeychainKernelKeyring",
-                "KeychainLocalSocket", "KeychainMessages", "KeychainModel", "KeychainRequestAudit",
-                "KeychainRequestService", "KeychainSecrets", "KeychainUserPresence",
-                "KeychainVaults", "KeyringStore", "LoginRegistry", "PolicyCompiler",
-                "PromptedAuthentication", "SessionVault",
+                "KeychainLinuxSystem", "KeychainLocalSocket", "KeychainMessages", "KeychainModel",
+                "KeychainRequestAudit", "KeychainRequestService", "KeychainSecrets",
+                "KeychainUserPresence", "KeychainVaults", "KeyringStore", "LoginRegistry",
+                "PolicyCompiler", "PromptedAuthentication", "SessionVault",
             ]),
         tests("KeychainDatabaseTests", ["KeychainDatabase"]),
         tests(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import KeychainAccessControl
 package import KeychainModel
-package import KeychainLocalSocket
+package import KeychainLinuxSystem
 internal import Synchronization
 
 /// What policies ask about the program on a connection (docs/policies.md, Subject: who asks). Each

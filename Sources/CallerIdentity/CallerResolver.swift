@@ -3,6 +3,7 @@ package import LoginRegistry
 package import KeychainMessages
 package import KeychainModel
 package import KeychainLocalSocket
+package import KeychainLinuxSystem
 internal import LoginManager
 
 /// Finds out from the kernel who is at the other end of a connection (docs/design/identity.md).

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import LoginRegistry
 internal import Foundation
-internal import KeychainLocalSocket
+internal import KeychainLinuxSystem
 internal import LoginManager
 
 /// Whether the kernel keeps a user's other programs from speaking under a name that it gives: a

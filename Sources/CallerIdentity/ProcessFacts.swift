@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import KeychainLocalSocket
+package import KeychainLinuxSystem
 
 /// The parts of an identity that a running program could change, for comparison before each answer.
 package struct ProcessFacts: Sendable {

@@ -3,7 +3,7 @@ package import LoginRegistry
 package import KeychainAccessControl
 internal import Foundation
 internal import KeychainModel
-package import KeychainLocalSocket
+package import KeychainLinuxSystem
 internal import LoginManager
 
 /// What policies ask about the caller's login session and the moment (docs/policies.md, When: the

@@ -11,6 +11,7 @@ internal import SessionVault
 package import KeychainActivePolicy
 internal import Foundation
 package import KeychainModel
+package import KeychainLinuxSystem
 package import KeychainLocalSocket
 internal import LoginManager
 package import KeychainSecrets

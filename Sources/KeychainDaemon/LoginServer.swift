@@ -2,6 +2,7 @@
 internal import CallerIdentity
 internal import KeychainModel
 internal import KeychainItemStore
+internal import KeychainLinuxSystem
 internal import KeychainLocalSocket
 internal import LoginHandoff
 internal import KeychainSecrets

@@ -4,7 +4,8 @@ internal import Foundation
 @_implementationOnly import KeychainEmbedded
 package import KeychainMessages
 package import KeychainModel
-@_implementationOnly import KeychainLocalSocket
+@_implementationOnly import KeychainRequestService
+@_implementationOnly import KeychainLinuxSystem
 internal import Synchronization
 
 /// Which keychain this process talks to: the daemon, or its own files. Never a silent downgrade:

@@ -2,8 +2,8 @@
 internal import KeychainMessages
 package import KeychainModel
 package import KeychainItemStore
-package import KeychainLocalSocket
 package import KeychainSecrets
+package import KeychainLinuxSystem
 internal import Synchronization
 
 /// Opens, makes and re-wraps keychains with what protects their keys: a password, this device.
@@ -30,7 +30,7 @@ package final class Protectors: Sendable {
     }
 
     /// The device's own key, made at first use.
-    package static func deviceKey(at path: String) throws(SocketError) -> SealingKey {
+    package static func deviceKey(at path: String) throws(SystemError) -> SealingKey {
         if let kept = try existing(path) { return SealingKey(kept) }
         let key = SecretBytes(random: SealingKey.byteCount)
         do { try PrivateFile.create(path, contents: key) } catch {
@@ -41,7 +41,7 @@ package final class Protectors: Sendable {
         return SealingKey(key)
     }
 
-    private static func existing(_ path: String) throws(SocketError) -> SecretBytes? {
+    private static func existing(_ path: String) throws(SystemError) -> SecretBytes? {
         let kept: SecretBytes
         do { kept = try PrivateFile.read(path, limit: SealingKey.byteCount) } catch {
             guard error == .system(PrivateFile.notFound) else { throw error }

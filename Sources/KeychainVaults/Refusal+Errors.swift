@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainModel
 package import KeychainItemStore
-package import KeychainLocalSocket
+package import KeychainLinuxSystem
+internal import LoginHandoff
 
 extension Refusal {
     package init(_ error: KeychainStoreError) {
@@ -33,15 +34,14 @@ extension Refusal {
     }
 
     /// Of the files beside a keychain: its folder, the device's key.
-    package init(_ error: SocketError) {
+    package init(_ error: SystemError) {
         switch error {
         case .system(let code) where code == PrivateFile.noSpace: self = .diskFull
         case .system(let code) where code == PrivateFile.readOnly: self = .readOnly
         case .system: self = .inputOutput
-        case .peerNotAllowed: self = .belongsToAnother
+        case .notPrivate: self = .belongsToAnother
         case .malformed, .tooLarge: self = .damaged
-        case .closed, .timedOut, .foreignSender, .pathTooLong, .addressInUse, .noRoom:
-            self = .notAvailable
+        case .timedOut: self = .notAvailable
         }
     }
 }

@@ -2,7 +2,7 @@
 package import KeyringStore
 internal import KeychainKernelKeyring
 package import KeychainModel
-package import KeychainLocalSocket
+package import KeychainLinuxSystem
 internal import LoginManager
 package import KeychainSecrets
 internal import Synchronization

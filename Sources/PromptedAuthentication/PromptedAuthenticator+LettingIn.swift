@@ -4,7 +4,6 @@ package import KeychainUserPresence
 internal import KeychainAccessControl
 internal import KeychainMessages
 package import KeychainModel
-internal import KeychainLocalSocket
 internal import KeychainSecrets
 
 extension PromptedAuthenticator {

@@ -5,7 +5,6 @@ package import KeychainAccessControl
 internal import Foundation
 package import KeychainMessages
 package import KeychainModel
-internal import KeychainLocalSocket
 package import KeychainSecrets
 
 /// Runs one PAM transaction in `keychain-auth` and carries its conversation to a prompter. The

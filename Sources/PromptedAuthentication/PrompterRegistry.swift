@@ -2,7 +2,7 @@
 package import CallerIdentity
 internal import Foundation
 package import KeychainModel
-internal import KeychainLocalSocket
+internal import KeychainLinuxSystem
 internal import LoginManager
 internal import KeychainSecrets
 

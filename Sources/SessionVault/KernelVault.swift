@@ -4,8 +4,8 @@ package import KeyringStore
 package import LoginRegistry
 package import KeychainModel
 package import KeychainItemStore
-internal import KeychainLocalSocket
 package import KeychainSecrets
+internal import KeychainLinuxSystem
 
 /// The daemon's vault: class keys in the kernel's keyring, sealed so that an unlock ends with the
 /// login that made it. Between requests this process holds none of them but those that the device
