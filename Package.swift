@@ -47,7 +47,6 @@ func guests(
 
 /// For tests that look into keychain files, and damage them, by another way than the product's.
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
-let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swift-protobuf")
 let arguments: Target.Dependency = .product(
     name: "ArgumentParser", package: "swift-argument-parser")
 let yams: Target.Dependency = .product(name: "Yams", package: "Yams")
@@ -73,7 +72,6 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
-        .package(url: "https://github.com/apple/swift-protobuf", exact: "1.39.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
         .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
@@ -82,7 +80,7 @@ let package = Package(
     ],
     targets: [
         // Ground: the nouns, and the C that Swift cannot do without.
-        floor("KeychainModel"),
+        floor("KeychainModel", ["KeychainSecrets"]),
         .systemLibrary(
             name: "CKeychainSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
         .systemLibrary(name: "CKeychainKeyutils", providers: [.apt(["libkeyutils-dev"])]),
@@ -117,10 +115,7 @@ let package = Package(
         floor("PolicyCompiler", ["KeychainAccessControl", "KeychainLocalSocket", yams]),
 
         // Keeping.
-        // Generated code only, which does not meet the house's settings.
-        .target(
-            name: "KeychainWire", dependencies: [protobuf], exclude: ["keychain.proto"]),
-        floor("KeychainMessages", ["KeychainModel", "KeychainWire", "KeychainSecrets", protobuf]),
+        floor("KeychainMessages", ["KeychainModel", "KeychainSecrets"]),
         floor(
             "KeychainItemStore",
             ["KeychainModel", "KeychainAccessControl", "KeychainDatabase", "KeychainSecrets"]),
@@ -135,7 +130,8 @@ let package = Package(
                 "PAMSetup",
             ]),
         floor(
-            "KeychainDaemonClient", ["KeychainModel", "KeychainMessages", "KeychainLocalSocket"]),
+            "KeychainDaemonClient",
+            ["KeychainModel", "KeychainMessages", "KeychainLocalSocket", "KeychainSecrets"]),
 
         // Daemon or own process: the one place that chooses.
         floor(

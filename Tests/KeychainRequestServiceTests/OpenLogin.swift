@@ -150,11 +150,11 @@ final class OpenLogin: Sendable {
     }
 
     @discardableResult
-    func ask(
-        _ request: Request, _ asker: ProgramInLogin? = nil,
-        emit: (Answer) throws(Refusal) -> Void = { _ in }
-    ) throws(Refusal) -> Answer {
-        try service.answer(request, for: asker ?? self.asker(), emit: emit)
+    func ask<V: Verb>(
+        _ verb: V, _ asker: ProgramInLogin? = nil,
+        emit: (V.Answer) throws(Refusal) -> Void = { _ in }
+    ) throws(Refusal) -> V.Answer {
+        try service.answer(verb, for: asker ?? self.asker(), emit: emit)
     }
 
     /// Items with a secret and a comment of so many bytes.
@@ -171,7 +171,7 @@ final class OpenLogin: Sendable {
             item.accessible = accessible
             item.accessControl = rights
             try ask(
-                .add(item, secret: HeldSecret(SecretBytes(random: secret)), returning: []), asker)
+                Add(item, secret: HeldSecret(SecretBytes(random: secret)), returning: []), asker)
         }
     }
 

@@ -115,7 +115,7 @@ final class PromptedAuthenticator: Authenticator {
 
     /// Asks something that is no proof, and that no PAM module asks.
     private func ask(
-        _ words: DaemonWords.Prompt, _ question: Question, _ prompter: Prompter,
+        _ words: ServerMessage.Prompt, _ question: Question, _ prompter: Prompter,
         _ asker: any Asker
     ) throws(Refusal) -> HeldSecret? {
         let answer = try reply(to: words, question, prompter, asker)
@@ -125,7 +125,7 @@ final class PromptedAuthenticator: Authenticator {
 
     /// The answer, while more may be asked; nil where the user gives none.
     func reply(
-        to words: DaemonWords.Prompt, _ question: Question, _ prompter: Prompter,
+        to words: ServerMessage.Prompt, _ question: Question, _ prompter: Prompter,
         _ asker: any Asker
     ) throws(Refusal) -> HeldSecret? {
         try conversing(about: question, prompter, asker) { () throws(Refusal) in

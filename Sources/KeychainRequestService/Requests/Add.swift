@@ -9,8 +9,8 @@ extension KeychainService {
     func add(
         _ item: NewItem, _ secret: HeldSecret?, returning parts: ItemQuery.Parts,
         for asker: any Asker
-    ) throws(Refusal) -> Answer {
-        guard secret?.bytes.count ?? 0 <= Request.largestSecret else { throw .dataTooLarge }
+    ) throws(Refusal) -> Item {
+        guard secret?.bytes.count ?? 0 <= RequestLimits.largestSecret else { throw .dataTooLarge }
         let place = try placeOfNew(item.keychain, for: asker.caller)
         let keychain = try folder.keychain(place.name.description, of: place.user)
         return try mending(keychain, item.authenticationUI, for: asker) { () throws(Refusal) in
@@ -21,7 +21,7 @@ extension KeychainService {
     private func add(
         _ item: NewItem, _ secret: HeldSecret?, returning parts: ItemQuery.Parts,
         to keychain: OpenKeychain, for asker: any Asker
-    ) throws(Refusal) -> Answer {
+    ) throws(Refusal) -> Item {
         let keys = try RequestKeys(of: keychain, vault)
         let group = try group(for: item, keychain, keys.classKeys, asker)
         let access = try Authorization(
@@ -36,18 +36,14 @@ extension KeychainService {
         let grant = try access.grant(new)
         try access.checkClient()
         try keys.unlock.check(new.availability)
-        var added: FoundItem
+        var added: Item
         do { added = try keychain.file.add(new, secret, grant, keys: keys.classKeys) } catch {
             throw Refusal(error)
         }
         if item.keychain == nil { added.keychain = keychain.nameToTell }
         audit?.record(.add, asker, access.proven ?? Evidence(), nil)
-        var answer = Answer()
-        answer.items = [
-            AnsweredItem(item: added, secret: parts.contains(.data) ? secret : nil)
-        ]
-        answer.count = 1
-        return answer
+        added.secret = parts.contains(.data) ? secret : nil
+        return added
     }
 
     /// The item as it will be: in its group, under its rights, with the programs that it lets in.

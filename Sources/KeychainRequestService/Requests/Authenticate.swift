@@ -8,7 +8,7 @@ internal import KeychainItemStore
 extension KeychainService {
     func authenticate(
         _ constraint: Constraint, for asker: any Asker
-    ) throws(Refusal) -> Answer {
+    ) throws(Refusal) {
         guard let context = asker.context else { throw .badRequest }
         let evidence = authentication.evidence(for: asker)
         switch PolicyItemConstraint(constraint) {
@@ -29,15 +29,13 @@ extension KeychainService {
                 given: evidence, for: asker)
             audit?.record(.authenticate, asker, proven, nil)
         }
-        return Answer()
     }
 
-    func endContext(for asker: any Asker) -> Answer {
+    func endContext(for asker: any Asker) {
         authentication.endContext(of: asker)
-        return Answer()
     }
 
-    func capabilities(for asker: any Asker) -> Answer {
+    func capabilities(for asker: any Asker) -> Capabilities {
         let provable = authentication.provable(for: asker)
         var known = Capabilities()
         if hasPasscode(asker.caller) {
@@ -52,9 +50,7 @@ extension KeychainService {
             known.biometry = .notEnrolled
         }
         known.interaction = authentication.mayAsk(.allow, for: asker)
-        var answer = Answer()
-        answer.capabilities = known
-        return answer
+        return known
     }
 
     /// Whether the login keychain has a password that could be asked for.

@@ -9,7 +9,7 @@ extension KeychainService {
     /// sooner; to have it open longer the user is asked.
     func changeSettings(
         _ name: String?, _ change: KeychainSettingsChange, for asker: any Asker
-    ) throws(Refusal) -> Answer {
+    ) throws(Refusal) {
         let keychain = try keychain(name, for: asker.caller)
         guard try isProtected(keychain) else { throw .passcodeNotSet }
         let old = try settings(of: keychain)
@@ -30,7 +30,6 @@ extension KeychainService {
         do { try keychain.file.setSettings(new, keys: keys) } catch { throw Refusal(error) }
         try vault.apply(new, to: keychain)
         audit?.record(.changeSettings, asker, proven, nil)
-        return Answer()
     }
 
     /// Where another program has written them, those that came into force instead.

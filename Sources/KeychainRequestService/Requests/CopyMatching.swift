@@ -7,8 +7,8 @@ internal import KeychainSecrets
 
 extension KeychainService {
     func copyMatching(
-        _ query: ItemQuery, for asker: any Asker, emit: (Answer) throws(Refusal) -> Void
-    ) throws(Refusal) -> Answer {
+        _ query: ItemQuery, for asker: any Asker, emit: ([Item]) throws(Refusal) -> Void
+    ) throws(Refusal) -> [Item] {
         let places = try places(query, toChange: false, for: asker.caller)
         guard query.limit != 0 else { throw .notFound }
         do throws(Refusal) {
@@ -22,8 +22,8 @@ extension KeychainService {
 
     private func copyMatching(
         _ query: ItemQuery, _ places: [KeychainPlace], for asker: any Asker,
-        _ emit: (Answer) throws(Refusal) -> Void
-    ) throws(Refusal) -> Answer {
+        _ emit: ([Item]) throws(Refusal) -> Void
+    ) throws(Refusal) -> [Item] {
         // The user is asked for another program's item after all keychains were looked into.
         if places.count > 1, query.namesOneItem {
             do throws(Refusal) {
@@ -36,15 +36,15 @@ extension KeychainService {
     /// In one keychain after the other, as if they were one.
     private func copyMatching(
         _ query: ItemQuery, _ places: [KeychainPlace], lettingIn: Bool, _ asker: any Asker,
-        _ emit: (Answer) throws(Refusal) -> Void
-    ) throws(Refusal) -> Answer {
+        _ emit: ([Item]) throws(Refusal) -> Void
+    ) throws(Refusal) -> [Item] {
         var rest = query
         // What waits leaves when more comes after it.
-        var last: Answer?
+        var last: [Item]?
         try each(of: places) { keychain throws(Refusal) in
             var count = 0
-            func told(_ part: Answer) -> Answer {
-                count += part.items.count
+            func told(_ part: [Item]) -> [Item] {
+                count += part.count
                 return query.keychain == nil ? part.ofItems(in: keychain) : part
             }
             func flush() throws(Refusal) {
@@ -65,13 +65,13 @@ extension KeychainService {
             rest.limit = rest.limit.map { $0 - count }
             return rest.limit == 0
         }
-        return last ?? Answer()
+        return last ?? []
     }
 
     private func copyMatching(
         _ query: ItemQuery, in keychain: OpenKeychain, lettingIn: Bool, for asker: any Asker,
-        emit: (Answer) throws(Refusal) -> Void
-    ) throws(Refusal) -> Answer {
+        emit: ([Item]) throws(Refusal) -> Void
+    ) throws(Refusal) -> [Item] {
         let intent = Intent.read(query)
         let keys = try RequestKeys(of: keychain, vault)
         let groups = try groups(
@@ -95,8 +95,8 @@ extension KeychainService {
     /// Opens what was granted, and sends it on its way.
     private func deliver(
         _ reading: Reading, _ access: Authorization, _ letIn: LetIn?,
-        _ emit: (Answer) throws(Refusal) -> Void
-    ) throws(Refusal) -> Answer {
+        _ emit: ([Item]) throws(Refusal) -> Void
+    ) throws(Refusal) -> [Item] {
         let query = reading.query
         let wantsSecrets = query.parts.contains(.data)
         let mayOpen = access.keys.classKeys.applicationKey != nil || !wantsSecrets
@@ -246,12 +246,12 @@ extension KeychainService {
     private func open(
         _ item: SealedItem, _ access: Authorization, _ grant: consuming Grant,
         _ query: ItemQuery, isStrange: Bool
-    ) throws(Refusal) -> (item: SealedItem, answered: AnsweredItem)? {
+    ) throws(Refusal) -> (item: SealedItem, answered: Item)? {
         let redacted = grant.redacted
-        func answered(_ item: SealedItem, _ secret: HeldSecret?) -> AnsweredItem {
-            AnsweredItem(
-                item: item.answered(query.parts, without: redacted, isStrange: isStrange),
-                secret: secret)
+        func answered(_ item: SealedItem, _ secret: HeldSecret?) -> Item {
+            var answered = item.answered(query.parts, without: redacted, isStrange: isStrange)
+            answered.secret = secret
+            return answered
         }
         guard query.parts.contains(.data) else { return (item, answered(item, nil)) }
         do throws(Refusal) {
@@ -283,16 +283,12 @@ extension KeychainService {
     }
 }
 
-extension Answer {
+extension [Item] {
     /// With the keychain's name, for who named none.
-    fileprivate func ofItems(in keychain: OpenKeychain) -> Answer {
+    fileprivate func ofItems(in keychain: OpenKeychain) -> [Item] {
         guard let name = keychain.nameToTell else { return self }
         var told = self
-        told.items = items.map { answered in
-            var item = answered.item
-            item.keychain = name
-            return AnsweredItem(item: item, secret: answered.secret)
-        }
+        for index in told.indices { told[index].keychain = name }
         return told
     }
 }
@@ -301,14 +297,14 @@ extension SealedItem {
     /// What an answer carries of it: no attributes where the secret or the name alone was asked for.
     fileprivate func answered(
         _ parts: ItemQuery.Parts, without redacted: [String], isStrange: Bool
-    ) -> FoundItem {
+    ) -> Item {
         guard parts.isEmpty || parts == .data || parts == .persistentReference else {
             let hidden = redacted.map { ItemFacts.names[$0] ?? AttributeName(rawValue: $0) }
             // Who is let in need not know who else is.
             let found = isStrange ? found.withoutList : found
             return hidden.isEmpty ? found : found.without(hidden)
         }
-        return FoundItem(
+        return Item(
             reference: reference, attributes: [:],
             accessControl: .plain(accessControl.protection))
     }
@@ -322,15 +318,15 @@ extension ItemQuery {
     }
 }
 
-extension FoundItem {
-    fileprivate func without(_ names: [AttributeName]) -> FoundItem {
-        FoundItem(
+extension Item {
+    fileprivate func without(_ names: [AttributeName]) -> Item {
+        Item(
             reference: reference, attributes: attributes.filter { !names.contains($0.key) },
             accessControl: accessControl, trusted: trusted)
     }
 
-    fileprivate var withoutList: FoundItem {
-        FoundItem(
+    fileprivate var withoutList: Item {
+        Item(
             reference: reference, attributes: attributes, accessControl: accessControl)
     }
 }

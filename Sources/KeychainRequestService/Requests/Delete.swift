@@ -6,23 +6,23 @@ internal import KeychainItemStore
 
 extension KeychainService {
     /// In each of the keychains meant.
-    func delete(_ query: ItemQuery, for asker: any Asker) throws(Refusal) -> Answer {
-        var answer = Answer()
+    func delete(_ query: ItemQuery, for asker: any Asker) throws(Refusal) -> Int {
+        var count = 0
         let places = try places(query, toChange: true, for: asker.caller)
         try each(of: places) { keychain throws(Refusal) in
             let changed = try mending(
                 keychain, query.authenticationUI, for: asker
             ) { () throws(Refusal) in try delete(query, in: keychain, for: asker) }
-            answer.count += changed.count
+            count += changed
             return false
         }
-        return answer
+        return count
     }
 
     /// Deletes every item found, or none. What can't be read for want of a key can be deleted.
     private func delete(
         _ query: ItemQuery, in keychain: OpenKeychain, for asker: any Asker
-    ) throws(Refusal) -> Answer {
+    ) throws(Refusal) -> Int {
         let keys = try RequestKeys(of: keychain, vault)
         let groups = try groups(query, .delete, keychain, keys.classKeys, for: asker)
         let access = try Authorization(
@@ -32,18 +32,18 @@ extension KeychainService {
         if !groups.others.isEmpty {
             query.references = try known(query, groups, access).references
         }
-        var answer = Answer()
-        do throws(Refusal) { answer.count = try remove(query, groups, access) } catch {
+        var count: Int
+        do throws(Refusal) { count = try remove(query, groups, access) } catch {
             guard access.lacksProof else { throw error }
             // The user answers for the items that the question is about, and for none that comes later.
             query.references = try known(query, groups, access) { item throws(Refusal) in
                 try access.consider(item)
             }.references
             try access.settle()
-            answer.count = try remove(query, groups, access)
+            count = try remove(query, groups, access)
         }
         audit?.record(.delete, asker, access.proven ?? Evidence(), nil)
-        return answer
+        return count
     }
 
     private func remove(

@@ -20,7 +20,7 @@ struct Delivery: ~Copyable {
     private let unlock: UnlockWatch
     private let memory: MemoryBudget
     private let audit: AuditLog?
-    private var part = Answer()
+    private var part: [Item] = []
     /// When the keys of its items are there.
     private var availabilities: Set<Accessibility.Availability> = []
     private var partBytes = 0
@@ -43,7 +43,7 @@ struct Delivery: ~Copyable {
     /// Before a secret of that size is opened. What lies here already goes first where there is not
     /// room for both.
     mutating func makeRoom(
-        for bytes: Int, _ emit: (Answer) throws(Refusal) -> Void
+        for bytes: Int, _ emit: ([Item]) throws(Refusal) -> Void
     ) throws(Refusal) {
         guard bytes > MemoryBudget.free else { return }
         let user = asker.caller.user
@@ -57,31 +57,31 @@ struct Delivery: ~Copyable {
 
     /// Before an item is opened: the part before it may have taken its reader long.
     func begin(_ item: SealedItem) throws(Refusal) {
-        guard count > 0, part.items.isEmpty else { return }
+        guard count > 0, part.isEmpty else { return }
         try unlock.check(item.availability)
     }
 
     mutating func add(
-        _ item: AnsweredItem, of found: SealedItem, _ emit: (Answer) throws(Refusal) -> Void
+        _ item: Item, of found: SealedItem, _ emit: ([Item]) throws(Refusal) -> Void
     ) throws(Refusal) {
         let secretBytes = item.secret?.bytes.count ?? 0
         allBytes += secretBytes
         guard allBytes <= Self.mostBytesInAll else { throw .dataTooLarge }
         partBytes += secretBytes
-        if !item.item.attributes.isEmpty {
+        if !item.attributes.isEmpty {
             partBytes += found.attributeBytes
             if let room = found.room { shares.append(room) }
         }
         availabilities.insert(found.availability)
         count += 1
-        part.items.append(item)
-        if part.items.count == Self.mostItems || partBytes >= Self.mostBytes { try send(emit) }
+        part.append(item)
+        if part.count == Self.mostItems || partBytes >= Self.mostBytes { try send(emit) }
     }
 
     /// The last part. One that holds much memory is sent from here, where the memory is counted.
     consuming func finish(
-        _ emit: (Answer) throws(Refusal) -> Void
-    ) throws(Refusal) -> Answer {
+        _ emit: ([Item]) throws(Refusal) -> Void
+    ) throws(Refusal) -> [Item] {
         guard count > 0 else { throw .notFound }
         if shares.isEmpty {
             try release()
@@ -92,12 +92,12 @@ struct Delivery: ~Copyable {
     }
 
     private mutating func send(
-        _ emit: (Answer) throws(Refusal) -> Void
+        _ emit: ([Item]) throws(Refusal) -> Void
     ) throws(Refusal) {
-        guard !part.items.isEmpty else { return }
+        guard !part.isEmpty else { return }
         try release()
         try emit(part)
-        part.items.removeAll(keepingCapacity: true)
+        part.removeAll(keepingCapacity: true)
         availabilities = []
         partBytes = 0
         shares.removeAll()

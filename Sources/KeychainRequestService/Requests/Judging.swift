@@ -194,7 +194,7 @@ extension KeychainService {
         } else {
             throw .interactionNotAllowed
         }
-        guard password.bytes.count <= Request.longestPassword else { throw .dataTooLarge }
+        guard password.bytes.count <= RequestLimits.longestPassword else { throw .dataTooLarge }
         return try protectors.applicationKey(keychain, password)
     }
 

@@ -40,46 +40,17 @@ package final class KeychainService: Sendable {
         self.mode = mode
     }
 
-    /// `emit` takes the parts of an answer that is too large for one.
-    package func answer(
-        _ request: Request, for asker: any Asker, emit: (Answer) throws(Refusal) -> Void
-    ) throws(Refusal) -> Answer {
+    /// `emit` takes the parts of an answer that is too large for one. What is refused is recorded
+    /// here; what is granted, by the verbs, with its evidence.
+    package func answer<V: Verb>(
+        _ verb: V, for asker: any Asker, emit: (V.Answer) throws(Refusal) -> Void = { _ in }
+    ) throws(Refusal) -> V.Answer {
         do throws(Refusal) {
-            return try answerUnrecorded(request, for: asker, emit: emit)
+            vault.settle(asker.caller.user)
+            return try verb.handled(by: self, for: asker, emit: emit)
         } catch {
-            audit?.record(request.operation, asker, Evidence(), error)
+            audit?.record(AuditLog.Operation(verb.auditName), asker, Evidence(), error)
             throw error
-        }
-    }
-
-    /// What is refused is recorded above; what is granted, by the verbs, with its evidence.
-    private func answerUnrecorded(
-        _ request: Request, for asker: any Asker, emit: (Answer) throws(Refusal) -> Void
-    ) throws(Refusal) -> Answer {
-        vault.settle(asker.caller.user)
-        return switch request {
-        case .add(let item, let secret, let parts):
-            try add(item, secret, returning: parts, for: asker)
-        case .copyMatching(let query): try copyMatching(query, for: asker, emit: emit)
-        case .update(let query, let change, let secret):
-            try update(query, change, secret, for: asker)
-        case .delete(let query): try delete(query, for: asker)
-        case .status: status(for: asker.caller)
-        case .createKeychain(let name, let password, let recoveryKey):
-            try createKeychain(name, password, recoveryKey, for: asker)
-        case .unlock(let name, let password): try unlock(name, password, for: asker)
-        case .lock(let name): try lock(name, for: asker)
-        case .changeSettings(let name, let change):
-            try changeSettings(name, change, for: asker)
-        case .setPassword(let name, let old, let new):
-            try setPassword(name, old, new, for: asker)
-        case .authenticate(let constraint): try authenticate(constraint, for: asker)
-        case .capabilities: capabilities(for: asker)
-        case .endContext: endContext(for: asker)
-        case .policies(let reload): try policies(reload: reload, for: asker.caller)
-        case .protectors(let request): try protectors(request, for: asker)
-        case .safekeeping(let name, let step): try safekeep(name, step, for: asker)
-        case .preferences(let change): try preferences(change, for: asker)
         }
     }
 
@@ -91,30 +62,26 @@ package final class KeychainService: Sendable {
     }
 
     /// What protects the policy itself is not expressible in it: only root has it read again.
-    private func policies(reload: Bool, for caller: Caller) throws(Refusal) -> Answer {
+    func policies(reload: Bool, for caller: Caller) throws(Refusal) -> String {
         if reload {
             guard caller.user == 0 else { throw .notEntitled }
             audit?.record(.reloadPolicies, by: AuditLog.Subject(caller), nil)
             guard policy.reload() else { throw .damagedPolicy }
         }
-        var answer = Answer()
-        answer.report = policy.report.text
-        return answer
+        return policy.report.text
     }
 
-    private func status(for caller: Caller) -> Answer {
-        var answer = Answer()
+    func status(for caller: Caller) -> ServiceStatus {
         var names = folder.names(of: caller.user)
         if !names.contains(.login) { names.insert(.login, at: 0) }
         if folder.hasSystemKeychain, !names.contains(.system) { names.append(.system) }
-        answer.status = ServiceStatus(
+        return ServiceStatus(
             mode: mode, keychains: names.map { status(of: $0, for: caller) },
             callerIdentifier: caller.identity.identifier,
             hasSession: vault.knowsSession(of: caller),
             hasPrompter: authentication.hasPrompter(for: caller), locksMemory: locksMemory,
             usesKernelKeyring: vault.usesKernelKeyring, deviceKeyOnDisk: true,
             vaultKeyPlace: vault.vaultKeyPlace)
-        return answer
     }
 
     private func status(of name: KeychainName, for caller: Caller) -> KeychainStatus {
@@ -156,39 +123,5 @@ package final class KeychainService: Sendable {
             }
         }
         return status
-    }
-}
-
-extension Request {
-    fileprivate var operation: AuditLog.Operation {
-        switch self {
-        case .add: .add
-        case .copyMatching: .copyMatching
-        case .update: .update
-        case .delete: .delete
-        case .status: .status
-        case .createKeychain: .createKeychain
-        case .unlock: .unlock
-        case .lock: .lock
-        case .changeSettings: .changeSettings
-        case .setPassword: .setPassword
-        case .authenticate: .authenticate
-        case .capabilities, .endContext: .status
-        case .policies(let reload): reload ? .reloadPolicies : .status
-        case .protectors(let request): request.auditedOperation
-        case .safekeeping(_, let step): step.operation
-        case .preferences(let change): change == nil ? .status : .changePreferences
-        }
-    }
-}
-
-extension Safekeeping {
-    fileprivate var operation: AuditLog.Operation {
-        switch self {
-        case .check(let repair): repair ? .repair : .status
-        case .generations: .status
-        case .beginBackup, .readBackup: .backup
-        case .beginRestore, .sendRestore, .finishRestore, .restoreGeneration: .restore
-        }
     }
 }

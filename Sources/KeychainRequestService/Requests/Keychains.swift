@@ -9,7 +9,7 @@ internal import KeychainSecrets
 extension KeychainService {
     func createKeychain(
         _ name: String, _ password: HeldSecret?, _ recoveryKey: HeldSecret?, for asker: any Asker
-    ) throws(Refusal) -> Answer {
+    ) throws(Refusal) {
         let name = try KeychainFolder.verified(name)
         guard name != .system else {
             throw folder.hasSystemKeychain ? .duplicateKeychain : .notImplemented
@@ -25,12 +25,11 @@ extension KeychainService {
             try? vault.keep(keys, of: keychain, for: asker.caller, since: begun)
         }
         audit?.record(.createKeychain, asker, Evidence(), nil)
-        return Answer()
     }
 
     func unlock(
         _ name: String?, _ password: HeldSecret, for asker: any Asker
-    ) throws(Refusal) -> Answer {
+    ) throws(Refusal) {
         try checkLength(password)
         let keychain = try keychain(name, for: asker.caller)
         guard try isProtected(keychain) else { throw withoutPassword(keychain) }
@@ -40,10 +39,9 @@ extension KeychainService {
         }
         try vault.keep(keys, of: keychain, for: asker.caller, since: begun)
         audit?.record(.unlock, asker, Evidence(), nil)
-        return Answer()
     }
 
-    func lock(_ name: String?, for asker: any Asker) throws(Refusal) -> Answer {
+    func lock(_ name: String?, for asker: any Asker) throws(Refusal) {
         let keychain = try keychain(name, for: asker.caller)
         // What opens by itself can't be kept locked.
         let isProtected = try isProtected(keychain)
@@ -51,12 +49,11 @@ extension KeychainService {
         try vault.lock(keychain)
         authentication.forget(asker.caller.user)
         audit?.record(.lock, asker, Evidence(), nil)
-        return Answer()
     }
 
     func setPassword(
         _ name: String?, _ old: HeldSecret?, _ new: HeldSecret, for asker: any Asker
-    ) throws(Refusal) -> Answer {
+    ) throws(Refusal) {
         try checkLength(old)
         try checkLength(new)
         guard new.bytes.count > 0 else { throw .badRequest }
@@ -74,7 +71,6 @@ extension KeychainService {
         try? vault.keep(keys, of: keychain, for: asker.caller, since: begun)
         authentication.forget(asker.caller.user)
         audit?.record(.setPassword, asker, Evidence(), nil)
-        return Answer()
     }
 
     /// Elsewhere than in embedded mode it had one, and something else opens it.
@@ -96,7 +92,9 @@ extension KeychainService {
     }
 
     func checkLength(_ password: HeldSecret?) throws(Refusal) {
-        guard password?.bytes.count ?? 0 <= Request.longestPassword else { throw .dataTooLarge }
+        guard password?.bytes.count ?? 0 <= RequestLimits.longestPassword else {
+            throw .dataTooLarge
+        }
     }
 
     /// One guess at a time, and slower after each wrong one. What opens without knowledge of

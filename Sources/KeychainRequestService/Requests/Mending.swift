@@ -64,7 +64,7 @@ extension KeychainService {
     private func unlock(
         _ keychain: OpenKeychain, _ typed: HeldSecret
     ) throws(Refusal) -> UnlockedKeys {
-        guard (1...Request.longestPassword).contains(typed.bytes.count) else {
+        guard (1...RequestLimits.longestPassword).contains(typed.bytes.count) else {
             throw .wrongPassword
         }
         return try attempt(keychain.place) { () throws(Refusal) in

@@ -7,43 +7,51 @@ internal import KeychainSecrets
 
 /// What a user does with the things that open their keychains.
 extension KeychainService {
-    func protectors(
-        _ request: ProtectorRequest, for asker: any Asker
-    ) throws(Refusal) -> Answer {
-        let keychain = try keychain(request.keychain, for: asker.caller)
-        var answer = Answer()
-        switch request.verb {
-        case .list: answer.protectors = try protectors.list(keychain)
-        case .add(let new, let opener):
-            try checkLength(opener.secret)
-            var evidence = Evidence()
-            let grant = try grant(.add, keychain, proving: &evidence, for: asker)
-            let added = try attempt(keychain.place) { () throws(Refusal) in
-                try protectors.add(new, to: keychain, from: opener, grant)
-            }
-            if keychain.isSystem { openAtOnce(keychain, for: asker.caller) }
-            answer.protectors = [added]
-            audit?.record(.addProtector, asker, evidence, nil)
-        case .remove(let identifier):
-            var evidence = Evidence()
-            let grant = try grant(.remove, keychain, proving: &evidence, for: asker)
-            let hadPassword = try isProtected(keychain)
-            try protectors.remove(identifier, from: keychain, grant)
-            let hasPassword = try isProtected(keychain)
-            if hadPassword, !hasPassword { try forgetPassword(of: keychain) }
-            audit?.record(.removeProtector, asker, evidence, nil)
-        case .test(let identifier, let typed):
-            try checkLength(typed)
-            let kind = try protectors.list(keychain).first { $0.identifier == identifier }?.kind
-            let shows: Guesses.Outcome = kind == .password ? .right : .undecided
-            try attempt(keychain.place, shows: shows) { () throws(Refusal) in
-                try protectors.test(identifier, typed, of: keychain)
-            }
-            audit?.record(.testProtector, asker, Evidence(), nil)
-        case .open(let opener, let password):
-            try open(keychain, opener, newPassword: password, for: asker)
+    func listProtectors(
+        _ name: String?, for asker: any Asker
+    ) throws(Refusal) -> [Protector] {
+        try protectors.list(try keychain(name, for: asker.caller))
+    }
+
+    func addProtector(
+        _ new: NewProtector, _ name: String?, from opener: KeychainOpener, for asker: any Asker
+    ) throws(Refusal) -> Protector {
+        let keychain = try keychain(name, for: asker.caller)
+        try checkLength(opener.secret)
+        var evidence = Evidence()
+        let grant = try grant(.add, keychain, proving: &evidence, for: asker)
+        let added = try attempt(keychain.place) { () throws(Refusal) in
+            try protectors.add(new, to: keychain, from: opener, grant)
         }
-        return answer
+        if keychain.isSystem { openAtOnce(keychain, for: asker.caller) }
+        audit?.record(.addProtector, asker, evidence, nil)
+        return added
+    }
+
+    func removeProtector(
+        _ identifier: String, _ name: String?, for asker: any Asker
+    ) throws(Refusal) {
+        let keychain = try keychain(name, for: asker.caller)
+        var evidence = Evidence()
+        let grant = try grant(.remove, keychain, proving: &evidence, for: asker)
+        let hadPassword = try isProtected(keychain)
+        try protectors.remove(identifier, from: keychain, grant)
+        let hasPassword = try isProtected(keychain)
+        if hadPassword, !hasPassword { try forgetPassword(of: keychain) }
+        audit?.record(.removeProtector, asker, evidence, nil)
+    }
+
+    func testProtector(
+        _ identifier: String, _ name: String?, typed: HeldSecret?, for asker: any Asker
+    ) throws(Refusal) {
+        let keychain = try keychain(name, for: asker.caller)
+        try checkLength(typed)
+        let kind = try protectors.list(keychain).first { $0.identifier == identifier }?.kind
+        let shows: Guesses.Outcome = kind == .password ? .right : .undecided
+        try attempt(keychain.place, shows: shows) { () throws(Refusal) in
+            try protectors.test(identifier, typed, of: keychain)
+        }
+        audit?.record(.testProtector, asker, Evidence(), nil)
     }
 
     /// What it has opened and proven is over with it.
@@ -62,10 +70,11 @@ extension KeychainService {
         try? vault.keep(keys, of: keychain, for: caller, since: begun)
     }
 
-    private func open(
-        _ keychain: OpenKeychain, _ opener: KeychainOpener, newPassword: HeldSecret?,
+    func unlock(
+        _ name: String?, with opener: KeychainOpener, newPassword: HeldSecret?,
         for asker: any Asker
     ) throws(Refusal) {
+        let keychain = try keychain(name, for: asker.caller)
         try checkLength(opener.secret)
         try checkLength(newPassword)
         guard newPassword?.bytes.count != 0 else { throw .badRequest }
@@ -117,18 +126,6 @@ extension KeychainService {
                 throw .authenticationFailed
             }
             return grant
-        }
-    }
-}
-
-extension ProtectorRequest {
-    var auditedOperation: AuditLog.Operation {
-        switch verb {
-        case .list: .status
-        case .add: .addProtector
-        case .remove: .removeProtector
-        case .test: .testProtector
-        case .open: .unlock
         }
     }
 }

@@ -89,7 +89,7 @@ extension KeychainService {
 
     func preferences(
         _ change: KeychainPreferencesChange?, for asker: any Asker
-    ) throws(Refusal) -> Answer {
+    ) throws(Refusal) -> KeychainPreferences {
         let user = asker.caller.user
         if let change {
             var new = preferences(of: asker.caller)
@@ -106,9 +106,7 @@ extension KeychainService {
             } catch { throw Refusal(error) }
             audit?.record(.changePreferences, asker, Evidence(), nil)
         }
-        var answer = Answer()
-        answer.preferences = shown(preferences(of: asker.caller))
-        return answer
+        return shown(preferences(of: asker.caller))
     }
 
     private func existing(_ name: String, for caller: Caller) throws(Refusal) -> KeychainName {

@@ -9,17 +9,17 @@ extension KeychainService {
     /// In each of the keychains meant.
     func update(
         _ query: ItemQuery, _ change: ItemChange, _ secret: HeldSecret?, for asker: any Asker
-    ) throws(Refusal) -> Answer {
-        var answer = Answer()
+    ) throws(Refusal) -> Int {
+        var count = 0
         let places = try places(query, toChange: true, for: asker.caller)
         try each(of: places) { keychain throws(Refusal) in
             let changed = try mending(
                 keychain, query.authenticationUI, for: asker
             ) { () throws(Refusal) in try update(query, change, secret, in: keychain, for: asker) }
-            answer.count += changed.count
+            count += changed
             return false
         }
-        return answer
+        return count
     }
 
     /// Changes every item found, or none. The old secrets are opened on the way, so that reading
@@ -27,8 +27,8 @@ extension KeychainService {
     private func update(
         _ query: ItemQuery, _ change: ItemChange, _ secret: HeldSecret?,
         in keychain: OpenKeychain, for asker: any Asker
-    ) throws(Refusal) -> Answer {
-        guard secret?.bytes.count ?? 0 <= Request.largestSecret else { throw .dataTooLarge }
+    ) throws(Refusal) -> Int {
+        guard secret?.bytes.count ?? 0 <= RequestLimits.largestSecret else { throw .dataTooLarge }
         var trust: ((TrustList?) -> TrustList?)?
         if let named = change.trust { trust = try trustUpdate(named, by: asker.caller) }
         let keys = try RequestKeys(of: keychain, vault)
@@ -48,8 +48,7 @@ extension KeychainService {
             try access.takeApplicationKey(
                 isNew: !usesPassword, to: access.needs.passwordItems)
         }
-        var answer = Answer()
-        answer.count = try access.change { grant throws(Refusal) in
+        let count = try access.change { grant throws(Refusal) in
             // A new secret takes the old one's place unopened.
             try guessing(
                 access.needs.passwordItems, in: keychain,
@@ -65,7 +64,7 @@ extension KeychainService {
             authentication.trust.forget(meant.references, of: asker.caller.user)
         }
         audit?.record(.update, asker, access.proven ?? Evidence(), nil)
-        return answer
+        return count
     }
 
     /// The items meant, after the user was asked for all that the change takes. They may be very many:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainAccessControl
 internal import Foundation
-internal import KeychainMessages
-internal import KeychainModel
+package import KeychainMessages
+package import KeychainModel
 internal import KeychainItemStore
 internal import KeychainLocalSocket
 internal import Synchronization
@@ -12,36 +12,66 @@ extension KeychainService {
     /// Bytes that one restore is counted for: a user's own are done one at a time.
     private static let roomToRestore = 40 * 1024 * 1024
 
-    func safekeep(
-        _ name: String?, _ step: Safekeeping, for asker: any Asker
-    ) throws(Refusal) -> Answer {
-        let name = try KeychainFolder.verified(name)
-        let place = try folder.place(name, of: asker.caller.user)
+    /// The keychain's place; the machine's is root's to maintain.
+    private func placeToMaintain(
+        _ name: String?, for asker: any Asker
+    ) throws(Refusal) -> KeychainPlace {
+        let place = try folder.place(try KeychainFolder.verified(name), of: asker.caller.user)
         guard place.name != .system || asker.caller.user == 0 else { throw .notEntitled }
-        var kept = Safekept()
-        switch step {
-        case .check(let repair): kept.findings = try check(place, repair: repair, for: asker)
-        case .generations:
-            kept.generations = generations(of: place).map {
-                .init(
-                    number: $0.number, made: $0.made.timeIntervalSince1970,
-                    bytes: UInt64($0.bytes))
-            }
-        case .beginBackup: kept.transfer = try beginBackup(place, for: asker)
-        case .readBackup(let identifier, let offset):
-            kept.piece = try transfers.read(identifier, offset: offset, of: place)
-        case .beginRestore: kept.transfer = try beginRestore(place, for: asker)
-        case .sendRestore(let identifier, let bytes):
-            try transfers.write(identifier, bytes, of: place)
-        case .finishRestore(let identifier, let digest):
-            let path = try transfers.finishWriting(identifier, digest: digest, of: place)
-            try restore(path, place, into: &kept, for: asker)
-        case .restoreGeneration(let number):
-            try restore(generation: number, place, into: &kept, for: asker)
+        return place
+    }
+
+    package func handle(_ verb: CheckKeychain, for asker: any Asker) throws(Refusal)
+        -> KeychainFindings
+    {
+        try check(
+            try placeToMaintain(verb.keychain, for: asker), repair: verb.repair, for: asker)
+    }
+
+    package func handle(_ verb: ListGenerations, for asker: any Asker) throws(Refusal)
+        -> [Generation]
+    {
+        generations(of: try placeToMaintain(verb.keychain, for: asker)).map {
+            Generation(
+                number: $0.number, made: $0.made.timeIntervalSince1970, bytes: UInt64($0.bytes))
         }
-        var answer = Answer()
-        answer.safekept = kept
-        return answer
+    }
+
+    package func handle(_ verb: BeginBackup, for asker: any Asker) throws(Refusal) -> BackupTransfer
+    {
+        try beginBackup(try placeToMaintain(verb.keychain, for: asker), for: asker)
+    }
+
+    package func handle(_ verb: ReadBackup, for asker: any Asker) throws(Refusal) -> BackupPiece {
+        let place = try placeToMaintain(verb.keychain, for: asker)
+        return BackupPiece(try transfers.read(verb.transfer, offset: verb.offset, of: place))
+    }
+
+    package func handle(_ verb: BeginRestore, for asker: any Asker) throws(Refusal)
+        -> BackupTransfer
+    {
+        try beginRestore(try placeToMaintain(verb.keychain, for: asker), for: asker)
+    }
+
+    package func handle(_ verb: SendRestore, for asker: any Asker) throws(Refusal) -> Done {
+        let place = try placeToMaintain(verb.keychain, for: asker)
+        try transfers.write(verb.transfer, verb.piece, of: place)
+        return Done()
+    }
+
+    package func handle(_ verb: FinishRestore, for asker: any Asker) throws(Refusal)
+        -> RestoredKeychain
+    {
+        let place = try placeToMaintain(verb.keychain, for: asker)
+        let path = try transfers.finishWriting(verb.transfer, digest: verb.digest, of: place)
+        return try restore(path, place, for: asker)
+    }
+
+    package func handle(
+        _ verb: RestoreGeneration, for asker: any Asker
+    ) throws(Refusal) -> RestoredKeychain {
+        let place = try placeToMaintain(verb.keychain, for: asker)
+        return try restore(generation: verb.generation, place, for: asker)
     }
 
     // MARK: Looking
@@ -105,9 +135,8 @@ extension KeychainService {
     }
 
     private func restore(
-        generation number: Int, _ place: KeychainPlace, into kept: inout Safekept,
-        for asker: any Asker
-    ) throws(Refusal) {
+        generation number: Int, _ place: KeychainPlace, for asker: any Asker
+    ) throws(Refusal) -> RestoredKeychain {
         guard let generation = generations(of: place).first(where: { $0.number == number }) else {
             throw .noSuchKeychain
         }
@@ -116,13 +145,13 @@ extension KeychainService {
         do throws(KeychainStoreError) {
             try KeychainCopy.make(of: generation.path, at: path)
         } catch { throw Refusal(error) }
-        try restore(path, place, into: &kept, for: asker)
+        return try restore(path, place, for: asker)
     }
 
     /// The file at the path is used up.
     private func restore(
-        _ path: String, _ place: KeychainPlace, into kept: inout Safekept, for asker: any Asker
-    ) throws(Refusal) {
+        _ path: String, _ place: KeychainPlace, for asker: any Asker
+    ) throws(Refusal) -> RestoredKeychain {
         defer { PrivateFile.removeDatabase(path) }
         guard checks.begin(place) else { throw .tooManyRequests }
         defer { checks.end(place) }
@@ -130,12 +159,14 @@ extension KeychainService {
         let room = try memory.take(Self.roomToRestore, for: place.user)
         defer { withExtendedLifetime(room) {} }
         let returning = try protectors.returning(path, folder.owner(place.user))
-        kept.setAside = returning.setAside
-        kept.replaced = try folder.put(returning, place)
+        var restored = RestoredKeychain()
+        restored.setAside = returning.setAside
+        restored.replaced = try folder.put(returning, place)
         let keychain = try folder.keychain(place.name.description, of: place.user)
         try vault.forget(keychain)
         authentication.forget(place.user)
         audit?.record(.restore, asker, Evidence(), nil)
+        return restored
     }
 
     /// In embedded mode the files are the user's own: there it asks where a password protects what
