@@ -36,7 +36,7 @@ package enum Verbs {
 
     /// nil for a verb of a newer version.
     package static func type(_ number: UInt16) -> (any Verb.Type)? {
-        let position = Int(number) - 1
+        let position = Int(clamping: number) - 1
         return all.indices.contains(position) ? all[position] : nil
     }
 }
