@@ -236,7 +236,7 @@ import Testing
         let other = try EmbeddedKeychain(home: home, groups: ["own"])
         let said = try other.send(Preferences(nil), in: nil, cancellation: nil)
         #expect(said == (try preferences()))
-        #expect(said?.searchList.map(\.description) == ["work", "login"])
+        #expect(said.searchList.map(\.description) == ["work", "login"])
     }
 }
 
