@@ -111,7 +111,7 @@ final class Person: Authenticator {
         with opens: (HeldSecret) throws(Refusal) -> Bool
     ) throws(Refusal) { throw .interactionNotAllowed }
 
-    func letIn(
-        for asker: any Asker, _ candidate: () -> (question: Question, offer: TrustOffer)?
-    ) throws(Refusal) -> TrustAnswer? { throw .interactionNotAllowed }
+    func consent(
+        for asker: any Asker, _ candidate: () -> (question: Question, options: ConsentOptions)?
+    ) throws(Refusal) -> ConsentResult? { throw .interactionNotAllowed }
 }

@@ -7,11 +7,27 @@ internal import KeychainSecrets
 
 /// The way of a request: find → judge → authenticate → judge → open → record → answer.
 package final class KeychainService: Sendable {
+    /// What a service is made of.
+    struct Parts {
+        var folder: KeychainFolder
+        var vault: any KeyVault
+        var protectors: Protectors
+        var authenticator: any Authenticator
+        var policy = PolicyInForce()
+        var evidence = EvidenceStore(keyring: nil)
+        var guesses = Guesses()
+        var memory = MemoryBudget()
+        var audit: AuditLog?
+        var mode: ServiceStatus.Mode
+        /// Steps of the pass of authorisation; nil is the product's own.
+        var unlocking: (any UnlockStep)?
+        var consent: (any ConsentStep)?
+    }
+
     let folder: KeychainFolder
     let vault: any KeyVault
     let protectors: Protectors
     let authentication: Authentication
-    let audit: AuditLog?
     let policy: PolicyInForce
     let limits = PolicyLimits()
     let guesses: Guesses
@@ -20,66 +36,90 @@ package final class KeychainService: Sendable {
     let transfers = BackupTransfers()
     let checks = KeychainChecks()
     let mode: ServiceStatus.Mode
+    let resync: PasswordResync
+    let unlocking: any UnlockStep
+    let consent: any ConsentStep
     var isDaemon: Bool { mode == .daemon }
+    private let audit: AuditLog?
     private let locksMemory = LockedMemory.isAvailable()
 
-    init(
-        folder: KeychainFolder, vault: any KeyVault, protectors: Protectors,
-        authenticator: any Authenticator, policy: PolicyInForce, evidence: EvidenceStore,
-        guesses: Guesses,
-        memory: MemoryBudget, audit: AuditLog?, mode: ServiceStatus.Mode
-    ) {
-        self.folder = folder
-        self.vault = vault
-        self.protectors = protectors
-        self.authentication = Authentication(authenticator, evidence)
-        self.policy = policy
-        self.guesses = guesses
-        self.memory = memory
-        self.audit = audit
-        self.mode = mode
+    init(_ parts: Parts) {
+        folder = parts.folder
+        vault = parts.vault
+        protectors = parts.protectors
+        authentication = Authentication(parts.authenticator, parts.evidence)
+        policy = parts.policy
+        guesses = parts.guesses
+        memory = parts.memory
+        audit = parts.audit
+        mode = parts.mode
+        resync = PasswordResync(
+            vault: vault, protectors: protectors, guesses: guesses, policy: policy, limits: limits)
+        unlocking = parts.unlocking ?? resync
+        consent = parts.consent ?? TrustedApplicationConsent(authentication: authentication)
     }
 
-    /// `emit` takes the parts of an answer that is too large for one.
+    /// `emit` takes the parts of an answer that is too large for one. What is granted and what is
+    /// refused is recorded here, and before any of it leaves.
     package func answer(
-        _ request: Request, for asker: any Asker, emit: (Answer) throws(Refusal) -> Void
+        _ request: Request, for client: any Asker, emit: (Answer) throws(Refusal) -> Void
     ) throws(Refusal) -> Answer {
+        var isRecorded = false
+        func recordGrant() {
+            if !isRecorded { record(request, of: client, nil) }
+            isRecorded = true
+        }
         do throws(Refusal) {
-            return try answerUnrecorded(request, for: asker, emit: emit)
+            let last = try handle(request, for: client) { part throws(Refusal) in
+                recordGrant()
+                try emit(part)
+            }
+            recordGrant()
+            return last
         } catch {
-            audit?.record(request.operation, asker, Evidence(), error)
+            if client.notes.hasChanged { recordGrant() }
+            record(request, of: client, error)
             throw error
         }
     }
 
-    /// What is refused is recorded above; what is granted, by the verbs, with its evidence.
-    private func answerUnrecorded(
-        _ request: Request, for asker: any Asker, emit: (Answer) throws(Refusal) -> Void
+    private func record(_ request: Request, of client: any Asker, _ refusal: Refusal?) {
+        let notes = client.notes
+        for step in notes.takeSteps() {
+            audit?.record(step.operation, client, Evidence(), step.refusal)
+        }
+        let proven = refusal == nil ? notes.proven : Evidence()
+        guard refusal != nil || request.isRecorded(proving: proven) else { return }
+        audit?.record(request.operation, client, proven, refusal)
+    }
+
+    private func handle(
+        _ request: Request, for client: any Asker, emit: (Answer) throws(Refusal) -> Void
     ) throws(Refusal) -> Answer {
-        vault.settle(asker.caller.user)
+        vault.settle(client.caller.user)
         return switch request {
         case .add(let item, let secret, let parts):
-            try add(item, secret, returning: parts, for: asker)
-        case .copyMatching(let query): try copyMatching(query, for: asker, emit: emit)
+            try add(item, secret, returning: parts, for: client)
+        case .copyMatching(let query): try copyMatching(query, for: client, emit: emit)
         case .update(let query, let change, let secret):
-            try update(query, change, secret, for: asker)
-        case .delete(let query): try delete(query, for: asker)
-        case .status: status(for: asker.caller)
+            try update(query, change, secret, for: client)
+        case .delete(let query): try delete(query, for: client)
+        case .status: status(for: client.caller)
         case .createKeychain(let name, let password, let recoveryKey):
-            try createKeychain(name, password, recoveryKey, for: asker)
-        case .unlock(let name, let password): try unlock(name, password, for: asker)
-        case .lock(let name): try lock(name, for: asker)
+            try createKeychain(name, password, recoveryKey, for: client)
+        case .unlock(let name, let password): try unlock(name, password, for: client)
+        case .lock(let name): try lock(name, for: client)
         case .changeSettings(let name, let change):
-            try changeSettings(name, change, for: asker)
+            try changeSettings(name, change, for: client)
         case .setPassword(let name, let old, let new):
-            try setPassword(name, old, new, for: asker)
-        case .authenticate(let constraint): try authenticate(constraint, for: asker)
-        case .capabilities: capabilities(for: asker)
-        case .endContext: endContext(for: asker)
-        case .policies(let reload): try policies(reload: reload, for: asker.caller)
-        case .protectors(let request): try protectors(request, for: asker)
-        case .safekeeping(let name, let step): try safekeep(name, step, for: asker)
-        case .preferences(let change): try preferences(change, for: asker)
+            try setPassword(name, old, new, for: client)
+        case .authenticate(let constraint): try authenticate(constraint, for: client)
+        case .capabilities: capabilities(for: client)
+        case .endContext: endContext(for: client)
+        case .policies(let reload): try policies(reload: reload, for: client)
+        case .protectors(let request): try protectors(request, for: client)
+        case .safekeeping(let name, let step): try maintain(name, step, for: client)
+        case .preferences(let change): try preferences(change, for: client)
         }
     }
 
@@ -91,10 +131,12 @@ package final class KeychainService: Sendable {
     }
 
     /// What protects the policy itself is not expressible in it: only root has it read again.
-    private func policies(reload: Bool, for caller: Caller) throws(Refusal) -> Answer {
+    private func policies(reload: Bool, for client: any Asker) throws(Refusal) -> Answer {
         if reload {
-            guard caller.user == 0 else { throw .notEntitled }
-            audit?.record(.reloadPolicies, by: AuditLog.Subject(caller), nil)
+            try authorize(for: client) { _ throws(Refusal) -> Ruling<Void> in
+                guard client.caller.user == 0 else { throw .notEntitled }
+                return .allow(())
+            }
             guard policy.reload() else { throw .damagedPolicy }
         }
         var answer = Answer()
@@ -178,6 +220,19 @@ extension Request {
         case .protectors(let request): request.auditedOperation
         case .safekeeping(_, let step): step.operation
         case .preferences(let change): change == nil ? .status : .changePreferences
+        }
+    }
+}
+
+extension Request {
+    /// A grant of one of many pieces is not recorded, and of a proof only one that was asked for.
+    fileprivate func isRecorded(proving proven: Evidence) -> Bool {
+        switch self {
+        case .authenticate: !proven.isEmpty
+        case .safekeeping(_, .readBackup), .safekeeping(_, .beginRestore),
+            .safekeeping(_, .sendRestore):
+            false
+        default: true
         }
     }
 }

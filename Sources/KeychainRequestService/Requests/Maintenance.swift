@@ -12,7 +12,7 @@ extension KeychainService {
     /// Bytes that one restore is counted for: a user's own are done one at a time.
     private static let roomToRestore = 40 * 1024 * 1024
 
-    func safekeep(
+    func maintain(
         _ name: String?, _ step: Safekeeping, for asker: any Asker
     ) throws(Refusal) -> Answer {
         let name = try KeychainFolder.verified(name)
@@ -62,7 +62,6 @@ extension KeychainService {
         findings.leftovers = leftovers.count
         if repair {
             leftovers.remove()
-            audit?.record(.repair, asker, Evidence(), nil)
         }
         return findings
     }
@@ -80,14 +79,13 @@ extension KeychainService {
         let watch = UnlockWatch(keychain, vault)
         let unlock = watch.isOpen ? watch : nil
         // A holder of the file may try passwords on it for any length of time.
-        let evidence = try provePresence(.backUp, place, for: asker)
+        try provePresence(.backUp, place, for: asker)
         let identifier = BackupTransfers.newIdentifier()
         try unlock?.check(.whileUnlocked)
         let path = folder.passingPath("backup", identifier, place)
         do throws(KeychainStoreError) {
             try KeychainCopy.make(of: keychain.path, at: path)
         } catch { throw Refusal(error) }
-        audit?.record(.backup, asker, evidence, nil)
         return try transfers.beginReading(path, identifier, of: place, while: unlock)
     }
 
@@ -97,7 +95,7 @@ extension KeychainService {
         _ place: KeychainPlace, for asker: any Asker
     ) throws(Refusal) -> BackupTransfer {
         // Before anything of the asker's is kept; and who sends the rest knows the identifier.
-        _ = try provePresence(.restore, place, for: asker)
+        try provePresence(.restore, place, for: asker)
         try folder.makeFolder(of: place.user)
         let identifier = BackupTransfers.newIdentifier()
         return try transfers.beginWriting(
@@ -111,7 +109,7 @@ extension KeychainService {
         guard let generation = generations(of: place).first(where: { $0.number == number }) else {
             throw .noSuchKeychain
         }
-        _ = try provePresence(.restore, place, for: asker)
+        try provePresence(.restore, place, for: asker)
         let path = folder.passingPath("incoming", BackupTransfers.newIdentifier(), place)
         do throws(KeychainStoreError) {
             try KeychainCopy.make(of: generation.path, at: path)
@@ -135,26 +133,23 @@ extension KeychainService {
         let keychain = try folder.keychain(place.name.description, of: place.user)
         try vault.forget(keychain)
         authentication.forget(place.user)
-        audit?.record(.restore, asker, Evidence(), nil)
     }
 
     /// In embedded mode the files are the user's own: there it asks where a password protects what
     /// is in them.
     private func provePresence(
         _ purpose: Question.Purpose, _ place: KeychainPlace, for asker: any Asker
-    ) throws(Refusal) -> Evidence {
-        if mode == .embedded {
-            let keychain = try? folder.keychain(place.name.description, of: place.user)
-            guard (try? keychain?.file.isPasswordProtected()) == true else { return Evidence() }
-        }
-        guard authentication.mayAsk(.allow, for: asker) else { throw .interactionNotAllowed }
-        // What was proven before was for something else.
-        return try authentication.satisfy(
-            Requirement(.factor(.presence)),
+    ) throws(Refusal) {
+        try authorizePresence(
+            for: asker,
             Question(
                 purpose, names: [place.name.description], itemCount: 1,
                 reason: asker.context?.reason),
-            given: Evidence(), for: asker)
+            unless: {
+                guard !isDaemon else { return false }
+                let keychain = try? folder.keychain(place.name.description, of: place.user)
+                return (try? keychain?.file.isPasswordProtected()) != true
+            })
     }
 }
 
