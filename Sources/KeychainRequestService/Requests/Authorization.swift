@@ -158,6 +158,11 @@ extension KeychainService {
         }
     }
 
+    /// For verbs that need no proof, before they do something.
+    func checkClient(_ client: any Asker) throws(Refusal) {
+        try UserPrompts(client, authentication).checkClient()
+    }
+
     /// Presence, proven for this very request: what was proven before was for something else.
     func authorizePresence(
         for client: any Asker, _ question: @autoclosure () -> Question,

@@ -15,7 +15,7 @@ extension KeychainService {
             throw folder.hasSystemKeychain ? .duplicateKeychain : .notImplemented
         }
         try checkLength(password)
-        try authorize(for: asker) { _ in .allow(()) }
+        try checkClient(asker)
         try protectors.create(
             name, of: asker.caller.user, password: password, recoveryKey: recoveryKey)
         if let password {
@@ -34,6 +34,7 @@ extension KeychainService {
         try checkLength(password)
         let keychain = try keychain(name, for: asker.caller)
         guard try isProtected(keychain) else { throw withoutPassword(keychain) }
+        try checkClient(asker)
         let begun = vault.locks.now(keychain.place)
         let keys = try guesses.attempt(keychain.place) { () throws(Refusal) in
             try resync.unlock(keychain, ownPassword: password)
@@ -63,7 +64,7 @@ extension KeychainService {
         guard !keychain.isSystem else { throw .notImplemented }
         // Nor does the device's key open such a one.
         guard try isProtected(keychain) || !isDaemon else { throw withoutPassword(keychain) }
-        try authorize(for: asker) { _ in .allow(()) }
+        try checkClient(asker)
         let begun = vault.locks.now(keychain.place)
         let keys = try guesses.attempt(keychain.place) { () throws(Refusal) in
             try protectors.setPassword(keychain, old: old, new: new)

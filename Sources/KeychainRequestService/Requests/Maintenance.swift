@@ -122,6 +122,7 @@ extension KeychainService {
         _ path: String, _ place: KeychainPlace, into kept: inout Safekept, for asker: any Asker
     ) throws(Refusal) {
         defer { PrivateFile.removeDatabase(path) }
+        try checkClient(asker)
         guard checks.begin(place) else { throw .tooManyRequests }
         defer { checks.end(place) }
         // SQLite holds a whole record at a time, and a file may bring large ones.

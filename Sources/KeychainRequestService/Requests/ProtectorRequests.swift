@@ -66,6 +66,7 @@ extension KeychainService {
         guard newPassword?.bytes.count != 0 else { throw .badRequest }
         // Services could not open it any more.
         guard newPassword == nil || !keychain.isSystem else { throw .notImplemented }
+        try checkClient(asker)
         let begun = vault.locks.now(keychain.place)
         let shows: Guesses.Outcome = if case .recoveryKey = opener { .right } else { .undecided }
         let keys = try guesses.attempt(keychain.place, shows: shows) { () throws(Refusal) in
