@@ -18,13 +18,11 @@ extension KeychainService {
     ) throws(Refusal) -> Protector {
         let keychain = try keychain(name, for: asker.caller)
         try checkLength(opener.secret)
-        var evidence = Evidence()
-        let grant = try grant(.add, keychain, proving: &evidence, for: asker)
-        let added = try attempt(keychain.place) { () throws(Refusal) in
+        let grant = try grant(.add, keychain, for: asker)
+        let added = try guesses.attempt(keychain.place) { () throws(Refusal) in
             try protectors.add(new, to: keychain, from: opener, grant)
         }
         if keychain.isSystem { openAtOnce(keychain, for: asker.caller) }
-        audit?.record(.addProtector, asker, evidence, nil)
         return added
     }
 
@@ -32,13 +30,11 @@ extension KeychainService {
         _ identifier: String, _ name: String?, for asker: any Asker
     ) throws(Refusal) {
         let keychain = try keychain(name, for: asker.caller)
-        var evidence = Evidence()
-        let grant = try grant(.remove, keychain, proving: &evidence, for: asker)
+        let grant = try grant(.remove, keychain, for: asker)
         let hadPassword = try isProtected(keychain)
         try protectors.remove(identifier, from: keychain, grant)
         let hasPassword = try isProtected(keychain)
         if hadPassword, !hasPassword { try forgetPassword(of: keychain) }
-        audit?.record(.removeProtector, asker, evidence, nil)
     }
 
     func testProtector(
@@ -48,10 +44,9 @@ extension KeychainService {
         try checkLength(typed)
         let kind = try protectors.list(keychain).first { $0.identifier == identifier }?.kind
         let shows: Guesses.Outcome = kind == .password ? .right : .undecided
-        try attempt(keychain.place, shows: shows) { () throws(Refusal) in
+        try guesses.attempt(keychain.place, shows: shows) { () throws(Refusal) in
             try protectors.test(identifier, typed, of: keychain)
         }
-        audit?.record(.testProtector, asker, Evidence(), nil)
     }
 
     /// What it has opened and proven is over with it.
@@ -80,12 +75,13 @@ extension KeychainService {
         guard newPassword?.bytes.count != 0 else { throw .badRequest }
         // Services could not open it any more.
         guard newPassword == nil || !keychain.isSystem else { throw .notImplemented }
+        try checkClient(asker)
         let begun = vault.locks.now(keychain.place)
         let shows: Guesses.Outcome = if case .recoveryKey = opener { .right } else { .undecided }
-        let keys = try attempt(keychain.place, shows: shows) { () throws(Refusal) in
+        let keys = try guesses.attempt(keychain.place, shows: shows) { () throws(Refusal) in
             switch (opener, newPassword) {
             case (.recoveryKey(let text), nil):
-                return try unlock(keychain, recoveryKey: text)
+                return try resync.unlock(keychain, recoveryKey: text)
             case (.recoveryKey(let text), let newPassword?):
                 try protectors.setPassword(keychain, recoveryKey: text, new: newPassword)
                 vault.endRenewal(of: keychain)
@@ -97,35 +93,30 @@ extension KeychainService {
         try vault.keep(keys, of: keychain, for: asker.caller, since: begun)
         if newPassword != nil {
             authentication.forget(asker.caller.user)
-            audit?.record(.setPassword, asker, Evidence(), nil)
+            asker.notes.note(step: .setPassword, nil)
         }
-        audit?.record(.unlock, asker, Evidence(), nil)
     }
 
-    /// Judge, ask, and judge again with what was proven.
     private func grant(
-        _ operation: ProtectorChange.Operation, _ keychain: OpenKeychain,
-        proving evidence: inout Evidence, for asker: any Asker
+        _ operation: ProtectorChange.Operation, _ keychain: OpenKeychain, for asker: any Asker
     ) throws(Refusal) -> ProtectorGrant {
-        let change = ProtectorChange(
-            operation, keychain: keychain.file.identifier,
-            isPasscodeSet: try hasProvableOwner(keychain, for: asker.caller),
-            mayAsk: authentication.mayAsk(.allow, for: asker),
-            provable: authentication.provable(for: asker))
-        let judge = policy.now.judge
-        switch judge.judge(change, evidence) {
-        case .allow(let grant): return grant
-        case .deny(let denial): throw Refusal(denial)
-        case .allowAfter(let requirement):
-            let question = Question(
-                operation == .add ? .addProtector : .removeProtector,
-                names: [keychain.name.description], itemCount: 0, reason: asker.context?.reason)
-            evidence = try authentication.satisfy(
-                requirement, question, given: evidence, for: asker)
-            guard case .allow(let grant) = judge.judge(change, evidence) else {
-                throw .authenticationFailed
+        try authorize(for: asker) { proven throws(Refusal) -> Ruling<ProtectorGrant> in
+            let change = ProtectorChange(
+                operation, keychain: keychain.file.identifier,
+                isPasscodeSet: try hasProvableOwner(keychain, for: asker.caller),
+                mayAsk: authentication.mayAsk(.allow, for: asker),
+                provable: authentication.provable(for: asker))
+            switch policy.now.judge.judge(change, proven) {
+            case .allow(let grant): return .allow(grant)
+            case .deny(let denial): throw Refusal(denial)
+            case .allowAfter(let requirement):
+                return .allowAfter(
+                    requirement,
+                    Question(
+                        operation == .add ? .addProtector : .removeProtector,
+                        names: [keychain.name.description], itemCount: 0,
+                        reason: asker.context?.reason))
             }
-            return grant
         }
     }
 }

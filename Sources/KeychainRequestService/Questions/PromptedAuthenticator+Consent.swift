@@ -7,7 +7,7 @@ internal import KeychainSecrets
 
 extension PromptedAuthenticator {
     private enum Outcome {
-        case allowed(TrustAnswer)
+        case allowed(ConsentResult)
         case refused
         /// The user wanted to, but the proof was not given.
         case notProven
@@ -18,21 +18,21 @@ extension PromptedAuthenticator {
     ///
     /// `candidate` is looked for when a prompter is there: a program that offers its terminal is told
     /// to start one for a name that exists and for one that does not.
-    func letIn(
-        for asker: any Asker, _ candidate: () -> (question: Question, offer: TrustOffer)?
-    ) throws(Refusal) -> TrustAnswer? {
+    func consent(
+        for asker: any Asker, _ candidate: () -> (question: Question, options: ConsentOptions)?
+    ) throws(Refusal) -> ConsentResult? {
         do { try check(asker, nil) } catch { return nil }
         guard let prompter = try? find(for: asker) else { return nil }
-        guard let (question, offer) = candidate() else {
+        guard let (question, options) = candidate() else {
             if prompters.prompter(for: asker.caller) !== prompter { prompter.hangUp() }
             return nil
         }
-        return try letIn(question, offer, on: prompter, for: asker)
+        return try consent(question, options, on: prompter, for: asker)
     }
 
-    private func letIn(
-        _ question: Question, _ offer: TrustOffer, on prompter: Prompter, for asker: any Asker
-    ) throws(Refusal) -> TrustAnswer {
+    private func consent(
+        _ question: Question, _ options: ConsentOptions, on prompter: Prompter, for asker: any Asker
+    ) throws(Refusal) -> ConsentResult {
         guard let account = accounts.name(of: asker.caller.user) else {
             throw .interactionNotAllowed
         }
@@ -45,7 +45,7 @@ extension PromptedAuthenticator {
                 isShown = true
                 // Left unanswered is a no as well.
                 settled = .declined
-                let outcome = try letIn(question, offer, account, prompter, &settled, asker)
+                let outcome = try consent(question, options, account, prompter, &settled, asker)
                 try? prompter.show(.finished(succeeded: settled == .proven || settled == .agreed))
                 return outcome
             }
@@ -59,18 +59,18 @@ extension PromptedAuthenticator {
         }
     }
 
-    private func letIn(
-        _ question: Question, _ offer: TrustOffer, _ account: String, _ prompter: Prompter,
+    private func consent(
+        _ question: Question, _ options: ConsentOptions, _ account: String, _ prompter: Prompter,
         _ settled: inout QuestionBudget.Outcome, _ asker: any Asker
     ) throws(Refusal) -> Outcome {
-        guard let choice = try choice(question, offer, prompter, asker), choice != .deny,
-            let proof = offer.proofs[choice]
+        guard let choice = try choice(question, options, prompter, asker), choice != .deny,
+            let proof = options.proofs[choice]
         else { return .refused }
         // A yes in a window is one to whatever else asks for a yes.
         let agreed: [PolicyMethod] = prompter.showsWindows ? [.factor(.confirm)] : []
         guard choice == .always || agreed.isEmpty else {
             settled = .agreed
-            return .allowed(TrustAnswer(choice: choice, proven: agreed))
+            return .allowed(ConsentResult(choice: choice, proven: agreed))
         }
         for method in proof where !agreed.contains(method) {
             guard let service = method.service else { return .notProven }
@@ -87,13 +87,13 @@ extension PromptedAuthenticator {
             case .failed, .unavailable, .accountRefused, .tooManyTries: return .notProven
             }
         }
-        return .allowed(TrustAnswer(choice: choice, proven: proof + agreed))
+        return .allowed(ConsentResult(choice: choice, proven: proof + agreed))
     }
 
     private func choice(
-        _ question: Question, _ offer: TrustOffer, _ prompter: Prompter, _ asker: any Asker
+        _ question: Question, _ options: ConsentOptions, _ prompter: Prompter, _ asker: any Asker
     ) throws(Refusal) -> TrustChoice? {
-        let reply = try self.reply(to: .choose(offer.choices), question, prompter, asker)
+        let reply = try self.reply(to: .choose(options.choices), question, prompter, asker)
         guard let reply else { return nil }
         let word = String(decoding: reply.bytes.releasedFromLockedMemory(), as: UTF8.self)
         return TrustChoice(rawValue: word)

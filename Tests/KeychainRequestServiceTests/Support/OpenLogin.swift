@@ -57,9 +57,9 @@ final class OpenLogin: Sendable {
             pending: PendingUnlocks(), systemOpening: SystemKeychainOpening(protectors)
         ) { bounds.now }
         service = KeychainService(
-            folder: keychains, vault: vault, protectors: protectors, authenticator: authenticator,
-            policy: PolicyInForce(), evidence: EvidenceStore(keyring: nil), guesses: Guesses(),
-            memory: memory, audit: nil, mode: .daemon)
+            KeychainService.Parts(
+                folder: keychains, vault: vault, protectors: protectors,
+                authenticator: authenticator, memory: memory, mode: .daemon))
         let first = try Self.startLeader()
         leader = Mutex(first)
         ticket = try Self.makeTicket(folder)
@@ -240,9 +240,9 @@ final class RefusingAuthenticator: Authenticator {
     ) throws(Refusal) {
         try refuse()
     }
-    func letIn(
-        for asker: any Asker, _ candidate: () -> (question: Question, offer: TrustOffer)?
-    ) throws(Refusal) -> TrustAnswer? {
+    func consent(
+        for asker: any Asker, _ candidate: () -> (question: Question, options: ConsentOptions)?
+    ) throws(Refusal) -> ConsentResult? {
         try refuse()
     }
 

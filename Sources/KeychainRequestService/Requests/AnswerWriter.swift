@@ -5,9 +5,9 @@ internal import KeychainModel
 internal import KeychainItemStore
 internal import KeychainSecrets
 
-/// An answer on its way out, in parts where it is long. Nothing leaves before the asker and the
-/// unlock have been looked at once more and what is given has been recorded.
-struct Delivery: ~Copyable {
+/// An answer on its way out, in parts where it is long. No part leaves before the client, and the
+/// unlock that its items were opened with, have been looked at once more.
+final class AnswerWriter {
     /// Items of one part.
     static let mostItems = 256
     /// Bytes of one part, attributes and secrets, but for the last item in it.
@@ -15,55 +15,57 @@ struct Delivery: ~Copyable {
     /// Bytes of secrets of one answer.
     private static let mostBytesInAll = 64 * 1024 * 1024
 
-    private let evidence: Evidence
-    private let asker: any Asker
-    private let unlock: UnlockWatch
+    private let limit: Int?
+    private let prompts: UserPrompts
     private let memory: MemoryBudget
-    private let audit: AuditLog?
+    private let emit: ([Item]) throws(Refusal) -> Void
     private var part: [Item] = []
+    /// By which the items of this part are opened.
+    private var access: Authorization?
+    private var unlock: UnlockWatch?
     /// When the keys of its items are there.
     private var availabilities: Set<Accessibility.Availability> = []
     private var partBytes = 0
     private var allBytes = 0
     private var shares: [any AnyObject & Sendable] = []
-    private var isRecorded = false
     private(set) var count = 0
 
+    /// How many items are still wanted; nil is all.
+    var rest: Int? { limit.map { $0 - count } }
+    var isFull: Bool { rest == 0 }
+
+    /// `emit` takes the parts but the last, which `finish` gives back.
     init(
-        _ evidence: Evidence, _ asker: any Asker, _ unlock: UnlockWatch, _ memory: MemoryBudget,
-        _ audit: AuditLog?
+        limit: Int?, _ prompts: UserPrompts, _ memory: MemoryBudget,
+        _ emit: @escaping ([Item]) throws(Refusal) -> Void
     ) {
-        self.evidence = evidence
-        self.asker = asker
-        self.unlock = unlock
+        self.limit = limit
+        self.prompts = prompts
         self.memory = memory
-        self.audit = audit
+        self.emit = emit
     }
 
-    /// Before a secret of that size is opened. What lies here already goes first where there is not
-    /// room for both.
-    mutating func makeRoom(
-        for bytes: Int, _ emit: ([Item]) throws(Refusal) -> Void
-    ) throws(Refusal) {
+    /// Before an item is opened, with a secret of that size. The part before it may have taken its
+    /// reader long; and what lies here already goes first where there is not room for both.
+    func begin(_ item: SealedItem, bytes: Int, _ access: Authorization) throws(Refusal) {
+        if self.access !== access {
+            // What lies here was opened with another unlock.
+            try send()
+            self.access = access
+            unlock = try access.keys.unlock
+        }
+        if count > 0, part.isEmpty { try unlock?.check(item.availability) }
         guard bytes > MemoryBudget.free else { return }
-        let user = asker.caller.user
+        let user = prompts.client.caller.user
         if let share = try? memory.take(bytes, for: user, patience: 0) {
             shares.append(share)
             return
         }
-        try send(emit)
+        try send()
         if let share = try memory.take(bytes, for: user) { shares.append(share) }
     }
 
-    /// Before an item is opened: the part before it may have taken its reader long.
-    func begin(_ item: SealedItem) throws(Refusal) {
-        guard count > 0, part.isEmpty else { return }
-        try unlock.check(item.availability)
-    }
-
-    mutating func add(
-        _ item: Item, of found: SealedItem, _ emit: ([Item]) throws(Refusal) -> Void
-    ) throws(Refusal) {
+    func add(_ item: Item, of found: SealedItem) throws(Refusal) {
         let secretBytes = item.secret?.bytes.count ?? 0
         allBytes += secretBytes
         guard allBytes <= Self.mostBytesInAll else { throw .dataTooLarge }
@@ -75,27 +77,19 @@ struct Delivery: ~Copyable {
         availabilities.insert(found.availability)
         count += 1
         part.append(item)
-        if part.count == Self.mostItems || partBytes >= Self.mostBytes { try send(emit) }
+        if part.count == Self.mostItems || partBytes >= Self.mostBytes { try send() }
     }
 
     /// The last part. One that holds much memory is sent from here, where the memory is counted.
-    consuming func finish(
-        _ emit: ([Item]) throws(Refusal) -> Void
-    ) throws(Refusal) -> [Item] {
+    func finish() throws(Refusal) -> [Item] {
         guard count > 0 else { throw .notFound }
-        if shares.isEmpty {
-            try release()
-        } else {
-            try send(emit)
-        }
+        if shares.isEmpty { try check() } else { try send() }
         return part
     }
 
-    private mutating func send(
-        _ emit: ([Item]) throws(Refusal) -> Void
-    ) throws(Refusal) {
+    private func send() throws(Refusal) {
         guard !part.isEmpty else { return }
-        try release()
+        try check()
         try emit(part)
         part.removeAll(keepingCapacity: true)
         availabilities = []
@@ -103,12 +97,9 @@ struct Delivery: ~Copyable {
         shares.removeAll()
     }
 
-    private mutating func release() throws(Refusal) {
-        guard asker.isUnchanged() else { throw .notEntitled }
-        for availability in availabilities { try unlock.check(availability) }
-        guard !isRecorded else { return }
-        audit?.record(.copyMatching, asker, evidence, nil)
-        isRecorded = true
+    private func check() throws(Refusal) {
+        try prompts.checkClient()
+        for availability in availabilities { try unlock?.check(availability) }
     }
 }
 
