@@ -107,6 +107,7 @@ package struct ReadBackup: Verb {
     }
 
     package var auditName: AuditName { .backup }
+    package var grantRecord: GrantRecord { .never }
 
     package func encode(into message: inout MessageWriter) {
         message.append(keychain)
@@ -139,6 +140,7 @@ package struct BeginRestore: Verb {
     }
 
     package var auditName: AuditName { .restore }
+    package var grantRecord: GrantRecord { .never }
 
     package func encode(into message: inout MessageWriter) {
         message.append(keychain)
@@ -171,6 +173,7 @@ package struct SendRestore: Verb {
     }
 
     package var auditName: AuditName { .restore }
+    package var grantRecord: GrantRecord { .never }
 
     package func encode(into message: inout MessageWriter) {
         message.append(keychain)

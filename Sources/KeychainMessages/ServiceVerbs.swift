@@ -61,6 +61,7 @@ package struct Authenticate: Verb {
     }
 
     package var auditName: AuditName { .authenticate }
+    package var grantRecord: GrantRecord { .whereProven }
 
     package func encode(into message: inout MessageWriter) {
         constraint.encode(into: &message)

@@ -10,6 +10,8 @@ package protocol Verb: MessageValue {
     static var number: UInt16 { get }
     /// What a record of a refusal calls it.
     var auditName: AuditName { get }
+    /// Whether the audit log hears of a grant, too.
+    var grantRecord: GrantRecord { get }
 
     /// Leads to the handler's method for this very verb. `emit` takes the parts of an answer that is
     /// too long for one message.
@@ -17,6 +19,19 @@ package protocol Verb: MessageValue {
         by handler: Handler, for client: Handler.Client,
         emit: (Answer) throws(Refusal) -> Void
     ) throws(Refusal) -> Answer
+}
+
+extension Verb {
+    package var grantRecord: GrantRecord { .always }
+}
+
+/// When the audit log hears of a grant.
+package enum GrantRecord: Sendable {
+    case always
+    /// Where the user proved something.
+    case whereProven
+    /// One of many pieces.
+    case never
 }
 
 /// What comes back when nothing was refused.

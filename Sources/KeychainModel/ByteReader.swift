@@ -8,16 +8,22 @@ package struct MalformedBytes: Error, Equatable {
 /// Takes a record or a message apart from its beginning. Every length is checked against what is
 /// left before anything is made of it; numbers are little-endian.
 package struct ByteReader: Sendable {
-    private let bytes: [UInt8]
-    private var position = 0
+    private let bytes: ArraySlice<UInt8>
+    private var position: Int
 
-    package init(_ bytes: [UInt8]) { self.bytes = bytes }
+    package init(_ bytes: [UInt8]) { self.init(bytes[...]) }
 
-    package var isAtEnd: Bool { position == bytes.count }
-    package var left: Int { bytes.count - position }
+    /// A block within other bytes, which is not copied.
+    package init(_ bytes: ArraySlice<UInt8>) {
+        self.bytes = bytes
+        position = bytes.startIndex
+    }
+
+    package var isAtEnd: Bool { position == bytes.endIndex }
+    package var left: Int { bytes.endIndex - position }
 
     package mutating func byte() throws(MalformedBytes) -> UInt8 {
-        guard position < bytes.count else { throw MalformedBytes() }
+        guard position < bytes.endIndex else { throw MalformedBytes() }
         defer { position += 1 }
         // Safe: the position was checked.
         return bytes[position]

@@ -3,7 +3,7 @@ internal import KeychainAccessControl
 internal import Foundation
 package import KeychainMessages
 package import KeychainModel
-internal import KeychainLocalSocket
+internal import KeychainLinuxSystem
 
 /// The whole service in the calling process, on keychains in a folder of its user's.
 ///
@@ -30,11 +30,10 @@ package final class EmbeddedKeychain: KeychainEndpoint {
         GenerationKeeper(folder, log: { _ in }).keepWhatIsDue()
         asker = OwnProcess(user: user, groups: groups)
         service = KeychainService(
-            folder: folder, vault: EmbeddedVault(protectors: protectors), protectors: protectors,
-            authenticator: TerminalAuthenticator(account: account),
-            policy: PolicyInForce(),
-            evidence: EvidenceStore(keyring: nil),
-            guesses: Guesses(), memory: MemoryBudget(), audit: nil, mode: .embedded)
+            KeychainService.Parts(
+                folder: folder, vault: EmbeddedVault(protectors: protectors),
+                protectors: protectors, authenticator: TerminalAuthenticator(account: account),
+                mode: .embedded))
     }
 
     /// The user's terminal is the program's own here: a question is cancelled there.

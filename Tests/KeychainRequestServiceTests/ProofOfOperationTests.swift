@@ -31,9 +31,10 @@ import Testing
             allowsDeviceProtector: true)
         policy = PolicyInForce(try Self.pair())
         service = KeychainService(
-            folder: folder, vault: EmbeddedVault(protectors: protectors), protectors: protectors,
-            authenticator: person, policy: policy, evidence: evidence, guesses: Guesses(),
-            memory: MemoryBudget(), audit: nil, mode: .daemon)
+            KeychainService.Parts(
+                folder: folder, vault: EmbeddedVault(protectors: protectors),
+                protectors: protectors, authenticator: person, policy: policy, evidence: evidence,
+                mode: .daemon))
         try protectors.create(.login, of: geteuid(), password: Self.secret("pass"))
         try ask(Unlock(keychain: nil, password: Self.secret("pass")), Program.git)
         try add("mail", as: .git)

@@ -8,6 +8,8 @@ protocol KeyVault: Sendable {
     func settle(_ user: UInt32)
     /// The class keys that are there now, for one request.
     func keys(of keychain: OpenKeychain) throws(Refusal) -> ClassKeys
+    /// The same with the unlocks that they came with.
+    func take(_ keychain: OpenKeychain) throws(Refusal) -> TakenKeys
     /// The unlocks of the keychain that are there now.
     func unlocks(of keychain: OpenKeychain) -> Unlocks
     /// Whether class keys of that availability that were taken with these unlocks may still be
@@ -47,4 +49,25 @@ protocol KeyVault: Sendable {
     var usesKernelKeyring: Bool { get }
     /// nil where class keys are not sealed with a vault key.
     var vaultKeyPlace: ServiceStatus.VaultKeyPlace? { get }
+}
+
+/// Class keys for one request, and the unlocks that they came with.
+struct TakenKeys: ~Copyable {
+    let unlocks: Unlocks
+    private let classKeys: ClassKeys
+
+    init(_ classKeys: consuming ClassKeys, _ unlocks: Unlocks) {
+        self.classKeys = classKeys
+        self.unlocks = unlocks
+    }
+
+    consuming func keys() -> ClassKeys { classKeys }
+}
+
+extension KeyVault {
+    func take(_ keychain: OpenKeychain) throws(Refusal) -> TakenKeys {
+        // First: an unlock that ends while the keys are taken is missed otherwise.
+        let unlocks = unlocks(of: keychain)
+        return TakenKeys(try keys(of: keychain), unlocks)
+    }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainAccessControl
 internal import KeychainModel
+internal import KeychainLinuxSystem
 internal import KeychainLocalSocket
 internal import KeychainSecrets
 
@@ -62,9 +63,9 @@ struct TerminalAuthenticator: Authenticator {
 
     /// Every item here is as near to one program of the user as to another: there is nothing to
     /// ask.
-    func letIn(
-        for asker: any Asker, _ candidate: () -> (question: Question, offer: TrustOffer)?
-    ) throws(Refusal) -> TrustAnswer? {
+    func consent(
+        for asker: any Asker, _ candidate: () -> (question: Question, options: ConsentOptions)?
+    ) throws(Refusal) -> ConsentResult? {
         nil
     }
 
@@ -92,7 +93,7 @@ struct TerminalAuthenticator: Authenticator {
     private func start(
         _ auth: String, _ prompter: String, _ service: String, _ question: Question,
         _ caller: Caller
-    ) throws(SocketError) -> (prover: ChildProcess, shower: ChildProcess) {
+    ) throws -> (prover: ChildProcess, shower: ChildProcess) {
         let (here, there) = try ConversationChannel.pair()
         try here.send(.title(question.text(for: caller)))
         let shower = try ChildProcess(

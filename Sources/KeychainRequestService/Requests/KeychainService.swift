@@ -7,11 +7,27 @@ internal import KeychainSecrets
 
 /// The way of a request: find → judge → authenticate → judge → open → record → answer.
 package final class KeychainService: Sendable {
+    /// What a service is made of.
+    struct Parts {
+        var folder: KeychainFolder
+        var vault: any KeyVault
+        var protectors: Protectors
+        var authenticator: any Authenticator
+        var policy = PolicyInForce()
+        var evidence = EvidenceStore(keyring: nil)
+        var guesses = Guesses()
+        var memory = MemoryBudget()
+        var audit: AuditLog?
+        var mode: ServiceStatus.Mode
+        /// Steps of the pass of authorisation; nil is the product's own.
+        var unlocking: (any UnlockStep)?
+        var consent: (any ConsentStep)?
+    }
+
     let folder: KeychainFolder
     let vault: any KeyVault
     let protectors: Protectors
     let authentication: Authentication
-    let audit: AuditLog?
     let policy: PolicyInForce
     let limits = PolicyLimits()
     let guesses: Guesses
@@ -20,38 +36,68 @@ package final class KeychainService: Sendable {
     let transfers = BackupTransfers()
     let checks = KeychainChecks()
     let mode: ServiceStatus.Mode
+    let resync: PasswordResync
+    let unlocking: any UnlockStep
+    let consent: any ConsentStep
     var isDaemon: Bool { mode == .daemon }
+    private let audit: AuditLog?
     private let locksMemory = LockedMemory.isAvailable()
 
-    init(
-        folder: KeychainFolder, vault: any KeyVault, protectors: Protectors,
-        authenticator: any Authenticator, policy: PolicyInForce, evidence: EvidenceStore,
-        guesses: Guesses,
-        memory: MemoryBudget, audit: AuditLog?, mode: ServiceStatus.Mode
-    ) {
-        self.folder = folder
-        self.vault = vault
-        self.protectors = protectors
-        self.authentication = Authentication(authenticator, evidence)
-        self.policy = policy
-        self.guesses = guesses
-        self.memory = memory
-        self.audit = audit
-        self.mode = mode
+    init(_ parts: Parts) {
+        folder = parts.folder
+        vault = parts.vault
+        protectors = parts.protectors
+        authentication = Authentication(parts.authenticator, parts.evidence)
+        policy = parts.policy
+        guesses = parts.guesses
+        memory = parts.memory
+        audit = parts.audit
+        mode = parts.mode
+        resync = PasswordResync(
+            vault: vault, protectors: protectors, guesses: guesses, policy: policy, limits: limits)
+        unlocking = parts.unlocking ?? resync
+        consent = parts.consent ?? TrustedApplicationConsent(authentication: authentication)
     }
 
-    /// `emit` takes the parts of an answer that is too large for one. What is refused is recorded
-    /// here; what is granted, by the verbs, with its evidence.
+    /// `emit` takes the parts of an answer that is too large for one. What is granted and what is
+    /// refused is recorded here, and before any of it leaves.
     package func answer<V: Verb>(
-        _ verb: V, for asker: any Asker, emit: (V.Answer) throws(Refusal) -> Void = { _ in }
+        _ verb: V, for client: any Asker, emit: (V.Answer) throws(Refusal) -> Void = { _ in }
     ) throws(Refusal) -> V.Answer {
+        var isRecorded = false
+        func recordGrant() {
+            if !isRecorded { record(verb, of: client, nil) }
+            isRecorded = true
+        }
         do throws(Refusal) {
-            vault.settle(asker.caller.user)
-            return try verb.handled(by: self, for: asker, emit: emit)
+            vault.settle(client.caller.user)
+            let last = try verb.handled(by: self, for: client) { part throws(Refusal) in
+                recordGrant()
+                try emit(part)
+            }
+            recordGrant()
+            return last
         } catch {
-            audit?.record(AuditLog.Operation(verb.auditName), asker, Evidence(), error)
+            if client.notes.hasChanged { recordGrant() }
+            record(verb, of: client, error)
             throw error
         }
+    }
+
+    private func record(_ verb: some Verb, of client: any Asker, _ refusal: Refusal?) {
+        let notes = client.notes
+        for step in notes.takeSteps() {
+            audit?.record(step.operation, client, Evidence(), step.refusal)
+        }
+        let proven = refusal == nil ? notes.proven : Evidence()
+        let isRecorded =
+            switch verb.grantRecord {
+            case .always: true
+            case .whereProven: !proven.isEmpty
+            case .never: false
+            }
+        guard refusal != nil || isRecorded else { return }
+        audit?.record(AuditLog.Operation(verb.auditName), client, proven, refusal)
     }
 
     /// For what is done with a keychain as a whole: the machine's is root's.
@@ -62,10 +108,10 @@ package final class KeychainService: Sendable {
     }
 
     /// What protects the policy itself is not expressible in it: only root has it read again.
-    func policies(reload: Bool, for caller: Caller) throws(Refusal) -> String {
+    func policies(reload: Bool, for client: any Asker) throws(Refusal) -> String {
         if reload {
-            guard caller.user == 0 else { throw .notEntitled }
-            audit?.record(.reloadPolicies, by: AuditLog.Subject(caller), nil)
+            guard client.caller.user == 0 else { throw .notEntitled }
+            try checkClient(client)
             guard policy.reload() else { throw .damagedPolicy }
         }
         return policy.report.text

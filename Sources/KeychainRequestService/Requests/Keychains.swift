@@ -15,6 +15,7 @@ extension KeychainService {
             throw folder.hasSystemKeychain ? .duplicateKeychain : .notImplemented
         }
         try checkLength(password)
+        try checkClient(asker)
         try protectors.create(
             name, of: asker.caller.user, password: password, recoveryKey: recoveryKey)
         if let password {
@@ -24,7 +25,6 @@ extension KeychainService {
             // A new keychain is open for the login that made it, where there is one.
             try? vault.keep(keys, of: keychain, for: asker.caller, since: begun)
         }
-        audit?.record(.createKeychain, asker, Evidence(), nil)
     }
 
     func unlock(
@@ -33,12 +33,12 @@ extension KeychainService {
         try checkLength(password)
         let keychain = try keychain(name, for: asker.caller)
         guard try isProtected(keychain) else { throw withoutPassword(keychain) }
+        try checkClient(asker)
         let begun = vault.locks.now(keychain.place)
-        let keys = try attempt(keychain.place) { () throws(Refusal) in
-            try unlock(keychain, ownPassword: password)
+        let keys = try guesses.attempt(keychain.place) { () throws(Refusal) in
+            try resync.unlock(keychain, ownPassword: password)
         }
         try vault.keep(keys, of: keychain, for: asker.caller, since: begun)
-        audit?.record(.unlock, asker, Evidence(), nil)
     }
 
     func lock(_ name: String?, for asker: any Asker) throws(Refusal) {
@@ -48,7 +48,6 @@ extension KeychainService {
         guard isProtected || (isDaemon && !keychain.isSystem) else { throw .passcodeNotSet }
         try vault.lock(keychain)
         authentication.forget(asker.caller.user)
-        audit?.record(.lock, asker, Evidence(), nil)
     }
 
     func setPassword(
@@ -62,15 +61,15 @@ extension KeychainService {
         guard !keychain.isSystem else { throw .notImplemented }
         // Nor does the device's key open such a one.
         guard try isProtected(keychain) || !isDaemon else { throw withoutPassword(keychain) }
+        try checkClient(asker)
         let begun = vault.locks.now(keychain.place)
-        let keys = try attempt(keychain.place) { () throws(Refusal) in
+        let keys = try guesses.attempt(keychain.place) { () throws(Refusal) in
             try protectors.setPassword(keychain, old: old, new: new)
             vault.endRenewal(of: keychain)
             return try protectors.unlock(keychain, new)
         }
         try? vault.keep(keys, of: keychain, for: asker.caller, since: begun)
         authentication.forget(asker.caller.user)
-        audit?.record(.setPassword, asker, Evidence(), nil)
     }
 
     /// Elsewhere than in embedded mode it had one, and something else opens it.
@@ -94,24 +93,6 @@ extension KeychainService {
     func checkLength(_ password: HeldSecret?) throws(Refusal) {
         guard password?.bytes.count ?? 0 <= RequestLimits.longestPassword else {
             throw .dataTooLarge
-        }
-    }
-
-    /// One guess at a time, and slower after each wrong one. What opens without knowledge of
-    /// anything, such as a TPM, `shows` nothing and forgives no guess: else a user who guesses
-    /// would have it open in between.
-    func attempt<R: ~Copyable>(
-        _ keychain: KeychainPlace, shows outcome: Guesses.Outcome = .right,
-        _ body: () throws(Refusal) -> R
-    ) throws(Refusal) -> R {
-        try guesses.begin(keychain)
-        do throws(Refusal) {
-            let result = try body()
-            guesses.end(keychain, outcome)
-            return result
-        } catch {
-            guesses.end(keychain, Guesses.Outcome(error))
-            throw error
         }
     }
 }

@@ -4,7 +4,7 @@ internal import Foundation
 package import KeychainMessages
 package import KeychainModel
 internal import KeychainItemStore
-internal import KeychainLocalSocket
+internal import KeychainLinuxSystem
 internal import Synchronization
 
 /// What keeps a keychain's items from being lost: checks, backups, generations.
@@ -92,7 +92,6 @@ extension KeychainService {
         findings.leftovers = leftovers.count
         if repair {
             leftovers.remove()
-            audit?.record(.repair, asker, Evidence(), nil)
         }
         return findings
     }
@@ -110,14 +109,13 @@ extension KeychainService {
         let watch = UnlockWatch(keychain, vault)
         let unlock = watch.isOpen ? watch : nil
         // A holder of the file may try passwords on it for any length of time.
-        let evidence = try provePresence(.backUp, place, for: asker)
+        try provePresence(.backUp, place, for: asker)
         let identifier = BackupTransfers.newIdentifier()
         try unlock?.check(.whileUnlocked)
         let path = folder.passingPath("backup", identifier, place)
         do throws(KeychainStoreError) {
             try KeychainCopy.make(of: keychain.path, at: path)
         } catch { throw Refusal(error) }
-        audit?.record(.backup, asker, evidence, nil)
         return try transfers.beginReading(path, identifier, of: place, while: unlock)
     }
 
@@ -127,7 +125,7 @@ extension KeychainService {
         _ place: KeychainPlace, for asker: any Asker
     ) throws(Refusal) -> BackupTransfer {
         // Before anything of the asker's is kept; and who sends the rest knows the identifier.
-        _ = try provePresence(.restore, place, for: asker)
+        try provePresence(.restore, place, for: asker)
         try folder.makeFolder(of: place.user)
         let identifier = BackupTransfers.newIdentifier()
         return try transfers.beginWriting(
@@ -140,7 +138,7 @@ extension KeychainService {
         guard let generation = generations(of: place).first(where: { $0.number == number }) else {
             throw .noSuchKeychain
         }
-        _ = try provePresence(.restore, place, for: asker)
+        try provePresence(.restore, place, for: asker)
         let path = folder.passingPath("incoming", BackupTransfers.newIdentifier(), place)
         do throws(KeychainStoreError) {
             try KeychainCopy.make(of: generation.path, at: path)
@@ -153,6 +151,7 @@ extension KeychainService {
         _ path: String, _ place: KeychainPlace, for asker: any Asker
     ) throws(Refusal) -> RestoredKeychain {
         defer { PrivateFile.removeDatabase(path) }
+        try checkClient(asker)
         guard checks.begin(place) else { throw .tooManyRequests }
         defer { checks.end(place) }
         // SQLite holds a whole record at a time, and a file may bring large ones.
@@ -165,7 +164,6 @@ extension KeychainService {
         let keychain = try folder.keychain(place.name.description, of: place.user)
         try vault.forget(keychain)
         authentication.forget(place.user)
-        audit?.record(.restore, asker, Evidence(), nil)
         return restored
     }
 
@@ -173,19 +171,17 @@ extension KeychainService {
     /// is in them.
     private func provePresence(
         _ purpose: Question.Purpose, _ place: KeychainPlace, for asker: any Asker
-    ) throws(Refusal) -> Evidence {
-        if mode == .embedded {
-            let keychain = try? folder.keychain(place.name.description, of: place.user)
-            guard (try? keychain?.file.isPasswordProtected()) == true else { return Evidence() }
-        }
-        guard authentication.mayAsk(.allow, for: asker) else { throw .interactionNotAllowed }
-        // What was proven before was for something else.
-        return try authentication.satisfy(
-            Requirement(.factor(.presence)),
+    ) throws(Refusal) {
+        try authorizePresence(
+            for: asker,
             Question(
                 purpose, names: [place.name.description], itemCount: 1,
                 reason: asker.context?.reason),
-            given: Evidence(), for: asker)
+            unless: {
+                guard !isDaemon else { return false }
+                let keychain = try? folder.keychain(place.name.description, of: place.user)
+                return (try? keychain?.file.isPasswordProtected()) != true
+            })
     }
 }
 

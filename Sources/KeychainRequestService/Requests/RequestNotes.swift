@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainAccessControl
 internal import KeychainModel
-internal import KeychainLocalSocket
+internal import KeychainLinuxSystem
 internal import KeychainSecrets
 internal import Synchronization
 
@@ -17,6 +17,9 @@ package final class RequestNotes: Sendable {
         var items: [String] = []
         var wantsFullAudit = false
         var trust: String?
+        var proven = Evidence()
+        var steps: [Step] = []
+        var hasChanged = false
         var judged: Judged?
         var stranger: (request: PolicyRequest, judge: Judge)?
     }
@@ -29,6 +32,11 @@ package final class RequestNotes: Sendable {
     private enum Subject {
         case item(AccessRequest, Evidence)
         case login(LoginUnlock)
+    }
+    /// Something else that was done on the way to what was asked for.
+    struct Step: Sendable {
+        let operation: AuditLog.Operation
+        let refusal: Refusal?
     }
     let began = ContinuousClock.now
     private let noted = Mutex(Noted())
@@ -51,6 +59,34 @@ package final class RequestNotes: Sendable {
     var trust: String? { noted.withLock { $0.trust } }
 
     func note(trust word: String) { noted.withLock { $0.trust = word } }
+
+    /// What the user has proven to the request's questions: each method once.
+    var proven: Evidence { noted.withLock { $0.proven } }
+
+    func note(proven evidence: Evidence) {
+        noted.withLock { noted in
+            let known = noted.proven.proofs.map(\.method)
+            let new = evidence.proofs.filter { !known.contains($0.method) }
+            noted.proven = noted.proven.adding(Evidence(new))
+        }
+    }
+
+    func note(step operation: AuditLog.Operation, _ refusal: Refusal?) {
+        noted.withLock { $0.steps.append(Step(operation: operation, refusal: refusal)) }
+    }
+
+    /// The steps that were noted since they were taken last.
+    func takeSteps() -> [Step] {
+        noted.withLock { noted in
+            defer { noted.steps = [] }
+            return noted.steps
+        }
+    }
+
+    /// Items were changed: what refuses the rest of the request does not undo it.
+    var hasChanged: Bool { noted.withLock { $0.hasChanged } }
+
+    func noteChange() { noted.withLock { $0.hasChanged = true } }
 
     /// Fingerprints of the first items that were concerned.
     var items: [String] { noted.withLock { $0.items } }
@@ -134,7 +170,7 @@ package final class RequestNotes: Sendable {
             if wantsFullAudit { noted.wantsFullAudit = true }
             guard noted.items.count < Self.mostItems else { return }
             let hash = KeyedHash.fingerprint(item.bytes, count: 16).prefix(8)
-            noted.items.append(hash.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined())
+            noted.items.append(hash.hexadecimal)
         }
     }
 }

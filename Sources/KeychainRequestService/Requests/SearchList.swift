@@ -100,11 +100,11 @@ extension KeychainService {
                 }
             case .searchList(let names): new.searchList = try list(names)
             }
+            try checkClient(asker)
             try folder.makeFolder(of: user)
             do {
                 try folder.preferences.save(new, for: user, in: folder.folder(user))
             } catch { throw Refusal(error) }
-            audit?.record(.changePreferences, asker, Evidence(), nil)
         }
         return shown(preferences(of: asker.caller))
     }

@@ -66,7 +66,7 @@ extension KeychainService: VerbHandler {
     }
 
     package func handle(_ verb: Policies, for client: any Asker) throws(Refusal) -> String {
-        try policies(reload: verb.reload, for: client.caller)
+        try policies(reload: verb.reload, for: client)
     }
 
     package func handle(
