@@ -46,7 +46,6 @@ func clientTests(
 
 /// For tests that look into keychain files, and damage them, by another way than the product's.
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
-let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swift-protobuf")
 let arguments: Target.Dependency = .product(
     name: "ArgumentParser", package: "swift-argument-parser")
 let yams: Target.Dependency = .product(name: "Yams", package: "Yams")
@@ -72,7 +71,6 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
-        .package(url: "https://github.com/apple/swift-protobuf", exact: "1.39.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
         .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
@@ -81,7 +79,7 @@ let package = Package(
     ],
     targets: [
         // Ground: the nouns, and the C that Swift cannot do without.
-        library("KeychainModel"),
+        library("KeychainModel", ["KeychainSecrets"]),
         .systemLibrary(
             name: "CKeychainSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
         .systemLibrary(name: "CKeychainKeyutils", providers: [.apt(["libkeyutils-dev"])]),
@@ -124,11 +122,7 @@ let package = Package(
         library("PolicyCompiler", ["KeychainAccessControl", "KeychainLinuxSystem", yams]),
 
         // Keeping.
-        // Generated code only, which does not meet this package's settings.
-        .target(
-            name: "KeychainWire", dependencies: [protobuf], exclude: ["keychain.proto"]),
-        library(
-            "KeychainMessages", ["KeychainModel", "KeychainWire", "KeychainSecrets", protobuf]),
+        library("KeychainMessages", ["KeychainModel", "KeychainSecrets"]),
         library(
             "KeychainItemStore",
             ["KeychainModel", "KeychainAccessControl", "KeychainDatabase", "KeychainSecrets"]),
@@ -166,7 +160,10 @@ let package = Package(
             ]),
         library(
             "KeychainDaemonClient",
-            ["KeychainModel", "KeychainMessages", "KeychainLinuxSystem", "KeychainLocalSocket"]),
+            [
+                "KeychainModel", "KeychainMessages", "KeychainLinuxSystem", "KeychainLocalSocket",
+                "KeychainSecrets",
+            ]),
 
         // Daemon or own process: the one place that chooses.
         library(

@@ -75,7 +75,7 @@ final class ConnectedAsker: Asker {
     func hasGone() -> Bool { connection.peerHungUp() }
 
     func startPrompter(challenge: [UInt8]) -> Bool {
-        let words = DaemonWords.needsPrompter(challenge: challenge, program: prompterProgram)
+        let words = ServerMessage.needsPrompter(challenge: challenge, program: prompterProgram)
         let (message, secrets) = words.encoded()
         return (try? connection.send(Frame(message: message, secrets: secrets))) != nil
     }

@@ -136,11 +136,12 @@ package final class Daemon: Sendable {
         PolicyAnnouncement.begin(plan.policy, audit)
         let guesses = Guesses()
         let service = KeychainService(
-            folder: folder, vault: vault, protectors: protectors,
-            authenticator: PromptedAuthenticator(
-                program: plan.authenticationProgram, prompters: prompters, accounts: accounts),
-            policy: plan.policy, evidence: evidence, guesses: guesses, memory: memory,
-            audit: audit, mode: .daemon)
+            KeychainService.Parts(
+                folder: folder, vault: vault, protectors: protectors,
+                authenticator: PromptedAuthenticator(
+                    program: plan.authenticationProgram, prompters: prompters, accounts: accounts),
+                policy: plan.policy, evidence: evidence, guesses: guesses, memory: memory,
+                audit: audit, mode: .daemon))
         let names = NameGuard(NameGuard.Machine(sessions, accounts))
         let directory = CallerFacts.Directory(
             accounts: accounts, groups: plan.accountGroups, group: plan.groupName,

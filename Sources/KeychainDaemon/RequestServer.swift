@@ -18,8 +18,8 @@ package final class RequestServer: Sendable {
     /// A client keeps its connection, but not for ever.
     private static let nextRequestWithin: Duration = .seconds(900)
 
-    /// Bytes in memory that a byte of a message can become: an empty attribute has two bytes, and is
-    /// a value of 64 in a list that grows by doubling.
+    /// Bytes in memory that a byte of a message can become: an empty constraint has one byte, and is a
+    /// value of 16 in a list that grows by doubling.
     private static let unfolding = 32
 
     private let listener: Listener
@@ -74,7 +74,7 @@ package final class RequestServer: Sendable {
         var patience = Self.firstRequestWithin
         while true {
             var share: MemoryBudget.Share?
-            let words: ClientWords
+            let message: ClientMessage
             do {
                 let frame = try connection.receive(.request, within: patience) {
                     bytes throws(SocketError) in
@@ -82,9 +82,9 @@ package final class RequestServer: Sendable {
                         throw .noRoom
                     }
                 }
-                words = try ClientWords(frame.message, secrets: frame.secrets)
-            } catch MessageError.malformed, MessageError.secretsDoNotFit {
-                say(.refusal(.badRequest), to: connection)
+                message = try ClientMessage(frame.message, secrets: frame.secrets)
+            } catch let error as MessageError {
+                refuse(error, connection)
                 return
             } catch SocketError.tooLarge {
                 say(.refusal(.dataTooLarge), to: connection)
@@ -95,8 +95,8 @@ package final class RequestServer: Sendable {
             } catch { return }
             patience = Self.nextRequestWithin
             defer { withExtendedLifetime(share) {} }
-            switch words {
-            case .request(let request, let context, let offersTerminal):
+            switch message {
+            case .request(let verb, let context, let offersTerminal):
                 let caller = resolver.refreshed(caller, connection)
                 let asker = ConnectedAsker(
                     caller, connection, facts: facts, policyFacts,
@@ -104,7 +104,7 @@ package final class RequestServer: Sendable {
                     offersTerminal: offersTerminal
                         && resolver.isInForeground(connection.process),
                     prompterProgram: prompterProgram)
-                guard answer(request, for: asker, on: connection) else { return }
+                guard answer(verb, for: asker, on: connection) else { return }
             case .registerPrompter(let showsWindows, let server):
                 let shown = resolver.screen(of: caller, connection.process, server)
                 let prompter = Prompter(
@@ -115,7 +115,7 @@ package final class RequestServer: Sendable {
                     try prompter.take()
                     defer { prompter.giveBack() }
                     try prompters.register(prompter)
-                    say(.answer(Answer(), continues: false), to: connection)
+                    say(.registered, to: connection)
                 }
                 return
             case .attachPrompter(let challenge):
@@ -133,16 +133,28 @@ package final class RequestServer: Sendable {
         frame.secrets + (frame.message > MemoryBudget.free ? frame.message * unfolding : 0)
     }
 
-    private func answer(
-        _ request: Request, for asker: ConnectedAsker, on connection: ServerConnection
+    /// Each side is told where the other is older, and what it can do about it.
+    private func refuse(_ error: MessageError, _ connection: ServerConnection) {
+        switch error {
+        case .malformed: say(.refusal(.badRequest), to: connection)
+        case .newer: say(.refusal(.olderService), to: connection)
+        case .older: say(.refusal(.olderProgram), to: connection)
+        case .firstVersion:
+            _ = try? connection.send(
+                Frame(message: ServerMessage.refusalInFirstVersion, secrets: nil))
+        }
+    }
+
+    private func answer<V: Verb>(
+        _ verb: V, for asker: ConnectedAsker, on connection: ServerConnection
     ) -> Bool {
         do throws(Refusal) {
-            let last = try service.answer(request, for: asker) { part throws(Refusal) in
-                guard say(.answer(part, continues: true), to: connection) else {
+            let last = try service.answer(verb, for: asker) { part throws(Refusal) in
+                guard say(.answer(part, to: V.self, continues: true), to: connection) else {
                     throw .notAvailable
                 }
             }
-            return say(.answer(last, continues: false), to: connection)
+            return say(.answer(last, to: V.self, continues: false), to: connection)
         } catch {
             return say(.refusal(error, because: asker.notes.words), to: connection)
         }
@@ -168,8 +180,8 @@ package final class RequestServer: Sendable {
     }
 
     @discardableResult
-    private func say(_ words: DaemonWords, to connection: ServerConnection) -> Bool {
-        let (message, secrets) = words.encoded()
+    private func say(_ said: ServerMessage, to connection: ServerConnection) -> Bool {
+        let (message, secrets) = said.encoded()
         return (try? connection.send(Frame(message: message, secrets: secrets))) != nil
     }
 }

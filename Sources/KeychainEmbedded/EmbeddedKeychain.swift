@@ -35,30 +35,29 @@ package final class EmbeddedKeychain: KeychainEndpoint {
         GenerationKeeper(folder, log: { _ in }).keepWhatIsDue()
         asker = OwnProcess(user: user, groups: groups)
         service = KeychainService(
-            folder: folder, vault: EmbeddedVault(protectors: protectors), protectors: protectors,
-            authenticator: TerminalAuthenticator(account: account),
-            policy: PolicyInForce(),
-            evidence: EvidenceStore(keyring: nil),
-            guesses: Guesses(), memory: MemoryBudget(), audit: nil, mode: .embedded)
+            KeychainService.Parts(
+                folder: folder, vault: EmbeddedVault(protectors: protectors),
+                protectors: protectors, authenticator: TerminalAuthenticator(account: account),
+                mode: .embedded))
     }
 
     /// The user's terminal is the program's own here: a question is cancelled there.
-    package func answer(
-        _ request: Request, in context: AuthenticationContext?, cancellation: Cancellation?
-    ) throws(Refusal) -> Answer {
-        try makeLoginKeychain(for: request)
+    package func send<V: Verb>(
+        _ verb: V, in context: AuthenticationContext?, cancellation: Cancellation?
+    ) throws(Refusal) -> V.Answer {
+        if !(verb is CreateKeychain) { try makeLoginKeychain() }
         var asker = asker
         asker.context = context
         asker.cancellation = cancellation
-        var parts: [AnsweredItem] = []
-        var answer = try service.answer(request, for: asker) { part in parts += part.items }
-        answer.items = parts + answer.items
-        return answer
+        var parts: V.Answer?
+        let last = try service.answer(verb, for: asker) { part in
+            if parts?.append(part: part) == nil { parts = part }
+        }
+        return parts?.append(part: last) == nil ? last : parts ?? last
     }
 
     /// A program simply works in a container: its login keychain is made when it is first needed.
-    private func makeLoginKeychain(for request: Request) throws(Refusal) {
-        if case .createKeychain = request { return }
+    private func makeLoginKeychain() throws(Refusal) {
         guard !folder.exists(.login, of: asker.caller.user) else { return }
         do throws(Refusal) {
             try protectors.create(.login, of: asker.caller.user, password: nil)

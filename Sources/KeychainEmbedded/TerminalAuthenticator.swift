@@ -64,9 +64,9 @@ struct TerminalAuthenticator: Authenticator {
 
     /// Every item here is as near to one program of the user as to another: there is nothing to
     /// ask.
-    func letIn(
-        for asker: any Asker, _ candidate: () -> (question: Question, offer: TrustOffer)?
-    ) throws(Refusal) -> TrustAnswer? {
+    func consent(
+        for asker: any Asker, _ candidate: () -> (question: Question, options: ConsentOptions)?
+    ) throws(Refusal) -> ConsentResult? {
         nil
     }
 

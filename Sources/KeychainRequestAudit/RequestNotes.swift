@@ -17,6 +17,9 @@ package final class RequestNotes: Sendable {
         var items: [String] = []
         var wantsFullAudit = false
         var trust: String?
+        var proven = Evidence()
+        var steps: [Step] = []
+        var hasChanged = false
         var judged: Judged?
         var stranger: (request: PolicyRequest, judge: Judge)?
     }
@@ -29,6 +32,11 @@ package final class RequestNotes: Sendable {
     private enum Subject {
         case item(AccessRequest, Evidence)
         case login(LoginUnlock)
+    }
+    /// Something else that was done on the way to what was asked for.
+    struct Step: Sendable {
+        let operation: AuditLog.Operation
+        let refusal: Refusal?
     }
     let began = ContinuousClock.now
     private let noted = Mutex(Noted())
@@ -51,6 +59,34 @@ package final class RequestNotes: Sendable {
     package var trust: String? { noted.withLock { $0.trust } }
 
     package func note(trust word: String) { noted.withLock { $0.trust = word } }
+
+    /// What the user has proven to the request's questions: each method once.
+    var proven: Evidence { noted.withLock { $0.proven } }
+
+    func note(proven evidence: Evidence) {
+        noted.withLock { noted in
+            let known = noted.proven.proofs.map(\.method)
+            let new = evidence.proofs.filter { !known.contains($0.method) }
+            noted.proven = noted.proven.adding(Evidence(new))
+        }
+    }
+
+    func note(step operation: AuditLog.Operation, _ refusal: Refusal?) {
+        noted.withLock { $0.steps.append(Step(operation: operation, refusal: refusal)) }
+    }
+
+    /// The steps that were noted since they were taken last.
+    func takeSteps() -> [Step] {
+        noted.withLock { noted in
+            defer { noted.steps = [] }
+            return noted.steps
+        }
+    }
+
+    /// Items were changed: what refuses the rest of the request does not undo it.
+    var hasChanged: Bool { noted.withLock { $0.hasChanged } }
+
+    func noteChange() { noted.withLock { $0.hasChanged = true } }
 
     /// Fingerprints of the first items that were concerned.
     package var items: [String] { noted.withLock { $0.items } }

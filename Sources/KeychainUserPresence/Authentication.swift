@@ -23,10 +23,10 @@ package struct Authentication: Sendable {
 
     /// What the user says to a program that asks for another one's item, if there is one.
     /// `.cancelled` is a no.
-    package func letIn(
-        for asker: any Asker, _ candidate: () -> (question: Question, offer: TrustOffer)?
-    ) throws(Refusal) -> TrustAnswer? {
-        try authenticator.letIn(for: asker, candidate)
+    package func consent(
+        for asker: any Asker, _ candidate: () -> (question: Question, options: ConsentOptions)?
+    ) throws(Refusal) -> ConsentResult? {
+        try authenticator.consent(for: asker, candidate)
     }
 
     /// Has the user open a keychain. A user who could not be asked hears that it is locked.
@@ -64,13 +64,13 @@ package struct Authentication: Sendable {
 
     package func endContext(of asker: any Asker) { store.forgetContext(of: asker) }
 
-    /// The evidence that meets the requirement, or the refusal that came of asking.
+    /// What the user proves to meet the requirement, or the refusal that came of asking.
     ///
     /// Where a reader or a second device does not do, another way is tried, if there is one.
     package func satisfy(
         _ requirement: Requirement, _ question: Question, given evidence: Evidence,
         for asker: any Asker
-    ) throws(Refusal) -> Evidence {
+    ) throws(Refusal) -> [PolicyMethod] {
         var available = provable(for: asker)
         var proven: [PolicyMethod] = []
         while true {
@@ -87,10 +87,13 @@ package struct Authentication: Sendable {
                 available.remove(next)
             }
         }
-        // The asker may have become another program while the user was typing.
-        guard asker.isUnchanged() else { throw .authenticationFailed }
-        store.add(proven, for: asker, about: question.items)
-        return proven.reduce(evidence) { $0.adding($1) }
+        return proven
+    }
+
+    /// Keeps what was proven for later requests. The asker may have become another program while the
+    /// user was typing: who calls this has looked.
+    func keep(_ proven: [PolicyMethod], for asker: any Asker, about items: [ItemReference]) {
+        store.add(proven, for: asker, about: items)
     }
 
     /// What the asker's user types as the application password of an item.

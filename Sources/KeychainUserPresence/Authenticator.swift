@@ -34,13 +34,13 @@ package protocol Authenticator: Sendable {
     /// Asks whether the program may have another one's item, if `candidate` finds one; nil where it
     /// does not. `.cancelled` and `.authenticationFailed` mean that the user was asked, and nothing
     /// else does.
-    func letIn(
-        for asker: any Asker, _ candidate: () -> (question: Question, offer: TrustOffer)?
-    ) throws(Refusal) -> TrustAnswer?
+    func consent(
+        for asker: any Asker, _ candidate: () -> (question: Question, options: ConsentOptions)?
+    ) throws(Refusal) -> ConsentResult?
 }
 
 /// What a user may choose from, with what has to be proven for it.
-package struct TrustOffer: Sendable {
+package struct ConsentOptions: Sendable {
     package var proofs: [TrustChoice: [PolicyMethod]] = [:]
 
     package init() {}
@@ -52,7 +52,7 @@ package struct TrustOffer: Sendable {
 }
 
 /// What the user chose, which is not to deny it, and what was proven.
-package struct TrustAnswer: Sendable {
+package struct ConsentResult: Sendable {
     package let choice: TrustChoice
     package let proven: [PolicyMethod]
 

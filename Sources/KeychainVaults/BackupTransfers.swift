@@ -61,7 +61,7 @@ package final class BackupTransfers: Sendable {
         guard offset <= transfer.bytes else { throw .badRequest }
         let piece: [UInt8]
         do {
-            piece = try transfer.file.read(at: offset, count: Safekeeping.pieceBytes)
+            piece = try transfer.file.read(at: offset, count: BackupPiece.mostBytes)
         } catch { throw Refusal(error) }
         // The end has been read.
         // Safe: the offset lies within them.
@@ -95,7 +95,7 @@ package final class BackupTransfers: Sendable {
             else { throw .badRequest }
             now.bytes += UInt64(clamping: bytes.count)
             now.digest.add(bytes)
-            now.isComplete = bytes.count < Safekeeping.pieceBytes
+            now.isComplete = bytes.count < BackupPiece.mostBytes
             transfers[place] = now
         }
     }

@@ -6,6 +6,8 @@ package import KeychainModel
 package protocol ClassKeyVault: Sendable {
     /// The class keys that are there now, for one request.
     func keys(of keychain: OpenKeychain) throws(Refusal) -> ClassKeys
+    /// The same with the unlocks that they came with.
+    func take(_ keychain: OpenKeychain) throws(Refusal) -> TakenKeys
     /// The unlocks of the keychain that are there now.
     func unlocks(of keychain: OpenKeychain) -> Unlocks
     /// Whether class keys of that availability that were taken with these unlocks may still be
@@ -55,3 +57,24 @@ package protocol LoginVault: Sendable {
 
 /// What the service needs of both.
 package typealias KeyVault = ClassKeyVault & LoginVault
+
+/// Class keys for one request, and the unlocks that they came with.
+package struct TakenKeys: ~Copyable {
+    package let unlocks: Unlocks
+    private let classKeys: ClassKeys
+
+    package init(_ classKeys: consuming ClassKeys, _ unlocks: Unlocks) {
+        self.classKeys = classKeys
+        self.unlocks = unlocks
+    }
+
+    package consuming func keys() -> ClassKeys { classKeys }
+}
+
+extension ClassKeyVault {
+    package func take(_ keychain: OpenKeychain) throws(Refusal) -> TakenKeys {
+        // First: an unlock that ends while the keys are taken is missed otherwise.
+        let unlocks = unlocks(of: keychain)
+        return TakenKeys(try keys(of: keychain), unlocks)
+    }
+}

@@ -41,6 +41,13 @@ package struct UnlockWatch: Sendable {
         unlocks = vault.unlocks(of: keychain)
     }
 
+    /// For keys that were taken with these unlocks.
+    init(_ keychain: OpenKeychain, _ vault: any KeyVault, _ unlocks: Unlocks) {
+        self.keychain = keychain
+        self.vault = vault
+        self.unlocks = unlocks
+    }
+
     /// Whether there is an unlock that can end.
     package var isOpen: Bool {
         unlocks.isOpen && vault.lasts(unlocks, of: keychain, for: .whileUnlocked)

@@ -79,7 +79,7 @@ struct PAMQuestion: Sendable {
     }
 
     private func answer(
-        _ question: DaemonWords.Prompt, _ prompter: Prompter, _ channel: ConversationChannel,
+        _ question: ServerMessage.Prompt, _ prompter: Prompter, _ channel: ConversationChannel,
         _ hasAnswered: inout Bool
     ) throws(Refusal) {
         let reply = try prompter.ask(question)

@@ -116,7 +116,7 @@ package final class PromptedAuthenticator: Authenticator {
 
     /// Asks something that is no proof, and that no PAM module asks.
     private func ask(
-        _ words: DaemonWords.Prompt, _ question: Question, _ prompter: Prompter,
+        _ words: ServerMessage.Prompt, _ question: Question, _ prompter: Prompter,
         _ asker: any Asker
     ) throws(Refusal) -> HeldSecret? {
         let answer = try reply(to: words, question, prompter, asker)
@@ -126,7 +126,7 @@ package final class PromptedAuthenticator: Authenticator {
 
     /// The answer, while more may be asked; nil where the user gives none.
     package func reply(
-        to words: DaemonWords.Prompt, _ question: Question, _ prompter: Prompter,
+        to words: ServerMessage.Prompt, _ question: Question, _ prompter: Prompter,
         _ asker: any Asker
     ) throws(Refusal) -> HeldSecret? {
         try conversing(about: question, prompter, asker) { () throws(Refusal) in

@@ -78,8 +78,8 @@ package final class Prompter: @unchecked Sendable {
         turn.unlock()
     }
 
-    func show(_ prompt: DaemonWords.Prompt) throws(Refusal) {
-        let (message, secrets) = DaemonWords.prompt(prompt).encoded()
+    func show(_ prompt: ServerMessage.Prompt) throws(Refusal) {
+        let (message, secrets) = ServerMessage.prompt(prompt).encoded()
         do { try connection.send(Frame(message: message, secrets: secrets)) } catch {
             throw .interactionNotAllowed
         }
@@ -87,13 +87,13 @@ package final class Prompter: @unchecked Sendable {
 
     /// The answer to the question; nil when the user cancelled. One that was there before it was
     /// asked is not the user's answer.
-    package func ask(_ question: DaemonWords.Prompt) throws(Refusal) -> HeldSecret? {
+    package func ask(_ question: ServerMessage.Prompt) throws(Refusal) -> HeldSecret? {
         guard !connection.hasUnread else { throw .interactionNotAllowed }
         try show(question)
         do {
             let frame = try connection.receive(.prompterReply)
             guard
-                case .promptReply(let answer) = try ClientWords(
+                case .promptReply(let answer) = try ClientMessage(
                     frame.message, secrets: frame.secrets)
             else { throw Refusal.badRequest }
             return answer

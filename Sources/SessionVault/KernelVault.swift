@@ -45,12 +45,24 @@ package final class KernelVault: KeyVault {
     package func settle(_ user: UInt32) { pending.wait(for: user) }
 
     package func keys(of keychain: OpenKeychain) throws(Refusal) -> ClassKeys {
-        if keychain.isSystem { return try systemKeys(keychain) }
+        try take(keychain).keys()
+    }
+
+    package func take(_ keychain: OpenKeychain) throws(Refusal) -> TakenKeys {
+        // Before the keyring is read: a lock in between makes the unlocks end.
+        let moment = locks.now(keychain.place)
+        if keychain.isSystem {
+            return TakenKeys(
+                try systemKeys(keychain), Unlocks(source: .device, moment: moment))
+        }
         let keys = kept.keys(of: keychain)
-        return ClassKeys(
+        var logins: Set<SessionID> = []
+        let whileUnlocked = whileUnlockedKeys(keychain, isUse: true, &logins)
+        let classKeys = ClassKeys(
             always: try alwaysKeys(keychain),
             afterFirstUnlock: bundle(.afterFirstUnlock, keys.firstUnlock, keychain, vaultKey),
-            whileUnlocked: whileUnlockedKeys(keychain, isUse: true))
+            whileUnlocked: whileUnlocked)
+        return TakenKeys(classKeys, Unlocks(source: .logins(logins), moment: moment))
     }
 
     package func keep(
@@ -255,7 +267,8 @@ package final class KernelVault: KeyVault {
 
     package func lockState(of keychain: OpenKeychain) -> KeychainStatus.LockState {
         if keychain.isSystem { return (try? systemKeys(keychain)) != nil ? .unlocked : .locked }
-        if whileUnlockedKeys(keychain, isUse: false) != nil { return .unlocked }
+        var logins: Set<SessionID> = []
+        if whileUnlockedKeys(keychain, isUse: false, &logins) != nil { return .unlocked }
         let firstUnlock = kept.keys(of: keychain).firstUnlock
         let first = bundle(.afterFirstUnlock, firstUnlock, keychain, vaultKey)
         return first != nil ? .lockedAfterFirstUnlock : .locked
@@ -286,9 +299,12 @@ package final class KernelVault: KeyVault {
         return keys
     }
 
-    /// From whichever live session opened the keychain.
-    private func whileUnlockedKeys(_ keychain: OpenKeychain, isUse: Bool) -> KeyBundle? {
+    /// From whichever live session opened the keychain; all that did are in `logins`.
+    private func whileUnlockedKeys(
+        _ keychain: OpenKeychain, isUse: Bool, _ logins: inout Set<SessionID>
+    ) -> KeyBundle? {
         let live = sessions.live(keychain.user)
+        var found: KeyBundle?
         for session in live {
             let key = unlockKey(session, keychain)
             guard let sealed = keyring.read(key.name, of: keychain.user),
@@ -299,15 +315,18 @@ package final class KernelVault: KeyVault {
                 keyring.remove(key.name, of: keychain.user)
                 continue
             }
-            guard let sealing = sessionKey(session),
-                let keys = opened(.whileUnlocked, sealed, key, sealing, terms)
-            else { continue }
-            if isUse, lasting.settings.lockAfterIdle != nil {
-                renew(keychain, lasting, in: live)
+            if found == nil {
+                guard let sealing = sessionKey(session),
+                    let keys = opened(.whileUnlocked, sealed, key, sealing, terms)
+                else { continue }
+                if isUse, lasting.settings.lockAfterIdle != nil {
+                    renew(keychain, lasting, in: live)
+                }
+                found = consume keys
             }
-            return keys
+            logins.insert(session.id)
         }
-        return nil
+        return found
     }
 
     /// The user is not idle, whichever login shows activity.

@@ -12,7 +12,7 @@ import Testing
     private let transfers = BackupTransfers()
     private let place = KeychainPlace(user: 1, name: .login)
     private let identifier = BackupTransfers.newIdentifier()
-    private static let whole = [UInt8](repeating: 7, count: Safekeeping.pieceBytes)
+    private static let whole = [UInt8](repeating: 7, count: BackupPiece.mostBytes)
 
     init() throws {
         try FileManager.default.createDirectory(

@@ -35,11 +35,12 @@ import Testing
             allowsDeviceProtector: true)
         policy = PolicyInForce(try Self.pair())
         service = KeychainService(
-            folder: folder, vault: EmbeddedVault(protectors: protectors), protectors: protectors,
-            authenticator: person, policy: policy, evidence: evidence, guesses: Guesses(),
-            memory: MemoryBudget(), audit: nil, mode: .daemon)
+            KeychainService.Parts(
+                folder: folder, vault: EmbeddedVault(protectors: protectors),
+                protectors: protectors, authenticator: person, policy: policy, evidence: evidence,
+                mode: .daemon))
         try protectors.create(.login, of: geteuid(), password: Self.secret("pass"))
-        try ask(.unlock(keychain: nil, password: Self.secret("pass")), Program.git)
+        try ask(Unlock(keychain: nil, password: Self.secret("pass")), Program.git)
         try add("mail", as: .git)
     }
 
@@ -66,8 +67,8 @@ import Testing
     }
 
     @discardableResult
-    private func ask(_ request: Request, _ program: Program) throws(Refusal) -> Answer {
-        try service.answer(request, for: program) { _ in }
+    private func ask<V: Verb>(_ verb: V, _ program: Program) throws(Refusal) -> V.Answer {
+        try service.answer(verb, for: program) { _ in }
     }
 
     private func add(
@@ -76,7 +77,7 @@ import Testing
         var item = NewItem(.genericPassword)
         item.attributes = [.service: .string(name), .account: .string("me")]
         change(&item)
-        try ask(.add(item, secret: Self.secret(name), returning: .reference), program)
+        try ask(Add(item, secret: Self.secret(name), returning: .reference), program)
     }
 
     private func query(_ name: String? = "mail") -> ItemQuery {
@@ -89,14 +90,14 @@ import Testing
     private func read(_ name: String = "mail", as program: Program) throws(Refusal) -> Int {
         var query = query(name)
         query.parts = .data
-        return try ask(.copyMatching(query), program).items.count
+        return try ask(CopyMatching(query), program).count
     }
 
     private func list(as program: Program) throws(Refusal) -> Int {
         var query = query(nil)
         query.limit = nil
         query.parts = .attributes
-        return try ask(.copyMatching(query), program).items.count
+        return try ask(CopyMatching(query), program).count
     }
 
     private func move(
@@ -104,7 +105,7 @@ import Testing
     ) throws(Refusal) {
         var change = ItemChange()
         change.accessGroup = group
-        try ask(.update(query(name), change, secret: nil), program)
+        try ask(Update(query(name), change, secret: nil), program)
     }
 
     private func protect(
@@ -115,7 +116,7 @@ import Testing
         query.authenticationUI = ui
         var change = ItemChange()
         change.accessible = accessible
-        try ask(.update(query, change, secret: nil), program)
+        try ask(Update(query, change, secret: nil), program)
     }
 
     // MARK: The minutes after a login
@@ -127,7 +128,7 @@ import Testing
             try self.move(to: "exe:/usr/bin/keychainctl", as: tool)
         }
         #expect(throws: Refusal.interactionNotAllowed) {
-            try self.ask(.delete(self.query()), tool)
+            try self.ask(Delete(self.query()), tool)
         }
     }
 
@@ -291,7 +292,7 @@ import Testing
         let mender = Program("/usr/bin/mender", process: 30)
         var change = ItemChange()
         change.attributes = [.comment: .string("mended")]
-        #expect(try ask(.update(query(), change, secret: nil), mender).count == 1)
+        #expect(try ask(Update(query(), change, secret: nil), mender) == 1)
         #expect(throws: Refusal.notFound) { try self.move(to: "exe:/usr/bin/mender", as: mender) }
         #expect(try list(as: mender) == 1)
         #expect(person.questions.isEmpty)
@@ -306,25 +307,25 @@ import Testing
             var item = NewItem(.genericPassword)
             item.attributes = [.service: .string("late"), .account: .string("me")]
             _ = try? service.answer(
-                .add(item, secret: nil, returning: .reference), for: Program.git
+                Add(item, secret: nil, returning: .reference), for: Program.git
             ) { _ in }
         }
-        #expect(try ask(.delete(query(nil)), .tool).count == 2)
+        #expect(try ask(Delete(query(nil)), .tool) == 2)
         #expect(person.questions.count == 1)
         #expect(person.questions[0].contains("wants to delete"))
         #expect(try list(as: .git) == 1)
-        #expect(try ask(.delete(query("late")), .tool).count == 1)
+        #expect(try ask(Delete(query("late")), .tool) == 1)
         #expect(person.questions.count == 2)
     }
 
     @Test func `who is forbidden to ask deletes nothing of others`() throws {
         var quiet = query()
         quiet.authenticationUI = .fail
-        #expect(throws: Refusal.interactionNotAllowed) { try self.ask(.delete(quiet), .tool) }
+        #expect(throws: Refusal.interactionNotAllowed) { try self.ask(Delete(quiet), .tool) }
         #expect(throws: Refusal.notFound) {
-            try self.ask(.delete(self.query()), Program("/usr/bin/other", process: 31))
+            try self.ask(Delete(self.query()), Program("/usr/bin/other", process: 31))
         }
-        #expect(try ask(.delete(quiet), .git).count == 1)
+        #expect(try ask(Delete(quiet), .git) == 1)
         #expect(person.questions.isEmpty)
     }
 
@@ -372,12 +373,12 @@ import Testing
                     """))
         var change = ItemChange()
         change.attributes = [.service: .string("bank")]
-        try ask(.update(query(), change, secret: nil), .git)
+        try ask(Update(query(), change, secret: nil), .git)
         #expect(person.questions.count == 1)
         person.leaves()
         change.attributes = [.service: .string("mail")]
         #expect(throws: Refusal.interactionNotAllowed) {
-            try self.ask(.update(self.query("bank"), change, secret: nil), .git)
+            try self.ask(Update(self.query("bank"), change, secret: nil), .git)
         }
     }
 }
