@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import KeychainAccessControl
-internal import KeychainModel
+package import KeychainModel
 internal import KeychainLinuxSystem
 internal import KeychainSecrets
 internal import Synchronization
@@ -34,9 +34,9 @@ package final class RequestNotes: Sendable {
         case login(LoginUnlock)
     }
     /// Something else that was done on the way to what was asked for.
-    struct Step: Sendable {
-        let operation: AuditLog.Operation
-        let refusal: Refusal?
+    package struct Step: Sendable {
+        package let operation: AuditLog.Operation
+        package let refusal: Refusal?
     }
     let began = ContinuousClock.now
     private let noted = Mutex(Noted())
@@ -61,9 +61,9 @@ package final class RequestNotes: Sendable {
     package func note(trust word: String) { noted.withLock { $0.trust = word } }
 
     /// What the user has proven to the request's questions: each method once.
-    var proven: Evidence { noted.withLock { $0.proven } }
+    package var proven: Evidence { noted.withLock { $0.proven } }
 
-    func note(proven evidence: Evidence) {
+    package func note(proven evidence: Evidence) {
         noted.withLock { noted in
             let known = noted.proven.proofs.map(\.method)
             let new = evidence.proofs.filter { !known.contains($0.method) }
@@ -71,12 +71,12 @@ package final class RequestNotes: Sendable {
         }
     }
 
-    func note(step operation: AuditLog.Operation, _ refusal: Refusal?) {
+    package func note(step operation: AuditLog.Operation, _ refusal: Refusal?) {
         noted.withLock { $0.steps.append(Step(operation: operation, refusal: refusal)) }
     }
 
     /// The steps that were noted since they were taken last.
-    func takeSteps() -> [Step] {
+    package func takeSteps() -> [Step] {
         noted.withLock { noted in
             defer { noted.steps = [] }
             return noted.steps
@@ -84,14 +84,14 @@ package final class RequestNotes: Sendable {
     }
 
     /// Items were changed: what refuses the rest of the request does not undo it.
-    var hasChanged: Bool { noted.withLock { $0.hasChanged } }
+    package var hasChanged: Bool { noted.withLock { $0.hasChanged } }
 
-    func noteChange() { noted.withLock { $0.hasChanged = true } }
+    package func noteChange() { noted.withLock { $0.hasChanged = true } }
 
     /// Fingerprints of the first items that were concerned.
     package var items: [String] { noted.withLock { $0.items } }
     /// A rule wants a line for each request.
-    var wantsFullAudit: Bool { noted.withLock { $0.wantsFullAudit } }
+    package var wantsFullAudit: Bool { noted.withLock { $0.wantsFullAudit } }
 
     package func note(rules: [String], first place: String? = nil) {
         noted.withLock { noted in

@@ -42,7 +42,7 @@ package struct UnlockWatch: Sendable {
     }
 
     /// For keys that were taken with these unlocks.
-    init(_ keychain: OpenKeychain, _ vault: any KeyVault, _ unlocks: Unlocks) {
+    package init(_ keychain: OpenKeychain, _ vault: any KeyVault, _ unlocks: Unlocks) {
         self.keychain = keychain
         self.vault = vault
         self.unlocks = unlocks

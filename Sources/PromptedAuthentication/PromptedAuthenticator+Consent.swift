@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CallerIdentity
+internal import KeychainLocalSocket
 package import KeychainUserPresence
 internal import KeychainAccessControl
 internal import KeychainMessages

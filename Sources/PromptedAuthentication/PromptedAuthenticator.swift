@@ -3,6 +3,7 @@ package import CallerIdentity
 package import KeychainUserPresence
 package import KeychainAccessControl
 internal import Foundation
+internal import KeychainLocalSocket
 package import KeychainMessages
 package import KeychainModel
 package import KeychainSecrets

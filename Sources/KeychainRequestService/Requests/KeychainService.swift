@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-package import KeychainActivePolicy
-package import KeychainRequestAudit
+internal import KeychainActivePolicy
+internal import KeychainRequestAudit
 package import KeychainUserPresence
 package import KeychainVaults
 internal import KeychainAccessControl

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainRequestAudit
-internal import KeychainUserPresence
+package import KeychainUserPresence
 internal import KeychainVaults
 internal import KeychainAccessControl
 internal import Foundation
