@@ -36,15 +36,15 @@ final class ConnectedAsker: Asker {
     }
 
     /// What it runs was looked at when it connected, and is again before the answer.
-    var process: EvidencePlaces.Process? {
-        connection.process.flatMap { EvidencePlaces.Process($0, running: facts?.executable) }
+    var process: ProofOrigin.Process? {
+        connection.process.flatMap { ProofOrigin.Process($0, running: facts?.executable) }
     }
 
-    func terminal() -> EvidencePlaces.Terminal? {
-        connection.process.flatMap(EvidencePlaces.Terminal.init)
+    func terminal() -> ProofOrigin.Terminal? {
+        connection.process.flatMap(ProofOrigin.Terminal.init)
     }
 
-    func descends(from process: EvidencePlaces.Process) -> Bool {
+    func descends(from process: ProofOrigin.Process) -> Bool {
         connection.process.map(process.isAncestor) ?? false
     }
 

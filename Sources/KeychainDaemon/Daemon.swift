@@ -39,7 +39,7 @@ package struct DaemonPlan: Sendable {
     package var groupName: @Sendable (UInt32) -> String?
     /// Whether an account takes no password.
     package var hasEmptyPassword: @Sendable (String) -> Bool
-    package var policy: PolicyInForce
+    package var policy: ActivePolicy
     /// What closes every keychain at least.
     package var bounds: @Sendable () -> KeychainSettings
     package var log: @Sendable (String) -> Void
@@ -51,7 +51,7 @@ package struct DaemonPlan: Sendable {
         accountName: @escaping @Sendable (UInt32) -> String?,
         accountGroups: @escaping @Sendable (String) -> [String]?,
         groupName: @escaping @Sendable (UInt32) -> String?,
-        hasEmptyPassword: @escaping @Sendable (String) -> Bool, policy: PolicyInForce,
+        hasEmptyPassword: @escaping @Sendable (String) -> Bool, policy: ActivePolicy,
         bounds: @escaping @Sendable () -> KeychainSettings,
         log: @escaping @Sendable (String) -> Void
     ) {
@@ -154,8 +154,8 @@ package final class Daemon: Sendable {
         let handler = Logins(
             folder: folder, protectors: protectors, vault: vault, sessions: sessions,
             pending: pending, evidence: evidence, guesses: guesses,
-            outOfStep: OutOfStep(keyring: keyring),
-            unasked: UnaskedUnlock(
+            outOfStep: PasswordMismatch(keyring: keyring),
+            unasked: PasswordlessUnlock(
                 folder: folder, protectors: protectors, vault: vault, pending: pending,
                 directory: directory, policy: plan.policy, screens: screens, audit: audit,
                 log: plan.log),

@@ -24,8 +24,8 @@ final class Logins: Sendable {
     private let pending: PendingUnlocks
     private let evidence: EvidenceStore
     private let guesses: Guesses
-    private let outOfStep: OutOfStep
-    private let unasked: UnaskedUnlock
+    private let outOfStep: PasswordMismatch
+    private let unasked: PasswordlessUnlock
     private let accounts: AccountNames
     private let hasEmptyPassword: @Sendable (String) -> Bool
     private let audit: AuditLog
@@ -35,8 +35,8 @@ final class Logins: Sendable {
     init(
         folder: KeychainFolder, protectors: Protectors, vault: KernelVault,
         sessions: SessionRegistry, pending: PendingUnlocks,
-        evidence: EvidenceStore, guesses: Guesses, outOfStep: OutOfStep,
-        unasked: UnaskedUnlock, accounts: AccountNames,
+        evidence: EvidenceStore, guesses: Guesses, outOfStep: PasswordMismatch,
+        unasked: PasswordlessUnlock, accounts: AccountNames,
         hasEmptyPassword: @escaping @Sendable (String) -> Bool, audit: AuditLog,
         log: @escaping @Sendable (String) -> Void
     ) {

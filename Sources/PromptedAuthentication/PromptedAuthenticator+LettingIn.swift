@@ -62,7 +62,7 @@ extension PromptedAuthenticator {
 
     private func letIn(
         _ question: Question, _ offer: TrustOffer, _ account: String, _ prompter: Prompter,
-        _ settled: inout QuestionBudget.Outcome, _ asker: any Asker
+        _ settled: inout PromptRateLimiter.Outcome, _ asker: any Asker
     ) throws(Refusal) -> Outcome {
         guard let choice = try choice(question, offer, prompter, asker), choice != .deny,
             let proof = offer.proofs[choice]
@@ -75,7 +75,7 @@ extension PromptedAuthenticator {
         }
         for method in proof where !agreed.contains(method) {
             guard let service = method.service else { return .notProven }
-            let transaction = PAMQuestion(
+            let transaction = PAMProcess(
                 program: program, service: service, account: account, deadline: Self.deadline)
             var hasAnswered = false
             defer { if hasAnswered, settled != .proven { settled = .wrong } }

@@ -65,7 +65,7 @@ final class OpenLogin: Sendable {
         ) { bounds.now }
         service = KeychainService(
             folder: keychains, vault: vault, protectors: protectors, authenticator: authenticator,
-            policy: PolicyInForce(), evidence: EvidenceStore(keyring: nil), guesses: Guesses(),
+            policy: ActivePolicy(), evidence: EvidenceStore(keyring: nil), guesses: Guesses(),
             memory: memory, audit: nil, mode: .daemon)
         let first = try Self.startLeader()
         leader = Mutex(first)
@@ -199,7 +199,7 @@ struct ProgramInLogin: Asker {
     let caller: Caller
     var context: AuthenticationContext?
     let whenLookedAt: @Sendable () -> Void
-    let process: EvidencePlaces.Process? = nil
+    let process: ProofOrigin.Process? = nil
     let offersTerminal = false
     let notes = RequestNotes()
 
@@ -209,7 +209,7 @@ struct ProgramInLogin: Asker {
     ) -> PolicyReach {
         PolicyReach()
     }
-    func terminal() -> EvidencePlaces.Terminal? { nil }
+    func terminal() -> ProofOrigin.Terminal? { nil }
     func isUnchanged() -> Bool {
         whenLookedAt()
         return true

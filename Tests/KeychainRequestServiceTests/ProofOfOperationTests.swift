@@ -18,7 +18,7 @@ import Testing
     private let home = NSTemporaryDirectory() + "proofs-" + UUID().uuidString
     private let person = Person()
     private let evidence = EvidenceStore(keyring: nil)
-    private let policy: PolicyInForce
+    private let policy: ActivePolicy
     private let service: KeychainService
     private static let vendor = URL(filePath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
@@ -33,7 +33,7 @@ import Testing
         let protectors = Protectors(
             folder: folder, deviceKey: try Protectors.deviceKey(at: home + "/device.key"),
             allowsDeviceProtector: true)
-        policy = PolicyInForce(try Self.pair())
+        policy = ActivePolicy(try Self.pair())
         service = KeychainService(
             folder: folder, vault: EmbeddedVault(protectors: protectors), protectors: protectors,
             authenticator: person, policy: policy, evidence: evidence, guesses: Guesses(),
@@ -52,7 +52,7 @@ import Testing
     }
 
     /// The vendor's rules and, where there are some, others.
-    private static func pair(with more: String = "") throws -> PolicyInForce.Pair {
+    private static func pair(with more: String = "") throws -> ActivePolicy.Pair {
         let vendor = try Data(contentsOf: URL(filePath: Self.vendor))
         var files = [[SourceFile(path: "10-baseline.yaml", bytes: [UInt8](vendor))]]
         if !more.isEmpty {
@@ -61,7 +61,7 @@ import Testing
         }
         let loaded = LoadedPolicies(files, today: 20_778)
         #expect(!loaded.hasErrors)
-        return PolicyInForce.Pair(
+        return ActivePolicy.Pair(
             try CompiledPolicy(loaded.policy), reach: try CompiledPolicy(loaded.policy.reachOnly))
     }
 

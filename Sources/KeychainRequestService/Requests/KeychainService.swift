@@ -16,7 +16,7 @@ package final class KeychainService: Sendable {
     let protectors: Protectors
     let authentication: Authentication
     let audit: AuditLog?
-    let policy: PolicyInForce
+    let policy: ActivePolicy
     let limits = PolicyLimits()
     let guesses: Guesses
     let itemGuesses = ItemGuesses()
@@ -29,7 +29,7 @@ package final class KeychainService: Sendable {
 
     package init(
         folder: KeychainFolder, vault: any KeyVault, protectors: Protectors,
-        authenticator: any Authenticator, policy: PolicyInForce, evidence: EvidenceStore,
+        authenticator: any Authenticator, policy: ActivePolicy, evidence: EvidenceStore,
         guesses: Guesses,
         memory: MemoryBudget, audit: AuditLog?, mode: ServiceStatus.Mode
     ) {

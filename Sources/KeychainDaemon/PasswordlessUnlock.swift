@@ -14,13 +14,13 @@ internal import KeychainLinuxSystem
 
 /// Opens the login keychain of a login that carried no password (a fingerprint, a key, an automatic
 /// login) with what its owner enrolled for that: the login goes on at once, as with a password.
-final class UnaskedUnlock: Sendable {
+final class PasswordlessUnlock: Sendable {
     private let folder: KeychainFolder
     private let protectors: Protectors
     private let vault: KernelVault
     private let pending: PendingUnlocks
     private let directory: CallerFacts.Directory
-    private let policy: PolicyInForce
+    private let policy: ActivePolicy
     private let screens: ScreenLocks
     private let audit: AuditLog
     private let log: @Sendable (String) -> Void
@@ -31,7 +31,7 @@ final class UnaskedUnlock: Sendable {
 
     init(
         folder: KeychainFolder, protectors: Protectors, vault: KernelVault,
-        pending: PendingUnlocks, directory: CallerFacts.Directory, policy: PolicyInForce,
+        pending: PendingUnlocks, directory: CallerFacts.Directory, policy: ActivePolicy,
         screens: ScreenLocks,
         audit: AuditLog, log: @escaping @Sendable (String) -> Void
     ) {
