@@ -17,12 +17,13 @@ final class ConnectedAsker: Asker {
     private let facts: ProcessFacts?
     private let prompterProgram: String
     private let callerFacts: CallerFacts
-    private let surroundings: Surroundings
+    private let sessionAttributes: SessionAttributes
     let notes = RequestNotes()
 
     init(
         _ caller: Caller, _ connection: ServerConnection, facts: ProcessFacts?,
-        _ callerFacts: CallerFacts, _ surroundings: Surroundings, context: AuthenticationContext?,
+        _ callerFacts: CallerFacts, _ sessionAttributes: SessionAttributes,
+        context: AuthenticationContext?,
         offersTerminal: Bool, prompterProgram: String
     ) {
         self.caller = caller
@@ -30,7 +31,7 @@ final class ConnectedAsker: Asker {
         self.connection = connection
         self.facts = facts
         self.callerFacts = callerFacts
-        self.surroundings = surroundings
+        self.sessionAttributes = sessionAttributes
         self.offersTerminal = offersTerminal
         self.prompterProgram = prompterProgram
     }
@@ -50,7 +51,7 @@ final class ConnectedAsker: Asker {
 
     func policyFacts(_ asked: AskedFacts) -> PolicyFacts {
         var facts = callerFacts.facts(of: caller, asked)
-        surroundings.add(asked, to: &facts)
+        sessionAttributes.add(asked, to: &facts)
         return facts
     }
 

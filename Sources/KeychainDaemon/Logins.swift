@@ -191,7 +191,7 @@ final class Logins: Sendable {
     }
 
     /// nil where there is no keychain yet, and so nothing that could be locked meanwhile.
-    private func unlockBegins(_ user: UInt32) -> LockCounts.Moment? {
+    private func unlockBegins(_ user: UInt32) -> LockGeneration? {
         (try? folder.keychain(nil, of: user)).map { vault.locks.now($0.place) }
     }
 
@@ -213,7 +213,7 @@ final class Logins: Sendable {
     }
 
     private func unlockOrCreate(
-        _ session: LoginSession, _ password: HeldSecret, since begun: LockCounts.Moment?,
+        _ session: LoginSession, _ password: HeldSecret, since begun: LockGeneration?,
         host: Int32
     ) {
         let refusal = recording(.unlock, session.user, host) { () throws(Refusal) in

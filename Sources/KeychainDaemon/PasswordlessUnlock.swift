@@ -64,7 +64,7 @@ final class PasswordlessUnlock: Sendable {
     /// The first that may open it and does; else why the last did not.
     private func unlock(
         _ keychain: OpenKeychain, _ enrolled: [ProtectorRecord], _ session: LoginSession,
-        since begun: LockCounts.Moment, _ notes: RequestNotes
+        since begun: LockGeneration, _ notes: RequestNotes
     ) -> Refusal? {
         let facts = facts(session, keychain)
         var refusal: Refusal?
@@ -96,7 +96,7 @@ final class PasswordlessUnlock: Sendable {
 
     private func facts(_ session: LoginSession, _ keychain: OpenKeychain) -> PolicyFacts {
         var facts = PolicyFacts()
-        Surroundings(session, nil, screens).add(.told, to: &facts)
+        SessionAttributes(session, nil, screens).add(.told, to: &facts)
         facts.uid = .known(session.user)
         facts[.user] = .known([PolicyText(session.account)])
         facts[.group] =

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainLocalSocket
 internal import CallerIdentity
 package import KeychainUserPresence
 internal import KeychainAccessControl

@@ -5,7 +5,7 @@ package import KeychainMessages
 package import KeychainModel
 package import KeychainLocalSocket
 package import KeychainSecrets
-package import KeychainLinuxSystem
+internal import KeychainLinuxSystem
 
 /// A prompter's connection: shows what it is told, and brings back what was typed.
 package final class Prompter: @unchecked Sendable {

@@ -55,7 +55,7 @@ package final class KernelVault: KeyVault {
 
     package func keep(
         _ unlocked: borrowing UnlockedKeys, of keychain: OpenKeychain, for caller: Caller,
-        since begun: LockCounts.Moment
+        since begun: LockGeneration
     ) throws(Refusal) {
         if keychain.isSystem { return try keepSystem(unlocked, keychain) }
         try keep(unlocked, of: keychain, in: try session(for: caller), since: begun)
@@ -75,7 +75,7 @@ package final class KernelVault: KeyVault {
 
     package func keep(
         _ unlocked: borrowing UnlockedKeys, of keychain: OpenKeychain, in session: LoginSession,
-        since begun: LockCounts.Moment
+        since begun: LockGeneration
     ) throws(Refusal) {
         guard let sealing = sessionKey(session) else { throw .noSession }
         let firstUnlock = kept.keys(of: keychain).firstUnlock
