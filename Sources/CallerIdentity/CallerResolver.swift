@@ -83,8 +83,10 @@ package struct CallerResolver: Sendable {
     }
 
     /// What policies ask about the caller's login.
-    package func surroundings(_ caller: Caller, _ connection: ServerConnection) -> Surroundings {
-        Surroundings(
+    package func sessionAttributes(_ caller: Caller, _ connection: ServerConnection)
+        -> SessionAttributes
+    {
+        SessionAttributes(
             caller.session.flatMap { sessions.session($0, of: caller.user) }, connection.process,
             screens
         ) { [names] unit in

@@ -17,12 +17,13 @@ final class ConnectedAsker: Asker {
     private let facts: ProcessFacts?
     private let prompterProgram: String
     private let callerFacts: CallerFacts
-    private let surroundings: Surroundings
+    private let sessionAttributes: SessionAttributes
     let notes = RequestNotes()
 
     init(
         _ caller: Caller, _ connection: ServerConnection, facts: ProcessFacts?,
-        _ callerFacts: CallerFacts, _ surroundings: Surroundings, context: AuthenticationContext?,
+        _ callerFacts: CallerFacts, _ sessionAttributes: SessionAttributes,
+        context: AuthenticationContext?,
         offersTerminal: Bool, prompterProgram: String
     ) {
         self.caller = caller
@@ -30,27 +31,27 @@ final class ConnectedAsker: Asker {
         self.connection = connection
         self.facts = facts
         self.callerFacts = callerFacts
-        self.surroundings = surroundings
+        self.sessionAttributes = sessionAttributes
         self.offersTerminal = offersTerminal
         self.prompterProgram = prompterProgram
     }
 
     /// What it runs was looked at when it connected, and is again before the answer.
-    var process: EvidencePlaces.Process? {
-        connection.process.flatMap { EvidencePlaces.Process($0, running: facts?.executable) }
+    var process: ProofOrigin.Process? {
+        connection.process.flatMap { ProofOrigin.Process($0, running: facts?.executable) }
     }
 
-    func terminal() -> EvidencePlaces.Terminal? {
-        connection.process.flatMap(EvidencePlaces.Terminal.init)
+    func terminal() -> ProofOrigin.Terminal? {
+        connection.process.flatMap(ProofOrigin.Terminal.init)
     }
 
-    func descends(from process: EvidencePlaces.Process) -> Bool {
+    func descends(from process: ProofOrigin.Process) -> Bool {
         connection.process.map(process.isAncestor) ?? false
     }
 
     func policyFacts(_ asked: AskedFacts) -> PolicyFacts {
         var facts = callerFacts.facts(of: caller, asked)
-        surroundings.add(asked, to: &facts)
+        sessionAttributes.add(asked, to: &facts)
         return facts
     }
 

@@ -39,7 +39,7 @@ package struct DaemonPlan: Sendable {
     package var groupName: @Sendable (UInt32) -> String?
     /// Whether an account takes no password.
     package var hasEmptyPassword: @Sendable (String) -> Bool
-    package var policy: PolicyInForce
+    package var policy: ActivePolicy
     /// What closes every keychain at least.
     package var bounds: @Sendable () -> KeychainSettings
     package var log: @Sendable (String) -> Void
@@ -51,7 +51,7 @@ package struct DaemonPlan: Sendable {
         accountName: @escaping @Sendable (UInt32) -> String?,
         accountGroups: @escaping @Sendable (String) -> [String]?,
         groupName: @escaping @Sendable (UInt32) -> String?,
-        hasEmptyPassword: @escaping @Sendable (String) -> Bool, policy: PolicyInForce,
+        hasEmptyPassword: @escaping @Sendable (String) -> Bool, policy: ActivePolicy,
         bounds: @escaping @Sendable () -> KeychainSettings,
         log: @escaping @Sendable (String) -> Void
     ) {
@@ -135,13 +135,17 @@ package final class Daemon: Sendable {
         let audit = AuditLog(folder: state, journal: AuditJournal())
         PolicyAnnouncement.begin(plan.policy, audit)
         let guesses = Guesses()
-        let service = KeychainService(
-            KeychainService.Parts(
-                folder: folder, vault: vault, protectors: protectors,
-                authenticator: PromptedAuthenticator(
-                    program: plan.authenticationProgram, prompters: prompters, accounts: accounts),
-                policy: plan.policy, evidence: evidence, guesses: guesses, memory: memory,
-                audit: audit, mode: .daemon))
+        var parts = KeychainService.Parts(
+            folder: folder, vault: vault, protectors: protectors,
+            authenticator: PromptedAuthenticator(
+                program: plan.authenticationProgram, prompters: prompters, accounts: accounts),
+            mode: .daemon)
+        parts.policy = plan.policy
+        parts.evidence = evidence
+        parts.guesses = guesses
+        parts.memory = memory
+        parts.audit = audit
+        let service = KeychainService(parts)
         let names = NameGuard(NameGuard.Machine(sessions, accounts))
         let directory = CallerFacts.Directory(
             accounts: accounts, groups: plan.accountGroups, group: plan.groupName,
@@ -155,8 +159,8 @@ package final class Daemon: Sendable {
         let handler = Logins(
             folder: folder, protectors: protectors, vault: vault, sessions: sessions,
             pending: pending, evidence: evidence, guesses: guesses,
-            outOfStep: OutOfStep(keyring: keyring),
-            unasked: UnaskedUnlock(
+            outOfStep: PasswordMismatch(keyring: keyring),
+            unasked: PasswordlessUnlock(
                 folder: folder, protectors: protectors, vault: vault, pending: pending,
                 directory: directory, policy: plan.policy, screens: screens, audit: audit,
                 log: plan.log),

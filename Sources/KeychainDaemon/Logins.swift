@@ -24,8 +24,8 @@ final class Logins: Sendable {
     private let pending: PendingUnlocks
     private let evidence: EvidenceStore
     private let guesses: Guesses
-    private let outOfStep: OutOfStep
-    private let unasked: UnaskedUnlock
+    private let outOfStep: PasswordMismatch
+    private let unasked: PasswordlessUnlock
     private let accounts: AccountNames
     private let hasEmptyPassword: @Sendable (String) -> Bool
     private let audit: AuditLog
@@ -35,8 +35,8 @@ final class Logins: Sendable {
     init(
         folder: KeychainFolder, protectors: Protectors, vault: KernelVault,
         sessions: SessionRegistry, pending: PendingUnlocks,
-        evidence: EvidenceStore, guesses: Guesses, outOfStep: OutOfStep,
-        unasked: UnaskedUnlock, accounts: AccountNames,
+        evidence: EvidenceStore, guesses: Guesses, outOfStep: PasswordMismatch,
+        unasked: PasswordlessUnlock, accounts: AccountNames,
         hasEmptyPassword: @escaping @Sendable (String) -> Bool, audit: AuditLog,
         log: @escaping @Sendable (String) -> Void
     ) {
@@ -191,7 +191,7 @@ final class Logins: Sendable {
     }
 
     /// nil where there is no keychain yet, and so nothing that could be locked meanwhile.
-    private func unlockBegins(_ user: UInt32) -> LockCounts.Moment? {
+    private func unlockBegins(_ user: UInt32) -> LockGeneration? {
         (try? folder.keychain(nil, of: user)).map { vault.locks.now($0.place) }
     }
 
@@ -213,7 +213,7 @@ final class Logins: Sendable {
     }
 
     private func unlockOrCreate(
-        _ session: LoginSession, _ password: HeldSecret, since begun: LockCounts.Moment?,
+        _ session: LoginSession, _ password: HeldSecret, since begun: LockGeneration?,
         host: Int32
     ) {
         let refusal = recording(.unlock, session.user, host) { () throws(Refusal) in

@@ -10,7 +10,7 @@ enum PolicyAnnouncement {
     private static let path = "/keychaind"
     private static let interface = "keychaind.Policies"
 
-    static func begin(_ policy: PolicyInForce, _ audit: AuditLog) {
+    static func begin(_ policy: ActivePolicy, _ audit: AuditLog) {
         let signals = BusSignals(path: path, interface: interface)
         let subject = AuditLog.Subject(user: 0, process: nil, program: "keychaind", session: nil)
         policy.onReport { report in

@@ -19,8 +19,8 @@ package final class PolicyLoader: Sendable {
     private let compiler: String
     private let folders: [String]
     private let stateFolder: String
-    private let kept: KeptPolicies
-    private let policy: PolicyInForce
+    private let kept: LastGoodPolicies
+    private let policy: ActivePolicy
     private let log: @Sendable (String) -> Void
     private let queue = DispatchQueue(label: "policies")
     private let watching = Mutex<Watching>(Watching())
@@ -35,13 +35,13 @@ package final class PolicyLoader: Sendable {
 
     /// Later folders win. `compiler` is the installed keychainctl.
     package init(
-        compiler: String, folders: [String], stateFolder: String, policy: PolicyInForce,
+        compiler: String, folders: [String], stateFolder: String, policy: ActivePolicy,
         log: @escaping @Sendable (String) -> Void
     ) {
         self.compiler = compiler
         self.folders = folders
         self.stateFolder = stateFolder
-        kept = KeptPolicies(stateFolder: stateFolder, mostLevels: folders.count)
+        kept = LastGoodPolicies(stateFolder: stateFolder, mostLevels: folders.count)
         self.policy = policy
         self.log = log
     }
@@ -139,7 +139,7 @@ package final class PolicyLoader: Sendable {
             use(parcel)
             kept.keep(parcel)
             let text = "\(parcel.policy.statementCount) rules in force\n\(parcel.summary)"
-            tell(PolicyInForce.Report(text: text))
+            tell(ActivePolicy.Report(text: text))
             return nil
         } catch {
             return (error as? NotTaken)?.words ?? "\(error)"
@@ -159,16 +159,16 @@ package final class PolicyLoader: Sendable {
     /// Others are in force than the files say.
     private func tell(_ parts: String...) {
         let text = parts.filter { !$0.isEmpty }.joined(separator: "\n")
-        tell(PolicyInForce.Report(isDegraded: true, text: text))
+        tell(ActivePolicy.Report(isDegraded: true, text: text))
     }
 
-    private func tell(_ report: PolicyInForce.Report) {
+    private func tell(_ report: ActivePolicy.Report) {
         policy.tell(report)
         log("policies: " + report.text)
     }
 
     private func use(_ parcel: PolicyParcel) {
-        policy.use(PolicyInForce.Pair(parcel.policy, reach: parcel.reach))
+        policy.use(ActivePolicy.Pair(parcel.policy, reach: parcel.reach))
     }
 
     /// Names, sizes and times of all files.

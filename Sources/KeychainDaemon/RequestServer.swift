@@ -100,7 +100,7 @@ package final class RequestServer: Sendable {
                 let caller = resolver.refreshed(caller, connection)
                 let asker = ConnectedAsker(
                     caller, connection, facts: facts, policyFacts,
-                    resolver.surroundings(caller, connection), context: context,
+                    resolver.sessionAttributes(caller, connection), context: context,
                     offersTerminal: offersTerminal
                         && resolver.isInForeground(connection.process),
                     prompterProgram: prompterProgram)

@@ -78,14 +78,14 @@ package final class EmbeddedKeychain: KeychainEndpoint {
 private struct OwnProcess: Asker {
     let caller: Caller
     let offersTerminal: Bool
-    let process: EvidencePlaces.Process?
+    let process: ProofOrigin.Process?
     var context: AuthenticationContext?
     var cancellation: Cancellation?
 
     init(user: UInt32, groups: [String]) {
         let own = PinnedProcess(pid: getpid(), pidfd: nil)
         let executable = own?.executable()
-        process = own.flatMap { EvidencePlaces.Process($0, running: executable) }
+        process = own.flatMap { ProofOrigin.Process($0, running: executable) }
         let path = executable?.path ?? CommandLine.arguments.first ?? "unknown"
         let group = "exe:" + path
         caller = Caller(
@@ -95,8 +95,8 @@ private struct OwnProcess: Asker {
         offersTerminal = ControllingTerminal.exists
     }
 
-    func terminal() -> EvidencePlaces.Terminal? {
-        PinnedProcess(pid: getpid(), pidfd: nil).flatMap(EvidencePlaces.Terminal.init)
+    func terminal() -> ProofOrigin.Terminal? {
+        PinnedProcess(pid: getpid(), pidfd: nil).flatMap(ProofOrigin.Terminal.init)
     }
 
     let notes = RequestNotes()

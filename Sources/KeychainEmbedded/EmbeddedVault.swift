@@ -36,7 +36,7 @@ final class EmbeddedVault: KeyVault {
 
     func keep(
         _ unlocked: borrowing UnlockedKeys, of keychain: OpenKeychain, for caller: Caller,
-        since begun: LockCounts.Moment
+        since begun: LockGeneration
     ) throws(Refusal) {
         let both = unlocked.afterFirstUnlock.bytes.appending(unlocked.whileUnlocked.bytes)
         try locks.keep(keychain.place, since: begun) { () throws(Refusal) in

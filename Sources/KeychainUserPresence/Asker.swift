@@ -11,10 +11,10 @@ package protocol Asker: Sendable {
     var context: AuthenticationContext? { get }
     /// Where a proof that is given now belongs, and which ones may be taken: in this process, on
     /// its terminal, in the caller's session.
-    var process: EvidencePlaces.Process? { get }
-    func terminal() -> EvidencePlaces.Terminal?
+    var process: ProofOrigin.Process? { get }
+    func terminal() -> ProofOrigin.Terminal?
     /// Whether that process is one of its ancestors, and still the program it was.
-    func descends(from process: EvidencePlaces.Process) -> Bool
+    func descends(from process: ProofOrigin.Process) -> Bool
     /// What policies ask about the program and its session, as far as it is asked for.
     func policyFacts(_ asked: AskedFacts) -> PolicyFacts
     /// What a record tells of the program and its session as they are now. What comes back may be
@@ -43,10 +43,10 @@ extension Asker {
         return { facts }
     }
 
-    package func descends(from process: EvidencePlaces.Process) -> Bool { false }
+    package func descends(from process: ProofOrigin.Process) -> Bool { false }
 
-    package var places: EvidencePlaces {
-        EvidencePlaces(
+    package var places: ProofOrigin {
+        ProofOrigin(
             process: process, terminal: terminal(), session: caller.session?.rawValue)
     }
 }

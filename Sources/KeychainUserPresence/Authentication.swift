@@ -92,7 +92,8 @@ package struct Authentication: Sendable {
 
     /// Keeps what was proven for later requests. The asker may have become another program while the
     /// user was typing: who calls this has looked.
-    package func keep(_ proven: [PolicyMethod], for asker: any Asker, about items: [ItemReference]) {
+    package func keep(_ proven: [PolicyMethod], for asker: any Asker, about items: [ItemReference])
+    {
         store.add(proven, for: asker, about: items)
     }
 

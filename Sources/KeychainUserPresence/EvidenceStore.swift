@@ -114,7 +114,7 @@ package final class EvidenceStore: Sendable {
     /// Keeps that the session began with the password. It was typed for the login and for no
     /// program: a method of its own, which meets nothing but a rule that names it.
     package func addLogin(of user: UInt32, in session: SessionID) {
-        var places = EvidencePlaces()
+        var places = ProofOrigin()
         places.session = session.rawValue
         keep(Proof(method: .factor(.login), given: .now, context: nil, places: places), user)
     }

@@ -19,14 +19,14 @@ struct Proof: Codable, Sendable {
     let isService: Bool
     let given: ContinuousClock.Instant
     let context: [UInt8]?
-    let places: EvidencePlaces
+    let places: ProofOrigin
     /// The program that the question named.
     var program: String?
     var consent: Consent?
 
     init(
         method: PolicyMethod, given: ContinuousClock.Instant, context: [UInt8]?,
-        places: EvidencePlaces
+        places: ProofOrigin
     ) {
         name = Self.prefix + String(UInt64.random(in: .min ... .max), radix: 16)
         switch method {
@@ -66,7 +66,7 @@ struct Proof: Codable, Sendable {
     /// The narrowest place that it shares with an asker; nil where there is none. The terminal is
     /// looked for only where that decides.
     func scope(
-        for asker: any Asker, terminal: @autoclosure () -> EvidencePlaces.Terminal?
+        for asker: any Asker, terminal: @autoclosure () -> ProofOrigin.Terminal?
     ) -> Freshness? {
         if let own = places.process, own == asker.process {
             let context = asker.context?.identifier
@@ -85,7 +85,7 @@ struct Proof: Codable, Sendable {
 
     /// Where no terminal is, the process that it was given in and its children take its place.
     private func sharesTerminal(
-        with asker: any Asker, _ terminal: EvidencePlaces.Terminal?
+        with asker: any Asker, _ terminal: ProofOrigin.Terminal?
     ) -> Bool {
         if let own = places.terminal { return own == terminal }
         guard terminal == nil, let process = places.process else { return false }

@@ -22,7 +22,7 @@ package protocol ClassKeyVault: Sendable {
     /// was locked after the unlock had begun.
     func keep(
         _ unlocked: borrowing UnlockedKeys, of keychain: OpenKeychain, for caller: Caller,
-        since begun: LockCounts.Moment
+        since begun: LockGeneration
     ) throws(Refusal)
     /// Closes the when-unlocked classes.
     func lock(_ keychain: OpenKeychain) throws(Refusal)

@@ -3,19 +3,20 @@ package import KeychainModel
 internal import KeychainSecrets
 internal import Synchronization
 
+/// When an unlock began, in locks.
+package struct LockGeneration: Sendable, Equatable {
+    fileprivate var ofKeychain: UInt64 = 0
+    fileprivate var ofUser: UInt64 = 0
+    /// In the times that all keys were given up, those that a lock leaves among them.
+    fileprivate var forgets: UInt64 = 0
+
+    /// Whether the keys that a lock leaves are the same as in the other.
+    package func isSameUnlessLocked(_ other: LockGeneration) -> Bool { forgets == other.forgets }
+}
+
 /// Counts how often each keychain was locked, so that an unlock which began before a lock, and takes
 /// a while to derive its key, does not undo it.
 package final class LockCounts: Sendable {
-    /// When an unlock began, in locks.
-    package struct Moment: Sendable, Equatable {
-        fileprivate var ofKeychain: UInt64 = 0
-        fileprivate var ofUser: UInt64 = 0
-        /// In the times that all keys were given up, those that a lock leaves among them.
-        fileprivate var forgets: UInt64 = 0
-
-        /// Whether the keys that a lock leaves are the same as at the other moment.
-        package func isSameUnlessLocked(_ other: Moment) -> Bool { forgets == other.forgets }
-    }
     private struct Counts {
         /// A lock is removing keys.
         var areChanging = false
@@ -25,8 +26,8 @@ package final class LockCounts: Sendable {
         var forgetsOfKeychains: [KeychainPlace: UInt64] = [:]
         var forgetsOfUsers: [UInt32: UInt64] = [:]
 
-        func now(_ keychain: KeychainPlace) -> Moment {
-            Moment(
+        func now(_ keychain: KeychainPlace) -> LockGeneration {
+            LockGeneration(
                 ofKeychain: ofKeychains[keychain, default: 0],
                 ofUser: ofUsers[keychain.user, default: 0],
                 forgets: forgetsOfKeychains[keychain, default: 0]
@@ -42,7 +43,7 @@ package final class LockCounts: Sendable {
     package init() {}
 
     /// Waits for a lock that is removing keys: what is read after it is read without them.
-    package func now(_ keychain: KeychainPlace) -> Moment {
+    package func now(_ keychain: KeychainPlace) -> LockGeneration {
         let now = counts.withLock { $0.areChanging ? nil : $0.now(keychain) }
         return now ?? changing.withLock { _ in counts.withLock { $0.now(keychain) } }
     }
@@ -97,7 +98,7 @@ package final class LockCounts: Sendable {
 
     /// Keeps keys with `body`, unless the keychain has been locked since.
     package func keep(
-        _ keychain: KeychainPlace, since moment: Moment, _ body: () throws(Refusal) -> Void
+        _ keychain: KeychainPlace, since moment: LockGeneration, _ body: () throws(Refusal) -> Void
     ) throws(Refusal) {
         try changing.withLock { _ throws(Refusal) in
             guard counts.withLock({ $0.now(keychain) }) == moment else { throw .locked }

@@ -13,9 +13,9 @@ package struct Unlocks: Sendable {
     }
 
     package let source: Source
-    package let moment: LockCounts.Moment
+    package let moment: LockGeneration
 
-    package init(source: Source, moment: LockCounts.Moment) {
+    package init(source: Source, moment: LockGeneration) {
         self.source = source
         self.moment = moment
     }

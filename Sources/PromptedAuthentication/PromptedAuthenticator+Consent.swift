@@ -63,7 +63,7 @@ extension PromptedAuthenticator {
 
     private func consent(
         _ question: Question, _ options: ConsentOptions, _ account: String, _ prompter: Prompter,
-        _ settled: inout QuestionBudget.Outcome, _ asker: any Asker
+        _ settled: inout PromptRateLimiter.Outcome, _ asker: any Asker
     ) throws(Refusal) -> Outcome {
         guard let choice = try choice(question, options, prompter, asker), choice != .deny,
             let proof = options.proofs[choice]
@@ -76,7 +76,7 @@ extension PromptedAuthenticator {
         }
         for method in proof where !agreed.contains(method) {
             guard let service = method.service else { return .notProven }
-            let transaction = PAMQuestion(
+            let transaction = PAMProcess(
                 program: program, service: service, account: account, deadline: Self.deadline)
             var hasAnswered = false
             defer { if hasAnswered, settled != .proven { settled = .wrong } }

@@ -32,7 +32,7 @@ extension PromptedAuthenticator {
     }
 
     private func open(
-        _ prompt: String, _ prompter: Prompter, _ settled: inout QuestionBudget.Outcome,
+        _ prompt: String, _ prompter: Prompter, _ settled: inout PromptRateLimiter.Outcome,
         with opens: (HeldSecret) throws(Refusal) -> Bool
     ) throws(Refusal) -> Outcome {
         for _ in 0..<Self.mostTries {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainLocalSocket
 package import CallerIdentity
 package import KeychainUserPresence
 package import KeychainAccessControl
@@ -22,7 +23,7 @@ package final class PromptedAuthenticator: Authenticator {
 
     package let program: String
     package let prompters: PrompterRegistry
-    private let budget = QuestionBudget()
+    private let budget = PromptRateLimiter()
     private let services = PAMServices()
     package let accounts: AccountNames
 
@@ -63,7 +64,7 @@ package final class PromptedAuthenticator: Authenticator {
         if method == .factor(.confirm) { return try confirm(question, for: asker) }
         guard let account = accounts.name(of: asker.caller.user), let service = method.service
         else { throw .authenticationFailed }
-        let transaction = PAMQuestion(
+        let transaction = PAMProcess(
             program: program, service: service, account: account, deadline: Self.deadline)
         let outcome = try withPrompter(for: asker, question) { prompter, settled throws(Refusal) in
             var hasAnswered = false
@@ -140,7 +141,7 @@ package final class PromptedAuthenticator: Authenticator {
         about question: Question, _ prompter: Prompter, _ asker: any Asker,
         _ body: () throws(Refusal) -> R
     ) throws(Refusal) -> R {
-        let watch = QuestionWatch(
+        let watch = PromptWatchdog(
             until: Date(timeIntervalSinceNow: Self.deadline), unless: { asker.hasGone() },
             end: { prompter.hangUp() })
         watch.start()
@@ -153,7 +154,7 @@ package final class PromptedAuthenticator: Authenticator {
     /// is not asked again.
     func withPrompter<R>(
         for asker: any Asker, _ question: Question,
-        _ body: (Prompter, inout QuestionBudget.Outcome) throws(Refusal) -> R
+        _ body: (Prompter, inout PromptRateLimiter.Outcome) throws(Refusal) -> R
     ) throws(Refusal) -> R {
         try check(asker, question)
         return try show(question, on: try find(for: asker), for: asker, body)
@@ -181,14 +182,14 @@ package final class PromptedAuthenticator: Authenticator {
     /// It counts from the moment in which the prompter has no other to show.
     func show<R>(
         _ question: Question, on prompter: Prompter, for asker: any Asker,
-        _ body: (Prompter, inout QuestionBudget.Outcome) throws(Refusal) -> R
+        _ body: (Prompter, inout PromptRateLimiter.Outcome) throws(Refusal) -> R
     ) throws(Refusal) -> R {
         guard let place = prompter.place else { throw .interactionNotAllowed }
         let matter = matter(asker, question, at: place)
         try prompter.take { asker.hasGone() }
         defer { prompter.giveBack() }
         try budget.begin(matter)
-        var settled = QuestionBudget.Outcome.undecided
+        var settled = PromptRateLimiter.Outcome.undecided
         defer { budget.end(matter, settled) }
         do { return try body(prompter, &settled) } catch {
             prompter.hangUp()
@@ -198,8 +199,8 @@ package final class PromptedAuthenticator: Authenticator {
 
     private func matter(
         _ asker: any Asker, _ question: Question?, at place: PrompterPlace
-    ) -> QuestionBudget.Matter {
-        QuestionBudget.Matter(
+    ) -> PromptRateLimiter.Matter {
+        PromptRateLimiter.Matter(
             user: asker.caller.user, program: asker.caller.identity.identifier ?? "",
             place: place, items: question?.items ?? [], keychain: question?.keychain)
     }

@@ -48,16 +48,19 @@ package final class PrompterRegistry: @unchecked Sendable {
     }
 
     package func prompter(for caller: Caller) -> Prompter? {
+        // Looked at after the lock: logind may take its time to answer.
+        let candidates = registered(at: PrompterPlace.all(for: caller))
+        return candidates.first {
+            $0.prompter.canAsk && $0.prompter.user == caller.user && Self.isInFront($0.place)
+        }?.prompter
+    }
+
+    private func registered(
+        at places: [PrompterPlace]
+    ) -> [(place: PrompterPlace, prompter: Prompter)] {
         condition.lock()
         defer { condition.unlock() }
-        for place in PrompterPlace.all(for: caller) {
-            if let prompter = registered[place], prompter.canAsk, prompter.user == caller.user,
-                Self.isInFront(place)
-            {
-                return prompter
-            }
-        }
-        return nil
+        return places.compactMap { place in registered[place].map { (place, $0) } }
     }
 
     // MARK: Prompters for one question

@@ -17,9 +17,9 @@ struct KeptKey: Sendable {
         place = Array("\(keychain.user):\(name)".utf8)
     }
 
-    func context(_ terms: UnlockTerms?) -> [UInt8] {
+    func context(_ terms: AutoLockTerms?) -> [UInt8] {
         var context: [UInt8] = []
-        context.reserveCapacity(keychain.count + UnlockTerms.byteCount + place.count)
+        context.reserveCapacity(keychain.count + AutoLockTerms.byteCount + place.count)
         context += keychain
         if let terms { context += terms.bytes }
         context += place

@@ -34,7 +34,7 @@ extension KernelVault {
 
     private func settings(of name: String, _ user: UInt32) -> KeychainSettings? {
         guard let kept = keyring.read(name, of: user) else { return nil }
-        return UnlockTerms(kept: kept)?.tightened(by: bounds()).settings
+        return AutoLockTerms(kept: kept)?.tightened(by: bounds()).settings
     }
 
     /// `device:` is an earlier version's, which this one may have been started after.
@@ -66,7 +66,7 @@ extension KernelVault {
     }
 }
 
-extension UnlockTerms {
+extension AutoLockTerms {
     /// Those of a kept unlock.
     init?(kept: borrowing SecretBytes) {
         guard kept.count > Self.byteCount else { return nil }

@@ -17,7 +17,7 @@ package final class KernelVault: KeyVault {
     private let deviceKey: SealingKey
     private let pending: PendingUnlocks
     package let systemOpening: SystemKeychainOpening
-    let uses = UnlockUses()
+    let uses = IdleTracker()
     /// What the administrator wants at least.
     package let bounds: @Sendable () -> KeychainSettings
 
@@ -67,7 +67,7 @@ package final class KernelVault: KeyVault {
 
     package func keep(
         _ unlocked: borrowing UnlockedKeys, of keychain: OpenKeychain, for caller: Caller,
-        since begun: LockCounts.Moment
+        since begun: LockGeneration
     ) throws(Refusal) {
         if keychain.isSystem { return try keepSystem(unlocked, keychain) }
         try keep(unlocked, of: keychain, in: try session(for: caller), since: begun)
@@ -87,14 +87,14 @@ package final class KernelVault: KeyVault {
 
     package func keep(
         _ unlocked: borrowing UnlockedKeys, of keychain: OpenKeychain, in session: LoginSession,
-        since begun: LockCounts.Moment
+        since begun: LockGeneration
     ) throws(Refusal) {
         guard let sealing = sessionKey(session) else { throw .noSession }
         let firstUnlock = kept.keys(of: keychain).firstUnlock
         let first = sealed(unlocked.afterFirstUnlock, firstUnlock, vaultKey)
         // Settings that another program wrote don't keep the user out.
         let settings = try? keychain.file.settings(unlocked.whileUnlocked)
-        let terms = UnlockTerms(settings ?? .strictest, begun: .sinceBoot)
+        let terms = AutoLockTerms(settings ?? .strictest, begun: .sinceBoot)
         let unlock = sealed(
             unlocked.whileUnlocked, unlockKey(session, keychain), sealing, terms)
         try locks.keep(keychain.place, since: begun) { () throws(Refusal) in
@@ -107,7 +107,7 @@ package final class KernelVault: KeyVault {
 
     private func write(
         _ unlock: borrowing SecretBytes, _ session: LoginSession, _ keychain: OpenKeychain,
-        _ terms: UnlockTerms
+        _ terms: AutoLockTerms
     ) throws(Refusal) {
         let name = unlockKey(session, keychain).name
         let rest = uses.rest(of: terms.tightened(by: bounds()), keychain.place)
@@ -122,10 +122,10 @@ package final class KernelVault: KeyVault {
         for session in sessions.live(keychain.user) {
             let key = unlockKey(session, keychain)
             guard let kept = keyring.read(key.name, of: keychain.user),
-                let old = UnlockTerms(kept: kept), let sealing = sessionKey(session),
+                let old = AutoLockTerms(kept: kept), let sealing = sessionKey(session),
                 let keys = opened(.whileUnlocked, kept, key, sealing, old)
             else { continue }
-            let terms = UnlockTerms(settings, begun: old.begun)
+            let terms = AutoLockTerms(settings, begun: old.begun)
             let unlock = sealed(keys, key, sealing, terms)
             try locks.keep(keychain.place, since: begun) { () throws(Refusal) in
                 uses.change(keychain.place, terms.tightened(by: bounds()))
@@ -199,7 +199,7 @@ package final class KernelVault: KeyVault {
     private func isOpen(_ keychain: OpenKeychain, in session: LoginSession) -> Bool {
         let key = unlockKey(session, keychain)
         guard let kept = keyring.read(key.name, of: keychain.user),
-            let terms = UnlockTerms(kept: kept)
+            let terms = AutoLockTerms(kept: kept)
         else { return false }
         return uses.rest(of: terms.tightened(by: bounds()), keychain.place) != .zero
     }
@@ -258,7 +258,7 @@ package final class KernelVault: KeyVault {
         for session in sessions.live(keychain.user) {
             keyring.remove(renewalKey(session, keychain).name, of: keychain.user)
         }
-        if keychain.name == .login { OutOfStep(keyring: keyring).end(keychain.user) }
+        if keychain.name == .login { PasswordMismatch(keyring: keyring).end(keychain.user) }
     }
 
     private func renewalKey(_ session: LoginSession, _ keychain: OpenKeychain) -> KeptKey {
@@ -308,7 +308,7 @@ package final class KernelVault: KeyVault {
         for session in live {
             let key = unlockKey(session, keychain)
             guard let sealed = keyring.read(key.name, of: keychain.user),
-                let terms = UnlockTerms(kept: sealed)
+                let terms = AutoLockTerms(kept: sealed)
             else { continue }
             let lasting = terms.tightened(by: bounds())
             guard uses.rest(of: lasting, keychain.place) != .zero else {
@@ -330,7 +330,7 @@ package final class KernelVault: KeyVault {
     }
 
     /// The user is not idle, whichever login shows activity.
-    private func renew(_ keychain: OpenKeychain, _ terms: UnlockTerms, in live: [LoginSession]) {
+    private func renew(_ keychain: OpenKeychain, _ terms: AutoLockTerms, in live: [LoginSession]) {
         uses.note(keychain.place)
         guard let rest = uses.rest(of: terms, keychain.place), rest != .zero else { return }
         for session in live {
@@ -361,9 +361,9 @@ package final class KernelVault: KeyVault {
 
     private func opened(
         _ kind: KeyBundle.Kind, _ sealed: borrowing SecretBytes, _ key: KeptKey,
-        _ sealing: borrowing SealingKey, _ terms: UnlockTerms?
+        _ sealing: borrowing SealingKey, _ terms: AutoLockTerms?
     ) -> KeyBundle? {
-        let start = terms == nil ? 0 : UnlockTerms.byteCount
+        let start = terms == nil ? 0 : AutoLockTerms.byteCount
         let plain = sealed.withBytes { bytes in
             try? sealing.open(
                 bytes.extracting(start..<bytes.byteCount), context: key.context(terms))
@@ -375,7 +375,7 @@ package final class KernelVault: KeyVault {
     /// The terms lie before what is sealed, readable, and can't be changed.
     func sealed(
         _ keys: borrowing KeyBundle, _ key: KeptKey, _ sealing: borrowing SealingKey,
-        _ terms: UnlockTerms? = nil
+        _ terms: AutoLockTerms? = nil
     ) -> SecretBytes {
         let box = sealing.seal(keys.bytes, context: key.context(terms))
         return SecretBytes(copying: (terms?.bytes ?? []) + box)

@@ -63,7 +63,7 @@ struct Keychaind: ParsableCommand {
         defer { signals.end() }
         let programs = try Programs()
         let log: @Sendable (String) -> Void = { logger.info("\($0)") }
-        let policy = PolicyInForce()
+        let policy = ActivePolicy()
         let loader = PolicyLoader(
             compiler: programs.control,
             folders: [

@@ -70,7 +70,7 @@ import Testing
     }
 
     private func kindOutsideLogins(_ group: String, isGuarded: Bool) -> String? {
-        Surroundings.kind(outsideLogins: Array(group.utf8)) { _ in isGuarded }
+        SessionAttributes.kind(outsideLogins: Array(group.utf8)) { _ in isGuarded }
     }
 }
 

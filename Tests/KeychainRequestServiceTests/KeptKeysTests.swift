@@ -71,7 +71,7 @@ struct KeptKeysTests {
     @Test func `what an earlier daemon sealed opens under the same names`() throws {
         let keychain = try login.keychain
         let keys = login.vault.kept.keys(of: keychain)
-        let terms = UnlockTerms(.strictest, begun: .seconds(5))
+        let terms = AutoLockTerms(.strictest, begun: .seconds(5))
         let user = OpenLogin.user
         let name = "unlock:\(login.session.id.rawValue):login"
         let identifier = keychain.file.identifier

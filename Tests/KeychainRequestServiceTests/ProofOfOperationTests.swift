@@ -18,7 +18,7 @@ import Testing
     private let home = NSTemporaryDirectory() + "proofs-" + UUID().uuidString
     private let person = Person()
     private let evidence = EvidenceStore(keyring: nil)
-    private let policy: PolicyInForce
+    private let policy: ActivePolicy
     private let service: KeychainService
     private static let vendor = URL(filePath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
@@ -33,12 +33,13 @@ import Testing
         let protectors = Protectors(
             folder: folder, deviceKey: try Protectors.deviceKey(at: home + "/device.key"),
             allowsDeviceProtector: true)
-        policy = PolicyInForce(try Self.pair())
-        service = KeychainService(
-            KeychainService.Parts(
-                folder: folder, vault: EmbeddedVault(protectors: protectors),
-                protectors: protectors, authenticator: person, policy: policy, evidence: evidence,
-                mode: .daemon))
+        policy = ActivePolicy(try Self.pair())
+        var parts = KeychainService.Parts(
+            folder: folder, vault: EmbeddedVault(protectors: protectors), protectors: protectors,
+            authenticator: person, mode: .daemon)
+        parts.policy = policy
+        parts.evidence = evidence
+        service = KeychainService(parts)
         try protectors.create(.login, of: geteuid(), password: Self.secret("pass"))
         try ask(Unlock(keychain: nil, password: Self.secret("pass")), Program.git)
         try add("mail", as: .git)
@@ -53,7 +54,7 @@ import Testing
     }
 
     /// The vendor's rules and, where there are some, others.
-    private static func pair(with more: String = "") throws -> PolicyInForce.Pair {
+    private static func pair(with more: String = "") throws -> ActivePolicy.Pair {
         let vendor = try Data(contentsOf: URL(filePath: Self.vendor))
         var files = [[SourceFile(path: "10-baseline.yaml", bytes: [UInt8](vendor))]]
         if !more.isEmpty {
@@ -62,7 +63,7 @@ import Testing
         }
         let loaded = LoadedPolicies(files, today: 20_778)
         #expect(!loaded.hasErrors)
-        return PolicyInForce.Pair(
+        return ActivePolicy.Pair(
             try CompiledPolicy(loaded.policy), reach: try CompiledPolicy(loaded.policy.reachOnly))
     }
 

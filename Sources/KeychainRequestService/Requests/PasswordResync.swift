@@ -15,7 +15,7 @@ struct PasswordResync: UnlockStep {
     let vault: any KeyVault
     let protectors: Protectors
     let guesses: Guesses
-    let policy: PolicyInForce
+    let policy: ActivePolicy
     let limits: PolicyLimits
 
     func applies(to keychain: OpenKeychain) -> Bool { vault.isOutOfStep(keychain) }
@@ -36,7 +36,7 @@ struct PasswordResync: UnlockStep {
 
     func opens(
         _ keychain: OpenKeychain, _ typed: HeldSecret, for client: any Asker,
-        since begun: LockCounts.Moment
+        since begun: LockGeneration
     ) throws(Refusal) -> Bool {
         let keys: UnlockedKeys
         do throws(Refusal) { keys = try unlock(keychain, typed) } catch {

@@ -63,10 +63,11 @@ final class OpenLogin: Sendable {
             deviceKey: try Protectors.deviceKey(at: folder + "/device.key"),
             pending: PendingUnlocks(), systemOpening: SystemKeychainOpening(protectors)
         ) { bounds.now }
-        service = KeychainService(
-            KeychainService.Parts(
-                folder: keychains, vault: vault, protectors: protectors,
-                authenticator: authenticator, memory: memory, mode: .daemon))
+        var parts = KeychainService.Parts(
+            folder: keychains, vault: vault, protectors: protectors, authenticator: authenticator,
+            mode: .daemon)
+        parts.memory = memory
+        service = KeychainService(parts)
         let first = try Self.startLeader()
         leader = Mutex(first)
         ticket = try Self.makeTicket(folder)
@@ -199,7 +200,7 @@ struct ProgramInLogin: Asker {
     let caller: Caller
     var context: AuthenticationContext?
     let whenLookedAt: @Sendable () -> Void
-    let process: EvidencePlaces.Process? = nil
+    let process: ProofOrigin.Process? = nil
     let offersTerminal = false
     let notes = RequestNotes()
 
@@ -209,7 +210,7 @@ struct ProgramInLogin: Asker {
     ) -> PolicyReach {
         PolicyReach()
     }
-    func terminal() -> EvidencePlaces.Terminal? { nil }
+    func terminal() -> ProofOrigin.Terminal? { nil }
     func isUnchanged() -> Bool {
         whenLookedAt()
         return true

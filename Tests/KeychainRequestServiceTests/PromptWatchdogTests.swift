@@ -6,7 +6,7 @@ import Testing
 
 @testable import PromptedAuthentication
 
-@Suite struct QuestionWatchTests {
+@Suite struct PromptWatchdogTests {
     private static func sleeper() throws -> ChildProcess {
         try ChildProcess(
             executable: "/bin/sleep", arguments: ["600"], environment: [], passing: [],
@@ -15,7 +15,7 @@ import Testing
 
     @Test func `what sleeps for ever is ended at its deadline`() throws {
         let child = try Self.sleeper()
-        let watch = QuestionWatch(
+        let watch = PromptWatchdog(
             until: Date(timeIntervalSinceNow: 0.1), unless: { false }, end: { child.kill() })
         watch.start()
         let status = try #require(child.wait(deadlineSeconds: 10))
@@ -25,7 +25,7 @@ import Testing
     @Test func `it ends long before its deadline where nobody waits any more`() throws {
         let child = try Self.sleeper()
         let isGone = Mutex(false)
-        let watch = QuestionWatch(
+        let watch = PromptWatchdog(
             until: Date(timeIntervalSinceNow: 600), unless: { isGone.withLock { $0 } },
             end: { child.kill() })
         watch.start()
@@ -36,7 +36,7 @@ import Testing
 
     @Test func `after an answer it ends nothing`() throws {
         let ended = Mutex(false)
-        let watch = QuestionWatch(
+        let watch = PromptWatchdog(
             until: Date(timeIntervalSinceNow: 0.3), unless: { false },
             end: { ended.withLock { $0 = true } })
         watch.start()

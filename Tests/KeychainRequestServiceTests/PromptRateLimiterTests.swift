@@ -19,28 +19,28 @@ private let desktop = PrompterPlace.display(user: 1, login: "c2")
 private func matter(
     user: UInt32 = 1, _ program: String = "exe:/usr/bin/git", _ items: Int...,
     at place: PrompterPlace = terminal(1)
-) -> QuestionBudget.Matter {
-    QuestionBudget.Matter(user: user, program: program, place: place, items: items.map(item))
+) -> PromptRateLimiter.Matter {
+    PromptRateLimiter.Matter(user: user, program: program, place: place, items: items.map(item))
 }
 
 /// A budget, and a clock that goes when it is told to.
 private final class Asking {
-    let budget = QuestionBudget()
+    let budget = PromptRateLimiter()
     var now = ContinuousClock.now
 
-    func begins(_ matter: QuestionBudget.Matter) -> Bool {
+    func begins(_ matter: PromptRateLimiter.Matter) -> Bool {
         do throws(Refusal) {
             try budget.begin(matter, at: now)
             return true
         } catch { return false }
     }
 
-    func ends(_ matter: QuestionBudget.Matter, _ outcome: QuestionBudget.Outcome) {
+    func ends(_ matter: PromptRateLimiter.Matter, _ outcome: PromptRateLimiter.Outcome) {
         budget.end(matter, outcome, at: now)
     }
 
     /// Asks as soon as it may, and says how many seconds that took.
-    func ask(_ matter: QuestionBudget.Matter, _ outcome: QuestionBudget.Outcome) -> Int {
+    func ask(_ matter: PromptRateLimiter.Matter, _ outcome: PromptRateLimiter.Outcome) -> Int {
         var waited = 0
         while !begins(matter), waited < 10_000 {
             now += .seconds(1)
@@ -51,7 +51,7 @@ private final class Asking {
     }
 }
 
-@Suite struct QuestionBudgetTests {
+@Suite struct PromptRateLimiterTests {
     private let asking = Asking()
 
     @Test func `ten questions a minute and no more, for each user`() {
@@ -193,7 +193,7 @@ private final class Asking {
 
     @Test func `programs and items without end don't push out what counts most`() {
         for _ in 0..<3 { _ = asking.ask(matter("exe:/bad", 1), .declined) }
-        for number in 0..<2 * QuestionBudget.mostSubjects {
+        for number in 0..<2 * PromptRateLimiter.mostSubjects {
             asking.ends(matter("exe:/tmp/\(number)", number), .declined)
         }
         asking.now += .seconds(3)
@@ -201,11 +201,11 @@ private final class Asking {
     }
 
     @Test func `users without end have room, the latest of them`() {
-        for user in 0..<UInt32(2 * QuestionBudget.mostUsers) {
+        for user in 0..<UInt32(2 * PromptRateLimiter.mostUsers) {
             #expect(asking.begins(matter(user: user)))
             asking.now += .milliseconds(1)
         }
-        let latest = UInt32(2 * QuestionBudget.mostUsers - 1)
+        let latest = UInt32(2 * PromptRateLimiter.mostUsers - 1)
         asking.ends(matter(user: latest), .undecided)
         for _ in 0..<9 {
             #expect(asking.begins(matter(user: latest)))
@@ -215,7 +215,7 @@ private final class Asking {
     }
 
     @Test func `the second no about a keychain is one to all programs, whoever asked first`() {
-        func opening(_ program: String) -> QuestionBudget.Matter {
+        func opening(_ program: String) -> PromptRateLimiter.Matter {
             var opening = matter(program)
             opening.keychain = "login"
             return opening

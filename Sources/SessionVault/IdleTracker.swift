@@ -5,25 +5,25 @@ internal import KeychainSecrets
 /// When open keychains were last used: what "idle" is counted from.
 ///
 /// A restarted daemon counts from its start; the kernel's timeout goes on meanwhile.
-final class UnlockUses: Sendable {
+final class IdleTracker: Sendable {
     private struct Use {
         var last: Duration
-        var terms: UnlockTerms
+        var terms: AutoLockTerms
     }
 
     private let uses = ShortLock<[KeychainPlace: Use]>([:])
 
-    func begin(_ keychain: KeychainPlace, _ terms: UnlockTerms) {
+    func begin(_ keychain: KeychainPlace, _ terms: AutoLockTerms) {
         uses.withLock { $0[keychain] = Use(last: terms.begun, terms: terms) }
     }
 
     /// The same unlock, under other settings.
-    func change(_ keychain: KeychainPlace, _ terms: UnlockTerms) {
+    func change(_ keychain: KeychainPlace, _ terms: AutoLockTerms) {
         uses.withLock { $0[keychain]?.terms = terms }
     }
 
     /// What is left of an unlock; `.zero` when it is over, nil where it has no end.
-    func rest(of terms: UnlockTerms, _ keychain: KeychainPlace) -> Duration? {
+    func rest(of terms: AutoLockTerms, _ keychain: KeychainPlace) -> Duration? {
         let now = Duration.sinceBoot
         return uses.withLock { uses in
             if uses[keychain] == nil { uses[keychain] = Use(last: now, terms: terms) }

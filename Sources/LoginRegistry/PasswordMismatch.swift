@@ -5,7 +5,7 @@ internal import KeychainSecrets
 
 /// Users whose login keychain has, or may have, another password than their login, and who have
 /// been told so or not. Kept by the kernel until the next boot: then a login finds out again.
-package struct OutOfStep: Sendable {
+package struct PasswordMismatch: Sendable {
     private static let toBeTold: UInt8 = 0
     private static let told: UInt8 = 1
     private static let name = "out-of-step:\(KeychainName.login)"

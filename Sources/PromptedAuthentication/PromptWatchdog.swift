@@ -2,7 +2,7 @@
 internal import Foundation
 
 /// Ends a question when its time is up or the asker no longer waits for the answer.
-final class QuestionWatch: @unchecked Sendable {
+final class PromptWatchdog: @unchecked Sendable {
     private static let glance: TimeInterval = 0.2
 
     private let deadline: Date

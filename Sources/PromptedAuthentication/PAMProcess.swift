@@ -7,7 +7,7 @@ internal import KeychainLocalSocket
 
 /// One transaction of a PAM service in a process of its own, whatever its modules do in there: sleep,
 /// crash, or talk without end.
-struct PAMQuestion: Sendable {
+struct PAMProcess: Sendable {
     /// Twenty rounds of sixteen messages, and what `keychain-auth` says itself.
     private static let mostMessages = 20 * 16 + 8
     /// For a process that has said its last word.
@@ -27,7 +27,7 @@ struct PAMQuestion: Sendable {
     ) throws(Refusal) -> ConversationOutcome {
         let (channel, child) = try start()
         defer { if child.wait(deadlineSeconds: Self.farewell) == nil { child.kill() } }
-        let watch = QuestionWatch(
+        let watch = PromptWatchdog(
             until: Date(timeIntervalSinceNow: deadline), unless: isMoot,
             end: {
                 child.kill()

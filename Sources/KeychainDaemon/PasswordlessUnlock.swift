@@ -14,13 +14,13 @@ internal import KeychainLinuxSystem
 
 /// Opens the login keychain of a login that carried no password (a fingerprint, a key, an automatic
 /// login) with what its owner enrolled for that: the login goes on at once, as with a password.
-final class UnaskedUnlock: Sendable {
+final class PasswordlessUnlock: Sendable {
     private let folder: KeychainFolder
     private let protectors: Protectors
     private let vault: KernelVault
     private let pending: PendingUnlocks
     private let directory: CallerFacts.Directory
-    private let policy: PolicyInForce
+    private let policy: ActivePolicy
     private let screens: ScreenLocks
     private let audit: AuditLog
     private let log: @Sendable (String) -> Void
@@ -31,7 +31,7 @@ final class UnaskedUnlock: Sendable {
 
     init(
         folder: KeychainFolder, protectors: Protectors, vault: KernelVault,
-        pending: PendingUnlocks, directory: CallerFacts.Directory, policy: PolicyInForce,
+        pending: PendingUnlocks, directory: CallerFacts.Directory, policy: ActivePolicy,
         screens: ScreenLocks,
         audit: AuditLog, log: @escaping @Sendable (String) -> Void
     ) {
@@ -64,7 +64,7 @@ final class UnaskedUnlock: Sendable {
     /// The first that may open it and does; else why the last did not.
     private func unlock(
         _ keychain: OpenKeychain, _ enrolled: [ProtectorRecord], _ session: LoginSession,
-        since begun: LockCounts.Moment, _ notes: RequestNotes
+        since begun: LockGeneration, _ notes: RequestNotes
     ) -> Refusal? {
         let facts = facts(session, keychain)
         var refusal: Refusal?
@@ -96,7 +96,7 @@ final class UnaskedUnlock: Sendable {
 
     private func facts(_ session: LoginSession, _ keychain: OpenKeychain) -> PolicyFacts {
         var facts = PolicyFacts()
-        Surroundings(session, nil, screens).add(.told, to: &facts)
+        SessionAttributes(session, nil, screens).add(.told, to: &facts)
         facts.uid = .known(session.user)
         facts[.user] = .known([PolicyText(session.account)])
         facts[.group] =

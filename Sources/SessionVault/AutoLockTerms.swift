@@ -6,7 +6,7 @@ internal import KeychainModel
 ///
 /// Time is the machine's since it was started, asleep or not. The kernel's own timeouts go by the
 /// wall's clock, which can be set.
-struct UnlockTerms: Sendable, Equatable {
+struct AutoLockTerms: Sendable, Equatable {
     static let byteCount = KeychainSettings.byteCount + 8
 
     let settings: KeychainSettings
@@ -37,8 +37,8 @@ struct UnlockTerms: Sendable, Equatable {
         begun = .milliseconds(milliseconds)
     }
 
-    func tightened(by bounds: KeychainSettings) -> UnlockTerms {
-        UnlockTerms(settings.tightened(by: bounds), begun: begun)
+    func tightened(by bounds: KeychainSettings) -> AutoLockTerms {
+        AutoLockTerms(settings.tightened(by: bounds), begun: begun)
     }
 
     /// What is left of it at `now`; `.zero` when it is over, nil where it has no end.

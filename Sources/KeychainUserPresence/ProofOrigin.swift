@@ -3,7 +3,7 @@ package import KeychainLinuxSystem
 
 /// Where something was proven, as the kernel tells it. What can't be told is left out, and shared
 /// with no process.
-package struct EvidencePlaces: Codable, Sendable, Equatable {
+package struct ProofOrigin: Codable, Sendable, Equatable {
     package struct Process: Codable, Sendable, Equatable {
         package let id: Int32
         package let startTime: UInt64
@@ -26,7 +26,7 @@ package struct EvidencePlaces: Codable, Sendable, Equatable {
     package var session: Int32?
 }
 
-extension EvidencePlaces.Process {
+extension ProofOrigin.Process {
     package init?(_ process: PinnedProcess, running executable: ExecutableFacts?) {
         guard let executable, let startTime = process.startTime else { return nil }
         self.init(
@@ -35,7 +35,7 @@ extension EvidencePlaces.Process {
     }
 }
 
-extension EvidencePlaces.Process {
+extension ProofOrigin.Process {
     /// Whether the process descends from this one, which still runs what it ran.
     package func isAncestor(of process: PinnedProcess) -> Bool {
         var descendant = process
@@ -50,7 +50,7 @@ extension EvidencePlaces.Process {
     }
 }
 
-extension EvidencePlaces.Terminal {
+extension ProofOrigin.Terminal {
     /// As `/dev` calls it; nil for one that is neither a pseudo terminal nor a console.
     package var name: String? {
         let major = device >> 8 & 0xFFF

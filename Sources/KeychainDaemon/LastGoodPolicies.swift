@@ -7,7 +7,7 @@ internal import KeychainSecrets
 /// The last policies that could be used, for a start beside files that can't: compiled, and the
 /// files that they were made of. Those are for everybody to read, as they were, and root's alone to
 /// write to; the compiler, which runs as `nobody`, takes them again where the other can't be used.
-struct KeptPolicies: Sendable {
+struct LastGoodPolicies: Sendable {
     private let compiled: String
     private let sources: String
     private let mostLevels: Int

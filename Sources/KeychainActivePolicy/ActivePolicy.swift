@@ -3,7 +3,7 @@ package import KeychainAccessControl
 internal import KeychainSecrets
 
 /// The policy that requests are judged by. A reload swaps it; who has begun with one ends with it.
-package final class PolicyInForce: Sendable {
+package final class ActivePolicy: Sendable {
     /// A policy and what it lets others know of (`PolicySet.reachOnly`).
     package struct Pair: Sendable {
         package let judge: Judge

@@ -4,11 +4,11 @@ import Testing
 
 @testable import SessionVault
 
-@Suite struct UnlockTermsTests {
+@Suite struct AutoLockTermsTests {
     private static let begun = Duration.seconds(1000)
 
-    private func terms(idle: UInt32? = nil, whole: UInt32? = nil) -> UnlockTerms {
-        UnlockTerms(
+    private func terms(idle: UInt32? = nil, whole: UInt32? = nil) -> AutoLockTerms {
+        AutoLockTerms(
             KeychainSettings(lockAfterIdle: idle, lockAfter: whole), begun: Self.begun)
     }
 
@@ -17,20 +17,21 @@ import Testing
         KeychainSettings(lockAfterIdle: .max, lockAfter: .max, locksWithScreen: false),
     ])
     func `what is written is read again`(settings: KeychainSettings) throws {
-        let terms = UnlockTerms(settings, begun: .milliseconds(123_456_789))
-        #expect(terms.bytes.count == UnlockTerms.byteCount)
-        #expect(UnlockTerms(terms.bytes) == terms)
+        let terms = AutoLockTerms(settings, begun: .milliseconds(123_456_789))
+        #expect(terms.bytes.count == AutoLockTerms.byteCount)
+        #expect(AutoLockTerms(terms.bytes) == terms)
     }
 
     @Test func `other bytes are no terms`() {
         let bytes = terms().bytes
-        #expect(UnlockTerms(Array(bytes.dropLast())) == nil)
-        #expect(UnlockTerms(bytes + [0]) == nil)
-        #expect(UnlockTerms([4] + bytes.dropFirst()) == nil)
+        #expect(AutoLockTerms(Array(bytes.dropLast())) == nil)
+        #expect(AutoLockTerms(bytes + [0]) == nil)
+        #expect(AutoLockTerms([4] + bytes.dropFirst()) == nil)
         // A time that does not fit.
-        #expect(UnlockTerms([UInt8](repeating: 0xff, count: UnlockTerms.byteCount)) == nil)
+        #expect(AutoLockTerms([UInt8](repeating: 0xff, count: AutoLockTerms.byteCount)) == nil)
         #expect(
-            UnlockTerms([0] + [UInt8](repeating: 0xff, count: UnlockTerms.byteCount - 1)) == nil)
+            AutoLockTerms([0] + [UInt8](repeating: 0xff, count: AutoLockTerms.byteCount - 1)) == nil
+        )
     }
 
     @Test func `without limits there is no end`() {

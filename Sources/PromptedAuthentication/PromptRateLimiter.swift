@@ -15,7 +15,7 @@ internal import Synchronization
 /// desktop apart.
 ///
 /// Counts while the daemon runs. Whatever programs do, a user's counts take bounded memory.
-final class QuestionBudget: Sendable {
+final class PromptRateLimiter: Sendable {
     typealias Instant = ContinuousClock.Instant
 
     /// Which program asks, where, and about what.
@@ -70,8 +70,8 @@ final class QuestionBudget: Sendable {
         let place: PrompterPlace
 
         var patience: Int {
-            if case .program = name { return QuestionBudget.patience.program }
-            return QuestionBudget.patience.items
+            if case .program = name { return PromptRateLimiter.patience.program }
+            return PromptRateLimiter.patience.items
         }
     }
     private struct Denials {

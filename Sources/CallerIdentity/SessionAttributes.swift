@@ -8,7 +8,7 @@ internal import LoginManager
 
 /// What policies ask about the caller's login session and the moment (docs/policies.md, When: the
 /// circumstances).
-package struct Surroundings: Sendable {
+package struct SessionAttributes: Sendable {
     private static let host: String = {
         let name = FileManager.default.contents(atPath: "/proc/sys/kernel/hostname") ?? Data()
         return String(decoding: name, as: UTF8.self)
