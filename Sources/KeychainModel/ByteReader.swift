@@ -11,7 +11,7 @@ package struct ByteReader: Sendable {
     private let bytes: ArraySlice<UInt8>
     private var position: Int
 
-    package init(_ bytes: [UInt8]) { self.init(bytes[...]) }
+    package init(_ bytes: [UInt8]) { self.init(ArraySlice(bytes)) }
 
     /// A block within other bytes, which is not copied.
     package init(_ bytes: ArraySlice<UInt8>) {
