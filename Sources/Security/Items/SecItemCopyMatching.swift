@@ -8,7 +8,7 @@ internal import KeychainModel
 public func SecItemCopyMatching(
     _ query: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?
 ) -> OSStatus {
-    // Safe: `status` writes at most once, to the caller's own place for the answer.
+    // Safe: `status` writes at most once, to the caller's own variable for the answer.
     unsafe status(
         of: { () throws(Refusal) in
             try copyMatching(Selection(query, for: .copyMatching))

@@ -43,19 +43,22 @@ enum QueryClass: Hashable, Sendable {
 
 extension QueryClass {
     /// The class that a dictionary names, or that of what it refers to.
-    init(_ words: QueryWords, _ values: ValueWords) throws(Refusal) {
-        var codes: [String] = []
-        switch words.classCode {
+    init(of parameters: QueryParameters) throws(Refusal) {
+        var found: QueryClass?
+        switch parameters.classCode {
         case nil: break
-        case .string(let code)?: codes.append(code)
+        case .string(let code)?:
+            guard let named = QueryClass(code: code) else { throw .noSuchClass }
+            found = named
         default: throw .badRequest
         }
-        if let reference = values.persistentReference { codes.append(reference.classCode) }
-        if let reference = values.reference { codes.append(reference.queryClass.code) }
-        guard let code = codes.first else { throw .badRequest }
-        guard codes.allSatisfy({ $0 == code }), let queryClass = QueryClass(code: code) else {
-            throw .noSuchClass
+        let values = parameters.values
+        for referred in [values.persistentReference?.queryClass, values.reference?.queryClass] {
+            guard let referred else { continue }
+            guard found == nil || found == referred else { throw .noSuchClass }
+            found = referred
         }
-        self = queryClass
+        guard let found else { throw .badRequest }
+        self = found
     }
 }

@@ -2,7 +2,7 @@
 internal import KeychainModel
 
 /// The attributes of a dictionary, converted, with those apart that travel typed.
-struct AttributeWords {
+struct AttributeParameters {
     private(set) var attributes: Attributes = [:]
     private(set) var accessGroup: String?
     private(set) var synchronizable: ItemQuery.Synchronizable?
@@ -10,6 +10,8 @@ struct AttributeWords {
     private(set) var accessControl: SecAccessControl?
     private(set) var access: SecAccess?
     private var wantsDataProtection = false
+    /// `kSecUseDataProtectionKeychain` = false: the behaviour of file-based keychains is expected.
+    private(set) var wantsFileBased = false
     private(set) var sharingGroup: String?
     /// A tombstone is what a synchronised item leaves behind. None exist here.
     private(set) var wantsTombstones = false
@@ -18,9 +20,10 @@ struct AttributeWords {
     private static let digestBytes = 20
 
     init(
-        _ words: [AttributeName: QueryValue], of queryClass: QueryClass
+        _ parameters: QueryParameters, of queryClass: QueryClass
     ) throws(Refusal) {
-        for (name, value) in words { try add(name, value, queryClass) }
+        attributes.reserveCapacity(parameters.attributes.count)
+        for (name, value) in parameters.attributes { try add(name, value, queryClass) }
         try refuseContradictions()
     }
 
@@ -29,7 +32,11 @@ struct AttributeWords {
     ) throws(Refusal) {
         switch name {
         case .noLegacy:
-            if case .boolean(true) = value { wantsDataProtection = true }
+            switch value {
+            case .boolean(true): wantsDataProtection = true
+            case .boolean(false), .number(0): wantsFileBased = true
+            default: break
+            }
         case .appClipItem: throw .badRequest
         case .accessible: accessible = try Self.accessibility(value)
         case .accessControl:
@@ -93,7 +100,7 @@ struct AttributeWords {
     }
 }
 
-extension AttributeWords {
+extension AttributeParameters {
     /// The rights of a new or changed item, where the dictionary names any; refused together with
     /// synchronisation, as what they rest on stays on this device.
     func rights() throws(Refusal) -> ItemAccessControl? {
