@@ -28,8 +28,8 @@ struct Addition {
         let (use, values) = (parameters.use, parameters.values)
         // An item that is there already can't be added.
         if case .password? = values.reference { throw .badRequest }
-        let queryClass = try QueryClass(of: parameters)
-        let attributes = try AttributeParameters(parameters, of: queryClass)
+        let queryClass = try parameters.queryClass()
+        let attributes = try AttributeParameters(parameters.attributes, of: queryClass)
         context = try use.context()
         guard use.authenticationUI != .skip, !use.hasItemList else { throw .badRequest }
         guard !attributes.wantsTombstones else { throw .badRequest }

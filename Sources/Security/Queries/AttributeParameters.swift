@@ -3,7 +3,7 @@ internal import KeychainModel
 
 /// The attributes of a dictionary, converted, with those apart that travel typed.
 struct AttributeParameters {
-    private(set) var attributes: Attributes = [:]
+    private(set) var attributes: Attributes
     private(set) var accessGroup: String?
     private(set) var synchronizable: ItemQuery.Synchronizable?
     private(set) var accessible: Accessibility?
@@ -20,10 +20,10 @@ struct AttributeParameters {
     private static let digestBytes = 20
 
     init(
-        _ parameters: QueryParameters, of queryClass: QueryClass
+        _ given: [(name: AttributeName, value: QueryValue)], of queryClass: QueryClass
     ) throws(Refusal) {
-        attributes.reserveCapacity(parameters.attributes.count)
-        for (name, value) in parameters.attributes { try add(name, value, queryClass) }
+        attributes = Attributes(minimumCapacity: given.count)
+        for (name, value) in given { try add(name, value, queryClass) }
         try refuseContradictions()
     }
 
@@ -46,8 +46,8 @@ struct AttributeParameters {
             guard case .access(let list) = value else { throw .badRequest }
             access = list
         default:
-            guard let rule = queryClass.rule(for: name) else { throw .noSuchAttribute }
-            try add(name, try rule.kind.value(value))
+            guard let kind = queryClass.rule(for: name)?.kind else { throw .noSuchAttribute }
+            try add(name, kind.value(value))
         }
     }
 

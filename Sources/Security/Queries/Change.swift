@@ -13,7 +13,7 @@ struct Change {
             queryClass.rule(for: $0.name)?.update == .refused
         }
         guard !refused else { throw .badRequest }
-        let attributes = try AttributeParameters(parameters, of: queryClass)
+        let attributes = try AttributeParameters(parameters.attributes, of: queryClass)
         guard !attributes.wantsTombstones, attributes.synchronizable != .any else {
             throw .badRequest
         }

@@ -18,9 +18,9 @@ struct MatchParameters {
     static let limitAll = "m_LimitAll"
 
     init(
-        _ parameters: QueryParameters, of queryClass: QueryClass
+        _ given: [(key: QueryParameters.MatchKey, value: QueryValue)], of queryClass: QueryClass
     ) throws(Refusal) {
-        for (key, value) in parameters.match { try add(key, value, queryClass) }
+        for (key, value) in given { try add(key, value, queryClass) }
         certificateFilter.folding = folding
         // No other class has any of what these ask for, and they let all of it through.
         if !queryClass.hasCertificates { certificateFilter = CertificateFilter() }

@@ -43,21 +43,23 @@ enum QueryClass: Hashable, Sendable {
 
 extension QueryClass {
     /// The class that a dictionary names, or that of what it refers to.
-    init(of parameters: QueryParameters) throws(Refusal) {
+    init(
+        code: QueryValue?, persistent: PersistentReference?, reference: ValueReference?
+    ) throws(Refusal) {
         var found: QueryClass?
-        switch parameters.classCode {
+        switch code {
         case nil: break
         case .string(let code)?:
             guard let named = QueryClass(code: code) else { throw .noSuchClass }
             found = named
         default: throw .badRequest
         }
-        let values = parameters.values
-        for referred in [values.persistentReference?.queryClass, values.reference?.queryClass] {
-            guard let referred else { continue }
+        func add(_ referred: QueryClass) throws(Refusal) {
             guard found == nil || found == referred else { throw .noSuchClass }
             found = referred
         }
+        if let persistent { try add(persistent.queryClass) }
+        if let reference { try add(reference.queryClass) }
         guard let found else { throw .badRequest }
         self = found
     }

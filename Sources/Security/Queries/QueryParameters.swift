@@ -10,7 +10,7 @@ struct QueryParameters {
     private static let attributeLength = 4
     static let classKey = "class"
 
-    private(set) var classCode: QueryValue?
+    private var classCode: QueryValue?
     /// What these mean depends on the class, which may stand behind them.
     private(set) var attributes: [(name: AttributeName, value: QueryValue)] = []
     private(set) var match: [(key: MatchKey, value: QueryValue)] = []
@@ -79,6 +79,7 @@ struct QueryParameters {
         guard count <= Self.mostKeys else { throw .badRequest }
         // Both are in the same order. A walk through the dictionary itself would turn each value
         // into one of Swift's, and data into one more copy.
+        attributes.reserveCapacity(count)
         let (keys, values) = (dictionary.allKeys, dictionary.allValues)
         for index in 0..<min(keys.count, values.count) {
             guard let name = (keys[index] as AnyObject) as? NSString else {
@@ -87,6 +88,12 @@ struct QueryParameters {
             }
             try add(name as String, QueryValue(values[index]), changesOnly)
         }
+    }
+
+    /// The class that the dictionary names, or that of what it refers to.
+    func queryClass() throws(Refusal) -> QueryClass {
+        try QueryClass(
+            code: classCode, persistent: values.persistentReference, reference: values.reference)
     }
 
     private mutating func add(

@@ -3,7 +3,9 @@ internal import KeychainMessages
 internal import KeychainModel
 
 /// Which items a dictionary means: what CopyMatching, Update and Delete read in the same way.
-struct Selection {
+///
+/// An object, since it is large, never changes and is passed on.
+final class Selection {
     enum Call { case copyMatching, update, delete }
 
     /// What is to be looked for.
@@ -30,23 +32,23 @@ struct Selection {
     init(_ dictionary: CFDictionary, for call: Call) throws(Refusal) {
         let parameters = try QueryParameters(dictionary)
         guard call.takes(parameters.match) else { throw .badRequest }
-        let (use, values) = (parameters.use, parameters.values)
-        let queryClass = try QueryClass(of: parameters)
+        let queryClass = try parameters.queryClass()
         self.queryClass = queryClass
-        let attributes = try AttributeParameters(parameters, of: queryClass)
+        let attributes = try AttributeParameters(parameters.attributes, of: queryClass)
         parts = parameters.returns
-        context = try use.context()
-        let match = try MatchParameters(parameters, of: queryClass)
+        context = try parameters.use.context()
+        let match = try MatchParameters(parameters.match, of: queryClass)
         try Self.refuse(parameters, attributes, match, queryClass, for: call)
         // One that is used is named like the only one of a list.
-        guard use.keychain == nil || match.searchList == nil else { throw .badRequest }
+        guard parameters.use.keychain == nil || match.searchList == nil else { throw .badRequest }
         keychains =
-            use.keychain.map { [$0] } ?? match.keychains ?? [values.reference?.keychain]
+            parameters.use.keychain.map { [$0] } ?? match.keychains
+            ?? [parameters.values.reference?.keychain]
         limit = call == .copyMatching ? match.limit : nil
         certificateFilter = match.certificateFilter
         listed = match.listed
-        reference = values.reference
-        isPersistentReference = values.persistentReference != nil
+        reference = parameters.values.reference
+        isPersistentReference = parameters.values.persistentReference != nil
         func query(_ itemClass: ItemClass) -> ItemQuery {
             var query = ItemQuery(itemClass)
             query.attributes = attributes.attributes
@@ -56,11 +58,11 @@ struct Selection {
             query.accessible = attributes.accessible
             query.accessGroup = attributes.accessGroup
             query.synchronizable = attributes.synchronizable ?? .no
-            query.authenticationUI = use.authenticationUI
-            query.reason = use.reason
+            query.authenticationUI = parameters.use.authenticationUI
+            query.reason = parameters.use.reason
             query.folding = match.folding
             query.hostOrSubdomain = match.hostOrSubdomain
-            query.references = Self.references(values, match)
+            query.references = Self.references(parameters.values, match)
             if query.references != nil, attributes.synchronizable == nil {
                 query.synchronizable = .any
             }
@@ -69,7 +71,7 @@ struct Selection {
         }
         func describe(_ query: inout ItemQuery) {
             // What the dictionary says itself comes before what it refers to.
-            if let own = values.reference?.attributes(for: query.itemClass) {
+            if let own = parameters.values.reference?.attributes(for: query.itemClass) {
                 query.attributes.merge(own) { given, _ in given }
             }
         }
