@@ -8,7 +8,7 @@ DOORS = {
     "KernelKeyring": "libkeyutils",
     "KeychainDatabase": "SQLite",
     "LocalAuthentication": "Apple's error pointers",
-    "LocalSocket": "system calls: sockets, files, processes",
+    "KeychainLinuxSystem", "KeychainLocalSocket": "system calls: sockets, files, processes",
     "LoginHandoff": "the login frames' C code",
     "LoginManager": "libsystemd",
     "PAMSession": "libpam",
