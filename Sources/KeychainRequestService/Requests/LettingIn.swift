@@ -135,7 +135,7 @@ extension KeychainService {
             let question = Question(
                 .read, names: [item.shownName], itemCount: 1, items: [item.reference],
                 reason: query.reason ?? asker.context?.reason,
-                remarks: ["The item belongs to \(ProgramWords.of(item.accessGroup))."]
+                remarks: ["The item belongs to \(ProgramName.shown(item.accessGroup))."]
                     + asker.caller.identity.remarks)
             return Candidate(item: item, question: question, offer: offer)
         }
