@@ -21,7 +21,7 @@ struct AddCommand: ParsableCommand {
     @Option(help: "When the item can be opened.")
     var accessible = AccessibilityWord(.whenUnlocked)
     @Option(help: "What must be proven before it opens, with commas between: user-presence,….")
-    var flags: FlagWords?
+    var flags: AccessFlagsArgument?
     @Option(help: "The keychain; the default keychain when left out.")
     var keychain: String?
     @Flag(help: "Never ask the user.")
@@ -52,7 +52,7 @@ struct AddCommand: ParsableCommand {
         item.accessible = accessible.accessibility
         if let flags {
             guard let rights = flags.rights(accessible.accessibility) else {
-                throw FlagWords.contradiction
+                throw AccessFlagsArgument.contradiction
             }
             item.accessControl = rights.accessControl
         }

@@ -26,7 +26,7 @@ struct ItemRecord: Encodable {
         reference = item.reference.bytes.hexadecimal
         keychain = item.keychain
         accessible = AccessibilityWord.name(item.accessControl.protection)
-        flags = FlagWords.names(of: item.accessControl)
+        flags = AccessFlagsArgument.names(of: item.accessControl)
         var rest = item.attributes
         group = rest.removeValue(forKey: .accessGroup).flatMap(Self.text)
         synchronizable = rest.removeValue(forKey: .synchronizable) == .number(1)

@@ -20,7 +20,7 @@ struct UpdateCommand: ParsableCommand {
     @Option(help: "When the item can be opened from now on.")
     var newAccessible: AccessibilityWord?
     @Option(help: "What must be proven from now on, with commas between, or none.")
-    var newFlags: FlagWords?
+    var newFlags: AccessFlagsArgument?
     @Flag(help: "Ask for a new secret.")
     var newSecret = false
     @Flag(help: "The new secret is everything on standard input.")
@@ -61,7 +61,7 @@ struct UpdateCommand: ParsableCommand {
         }
         if let newAccessible, let newFlags {
             guard let rights = newFlags.rights(newAccessible.accessibility) else {
-                throw FlagWords.contradiction
+                throw AccessFlagsArgument.contradiction
             }
             change.accessible = newAccessible.accessibility
             change.accessControl = rights.accessControl ?? .plain(newAccessible.accessibility)

@@ -50,7 +50,7 @@ struct Keychaind: ParsableCommand {
         LoggingSystem.bootstrap { StreamLogHandler.standardOutput(label: $0) }
         let logger = Logger(label: "keychaind")
         do { try serve(logger) } catch {
-            logger.critical("\(words(for: error))")
+            logger.critical("\(message(for: error))")
             throw ExitCode.failure
         }
     }
@@ -102,7 +102,7 @@ struct Keychaind: ParsableCommand {
         logger.info("stopped")
     }
 
-    private func words(for error: any Error) -> String {
+    private func message(for error: any Error) -> String {
         switch error {
         case let error as StartError: error.description
         case let mistake as LockingBounds.Mistake: mistake.description

@@ -25,7 +25,7 @@ struct LoginExam {
         var findings: [Finding] = []
         var told: Set<String> = []
         for forecast in shown {
-            findings.append(words(for: forecast))
+            findings.append(finding(for: forecast))
             // What stands in a file that many services include is told once.
             findings += forecast.troubles.map(trouble).filter { told.insert($0.sentence).inserted }
         }
@@ -41,7 +41,7 @@ struct LoginExam {
         return findings
     }
 
-    private func words(for forecast: LoginForecast) -> Finding {
+    private func finding(for forecast: LoginForecast) -> Finding {
         let name = forecast.service
         func finding(
             _ state: Finding.State, _ words: String, remedy: String? = nil
@@ -125,7 +125,7 @@ struct LoginExam {
                 remedy: "PAM goes on without it, and keychains stay locked.")
         case .mistake(let mistake):
             Finding(
-                .logins, .trouble, "\(shown(mistake.place)): \(words(for: mistake.kind))",
+                .logins, .trouble, "\(shown(mistake.place)): \(message(for: mistake.kind))",
                 remedy: "PAM may refuse every login through a service with such a line.")
         }
     }
@@ -134,7 +134,7 @@ struct LoginExam {
         place.line > 0 ? "\(place.file), line \(place.line)" : place.file
     }
 
-    private func words(for kind: PAMMistake.Kind) -> String {
+    private func message(for kind: PAMMistake.Kind) -> String {
         switch kind {
         case .unknownKind(let word): "“\(word)” is none of auth, account, session and password"
         case .unknownControl(let word): "“\(word)” is no control value"

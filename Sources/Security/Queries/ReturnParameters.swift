@@ -3,15 +3,14 @@ internal import KeychainModel
 
 extension ItemQuery.Parts {
     /// What a dictionary wants of an item (`kSecReturn…`).
-    init(_ words: [QueryWords.ReturnKey: QueryValue]) throws(Refusal) {
-        self = []
-        for (key, value) in words {
-            guard case .boolean(let isWanted) = value else { throw .badRequest }
-            if isWanted { insert(Self(key)) }
-        }
+    mutating func add(
+        _ key: QueryParameters.ReturnKey, _ value: QueryValue
+    ) throws(Refusal) {
+        guard case .boolean(let isWanted) = value else { throw .badRequest }
+        if isWanted { insert(Self(key)) }
     }
 
-    private init(_ key: QueryWords.ReturnKey) {
+    private init(_ key: QueryParameters.ReturnKey) {
         switch key {
         case .data: self = .data
         case .attributes: self = .attributes

@@ -49,7 +49,7 @@ public func SecTrustedApplicationCreateFromPath(
         made = .own()
     }
     guard let made else { return errSecParam }
-    // Safe: the caller's own place for the answer.
+    // Safe: the caller's own variable for the answer.
     unsafe app.pointee = made
     return errSecSuccess
 }
@@ -58,7 +58,7 @@ public func SecTrustedApplicationCreateFromPath(
 public func SecTrustedApplicationCopyData(
     _ appRef: SecTrustedApplication, _ data: UnsafeMutablePointer<CFData?>
 ) -> OSStatus {
-    // Safe: the caller's own place for the answer.
+    // Safe: the caller's own variable for the answer.
     unsafe data.pointee = appRef.data as NSData
     return errSecSuccess
 }

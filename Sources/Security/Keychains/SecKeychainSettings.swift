@@ -58,7 +58,7 @@ public func SecKeychainCopySettings(
     do throws(Refusal) {
         let state = try UserKeychains.state(of: keychain)
         let settings = state.settings ?? .loosest
-        // Safe: the caller's own place for the answer.
+        // Safe: the caller's own variable for the answer.
         unsafe outSettings.pointee = SecKeychainSettings(
             version: SEC_KEYCHAIN_SETTINGS_VERS1, lockOnSleep: settings.locksOnSleep,
             useLockInterval: settings.lockAfterIdle != nil,

@@ -2,11 +2,11 @@
 internal import ArgumentParser
 internal import KeychainModel
 
-/// What must be proven before an item opens: words with commas between them.
-struct FlagWords: ExpressibleByArgument {
+/// What must be proven before an item opens: names of flags with commas between them.
+struct AccessFlagsArgument: ExpressibleByArgument {
     let flags: AccessControlFlags
 
-    private static let words: [(name: String, flag: AccessControlFlags)] = [
+    private static let flagsByName: [(name: String, flag: AccessControlFlags)] = [
         ("user-presence", .userPresence),
         ("device-passcode", .devicePasscode),
         ("biometry-any", .biometryAny),
@@ -18,7 +18,7 @@ struct FlagWords: ExpressibleByArgument {
         ("private-key-usage", .privateKeyUsage),
     ]
 
-    static var allValueStrings: [String] { ["none"] + words.map(\.name) }
+    static var allValueStrings: [String] { ["none"] + flagsByName.map(\.name) }
     var defaultValueDescription: String { "none" }
 
     /// `none` stands alone.
@@ -26,14 +26,16 @@ struct FlagWords: ExpressibleByArgument {
         var flags: AccessControlFlags = []
         if argument != "none" {
             for word in argument.split(separator: ",", omittingEmptySubsequences: false) {
-                guard let found = Self.words.first(where: { $0.name == word }) else { return nil }
+                guard let found = Self.flagsByName.first(where: { $0.name == word }) else {
+                    return nil
+                }
                 flags.insert(found.flag)
             }
         }
         self.flags = flags
     }
 
-    /// nil where the words contradict each other. No words are no access control.
+    /// nil where the flags contradict each other. No flags are no access control.
     func rights(_ accessibility: Accessibility) -> Rights? {
         guard !flags.isEmpty else { return Rights(accessControl: nil) }
         return flags.accessControl(protecting: accessibility).map(Rights.init)
@@ -47,7 +49,7 @@ struct FlagWords: ExpressibleByArgument {
         beside anything but application-password and private-key-usage.
         """)
 
-    /// The words that make such an access control; nil for one that no words make.
+    /// The flags that make such an access control; nil for one that no flags make.
     static func names(of accessControl: ItemAccessControl) -> [String]? {
         if accessControl == .plain(accessControl.protection) { return [] }
         let constraint = accessControl.constraint(
@@ -60,7 +62,7 @@ struct FlagWords: ExpressibleByArgument {
         }
         if accessControl.needsApplicationPassword { names.append("application-password") }
         if accessControl.operations[.sign] != nil { names.append("private-key-usage") }
-        let again = FlagWords(argument: names.joined(separator: ","))?
+        let again = AccessFlagsArgument(argument: names.joined(separator: ","))?
             .rights(accessControl.protection)?.accessControl
         return again == accessControl ? names : nil
     }

@@ -19,13 +19,13 @@ public final class SecAccess: NSObject, @unchecked Sendable {
     }
 
     public override var description: String {
-        let words = programs.map { program in
+        let names = programs.map { program in
             switch program {
             case .own: "the calling program"
             case .identity(let identity): identity
             }
         }
-        return "<SecAccess \(descriptor): \(words.joined(separator: ", "))>"
+        return "<SecAccess \(descriptor): \(names.joined(separator: ", "))>"
     }
 }
 
@@ -55,7 +55,7 @@ public func SecAccessCreate(
     } else {
         programs = [.own]
     }
-    // Safe: the caller's own place for the answer.
+    // Safe: the caller's own variable for the answer.
     unsafe accessRef.pointee = SecAccess(descriptor as String, programs)
     return errSecSuccess
 }

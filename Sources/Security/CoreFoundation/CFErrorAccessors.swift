@@ -23,12 +23,3 @@ public func CFErrorCopyFailureReason(_ error: CFError!) -> CFString! {
 public func CFErrorCopyRecoverySuggestion(_ error: CFError!) -> CFString! {
     error.localizedRecoverySuggestion.map { $0 as NSString }
 }
-
-extension NSError {
-    /// Foundation can't bridge an enum to a caught `NSError` here, so that a real one is made.
-    convenience init(status: OSStatus) {
-        self.init(
-            domain: NSOSStatusErrorDomain, code: Int(status),
-            userInfo: [NSLocalizedDescriptionKey: StatusMessages.text(for: status)])
-    }
-}

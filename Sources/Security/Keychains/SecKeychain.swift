@@ -27,7 +27,7 @@ public func SecKeychainOpen(
     let suffixes = [".keychain-db", ".keychain"]
     let suffix = suffixes.first { file.hasSuffix($0) } ?? ""
     guard let name = KeychainName(String(file.dropLast(suffix.count))) else { return errSecParam }
-    // Safe: the caller's own place for the answer.
+    // Safe: the caller's own variable for the answer.
     unsafe keychain.pointee = SecKeychain(name.description == "System" ? .system : name)
     return errSecSuccess
 }
@@ -44,7 +44,7 @@ public func SecKeychainGetPath(
         return error.status
     }
     let bytes = path.utf8.map { CChar(bitPattern: $0) } + [0]
-    // Safe: the caller's own place for the answer, with as much room as it says.
+    // Safe: the caller's own variable for the answer, with as much room as it says.
     let room = unsafe Int(ioPathLength.pointee)
     unsafe ioPathLength.pointee = UInt32(bytes.count - 1)
     guard bytes.count <= room else { return errSecBufferTooSmall }
@@ -58,7 +58,7 @@ public func SecKeychainItemCopyKeychain(
     _ itemRef: SecKeychainItem, _ keychain: UnsafeMutablePointer<SecKeychain?>
 ) -> OSStatus {
     guard let name = KeychainName(itemRef.keychain) else { return errSecInvalidItemRef }
-    // Safe: the caller's own place for the answer.
+    // Safe: the caller's own variable for the answer.
     unsafe keychain.pointee = SecKeychain(name)
     return errSecSuccess
 }

@@ -13,12 +13,12 @@ public final class SecAccessControl: NSObject, @unchecked Sendable {
         case dictionary(String)
 
         init?(_ value: CFTypeRef) {
-            switch QueryValue(value) {
-            case .string("f"): self = .untilReboot
-            case .string(let code):
-                guard let accessibility = Accessibility(code: code) else { return nil }
+            switch value {
+            case let code as NSString where code == "f": self = .untilReboot
+            case let code as NSString:
+                guard let accessibility = Accessibility(code: code as String) else { return nil }
                 self = .stored(accessibility)
-            case .dictionary(let dictionary): self = .dictionary(dictionary.description)
+            case let dictionary as NSDictionary: self = .dictionary(dictionary.description)
             default: return nil
             }
         }
@@ -74,23 +74,23 @@ public final class SecAccessControl: NSObject, @unchecked Sendable {
     }
 
     public override var description: String {
-        let words = [protection.text] + rights.words
-        return "<SecAccessControlRef: \(words.joined(separator: ";"))>"
+        let parts = [protection.text] + rights.descriptions
+        return "<SecAccessControlRef: \(parts.joined(separator: ";"))>"
     }
 }
 
 extension ItemAccessControl {
     /// Each operation with what it asks for, always in the same order.
-    fileprivate var words: [String] {
-        var words = operations.map { "\($0.rawValue)(\($1.words))" }.sorted()
-        if let defaultOperation { words.append("dacl(\(defaultOperation.words))") }
-        if needsApplicationPassword { words.append("prp(true)") }
-        return words
+    fileprivate var descriptions: [String] {
+        var descriptions = operations.map { "\($0.rawValue)(\($1.text))" }.sorted()
+        if let defaultOperation { descriptions.append("dacl(\(defaultOperation.text))") }
+        if needsApplicationPassword { descriptions.append("prp(true)") }
+        return descriptions
     }
 }
 
 extension Constraint {
-    fileprivate var words: String {
+    fileprivate var text: String {
         switch self {
         case .always: "true"
         case .never: "false"
@@ -100,7 +100,7 @@ extension Constraint {
         case .biometryCurrentSet: "cbio(pbioc()pbioh())"
         case .companion: "cwtch(true)"
         case .atLeast(let required, let members):
-            "pkofn(\(required))" + members.map(\.words).joined()
+            "pkofn(\(required))" + members.map(\.text).joined()
         }
     }
 }

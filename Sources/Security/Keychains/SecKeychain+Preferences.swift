@@ -10,7 +10,7 @@ public func SecKeychainCopyDefault(
 ) -> OSStatus {
     do throws(Refusal) {
         let byDefault = try UserKeychains.byDefault()
-        // Safe: the caller's own place for the answer.
+        // Safe: the caller's own variable for the answer.
         unsafe keychain.pointee = SecKeychain(byDefault)
         return errSecSuccess
     } catch { return error.status }
@@ -30,7 +30,7 @@ public func SecKeychainCopySearchList(
 ) -> OSStatus {
     do throws(Refusal) {
         let list = try UserKeychains.preferences().searchList.map { SecKeychain($0) }
-        // Safe: the caller's own place for the answer.
+        // Safe: the caller's own variable for the answer.
         unsafe searchList.pointee = list as NSArray
         return errSecSuccess
     } catch { return error.status }

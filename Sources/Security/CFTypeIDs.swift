@@ -53,11 +53,3 @@ public func SecPolicyGetTypeID() -> CFTypeID { TypeID.policy.rawValue }
 public func SecIdentityGetTypeID() -> CFTypeID { TypeID.identity.rawValue }
 public func SecAccessGetTypeID() -> CFTypeID { TypeID.access.rawValue }
 public func SecTrustedApplicationGetTypeID() -> CFTypeID { TypeID.trustedApplication.rawValue }
-
-extension NSNumber {
-    /// Foundation has one object for true and one for false; no other number is a boolean.
-    var isBoolean: Bool { self === Self.yes || self === Self.no }
-
-    private static let yes = NSNumber(value: true)
-    private static let no = NSNumber(value: false)
-}

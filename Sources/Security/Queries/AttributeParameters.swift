@@ -2,14 +2,16 @@
 internal import KeychainModel
 
 /// The attributes of a dictionary, converted, with those apart that travel typed.
-struct AttributeWords {
-    private(set) var attributes: Attributes = [:]
+struct AttributeParameters {
+    private(set) var attributes: Attributes
     private(set) var accessGroup: String?
     private(set) var synchronizable: ItemQuery.Synchronizable?
     private(set) var accessible: Accessibility?
     private(set) var accessControl: SecAccessControl?
     private(set) var access: SecAccess?
     private var wantsDataProtection = false
+    /// `kSecUseDataProtectionKeychain` = false: the behaviour of file-based keychains is expected.
+    private(set) var wantsFileBased = false
     private(set) var sharingGroup: String?
     /// A tombstone is what a synchronised item leaves behind. None exist here.
     private(set) var wantsTombstones = false
@@ -18,9 +20,10 @@ struct AttributeWords {
     private static let digestBytes = 20
 
     init(
-        _ words: [AttributeName: QueryValue], of queryClass: QueryClass
+        _ given: [(name: AttributeName, value: QueryValue)], of queryClass: QueryClass
     ) throws(Refusal) {
-        for (name, value) in words { try add(name, value, queryClass) }
+        attributes = Attributes(minimumCapacity: given.count)
+        for (name, value) in given { try add(name, value, queryClass) }
         try refuseContradictions()
     }
 
@@ -29,7 +32,11 @@ struct AttributeWords {
     ) throws(Refusal) {
         switch name {
         case .noLegacy:
-            if case .boolean(true) = value { wantsDataProtection = true }
+            switch value {
+            case .boolean(true): wantsDataProtection = true
+            case .boolean(false), .number(0): wantsFileBased = true
+            default: break
+            }
         case .appClipItem: throw .badRequest
         case .accessible: accessible = try Self.accessibility(value)
         case .accessControl:
@@ -39,8 +46,8 @@ struct AttributeWords {
             guard case .access(let list) = value else { throw .badRequest }
             access = list
         default:
-            guard let rule = queryClass.rule(for: name) else { throw .noSuchAttribute }
-            try add(name, try rule.kind.value(value))
+            guard let kind = queryClass.rule(for: name)?.kind else { throw .noSuchAttribute }
+            try add(name, kind.value(value))
         }
     }
 
@@ -93,7 +100,7 @@ struct AttributeWords {
     }
 }
 
-extension AttributeWords {
+extension AttributeParameters {
     /// The rights of a new or changed item, where the dictionary names any; refused together with
     /// synchronisation, as what they rest on stays on this device.
     func rights() throws(Refusal) -> ItemAccessControl? {

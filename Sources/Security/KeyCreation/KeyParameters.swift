@@ -3,8 +3,8 @@ internal import Foundation
 internal import KeychainModel
 
 /// What a dictionary says of a key that is to be made.
-struct KeyWords {
-    private var words: [String: Any] = [:]
+struct KeyParameters {
+    private var values: [String: Any] = [:]
 
     static let privateKeyAttributes = "private"
     static let publicKeyAttributes = "public"
@@ -12,7 +12,7 @@ struct KeyWords {
     init(_ dictionary: CFDictionary) throws(Refusal) {
         for (key, value) in zip(dictionary.allKeys, dictionary.allValues) {
             guard case .string(let name) = QueryValue(key) else { throw .badRequest }
-            words[name] = value
+            values[name] = value
         }
     }
 
@@ -34,13 +34,13 @@ struct KeyWords {
     var hasToken: Bool { value(AttributeName.tokenID.rawValue) != nil }
 
     /// What it says of one half of a pair: what it says of both, and what it says of this one.
-    func half(_ name: String) throws(Refusal) -> KeyWords {
+    func half(_ name: String) throws(Refusal) -> KeyParameters {
         var half = self
-        half.words[Self.privateKeyAttributes] = nil
-        half.words[Self.publicKeyAttributes] = nil
+        half.values[Self.privateKeyAttributes] = nil
+        half.values[Self.publicKeyAttributes] = nil
         switch value(name) {
         case nil: break
-        case .dictionary(let own)?: half.words.merge(try KeyWords(own).words) { $1 }
+        case .dictionary(let own)?: half.values.merge(try KeyParameters(own).values) { $1 }
         default: throw .badRequest
         }
         return half
@@ -49,10 +49,10 @@ struct KeyWords {
     /// The dictionary of an item for the key, without what the key says itself.
     func item(of key: SecKey) -> CFDictionary {
         let own: [AttributeName] = [.type, .keySize, .keyClass, .isPermanent]
-        var item = words.filter { word in !own.contains { $0.rawValue == word.key } }
-        item[QueryWords.classKey] = nil
-        item[QueryWords.ValueKey.reference.rawValue] = key
-        item[QueryWords.ReturnKey.persistentReference.rawValue] = true
+        var item = values.filter { value in !own.contains { $0.rawValue == value.key } }
+        item[QueryParameters.classKey] = nil
+        item[QueryParameters.ValueKey.reference.rawValue] = key
+        item[QueryParameters.ReturnKey.persistentReference.rawValue] = true
         return item as CFDictionary
     }
 
@@ -65,6 +65,6 @@ struct KeyWords {
     }
 
     private func value(_ name: String) -> QueryValue? {
-        words[name].map { QueryValue($0) }
+        values[name].map { QueryValue($0) }
     }
 }

@@ -5,25 +5,19 @@ internal import KeychainModel
 internal import KeychainSecrets
 
 /// The secret or the item itself that lies in a dictionary (`kSecValue…`).
-struct ValueWords {
-    private let data: NSData?
-    let persistentReference: PersistentReference?
-    let reference: ValueReference?
+struct ValueParameters {
+    private var data: NSData?
+    private(set) var persistentReference: PersistentReference?
+    private(set) var reference: ValueReference?
 
-    init(_ words: [QueryWords.ValueKey: QueryValue]) throws(Refusal) {
-        switch words[.data] {
-        case nil: data = nil
-        case .data(let data)?: self.data = data
-        default: throw .badRequest
-        }
-        switch words[.persistentReference] {
-        case nil: persistentReference = nil
-        case .data(let data)?: persistentReference = try PersistentReference(data)
-        default: throw .badRequest
-        }
-        switch words[.reference] {
-        case nil: reference = nil
-        case .reference(let reference)?: self.reference = reference
+    mutating func add(
+        _ key: QueryParameters.ValueKey, _ value: QueryValue
+    ) throws(Refusal) {
+        switch (key, value) {
+        case (.data, .data(let data)): self.data = data
+        case (.persistentReference, .data(let data)):
+            persistentReference = try PersistentReference(data)
+        case (.reference, .reference(let reference)): self.reference = reference
         default: throw .badRequest
         }
     }

@@ -14,7 +14,7 @@ public func SecAccessControlCreateWithFlags(
     {
         return rights
     }
-    // Safe: the caller's own place for an error; the caller releases it.
+    // Safe: the caller's own variable for an error; the caller releases it.
     unsafe error?.pointee = Unmanaged.passRetained(NSError(status: errSecParam))
     return nil
 }

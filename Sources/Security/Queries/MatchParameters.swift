@@ -3,7 +3,7 @@ internal import Foundation
 internal import KeychainModel
 
 /// How a dictionary narrows a search down (`kSecMatch…`).
-struct MatchWords {
+struct MatchParameters {
     private(set) var folding: ItemQuery.Folding = []
     private(set) var hostOrSubdomain: String?
     /// nil is all.
@@ -18,16 +18,16 @@ struct MatchWords {
     static let limitAll = "m_LimitAll"
 
     init(
-        _ words: [QueryWords.MatchKey: QueryValue], of queryClass: QueryClass
+        _ given: [(key: QueryParameters.MatchKey, value: QueryValue)], of queryClass: QueryClass
     ) throws(Refusal) {
-        for (key, value) in words { try add(key, value, queryClass) }
+        for (key, value) in given { try add(key, value, queryClass) }
         certificateFilter.folding = folding
         // No other class has any of what these ask for, and they let all of it through.
         if !queryClass.hasCertificates { certificateFilter = CertificateFilter() }
     }
 
-    /// The keychains to search, where the dictionary says so; nil is wherever the user's search list
-    /// leads, to which nothing need be added.
+    /// The keychains to search, where the dictionary says so; nil are those of the user's search
+    /// list.
     var keychains: [String?]? {
         if let searchList { return searchList }
         guard items != nil else { return nil }
@@ -35,7 +35,7 @@ struct MatchWords {
     }
 
     private mutating func add(
-        _ key: QueryWords.MatchKey, _ value: QueryValue, _ queryClass: QueryClass
+        _ key: QueryParameters.MatchKey, _ value: QueryValue, _ queryClass: QueryClass
     ) throws(Refusal) {
         switch (key, value) {
         case (.limit, _): limit = try Self.limit(value)
@@ -52,7 +52,7 @@ struct MatchWords {
     }
 
     private mutating func addFilter(
-        _ key: QueryWords.MatchKey, _ value: QueryValue, _ queryClass: QueryClass
+        _ key: QueryParameters.MatchKey, _ value: QueryValue, _ queryClass: QueryClass
     ) throws(Refusal) {
         switch (key, value) {
         case (.issuers, .array(let names)):
@@ -105,7 +105,7 @@ struct MatchWords {
             case .data(let data):
                 search(nil)
                 let reference = try PersistentReference(data)
-                if reference.classCode == queryClass.code { references.append(reference.reference) }
+                if reference.queryClass == queryClass { references.append(reference.reference) }
             default: throw .badRequest
             }
         }

@@ -4,20 +4,22 @@ internal import KeychainModel
 
 /// A dictionary sorted by what its keys are about (docs/secitem.md, Dictionary grammar). The first
 /// letter and the length of a key say which kind it is of.
-struct QueryWords {
+struct QueryParameters {
     /// Keys that one dictionary may have.
     private static let mostKeys = 128
     private static let attributeLength = 4
     static let classKey = "class"
 
-    private(set) var attributes: [AttributeName: QueryValue] = [:]
-    private(set) var classCode: QueryValue?
-    private(set) var match: [MatchKey: QueryValue] = [:]
-    private(set) var returns: [ReturnKey: QueryValue] = [:]
-    private(set) var use: [UseKey: QueryValue] = [:]
-    private(set) var values: [ValueKey: QueryValue] = [:]
+    private var classCode: QueryValue?
+    /// What these mean depends on the class, which may stand behind them.
+    private(set) var attributes: [(name: AttributeName, value: QueryValue)] = []
+    private(set) var match: [(key: MatchKey, value: QueryValue)] = []
+    private(set) var returns: ItemQuery.Parts = []
+    private(set) var use = UseParameters()
+    private(set) var values = ValueParameters()
 
     enum MatchKey: String {
+        case limit = "m_Limit"
         case policy = "m_Policy"
         case itemList = "m_ItemList"
         case searchList = "m_SearchList"
@@ -33,7 +35,6 @@ struct QueryWords {
         case widthInsensitive = "m_WidthInsensitive"
         case trustedOnly = "m_TrustedOnly"
         case validOnDate = "m_ValidOnDate"
-        case limit = "m_Limit"
     }
 
     enum ReturnKey: String {
@@ -65,48 +66,50 @@ struct QueryWords {
         case persistentReference = "v_PersistentRef"
     }
 
-    init(_ dictionary: CFDictionary) throws(Refusal) {
-        try each(dictionary) { words, name, value throws(Refusal) in try words.add(name, value) }
-    }
+    init(_ dictionary: CFDictionary) throws(Refusal) { try read(dictionary, changesOnly: false) }
 
     /// Of what SecItemUpdate changes: attributes and a secret. Any other key is taken for the name
     /// of an attribute that does not exist.
     init(changes dictionary: CFDictionary) throws(Refusal) {
-        try each(dictionary) { words, name, value throws(Refusal) in
-            guard name.utf16.count == Self.attributeLength || name == ValueKey.data.rawValue
-            else { throw .noSuchAttribute }
-            try words.add(name, value)
-        }
+        try read(dictionary, changesOnly: true)
     }
 
-    private mutating func each(
-        _ dictionary: CFDictionary,
-        _ body: (inout Self, String, QueryValue) throws(Refusal) -> Void
-    ) throws(Refusal) {
-        guard dictionary.count <= Self.mostKeys else { throw .badRequest }
+    private mutating func read(_ dictionary: CFDictionary, changesOnly: Bool) throws(Refusal) {
+        let count = dictionary.count
+        guard count <= Self.mostKeys else { throw .badRequest }
         // Both are in the same order. A walk through the dictionary itself would turn each value
         // into one of Swift's, and data into one more copy.
-        for (key, value) in zip(dictionary.allKeys, dictionary.allValues) {
-            switch QueryValue(key) {
-            case .string(let name): try body(&self, name, QueryValue(value))
-            // A number is taken for the name of an attribute, and there is none of that name.
-            case .number, .real, .boolean: throw .noSuchAttribute
-            default: throw .badRequest
+        attributes.reserveCapacity(count)
+        let (keys, values) = (dictionary.allKeys, dictionary.allValues)
+        for index in 0..<min(keys.count, values.count) {
+            guard let name = (keys[index] as AnyObject) as? NSString else {
+                // A number is taken for the name of an attribute, and there is none of that name.
+                throw (keys[index] as AnyObject) is NSNumber ? .noSuchAttribute : .badRequest
             }
+            try add(name as String, QueryValue(values[index]), changesOnly)
         }
     }
 
-    private mutating func add(_ name: String, _ value: QueryValue) throws(Refusal) {
+    /// The class that the dictionary names, or that of what it refers to.
+    func queryClass() throws(Refusal) -> QueryClass {
+        try QueryClass(
+            code: classCode, persistent: values.persistentReference, reference: values.reference)
+    }
+
+    private mutating func add(
+        _ name: String, _ value: QueryValue, _ changesOnly: Bool
+    ) throws(Refusal) {
         if name.utf16.count == Self.attributeLength {
-            attributes[AttributeName(rawValue: name)] = value
+            attributes.append((AttributeName(rawValue: name), value))
             return
         }
+        if changesOnly, name != ValueKey.data.rawValue { throw .noSuchAttribute }
         switch name.utf8.first {
         case UInt8(ascii: "c") where name == Self.classKey: classCode = value
-        case UInt8(ascii: "m"): match[try known(MatchKey(rawValue: name))] = value
-        case UInt8(ascii: "r"): returns[try known(ReturnKey(rawValue: name))] = value
-        case UInt8(ascii: "u"): use[try known(UseKey(rawValue: name))] = value
-        case UInt8(ascii: "v"): values[try known(ValueKey(rawValue: name))] = value
+        case UInt8(ascii: "m"): match.append((try known(MatchKey(rawValue: name)), value))
+        case UInt8(ascii: "r"): try returns.add(known(ReturnKey(rawValue: name)), value)
+        case UInt8(ascii: "u"): try use.add(known(UseKey(rawValue: name)), value)
+        case UInt8(ascii: "v"): try values.add(known(ValueKey(rawValue: name)), value)
         // Callbacks of other systems.
         case UInt8(ascii: "f") where name.utf16.count > 1: break
         default: throw .badRequest

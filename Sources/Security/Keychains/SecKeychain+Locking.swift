@@ -23,13 +23,13 @@ public func SecKeychainCreate(
 ) -> OSStatus {
     guard !promptUser else { return errSecUnimplemented }
     var made: SecKeychain?
-    // Safe: the caller's text and this function's own place.
+    // Safe: the caller's text and this function's own variable.
     let opened = unsafe SecKeychainOpen(pathName, &made)
     guard opened == errSecSuccess, let made else { return opened }
     guard let secret = unsafe held(password, passwordLength) else { return errSecParam }
     let status = UserKeychains.ask(
         CreateKeychain(name: made.name, password: secret))
-    // Safe: the caller's own place for the answer.
+    // Safe: the caller's own variable for the answer.
     if status == errSecSuccess { unsafe keychain.pointee = made }
     return status
 }
@@ -84,7 +84,7 @@ public func SecKeychainGetStatus(
     do throws(Refusal) {
         let isOpen = try UserKeychains.state(of: keychain).lockState == .unlocked
         let usable = kSecReadPermStatus | kSecWritePermStatus
-        // Safe: the caller's own place for the answer.
+        // Safe: the caller's own variable for the answer.
         unsafe keychainStatus.pointee = isOpen ? usable | kSecUnlockStateStatus : usable
         return errSecSuccess
     } catch { return error.status }

@@ -33,7 +33,7 @@ public func SecIdentityCreate(
 public func SecIdentityCopyCertificate(
     _ identity: SecIdentity, _ certificate: UnsafeMutablePointer<SecCertificate?>
 ) -> OSStatus {
-    // Safe: the caller's own place for the answer.
+    // Safe: the caller's own variable for the answer.
     unsafe certificate.pointee = identity.certificate
     return errSecSuccess
 }
@@ -42,7 +42,7 @@ public func SecIdentityCopyCertificate(
 public func SecIdentityCopyPrivateKey(
     _ identity: SecIdentity, _ privateKey: UnsafeMutablePointer<SecKey?>
 ) -> OSStatus {
-    // Safe: the caller's own place for the answer.
+    // Safe: the caller's own variable for the answer.
     unsafe privateKey.pointee = identity.privateKey
     return errSecSuccess
 }
