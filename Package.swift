@@ -100,7 +100,7 @@ let package = Package(
         // Doors: one for each outside library.
         floor("KeychainSecrets", ["CKeychainSodium"], settings: hiding),
         floor("KeychainKernelKeyring", ["CKeychainKeyutils", "KeychainSecrets"]),
-        floor("KeychainDatabase", ["CKeychainSQLite"]),
+        floor("KeychainDatabase", ["CKeychainSQLite", "KeychainSecrets"]),
         floor("PAMSession", ["CPAM", "KeychainSecrets"]),
         floor("KeychainLocalSocket", ["CKeychainLinux", "KeychainSecrets"]),
         floor("LoginHandoff", ["CLoginFrame", "KeychainLocalSocket", "KeychainSecrets"]),
