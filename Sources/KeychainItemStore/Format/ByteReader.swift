@@ -6,22 +6,27 @@ struct MalformedBytes: Error {}
 /// Takes a record apart from its beginning. Every length is checked against what is left before
 /// anything is made of it.
 struct ByteReader {
-    private let bytes: [UInt8]
-    private var position = 0
+    private let bytes: ArraySlice<UInt8>
+    private var position: Int
 
-    init(_ bytes: [UInt8]) { self.bytes = bytes }
+    init(_ bytes: [UInt8]) { self.init(bytes[...]) }
 
-    var isAtEnd: Bool { position == bytes.count }
+    init(_ bytes: ArraySlice<UInt8>) {
+        self.bytes = bytes
+        position = bytes.startIndex
+    }
+
+    var isAtEnd: Bool { position == bytes.endIndex }
 
     mutating func byte() throws(MalformedBytes) -> UInt8 {
-        guard position < bytes.count else { throw MalformedBytes() }
+        guard position < bytes.endIndex else { throw MalformedBytes() }
         defer { position += 1 }
         // Safe: the position was checked.
         return bytes[position]
     }
 
     mutating func take(_ count: Int) throws(MalformedBytes) -> ArraySlice<UInt8> {
-        guard count >= 0, count <= bytes.count - position else { throw MalformedBytes() }
+        guard count >= 0, count <= bytes.endIndex - position else { throw MalformedBytes() }
         defer { position += count }
         // Safe: what is left was checked.
         return bytes[position..<position + count]
@@ -48,7 +53,7 @@ struct ByteReader {
 
 extension [UInt8] {
     mutating func append(block: some Collection<UInt8>) {
-        append(contentsOf: UInt32(clamping: block.count).littleEndianBytes)
+        append(littleEndian: UInt32(clamping: block.count))
         append(contentsOf: block)
     }
 }
