@@ -98,7 +98,7 @@ let package = Package(
         // Doors: one for each outside library.
         library("KeychainSecrets", ["CKeychainSodium"], settings: hiding),
         library("KeychainKernelKeyring", ["CKeychainKeyutils", "KeychainSecrets"]),
-        library("KeychainDatabase", ["CKeychainSQLite"]),
+        library("KeychainDatabase", ["CKeychainSQLite", "KeychainSecrets"]),
         library("PAMSession", ["CPAM", "KeychainSecrets"]),
         library("AccountDatabase", ["CShadow"]),
         library("KeychainLinuxSystem", ["CKeychainLinux", "KeychainSecrets"]),

@@ -5,14 +5,46 @@ internal import KeychainDatabase
 enum KeychainSchema {
     /// "KCHS" in the file's header.
     static let applicationID: Int32 = 0x4B43_4853
-    static let version: Int32 = 2
+    static let version: Int32 = 3
     static let pageBytes = 4096
 
     static let tables = ["keybag", "item", "token", "quarantine"]
 
+    static let keybag = """
+        CREATE TABLE keybag (
+            name TEXT PRIMARY KEY NOT NULL,
+            value BLOB NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        """
+
+    /// `tokens` are the item's entries in the index: a row that does not open can be taken out of it
+    /// too, and no second index is needed for that, which each new item would write to.
+    static let item = """
+        CREATE TABLE item (
+            id INTEGER PRIMARY KEY,
+            identifier BLOB NOT NULL UNIQUE,
+            class INTEGER NOT NULL,
+            accessible INTEGER NOT NULL,
+            generation INTEGER NOT NULL,
+            keyIndex BLOB NOT NULL UNIQUE,
+            tokens BLOB NOT NULL,
+            attributes BLOB NOT NULL,
+            secret BLOB
+        ) STRICT;
+        """
+
+    /// Under which entries which items are found.
+    static let token = """
+        CREATE TABLE token (
+            token INTEGER NOT NULL,
+            item INTEGER NOT NULL,
+            PRIMARY KEY (token, item)
+        ) STRICT, WITHOUT ROWID;
+        """
+
     /// Rows that could not be opened, as they were: set aside, so that no search fails on them, and
     /// kept, since another day's keys or tools may read them.
-    private static let quarantine = """
+    static let quarantine = """
         CREATE TABLE quarantine (
             id INTEGER PRIMARY KEY,
             moved REAL NOT NULL,
@@ -26,36 +58,11 @@ enum KeychainSchema {
         ) STRICT;
         """
 
-    /// What makes the next version of a file of that version.
-    static let migrations: [Int32: String] = [1: quarantine]
-
     static let statements = """
-        CREATE TABLE keybag (
-            name TEXT PRIMARY KEY NOT NULL,
-            value BLOB NOT NULL
-        ) STRICT, WITHOUT ROWID;
-
-        CREATE TABLE item (
-            id INTEGER PRIMARY KEY,
-            identifier BLOB NOT NULL UNIQUE,
-            class INTEGER NOT NULL,
-            accessible INTEGER NOT NULL,
-            generation INTEGER NOT NULL,
-            keyIndex BLOB NOT NULL UNIQUE,
-            attributes BLOB NOT NULL,
-            secret BLOB
-        ) STRICT;
-        CREATE INDEX itemByClass ON item (class, accessible);
-
-        CREATE TABLE token (
-            token INTEGER NOT NULL,
-            item INTEGER NOT NULL,
-            PRIMARY KEY (token, item)
-        ) STRICT, WITHOUT ROWID;
-        CREATE INDEX tokenByItem ON token (item);
-
+        \(keybag)
+        \(item)
+        \(token)
         \(quarantine)
-
         PRAGMA application_id = \(applicationID);
         PRAGMA user_version = \(version);
         """
@@ -76,13 +83,13 @@ enum KeychainSchema {
         let number = try database.first("PRAGMA user_version") { $0.integer(0) } ?? 0
         let found = Int32(clamping: number)
         guard found <= version else { throw KeychainStoreError.newerVersion }
-        guard found == version || migrations[found] != nil else { throw KeychainStoreError.damaged }
+        guard statements(ofVersion: found) != nil else { throw KeychainStoreError.damaged }
         return found
     }
 
     /// Whether the file has these tables and indexes and nothing else.
     static func isExact(_ database: Connection) throws -> Bool {
-        try objects(database) == ownObjects()
+        try objects(database) == objects(ofVersion: version)
     }
 
     /// Whether nothing in a file from elsewhere works in this process or fills its memory: no view
@@ -90,8 +97,8 @@ enum KeychainSchema {
     /// column's, or longer than any of ours. Asked before anything else is read from it.
     static func isHarmless(_ database: Connection) throws -> Bool {
         let found = try objects(database)
-        guard try found.isSubset(of: ownObjects()) else { return false }
-        // An older version lacks a table.
+        let own = try objects(ofVersion: knownVersion(database))
+        guard found.isSubset(of: own) else { return false }
         return try tables.filter { table in found.contains { $0.dropFirst().first == table } }
             .allSatisfy { try holdsOnlyOurValues($0, database) }
     }
@@ -118,20 +125,25 @@ enum KeychainSchema {
     private static func longest(_ column: String) -> Int {
         switch column {
         case "value": 65_536
-        case "attributes": 2 * AttributeRecord.largest
+        case "attributes": 2 * largestAttributes
         case "secret": largestSealedSecret
+        case "tokens": 8 * mostTokens
         default: 64
         }
     }
 
+    /// Bytes of all attributes of an item together.
+    static let largestAttributes = 4 * 1024 * 1024
+    /// Of an item, more than the longest list of programs makes of all its attributes.
+    static let mostTokens = 512
     /// More than any request can bring.
     private static let largestSealedSecret = 64 * 1024 * 1024
     /// Bytes of a record, or of any value of it.
-    static let largestRecord = largestSealedSecret + 4 * AttributeRecord.largest
+    static let largestRecord = largestSealedSecret + 4 * largestAttributes
 
-    private static func ownObjects() throws -> Set<[String]> {
+    private static func objects(ofVersion version: Int32) throws -> Set<[String]> {
         let reference = try Connection(":memory:", .making, .amongEquals)
-        try reference.execute(statements)
+        try reference.execute(statements(ofVersion: version) ?? "")
         return try objects(reference)
     }
 

@@ -2,6 +2,13 @@
 internal import Foundation
 internal import KeychainDatabase
 
+extension KeychainFile {
+    /// Damaged items that were set aside within the file.
+    package func quarantinedCount() throws(KeychainStoreError) -> Int {
+        try reading(Quarantine.count)
+    }
+}
+
 /// Where rows go that can't be opened: out of everybody's way, and not lost.
 enum Quarantine {
     static func move(_ row: Int64, _ database: Connection) throws {

@@ -9,7 +9,7 @@ internal import KeychainModel
 extension AttributeRecord {
     static let version: UInt8 = 1
     /// Bytes of all attributes of an item together.
-    static let largest = 4 * 1024 * 1024
+    static let largest = KeychainSchema.largestAttributes
     static let mostAttributes = 256
 
     private struct Flags: OptionSet {
@@ -27,12 +27,12 @@ extension AttributeRecord {
         if hasSecret { flags.insert(.secret) }
         if trusted != nil { flags.insert(.trusted) }
         var bytes: [UInt8] = [Self.version, flags.rawValue]
-        bytes += created.bitPattern.littleEndianBytes
-        bytes += modified.bitPattern.littleEndianBytes
+        bytes.append(littleEndian: created.bitPattern)
+        bytes.append(littleEndian: modified.bitPattern)
         bytes.append(block: try accessControl.encoded())
         bytes.append(block: group.utf8)
         // Safe: at most 256, as was checked.
-        bytes += UInt16(attributes.count).littleEndianBytes
+        bytes.append(littleEndian: UInt16(attributes.count))
         for (name, value) in attributes.sorted(by: { $0.key < $1.key }) {
             bytes.append(block: name.rawValue.utf8)
             bytes.append(value.typeByte)
@@ -54,7 +54,7 @@ extension AttributeRecord {
         created = Double(bitPattern: try reader.number(UInt64.self))
         modified = Double(bitPattern: try reader.number(UInt64.self))
         guard created.isFinite, modified.isFinite else { throw MalformedBytes() }
-        accessControl = try ItemAccessControl(decoding: Array(try reader.block()))
+        accessControl = try ItemAccessControl(decoding: try reader.block())
         group = try reader.text()
         attributes = try Self.attributes(&reader)
         trusted =

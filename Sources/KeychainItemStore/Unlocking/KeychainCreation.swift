@@ -20,7 +20,7 @@ extension KeychainFile {
         }
         let new = try NewKeybag(
             owner, deviceKey, password, deviceSecret, provisional, added, cost)
-        let place = try BuildingPlace(for: path)
+        let place = try StagingDirectory(for: path)
         do {
             try new.write(to: place.file)
             try place.publish()

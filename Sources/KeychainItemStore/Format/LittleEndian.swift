@@ -1,5 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+extension [UInt8] {
+    mutating func append<N: FixedWidthInteger & UnsignedInteger>(littleEndian number: N) {
+        for shift in stride(from: 0, to: N.bitWidth, by: 8) {
+            append(UInt8(truncatingIfNeeded: number >> shift))
+        }
+    }
+}
+
 extension FixedWidthInteger where Self: UnsignedInteger {
     var littleEndianBytes: [UInt8] {
         (0..<Self.bitWidth / 8).map { UInt8(truncatingIfNeeded: self >> ($0 * 8)) }

@@ -24,7 +24,7 @@ extension KeychainFile {
             var conditions: [(row: Int64, condition: RowCondition)] = []
             try reading { database in
                 while conditions.count < Self.checkedAtOnce,
-                    let row = try ItemRow.next(after: last, self, database)
+                    let row = try ItemRow.next(after: last, self, keys, database)
                 {
                     conditions.append((row.row, try condition(of: row, keys, database)))
                     last = row.row
@@ -49,7 +49,7 @@ extension KeychainFile {
         of row: ItemRow, _ keys: borrowing ClassKeys, _ database: Connection
     ) throws -> RowCondition {
         let item: SealedItem
-        switch row.open(keys) {
+        switch row.opened {
         case .corrupt: return .damaged
         case .locked: return row.isPlausible ? .sealed : .damaged
         case .item(let opened): item = opened
@@ -58,16 +58,18 @@ extension KeychainFile {
         if !rights.needsApplicationPassword {
             guard try hasWholeSecret(item, keys, database) else { return .damaged }
         }
-        guard let indexKey = keys.indexKey(IndexFamily(rights.protection)) else { return .sealed }
-        let index = ItemIndex(item.record, item.reference.itemClass, indexKey)
-        guard try index == ItemIndex(of: row.row, database) else { return .misindexed(index) }
+        let index = keys.withIndexKey(IndexFamily(rights.protection)) {
+            ItemIndex(item.record, item.reference.itemClass, $0)
+        }
+        guard let index else { return .sealed }
+        guard try index.isInFile(for: row.row, database) else { return .misindexed(index) }
         return rights.needsApplicationPassword ? .sealed : .whole
     }
 
     /// Looked at once more inside the transaction: it may have been changed or deleted meanwhile.
     private func mend(_ row: Int64, _ keys: borrowing ClassKeys) throws(KeychainStoreError) {
         try writing { database in
-            guard let found = try ItemRow.fetch(row, self, database) else { return }
+            guard let found = try ItemRow.fetch(row, self, keys, database) else { return }
             switch try condition(of: found, keys, database) {
             case .whole, .sealed: return
             case .damaged: try Quarantine.move(row, database)
@@ -77,11 +79,79 @@ extension KeychainFile {
         }
     }
 
+    /// Entries of items that are not there, or whose rows don't tell of them.
     private func strayEntries(removing: Bool) throws(KeychainStoreError) -> Int {
-        let stray = "token WHERE item NOT IN (SELECT id FROM item)"
-        let count = try reading { try $0.count(stray) }
-        if removing, count > 0 { try writing { try $0.run("DELETE FROM \(stray)") } }
-        return count
+        var last = IndexEntry.first
+        var count = 0
+        while true {
+            let (end, stray) = try reading { try IndexEntry.strays(after: last, $0) }
+            count += stray.count
+            if removing, !stray.isEmpty {
+                try writing { database in
+                    for entry in stray { try entry.removeIfStray(database) }
+                }
+            }
+            guard let end else { return count }
+            last = end
+        }
+    }
+}
+
+/// An entry of the index as it lies in the file.
+private struct IndexEntry {
+    static let first = IndexEntry(token: .min, item: .min)
+    private static let readAtOnce = 1024
+    private static let columns = """
+        SELECT token.token, token.item, item.tokens FROM token \
+        LEFT JOIN item ON item.id = token.item
+        """
+
+    let token: Int64
+    let item: Int64
+
+    /// The stray ones of the next entries, and the last of these; nil at the index's end.
+    static func strays(
+        after last: IndexEntry, _ database: Connection
+    ) throws -> (end: IndexEntry?, [IndexEntry]) {
+        var strays: [IndexEntry] = []
+        var end: IndexEntry?
+        var count = 0
+        try database.forEach(
+            """
+            \(columns) WHERE (token.token, token.item) > (?, ?) \
+            ORDER BY token.token, token.item LIMIT \(readAtOnce)
+            """, [.integer(last.token), .integer(last.item)]
+        ) { row in
+            guard let token = row.integer(0), let item = row.integer(1) else {
+                throw DatabaseError.wrongType
+            }
+            let entry = IndexEntry(token: token, item: item)
+            if entry.isStray(row) { strays.append(entry) }
+            end = entry
+            count += 1
+            return true
+        }
+        return (count < readAtOnce ? nil : end, strays)
+    }
+
+    /// Looked at once more inside the transaction: its item may have come meanwhile.
+    func removeIfStray(_ database: Connection) throws {
+        var isStillStray = false
+        try database.forEach(
+            "\(Self.columns) WHERE token.token = ? AND token.item = ?",
+            [.integer(token), .integer(item)]
+        ) { row in
+            isStillStray = isStray(row)
+            return false
+        }
+        if isStillStray { try ItemRow.removeTokens([token], of: item, database) }
+    }
+
+    /// A row whose list is damaged tells of nothing: its entries stay.
+    private func isStray(_ row: borrowing Row) -> Bool {
+        guard !row.isNull(2) else { return true }
+        guard let list = row.blob(2), !list.isEmpty, list.count % 8 == 0 else { return false }
+        return !TokenList.tokens(list).contains(token)
     }
 }
 
@@ -114,17 +184,18 @@ extension KeychainFindings {
 extension ItemRow {
     /// Whether sealed parts could be what they say, as far as can be told without the key.
     fileprivate var isPlausible: Bool {
-        guard place != nil, attributes.count >= ItemSealing.least else { return false }
+        guard context != nil, attributeBytes >= ItemSealing.least else { return false }
         if case .here(let sealed) = secret { return sealed.count >= ItemSealing.least }
         return true
     }
 }
 
 extension ItemIndex {
-    /// As the file has it.
-    fileprivate init(of row: Int64, _ database: Connection) throws {
-        tokens = try ItemRow.tokens(of: row, database)
-        keyIndex = try ItemRow.keyIndex(of: row, database)
+    /// The row tells of these entries, and all of them are there.
+    fileprivate func isInFile(for row: Int64, _ database: Connection) throws -> Bool {
+        try ItemRow.keyIndex(of: row, database) == keyIndex
+            && ItemRow.tokens(of: row, database) == tokens
+            && tokens.allSatisfy { try ItemRow.isFound(row, under: $0, database) }
     }
 
     /// Another row in its place is one that can't be right either: two items never share a key.
@@ -133,8 +204,9 @@ extension ItemIndex {
             return try Quarantine.move(row, database)
         }
         try ItemRow.setKeyIndex(keyIndex, of: row, database)
-        let found = try ItemRow.tokens(of: row, database)
-        try ItemRow.removeTokens(found.subtracting(tokens), of: row, database)
-        try ItemRow.addTokens(tokens.subtracting(found), to: row, database)
+        let told = try ItemRow.tokens(of: row, database)
+        try ItemRow.removeTokens(told.subtracting(tokens), of: row, database)
+        try ItemRow.addTokens(tokens, to: row, database)
+        try ItemRow.setTokens(tokens, of: row, database)
     }
 }

@@ -30,7 +30,9 @@ extension ItemAccessControl {
         return bytes + boundBiometry
     }
 
-    init(decoding bytes: [UInt8]) throws(MalformedBytes) {
+    init(decoding bytes: [UInt8]) throws(MalformedBytes) { try self.init(decoding: bytes[...]) }
+
+    init(decoding bytes: ArraySlice<UInt8>) throws(MalformedBytes) {
         var reader = ByteReader(bytes)
         guard let protection = Accessibility(rawValue: try reader.byte()) else {
             throw MalformedBytes()

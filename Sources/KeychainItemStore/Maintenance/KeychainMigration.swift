@@ -21,8 +21,8 @@ enum KeychainMigration {
             guard try !Keybag(database).protectors.isEmpty else {
                 throw KeychainStoreError.damaged
             }
-            while let step = KeychainSchema.migrations[version] {
-                try database.execute(step)
+            while version < KeychainSchema.version {
+                try KeychainSchema.migrate(from: version, database)
                 version += 1
             }
             try database.execute("PRAGMA user_version = \(version)")

@@ -18,13 +18,14 @@ enum SecretPadding {
     }
 
     /// nil when it is not what `pad` makes.
-    static func unpad(_ padded: borrowing SecretBytes) -> SecretBytes? {
+    static func unpad(_ padded: consuming SecretBytes) -> SecretBytes? {
         guard padded.count >= block, padded.count % block == 0 else { return nil }
         // Out of locked memory for the moment of a comparison: the length, not the secret.
-        let length = UInt32(
-            littleEndianBytes: padded.part(0..<lengthBytes).releasedFromLockedMemory())
+        let length = padded.withBytes { bytes in
+            (0..<lengthBytes).reduce(UInt32(0)) { $0 | UInt32(bytes.byte($1)) << ($1 * 8) }
+        }
         let used = lengthBytes + Int(clamping: length)
         guard (used + block - 1) / block * block == padded.count else { return nil }
-        return padded.part(lengthBytes..<used)
+        return padded.narrowed(to: lengthBytes..<used)
     }
 }

@@ -5,7 +5,7 @@ internal import KeychainSecrets
 
 /// A folder of its own beside the target, where a file is put together before it gets its name: an
 /// interrupted creation leaves no half of a keychain, and no one else ever could open it.
-struct BuildingPlace {
+struct StagingDirectory {
     let file: String
     private let folder: String
     private let target: String
