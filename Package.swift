@@ -102,19 +102,25 @@ let package = Package(
         floor("KeychainKernelKeyring", ["CKeychainKeyutils", "KeychainSecrets"]),
         floor("KeychainDatabase", ["CKeychainSQLite"]),
         floor("PAMSession", ["CPAM", "KeychainSecrets"]),
-        floor("KeychainLocalSocket", ["CKeychainLinux", "KeychainSecrets"]),
-        floor("LoginHandoff", ["CLoginFrame", "KeychainLocalSocket", "KeychainSecrets"]),
-        floor("LoginManager", ["CSystemd"]),
+        floor("KeychainLinuxSystem", ["CKeychainLinux", "KeychainSecrets"]),
+        floor(
+            "KeychainLocalSocket", ["CKeychainLinux", "KeychainLinuxSystem", "KeychainSecrets"]),
+        floor(
+            "LoginHandoff",
+            ["CLoginFrame", "KeychainLinuxSystem", "KeychainLocalSocket", "KeychainSecrets"]),
+        floor("LoginManager", ["CSystemd", "KeychainModel"]),
         floor("TrustedPlatform", ["CTSS2", "KeychainSecrets"]),
         floor(
             "SecurityKeys", ["CFIDO2", "KeychainModel", "KeychainLocalSocket", "KeychainSecrets"]),
         floor("Terminal", ["KeychainSecrets"]),
-        floor("PAMSetup", ["KeychainLocalSocket"]),
-        floor("Pinentry", ["KeychainLocalSocket", "KeychainSecrets", "Terminal"]),
+        floor("PAMSetup", ["KeychainLinuxSystem"]),
+        floor(
+            "Pinentry",
+            ["KeychainLinuxSystem", "KeychainLocalSocket", "KeychainSecrets", "Terminal"]),
 
         // Judging: pure, and blind to secrets.
         floor("KeychainAccessControl", ["KeychainModel"]),
-        floor("PolicyCompiler", ["KeychainAccessControl", "KeychainLocalSocket", yams]),
+        floor("PolicyCompiler", ["KeychainAccessControl", "KeychainLinuxSystem", yams]),
 
         // Keeping.
         // Generated code only, which does not meet the house's settings.
@@ -131,11 +137,13 @@ let package = Package(
             [
                 "KeychainModel", "KeychainMessages", "KeychainAccessControl", "KeychainItemStore",
                 "KeychainSecrets",
-                "KeychainKernelKeyring", "KeychainLocalSocket", "LoginHandoff", "LoginManager",
+                "KeychainKernelKeyring", "KeychainLinuxSystem", "KeychainLocalSocket",
+                "LoginHandoff", "LoginManager",
                 "PAMSetup",
             ]),
         floor(
-            "KeychainDaemonClient", ["KeychainModel", "KeychainMessages", "KeychainLocalSocket"]),
+            "KeychainDaemonClient",
+            ["KeychainModel", "KeychainMessages", "KeychainLinuxSystem", "KeychainLocalSocket"]),
 
         // Daemon or own process: the one place that chooses.
         floor(
@@ -143,7 +151,7 @@ let package = Package(
             [
                 "KeychainDaemonClient", "KeychainMessages", "KeychainModel",
                 "KeychainRequestService",
-                "KeychainLocalSocket",
+                "KeychainLinuxSystem",
             ],
             settings: hiding),
 
@@ -172,26 +180,33 @@ let package = Package(
         roof(
             "keychaind",
             [
-                "KeychainRequestService", "KeychainLocalSocket", "LoginManager", "PAMSession",
+                "KeychainRequestService", "KeychainLinuxSystem", "KeychainLocalSocket",
+                "LoginManager", "PAMSession",
                 "KeychainSecrets",
                 arguments, log,
             ]),
-        roof("keychain-auth", ["KeychainLocalSocket", "PAMSession", "KeychainSecrets"]),
+        roof(
+            "keychain-auth",
+            ["KeychainLinuxSystem", "KeychainLocalSocket", "PAMSession", "KeychainSecrets"]),
         roof(
             "keychain-tpm",
-            ["KeychainModel", "KeychainLocalSocket", "KeychainSecrets", "TrustedPlatform"]),
+            [
+                "KeychainModel", "KeychainLinuxSystem", "KeychainLocalSocket", "KeychainSecrets",
+                "TrustedPlatform",
+            ]),
         roof("keychain-fido", ["SecurityKeys"]),
         roof(
             "keychain-prompter",
             [
-                "KeychainMessages", "KeychainModel", "KeychainLocalSocket", "Pinentry",
+                "KeychainMessages", "KeychainModel", "KeychainLinuxSystem", "KeychainLocalSocket",
+                "Pinentry",
                 "KeychainSecrets",
                 "Terminal",
             ]),
         roof(
             "keychainctl",
             [
-                "KeychainModel", "KeychainMessages", "KeychainEndpoints", "KeychainLocalSocket",
+                "KeychainModel", "KeychainMessages", "KeychainEndpoints", "KeychainLinuxSystem",
                 "KeychainSecrets",
                 "Terminal", "KeychainAccessControl", "PAMSetup", "PolicyCompiler", arguments,
             ]),
@@ -207,7 +222,7 @@ let package = Package(
         tests("KeychainSecretsTests", ["KeychainSecrets"]),
         tests("TerminalTests", ["Terminal", "KeychainSecrets"]),
         tests("PAMSetupTests", ["PAMSetup"]),
-        tests("PinentryTests", ["Pinentry", "KeychainLocalSocket", "KeychainSecrets"]),
+        tests("PinentryTests", ["Pinentry", "KeychainLinuxSystem", "KeychainSecrets"]),
         tests("TrustedPlatformTests", ["TrustedPlatform", "KeychainSecrets"]),
         // A security key without hardware, for the tests and in the private world.
         .target(
@@ -220,9 +235,19 @@ let package = Package(
         guests(
             "SecurityKeysTests", .v6, ["SecurityKeys", "SoftwareSecurityKey", "KeychainSecrets"]),
         tests(
+            "KeychainLinuxSystemTests",
+            ["KeychainLinuxSystem", "CKeychainLinux", "KeychainSecrets", "SystemTestSupport"]),
+        tests(
             "KeychainLocalSocketTests",
-            ["KeychainLocalSocket", "CKeychainLinux", "KeychainSecrets"]),
-        tests("LoginHandoffTests", ["LoginHandoff", "KeychainLocalSocket", "KeychainSecrets"]),
+            [
+                "KeychainLocalSocket", "KeychainLinuxSystem", "CKeychainLinux", "KeychainSecrets",
+                "SystemTestSupport",
+            ]),
+        // Folders, pipes and programs of a test's own.
+        .target(
+            name: "SystemTestSupport", dependencies: ["KeychainLinuxSystem"],
+            path: "Tests/SystemTestSupport", swiftSettings: strict),
+        tests("LoginHandoffTests", ["LoginHandoff", "KeychainLinuxSystem", "KeychainSecrets"]),
         // Random policies and requests, for the tests and the benchmarks of the policy engine.
         .target(
             name: "KeychainPolicyGenerators", dependencies: ["KeychainAccessControl"],
@@ -240,7 +265,8 @@ let package = Package(
             "KeychainRequestServiceTests",
             [
                 "KeychainRequestService", "KeychainMessages", "KeychainModel", "KeychainItemStore",
-                "KeychainAccessControl", "KeychainKernelKeyring", "KeychainLocalSocket",
+                "KeychainAccessControl", "KeychainKernelKeyring", "KeychainLinuxSystem",
+                "KeychainLocalSocket",
                 "PolicyCompiler", "KeychainSecrets",
             ]),
         tests("KeychainDatabaseTests", ["KeychainDatabase"]),

@@ -4,7 +4,7 @@ internal import Foundation
 package import KeychainMessages
 package import KeychainModel
 @_implementationOnly import KeychainRequestService
-@_implementationOnly import KeychainLocalSocket
+@_implementationOnly import KeychainLinuxSystem
 internal import Synchronization
 
 /// Which keychain this process talks to: the daemon, or its own files. Never a silent downgrade:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Foundation
 package import KeychainModel
+package import KeychainLinuxSystem
 package import KeychainLocalSocket
 internal import LoginManager
 package import KeychainSecrets

@@ -3,7 +3,7 @@ internal import KeychainAccessControl
 internal import Foundation
 package import KeychainMessages
 package import KeychainModel
-internal import KeychainLocalSocket
+internal import KeychainLinuxSystem
 
 /// The whole service in the calling process, on keychains in a folder of its user's.
 ///

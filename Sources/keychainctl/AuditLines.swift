@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Foundation
-internal import KeychainLocalSocket
+internal import KeychainLinuxSystem
 
 /// The lines of one file, as far as it has been written.
 struct AuditLines {
@@ -10,7 +10,7 @@ struct AuditLines {
     private static let lineEnd = UInt8(ascii: "\n")
 
     /// Which file it is, whatever it is called now.
-    let place: FilePlace
+    let place: FileIdentity
     /// What stands behind the last line end.
     private(set) var rest = Data()
     private var isTooLong = false
@@ -19,14 +19,14 @@ struct AuditLines {
 
     /// nil where there is no such file.
     init?(_ path: String) throws(CommandFailure) {
-        while let place = FilePlace(path) {
+        while let place = FileIdentity(path) {
             let file: FileHandle
             do { file = try FileHandle(forReadingFrom: URL(filePath: path)) } catch {
                 if (error as? CocoaError)?.code == .fileReadNoSuchFile { return nil }
                 throw CommandFailure(unreadable: path, error)
             }
             // Otherwise another file took its name in between.
-            guard FilePlace(path) == place else { continue }
+            guard FileIdentity(path) == place else { continue }
             self.place = place
             self.path = path
             self.file = file

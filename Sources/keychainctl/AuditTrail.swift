@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Foundation
-internal import KeychainLocalSocket
+internal import KeychainLinuxSystem
 
 /// The audit records of a state folder, oldest first: what was kept of files that were moved aside,
 /// then the file that is written to, then the one that is begun after it.
@@ -10,7 +10,7 @@ struct AuditTrail {
     private var current: AuditLines?
 
     init(folder: String) throws(CommandFailure) {
-        guard FilePlace(folder) != nil else {
+        guard FileIdentity(folder) != nil else {
             throw CommandFailure(
                 .failure, name: "noRecords", "there is no folder \(folder)",
                 advice: """
@@ -23,7 +23,7 @@ struct AuditTrail {
         repeat {
             current = try AuditLines(path)
             older = try AuditLines(path + ".1")
-        } while current != nil && FilePlace(path) != current?.place
+        } while current != nil && FileIdentity(path) != current?.place
         if older?.place == current?.place { older = nil }
     }
 
@@ -32,7 +32,7 @@ struct AuditTrail {
         if let lines = try older?.next() { return lines }
         older = nil
         if let lines = try current?.next() { return lines }
-        guard FilePlace(path) != current?.place else { return nil }
+        guard FileIdentity(path) != current?.place else { return nil }
         // Moved aside: nothing is added to it any more, but something may have been just before.
         if let lines = try current?.next() { return lines }
         current = try AuditLines(path)

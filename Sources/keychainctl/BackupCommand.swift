@@ -2,7 +2,7 @@
 internal import ArgumentParser
 internal import KeychainMessages
 internal import KeychainModel
-internal import KeychainLocalSocket
+internal import KeychainLinuxSystem
 internal import Terminal
 
 struct BackupCommand: ParsableCommand {
@@ -73,7 +73,9 @@ private struct BackupWriting {
 
     /// Bytes of the file.
     func run() throws(CommandFailure) -> UInt64 {
-        if !replacing, FilePlace(target) != nil { throw fileFailure(.system(PrivateFile.exists)) }
+        if !replacing, FileIdentity(target) != nil {
+            throw fileFailure(.system(PrivateFile.exists))
+        }
         let temporary = "\(target).new-\(UInt32.random(in: 0...UInt32.max))"
         let file: PieceFile
         do { file = try PieceFile(creating: temporary) } catch { throw fileFailure(error) }
@@ -122,7 +124,7 @@ private struct BackupWriting {
         CommandFailure(.internalError, task, keychain: keychain.name)
     }
 
-    private func fileFailure(_ error: SocketError) -> CommandFailure {
+    private func fileFailure(_ error: SystemError) -> CommandFailure {
         CommandFailure(file: error, target, task)
     }
 }

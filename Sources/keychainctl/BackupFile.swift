@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainMessages
-internal import KeychainLocalSocket
+internal import KeychainLinuxSystem
 
 /// A backup as its user keeps it: 64 bytes that say what follows, then the copy of the keychain's
 /// file, as sealed as that one.
@@ -16,7 +16,7 @@ struct BackupFile {
         case notABackup
         case newerVersion
         case damaged
-        case system(SocketError)
+        case system(SystemError)
     }
 
     private let file: PieceFile
@@ -25,26 +25,23 @@ struct BackupFile {
 
     /// Refuses a file that is not whole to the last bit.
     init(verifying path: String) throws(Failure) {
-        do throws(SocketError) {
+        let header: [UInt8]
+        let size: UInt64
+        do throws(SystemError) {
             file = try PieceFile(reading: path)
-            let header = try file.read(at: 0, count: Self.headerBytes)
-            guard header.count == Self.headerBytes, header.starts(with: Self.magic) else {
-                throw .malformed
-            }
-            bytes = Self.number(header[16..<24])
-            digest = Array(header[24..<56])
-            guard Self.number(header[8..<12]) <= Self.version else { throw .tooLarge }
-            guard header == Self.header(bytes: bytes, digest: digest),
-                try file.size() - UInt64(Self.headerBytes) == bytes
-            else { throw .closed }
-        } catch {
-            throw switch error {
-            case .malformed: .notABackup
-            case .tooLarge: .newerVersion
-            case .closed: .damaged
-            default: .system(error)
-            }
+            header = try file.read(at: 0, count: Self.headerBytes)
+            size = try file.size()
+        } catch { throw error == .malformed ? .notABackup : .system(error) }
+        guard header.count == Self.headerBytes, header.starts(with: Self.magic) else {
+            throw .notABackup
         }
+        bytes = Self.number(header[16..<24])
+        digest = Array(header[24..<56])
+        guard Self.number(header[8..<12]) <= Self.version else { throw .newerVersion }
+        // Read and measured one after the other: the file may have become shorter between.
+        guard header == Self.header(bytes: bytes, digest: digest), size >= UInt64(Self.headerBytes),
+            size - UInt64(Self.headerBytes) == bytes
+        else { throw .damaged }
         var found = BackupDigest()
         for offset in pieceOffsets { found.add(try piece(at: offset)) }
         guard found.bytes == digest else { throw .damaged }

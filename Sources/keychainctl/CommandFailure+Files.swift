@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainLocalSocket
+internal import KeychainLinuxSystem
 internal import Terminal
 
 extension CommandFailure {
     /// Of a file of the user's own.
-    init(file error: SocketError, _ path: String, _ task: String) {
+    init(file error: SystemError, _ path: String, _ task: String) {
         let beginning = "could not \(task): \(PlainText.line(path)): "
         switch error {
         case .system(PrivateFile.exists):

@@ -23,7 +23,7 @@ struct ItemRecord: Encodable {
 
     init(_ item: FoundItem, secret: HeldSecret? = nil) {
         self.class = ItemKind(item.reference.itemClass).rawValue
-        reference = item.reference.bytes.map(Self.hex).joined()
+        reference = item.reference.bytes.hexadecimal
         keychain = item.keychain
         accessible = AccessibilityWord.name(item.accessControl.protection)
         flags = FlagWords.names(of: item.accessControl)
@@ -67,10 +67,6 @@ struct ItemRecord: Encodable {
     private static func date(_ value: AttributeValue) -> String? {
         guard case .date(let seconds) = value else { return nil }
         return Date(timeIntervalSinceReferenceDate: seconds).formatted(.iso8601)
-    }
-
-    private static func hex(_ byte: UInt8) -> String {
-        (byte < 16 ? "0" : "") + String(byte, radix: 16)
     }
 }
 

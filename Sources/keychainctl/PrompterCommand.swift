@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import ArgumentParser
 internal import KeychainEndpoints
-internal import KeychainLocalSocket
+internal import KeychainLinuxSystem
 internal import Terminal
 
 struct PrompterCommand: ParsableCommand {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import ArgumentParser
 internal import Glibc
-internal import KeychainLocalSocket
+internal import KeychainLinuxSystem
 
 // Passwords pass through here. Where the kernel doesn't know how to protect them, go on.
 try? ProcessHardening.apply()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Foundation
-internal import KeychainLocalSocket
+internal import KeychainLinuxSystem
 internal import KeychainSecrets
 
 /// What systemd gave the service (`LoadCredentialEncrypted=keychain.NAME:…`), read once at the start.

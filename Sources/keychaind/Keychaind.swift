@@ -2,7 +2,7 @@
 internal import ArgumentParser
 internal import Foundation
 internal import KeychainRequestService
-internal import KeychainLocalSocket
+internal import KeychainLinuxSystem
 internal import LoginManager
 internal import Logging
 internal import PAMSession
@@ -103,13 +103,13 @@ struct Keychaind: ParsableCommand {
         switch error {
         case let error as StartError: error.description
         case let mistake as LockingBounds.Mistake: mistake.description
-        case SocketError.peerNotAllowed:
+        case SystemError.notPrivate:
             "\(state), or the folder of \(loginSocket): must be a folder of root's that no other "
                 + "user can write to, and the key files in it root's and closed to others"
-        case SocketError.malformed, SocketError.tooLarge:
+        case SystemError.malformed, SystemError.tooLarge:
             "\(state)/device.key: is not a key of this daemon's; restore it from where it came "
                 + "from, without it no keychain's “always” items open"
-        case SocketError.system(let code):
+        case SystemError.system(let code):
             "\(state), or the folder of \(loginSocket): "
                 + POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO).localizedDescription
         default: "cannot start: \(error)"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainLocalSocket
+internal import KeychainLinuxSystem
 
 /// The programs of the same installation that the daemon starts or trusts.
 struct Programs {

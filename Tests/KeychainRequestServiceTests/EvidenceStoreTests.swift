@@ -3,7 +3,7 @@ import KeychainAccessControl
 import Foundation
 import KeychainMessages
 import KeychainModel
-import KeychainLocalSocket
+import KeychainLinuxSystem
 import Testing
 
 @testable import KeychainRequestService

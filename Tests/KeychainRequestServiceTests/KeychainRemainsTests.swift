@@ -2,7 +2,7 @@
 import Foundation
 import KeychainMessages
 import KeychainModel
-import KeychainLocalSocket
+import KeychainLinuxSystem
 import KeychainSecrets
 import Testing
 

@@ -4,7 +4,7 @@ import Foundation
 import KeychainKernelKeyring
 import KeychainMessages
 import KeychainModel
-import KeychainLocalSocket
+import KeychainLinuxSystem
 import KeychainSecrets
 import Synchronization
 

@@ -2,7 +2,7 @@
 import Glibc
 import KeychainMessages
 import KeychainModel
-import KeychainLocalSocket
+import KeychainLinuxSystem
 import Testing
 
 @testable import KeychainRequestService

@@ -2,7 +2,7 @@
 import Foundation
 import KeychainKernelKeyring
 import KeychainModel
-import KeychainLocalSocket
+import KeychainLinuxSystem
 import KeychainSecrets
 import Testing
 

@@ -5,7 +5,7 @@ import re
 PROMISED = {"Security", "LocalAuthentication", "Keychain"}
 # The policy engine, which the package in Benchmarks measures: AccessControl's names and, of
 # KeychainModel, those that AccessControl speaks of.
-MEASURED = {"AccessControl", "KeychainModel"}
+MEASURED = {"KeychainAccessControl", "KeychainModel"}
 
 WORD = re.compile(
     r"(?<![.\w`])(?:public(?=[ \t\n(])|open(?=[ \t]+(?:class|func|var|override|subscript)\b))")

@@ -5,15 +5,16 @@ import re
 
 # The targets that may hold unsafe code. A target comes in with its reason, in a review of its own.
 DOORS = {
-    "KernelKeyring": "libkeyutils",
+    "KeychainKernelKeyring": "libkeyutils",
     "KeychainDatabase": "SQLite",
     "LocalAuthentication": "Apple's error pointers",
-    "LocalSocket": "system calls: sockets, files, processes",
+    "KeychainLinuxSystem": "system calls: files, processes, users",
+    "KeychainLocalSocket": "system calls: sockets",
     "LoginHandoff": "the login frames' C code",
     "LoginManager": "libsystemd",
     "PAMSession": "libpam",
     "Pinentry": "bytes of a pinentry's lines",
-    "Secrets": "libsodium, locked memory",
+    "KeychainSecrets": "libsodium, locked memory",
     "Security": "Apple's result pointers and constants",
     "SecurityKeys": "libfido2",
     "Terminal": "termios, signals",

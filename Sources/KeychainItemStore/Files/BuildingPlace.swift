@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainModel
 internal import Foundation
 internal import KeychainSecrets
 
@@ -12,7 +13,7 @@ struct BuildingPlace {
     init(for target: String) throws(KeychainStoreError) {
         self.target = target
         let url = URL(fileURLWithPath: target)
-        let tail = RandomBytes.make(8).map { String($0, radix: 16) }.joined()
+        let tail = RandomBytes.make(8).hexadecimal
         folder = url.deletingLastPathComponent().path + "/.\(url.lastPathComponent).\(tail)"
         file = folder + "/new"
         do {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Foundation
-internal import KeychainLocalSocket
+internal import KeychainLinuxSystem
 
 /// Lines at the end of a file, which is moved aside when it has grown long. The file beside it keeps
 /// each user's newest lines up to that user's share, so that no user's lines push another's out. A

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainAccessControl
 internal import KeychainModel
-internal import KeychainLocalSocket
+internal import KeychainLinuxSystem
 internal import Synchronization
 
 /// What policies ask about the program on a connection (docs/policies.md, Subject: who asks). Each

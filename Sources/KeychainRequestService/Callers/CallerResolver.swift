@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainMessages
 internal import KeychainModel
+internal import KeychainLinuxSystem
 internal import KeychainLocalSocket
 internal import LoginManager
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainLocalSocket
+internal import KeychainModel
+internal import KeychainLinuxSystem
 internal import KeychainSecrets
 internal import Synchronization
 
@@ -22,7 +23,7 @@ final class ExecutableDigests: Sendable {
         let isWhole = file.read(upTo: Self.longest) { hash.update($0) }
         let bytes = hash.digest()
         guard isWhole, file.version == version else { return nil }
-        let digest = "sha256:" + bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        let digest = "sha256:" + bytes.hexadecimal
         known.withLock { known in
             if known.count >= Self.mostKept { known.removeAll() }
             known[version] = digest

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Foundation
-internal import KeychainLocalSocket
+internal import KeychainLinuxSystem
 internal import LoginManager
 
 /// Whether the kernel keeps a user's other programs from speaking under a name that it gives: a

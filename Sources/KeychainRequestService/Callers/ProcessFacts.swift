@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainLocalSocket
+internal import KeychainLinuxSystem
 
 /// The parts of an identity that a running program could change, for comparison before each answer.
 struct ProcessFacts: Sendable {

@@ -2,7 +2,7 @@
 internal import KeychainAccessControl
 internal import Foundation
 internal import KeychainModel
-internal import KeychainLocalSocket
+internal import KeychainLinuxSystem
 internal import LoginManager
 
 /// What policies ask about the caller's login session and the moment (docs/policies.md, When: the

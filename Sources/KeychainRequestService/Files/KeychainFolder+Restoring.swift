@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainModel
 internal import KeychainItemStore
-internal import KeychainLocalSocket
+internal import KeychainLinuxSystem
 
 extension KeychainFolder {
     /// Puts it in the keychain's place, and says which generation the one that was there became; 0

@@ -2,7 +2,7 @@
 internal import Foundation
 internal import KeychainModel
 internal import KeychainItemStore
-internal import KeychainLocalSocket
+internal import KeychainLinuxSystem
 internal import KeychainSecrets
 
 /// The files of everybody's keychains: `FOLDER/UID/NAME.keychain` where one service keeps them for
@@ -16,7 +16,7 @@ final class KeychainFolder: Sendable {
 
     private struct OpenFile {
         let file: KeychainFile
-        let identity: FilePlace?
+        let identity: FileIdentity?
     }
     private struct OpenFiles {
         var files: [KeychainPlace: OpenFile] = [:]
@@ -57,7 +57,7 @@ final class KeychainFolder: Sendable {
         let key = try place(Self.verified(name), of: user)
         let (user, name) = (key.user, key.name)
         let path = filePath(name, user)
-        let identity = FilePlace(path)
+        let identity = FileIdentity(path)
         let owner = try owner(user)
         // The user's number may belong to another user by now.
         if let known = open.withLock({ $0.files[key] }), let identity, known.identity == identity,
@@ -84,7 +84,7 @@ final class KeychainFolder: Sendable {
 
     func exists(_ name: KeychainName, of user: UInt32) -> Bool {
         // Whatever lies there, even if it is no keychain, is not overwritten.
-        FilePlace(filePath(name, user)) != nil
+        FileIdentity(filePath(name, user)) != nil
     }
 
     /// The keychain's file is not there, and something of an earlier one is. Others may be making it
@@ -149,8 +149,7 @@ final class KeychainFolder: Sendable {
 
     /// A file beside the keychain that is there for a while.
     func passingPath(_ kind: String, _ identifier: [UInt8], _ place: KeychainPlace) -> String {
-        let hex = identifier.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-        return filePath(place.name, place.user) + ".\(kind)-\(hex)"
+        filePath(place.name, place.user) + ".\(kind)-\(identifier.hexadecimal)"
     }
 
     static func verified(_ name: String?) throws(Refusal) -> KeychainName {

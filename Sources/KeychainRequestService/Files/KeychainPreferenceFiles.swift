@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainModel
-internal import KeychainLocalSocket
+internal import KeychainLinuxSystem
 internal import KeychainSecrets
 
 /// What users have said about keychains that calls don't name: a file of lines in each one's folder.
@@ -33,7 +33,7 @@ final class KeychainPreferenceFiles: Sendable {
 
     func save(
         _ preferences: KeychainPreferences, for user: UInt32, in folder: String
-    ) throws(SocketError) {
+    ) throws(SystemError) {
         let path = Self.path(folder)
         let new = path + ".new"
         // Of a writing that was cut off.

@@ -167,10 +167,7 @@ final class EmbeddedVault: KeyVault {
     }
 
     private func name(_ keychain: OpenKeychain) -> String {
-        let hex = keychain.file.identifier.map { byte in
-            (byte < 16 ? "0" : "") + String(byte, radix: 16)
-        }
-        return "keychain:" + hex.joined()
+        "keychain:" + keychain.file.identifier.hexadecimal
     }
 
     private func read(_ keychain: OpenKeychain) -> SecretBytes? {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainModel
 internal import KeychainItemStore
-internal import KeychainLocalSocket
+internal import KeychainLinuxSystem
 internal import KeychainSecrets
 
 /// The daemon's vault: class keys in the kernel's keyring, sealed so that an unlock ends with the

@@ -2,7 +2,7 @@
 internal import KeychainMessages
 internal import KeychainModel
 internal import KeychainItemStore
-internal import KeychainLocalSocket
+internal import KeychainLinuxSystem
 internal import KeychainSecrets
 internal import Synchronization
 
@@ -30,7 +30,7 @@ final class Protectors: Sendable {
     }
 
     /// The device's own key, made at first use.
-    static func deviceKey(at path: String) throws(SocketError) -> SealingKey {
+    static func deviceKey(at path: String) throws(SystemError) -> SealingKey {
         if let kept = try existing(path) { return SealingKey(kept) }
         let key = SecretBytes(random: SealingKey.byteCount)
         do { try PrivateFile.create(path, contents: key) } catch {
@@ -41,7 +41,7 @@ final class Protectors: Sendable {
         return SealingKey(key)
     }
 
-    private static func existing(_ path: String) throws(SocketError) -> SecretBytes? {
+    private static func existing(_ path: String) throws(SystemError) -> SecretBytes? {
         let kept: SecretBytes
         do { kept = try PrivateFile.read(path, limit: SealingKey.byteCount) } catch {
             guard error == .system(PrivateFile.notFound) else { throw error }

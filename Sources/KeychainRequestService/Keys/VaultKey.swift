@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainModel
-internal import KeychainLocalSocket
+internal import KeychainLinuxSystem
 internal import LoginManager
 internal import KeychainSecrets
 
@@ -23,7 +23,7 @@ package enum VaultKey {
     /// does, the boot's name tells.
     static func load(
         kept: Descriptor?, folder: String
-    ) throws(SocketError) -> Loaded {
+    ) throws(SystemError) -> Loaded {
         let path = folder + "/" + name
         let boot = try currentBoot()
         if let kept, let key = SealedMemory.read(kept, count: SealingKey.byteCount) {
@@ -59,7 +59,7 @@ package enum VaultKey {
         return SealingKey(kept.part(bootBytes..<kept.count))
     }
 
-    private static func currentBoot() throws(SocketError) -> SecretBytes {
+    private static func currentBoot() throws(SystemError) -> SecretBytes {
         guard let boot = KernelFile.read("/proc/sys/kernel/random/boot_id", limit: bootBytes),
             boot.count == bootBytes
         else { throw .system(0) }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainModel
 internal import KeychainItemStore
+internal import KeychainLinuxSystem
 internal import KeychainLocalSocket
 internal import LoginHandoff
 internal import KeychainSecrets

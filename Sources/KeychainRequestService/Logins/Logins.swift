@@ -3,7 +3,7 @@ internal import KeychainAccessControl
 internal import Foundation
 internal import KeychainModel
 internal import KeychainItemStore
-internal import KeychainLocalSocket
+internal import KeychainLinuxSystem
 internal import LoginHandoff
 internal import LoginManager
 internal import KeychainSecrets

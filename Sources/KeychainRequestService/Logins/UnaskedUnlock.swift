@@ -3,7 +3,7 @@ internal import KeychainAccessControl
 internal import Foundation
 internal import KeychainModel
 internal import KeychainItemStore
-internal import KeychainLocalSocket
+internal import KeychainLinuxSystem
 
 /// Opens the login keychain of a login that carried no password (a fingerprint, a key, an automatic
 /// login) with what its owner enrolled for that: the login goes on at once, as with a password.

@@ -2,7 +2,7 @@
 internal import KeychainAccessControl
 internal import Dispatch
 internal import Foundation
-internal import KeychainLocalSocket
+internal import KeychainLinuxSystem
 internal import Synchronization
 
 /// Brings the administrator's policies into force: `keychainctl policy compile` reads them, as
@@ -66,7 +66,7 @@ package final class PolicyLoader: Sendable {
 
     /// From now on what changes is taken up.
     package func watch() {
-        do throws(SocketError) {
+        do throws(SystemError) {
             let watch = try FolderWatch(folders)
             Thread { [weak self] in
                 while self != nil, (try? watch.wait()) != nil { self?.settle() }

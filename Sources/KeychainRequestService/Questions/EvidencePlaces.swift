@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainLocalSocket
+internal import KeychainLinuxSystem
 
 /// Where something was proven, as the kernel tells it. What can't be told is left out, and shared
 /// with no process.

@@ -2,6 +2,7 @@
 internal import Foundation
 internal import KeychainMessages
 internal import KeychainModel
+internal import KeychainLinuxSystem
 internal import KeychainLocalSocket
 
 /// One transaction of a PAM service in a process of its own, whatever its modules do in there: sleep,

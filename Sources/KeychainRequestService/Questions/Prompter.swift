@@ -2,6 +2,7 @@
 internal import Foundation
 internal import KeychainMessages
 internal import KeychainModel
+internal import KeychainLinuxSystem
 internal import KeychainLocalSocket
 internal import KeychainSecrets
 

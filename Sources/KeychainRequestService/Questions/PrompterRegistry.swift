@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Foundation
 internal import KeychainModel
-internal import KeychainLocalSocket
+internal import KeychainLinuxSystem
 internal import LoginManager
 internal import KeychainSecrets
 

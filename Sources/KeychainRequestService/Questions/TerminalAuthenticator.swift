@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainAccessControl
 internal import KeychainModel
+internal import KeychainLinuxSystem
 internal import KeychainLocalSocket
 internal import KeychainSecrets
 
@@ -92,7 +93,7 @@ struct TerminalAuthenticator: Authenticator {
     private func start(
         _ auth: String, _ prompter: String, _ service: String, _ question: Question,
         _ caller: Caller
-    ) throws(SocketError) -> (prover: ChildProcess, shower: ChildProcess) {
+    ) throws -> (prover: ChildProcess, shower: ChildProcess) {
         let (here, there) = try ConversationChannel.pair()
         try here.send(.title(question.text(for: caller)))
         let shower = try ChildProcess(

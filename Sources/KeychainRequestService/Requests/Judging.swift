@@ -3,7 +3,7 @@ internal import KeychainAccessControl
 internal import KeychainMessages
 internal import KeychainModel
 internal import KeychainItemStore
-internal import KeychainLocalSocket
+internal import KeychainLinuxSystem
 internal import KeychainSecrets
 
 /// How one request's items are judged: the same facts for each of them.

@@ -4,7 +4,7 @@ internal import Foundation
 internal import KeychainMessages
 internal import KeychainModel
 internal import KeychainItemStore
-internal import KeychainLocalSocket
+internal import KeychainLinuxSystem
 
 /// An item of another program that the user lets the asking one have.
 struct LetIn: Sendable {

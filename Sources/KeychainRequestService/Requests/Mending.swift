@@ -3,7 +3,7 @@ internal import KeychainAccessControl
 internal import KeychainMessages
 internal import KeychainModel
 internal import KeychainItemStore
-internal import KeychainLocalSocket
+internal import KeychainLinuxSystem
 internal import KeychainSecrets
 
 /// What puts a keychain in step again with a login whose password it did not know.

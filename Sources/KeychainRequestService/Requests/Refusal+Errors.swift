@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainModel
 internal import KeychainItemStore
-internal import KeychainLocalSocket
+internal import KeychainLinuxSystem
 internal import LoginHandoff
 
 extension Refusal {
@@ -34,15 +34,14 @@ extension Refusal {
     }
 
     /// Of the files beside a keychain: its folder, the device's key.
-    init(_ error: SocketError) {
+    init(_ error: SystemError) {
         switch error {
         case .system(let code) where code == PrivateFile.noSpace: self = .diskFull
         case .system(let code) where code == PrivateFile.readOnly: self = .readOnly
         case .system: self = .inputOutput
-        case .peerNotAllowed: self = .belongsToAnother
+        case .notPrivate: self = .belongsToAnother
         case .malformed, .tooLarge: self = .damaged
-        case .closed, .timedOut, .foreignSender, .pathTooLong, .addressInUse, .noRoom:
-            self = .notAvailable
+        case .timedOut: self = .notAvailable
         }
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainAccessControl
 internal import KeychainModel
-internal import KeychainLocalSocket
+internal import KeychainLinuxSystem
 internal import KeychainSecrets
 internal import Synchronization
 
@@ -134,7 +134,7 @@ package final class RequestNotes: Sendable {
             if wantsFullAudit { noted.wantsFullAudit = true }
             guard noted.items.count < Self.mostItems else { return }
             let hash = KeyedHash.fingerprint(item.bytes, count: 16).prefix(8)
-            noted.items.append(hash.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined())
+            noted.items.append(hash.hexadecimal)
         }
     }
 }

@@ -3,6 +3,7 @@ internal import KeychainAccessControl
 internal import Foundation
 internal import KeychainMessages
 internal import KeychainModel
+internal import KeychainLinuxSystem
 internal import KeychainLocalSocket
 
 /// Serves the public socket: one thread a connection, a limited number of them.

@@ -4,7 +4,7 @@ internal import Foundation
 internal import KeychainMessages
 internal import KeychainModel
 internal import KeychainItemStore
-internal import KeychainLocalSocket
+internal import KeychainLinuxSystem
 internal import Synchronization
 
 /// What keeps a keychain's items from being lost: checks, backups, generations.

@@ -2,7 +2,7 @@
 internal import KeychainAccessControl
 internal import Foundation
 internal import KeychainModel
-internal import KeychainLocalSocket
+internal import KeychainLinuxSystem
 
 extension KeychainService {
     /// The list that a program asks for, in this service's own facts.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import ArgumentParser
 internal import KeychainModel
-internal import KeychainLocalSocket
+internal import KeychainLinuxSystem
 
 /// Which programs a command means.
 struct ProgramOptions: ParsableArguments {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Foundation
-internal import KeychainLocalSocket
+internal import KeychainLinuxSystem
 internal import PAMSetup
 
 /// What was installed, and what the kernel allows.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import FoundationEssentials
-internal import KeychainLocalSocket
+internal import KeychainLinuxSystem
 internal import PolicyCompiler
 
 /// What policies may name and this machine has.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainAccessControl
 internal import ArgumentParser
-internal import KeychainLocalSocket
+internal import KeychainLinuxSystem
 internal import PolicyCompiler
 internal import Terminal
 

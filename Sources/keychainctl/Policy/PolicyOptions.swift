@@ -2,7 +2,7 @@
 internal import KeychainAccessControl
 internal import ArgumentParser
 internal import FoundationEssentials
-internal import KeychainLocalSocket
+internal import KeychainLinuxSystem
 internal import PolicyCompiler
 internal import Terminal
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainLocalSocket
+internal import KeychainLinuxSystem
 internal import PolicyCompiler
 
 /// A policy file that was named on the command line.
@@ -7,7 +7,7 @@ enum PolicySource {
     private static let limit = 1 << 20
 
     static func read(_ path: String) throws(CommandFailure) -> SourceFile {
-        do throws(SocketError) {
+        do throws(SystemError) {
             let file = try FileContents(reading: path, limit: limit, followingLinks: true)
             guard file.kind == .regular else { throw .malformed }
             return SourceFile(path: path, bytes: file.bytes)

@@ -25,7 +25,7 @@ package final class ChildProcess: Sendable {
     package init(
         executable: String, arguments: [String], environment: [String],
         passing: [(source: Int32, target: Int32)], newSession: Bool
-    ) throws(SocketError) {
+    ) throws(SystemError) {
         var child: pid_t = 0
         let sources = passing.map(\.source)
         let targets = passing.map(\.target)

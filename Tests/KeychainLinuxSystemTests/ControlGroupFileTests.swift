@@ -2,7 +2,7 @@
 import Glibc
 import Testing
 
-@testable import KeychainLocalSocket
+@testable import KeychainLinuxSystem
 
 struct ControlGroupFileTests {
     private func sleeper() throws -> (child: ChildProcess, process: PinnedProcess) {

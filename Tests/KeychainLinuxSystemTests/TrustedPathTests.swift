@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import SystemTestSupport
 import Testing
 
-@testable import KeychainLocalSocket
+@testable import KeychainLinuxSystem
 
 struct TrustedPathTests {
     private func facts(_ path: String) throws -> ExecutableFacts {

@@ -14,7 +14,7 @@ package struct ChildOutput: Sendable {
     /// bytes is ended, and nothing of it is believed.
     package init(
         of executable: String, _ arguments: [String], limit: Int, deadlineSeconds: Double
-    ) throws(SocketError) {
+    ) throws(SystemError) {
         var ends: [Int32] = [-1, -1]
         // Safe: the array has room for both ends.
         guard unsafe pipe(&ends) == 0 else { throw .system(errno) }
@@ -29,7 +29,7 @@ package struct ChildOutput: Sendable {
     /// Afterwards the child alone has its end: when it ends there is nothing more to come.
     private static func start(
         _ executable: String, _ arguments: [String], _ theirs: Descriptor
-    ) throws(SocketError) -> ChildProcess {
+    ) throws(SystemError) -> ChildProcess {
         try ChildProcess(
             executable: executable, arguments: arguments, environment: [],
             passing: [(source: theirs.number, target: descriptor)], newSession: true)
@@ -37,7 +37,7 @@ package struct ChildOutput: Sendable {
 
     private static func read(
         _ descriptor: Descriptor, _ limit: Int, _ deadline: ContinuousClock.Instant
-    ) throws(SocketError) -> [UInt8] {
+    ) throws(SystemError) -> [UInt8] {
         var bytes: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 64 * 1024)
         while true {

@@ -2,18 +2,18 @@
 internal import Glibc
 
 /// Waiting with a deadline.
-enum Wait {
-    static func isReady(_ events: Int32, _ descriptor: Int32) -> Bool {
+package enum Wait {
+    package static func isReady(_ events: Int32, _ descriptor: Int32) -> Bool {
         var item = pollfd(fd: descriptor, events: Int16(events), revents: 0)
         // Safe: one element, which is this function's own.
         return unsafe poll(&item, 1, 0) > 0
     }
 
     /// Until the events or a hang-up; nil deadline waits for ever. Once the deadline has passed
-    /// this throws even where something is ready: who drips does not get more time.
-    static func until(
+    /// this throws even where something is ready: a peer that drips gets no more time.
+    package static func until(
         _ events: Int32, _ descriptor: Int32, deadline: ContinuousClock.Instant?
-    ) throws(SocketError) {
+    ) throws(SystemError) {
         while true {
             var item = pollfd(fd: descriptor, events: Int16(events), revents: 0)
             var milliseconds: Int32 = -1

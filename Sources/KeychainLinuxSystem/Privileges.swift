@@ -9,7 +9,7 @@ package enum Privileges {
 
     /// Gives root's rights up for good, where the process has them: for work on other people's
     /// bytes. An account of the program's own is shared with no other process.
-    package static func drop(to account: String) throws(SocketError) {
+    package static func drop(to account: String) throws(SystemError) {
         guard geteuid() == 0 else { return }
         let (user, group) = numbers(of: account) ?? (nobody, nobody)
         // As root these set the real, the effective and the saved id.

@@ -12,7 +12,7 @@ package struct FolderWatch: Sendable {
     private let descriptor: Descriptor
     private let folders: [String]
 
-    package init(_ folders: [String]) throws(SocketError) {
+    package init(_ folders: [String]) throws(SystemError) {
         let number = inotify_init1(Int32(IN_CLOEXEC))
         guard number >= 0 else { throw .system(errno) }
         descriptor = Descriptor(owning: number)
@@ -21,7 +21,7 @@ package struct FolderWatch: Sendable {
     }
 
     /// Returns after a change; also after one beside a folder that is waited for.
-    package func wait() throws(SocketError) {
+    package func wait() throws(SystemError) {
         // Which names it was about is of no interest.
         var events = [UInt8](repeating: 0, count: 4_096)
         // Safe: reads at most the array's length.

@@ -15,7 +15,7 @@ package struct FileContents: Sendable {
     /// Waits for nothing, whatever the path leads to.
     package init(
         reading path: String, limit: Int, followingLinks: Bool
-    ) throws(SocketError) {
+    ) throws(SystemError) {
         let follow = followingLinks ? 0 : O_NOFOLLOW
         // Safe: the descriptor is closed by its owner.
         let number = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | follow)
@@ -40,7 +40,7 @@ package struct FileContents: Sendable {
 
     private static func read(
         _ descriptor: Descriptor, limit: Int
-    ) throws(SocketError) -> [UInt8] {
+    ) throws(SystemError) -> [UInt8] {
         var contents: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 64 * 1024)
         while contents.count < limit {

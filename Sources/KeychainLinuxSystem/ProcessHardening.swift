@@ -7,7 +7,7 @@ package enum ProcessHardening {
     private static let descriptors: rlim_t = 8192
 
     /// No core dumps, and no tracing by processes of the same user.
-    package static func apply() throws(SocketError) {
+    package static func apply() throws(SystemError) {
         guard kc_forbid_dumping() == 0 else { throw .system(errno) }
     }
 

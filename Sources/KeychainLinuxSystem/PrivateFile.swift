@@ -13,7 +13,7 @@ package enum PrivateFile {
     private static let longestOverwritten = 1024 * 1024
 
     /// Refuses links, other people's files, and files that others may read.
-    package static func read(_ path: String, limit: Int) throws(SocketError) -> SecretBytes {
+    package static func read(_ path: String, limit: Int) throws(SystemError) -> SecretBytes {
         // Safe: the descriptor is closed on every path.
         let number = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
         guard number >= 0 else { throw .system(errno) }
@@ -22,10 +22,10 @@ package enum PrivateFile {
         guard unsafe fstat(descriptor.number, &status) == 0 else { throw .system(errno) }
         guard status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid(),
             status.st_mode & 0o077 == 0, status.st_nlink == 1
-        else { throw .peerNotAllowed }
+        else { throw .notPrivate }
         guard status.st_size <= limit else { throw .tooLarge }
         return try SecretBytes(count: Int(status.st_size)) {
-            (span: inout MutableRawSpan) throws(SocketError) in
+            (span: inout MutableRawSpan) throws(SystemError) in
             // Safe: reads at most the span's length.
             let count = unsafe span.withUnsafeMutableBytes {
                 unsafe Glibc.read(descriptor.number, $0.baseAddress, $0.count)
@@ -37,14 +37,14 @@ package enum PrivateFile {
     /// Makes the file whole or not at all; one that exists is not replaced (`EEXIST`).
     package static func create(
         _ path: String, contents: borrowing SecretBytes
-    ) throws(SocketError) {
+    ) throws(SystemError) {
         let temporary = path + ".new-\(getpid())-\(UInt32.random(in: 0...UInt32.max))"
         // Safe: a new file of our own.
         let number = unsafe open(
             temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard number >= 0 else { throw .system(errno) }
         let descriptor = Descriptor(owning: number)
-        do throws(SocketError) {
+        do throws(SystemError) {
             try write(contents, to: descriptor)
             guard fsync(descriptor.number) == 0 else { throw .system(errno) }
             // Renamed, not linked: never has it two names, which `read` refuses.
@@ -79,8 +79,8 @@ package enum PrivateFile {
 
     private static func write(
         _ contents: borrowing SecretBytes, to descriptor: Descriptor
-    ) throws(SocketError) {
-        try contents.withBytes { bytes throws(SocketError) in
+    ) throws(SystemError) {
+        try contents.withBytes { bytes throws(SystemError) in
             var written = 0
             while written < bytes.byteCount {
                 let rest = bytes.extracting(written..<bytes.byteCount)
@@ -95,7 +95,7 @@ package enum PrivateFile {
         }
     }
 
-    static func sync(folderOf path: String) throws(SocketError) {
+    static func sync(folderOf path: String) throws(SystemError) {
         let folder = path.lastIndex(of: "/").map { path[..<$0] } ?? "."
         // Safe: opened, synced, closed.
         let number = unsafe open(

@@ -8,7 +8,7 @@ package final class PieceFile: Sendable {
     private let descriptor: Descriptor
 
     /// A new file, for its owner alone.
-    package init(creating path: String) throws(SocketError) {
+    package init(creating path: String) throws(SystemError) {
         self.path = path
         // Safe: a new file of our own.
         let number = unsafe open(
@@ -18,7 +18,7 @@ package final class PieceFile: Sendable {
     }
 
     /// One that exists; waits for nothing, whatever the path leads to.
-    package init(reading path: String) throws(SocketError) {
+    package init(reading path: String) throws(SystemError) {
         self.path = path
         // Safe: the descriptor is closed by its owner.
         let number = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
@@ -30,7 +30,7 @@ package final class PieceFile: Sendable {
         guard status.st_mode & S_IFMT == S_IFREG else { throw .malformed }
     }
 
-    package func size() throws(SocketError) -> UInt64 {
+    package func size() throws(SystemError) -> UInt64 {
         var status = stat()
         // Safe: as above.
         guard unsafe fstat(descriptor.number, &status) == 0 else { throw .system(errno) }
@@ -38,7 +38,7 @@ package final class PieceFile: Sendable {
     }
 
     /// Fewer bytes than asked for only where the file ends.
-    package func read(at offset: UInt64, count: Int) throws(SocketError) -> [UInt8] {
+    package func read(at offset: UInt64, count: Int) throws(SystemError) -> [UInt8] {
         guard let start = Int(exactly: offset) else { throw .tooLarge }
         var piece = [UInt8](repeating: 0, count: count)
         var done = 0
@@ -59,7 +59,7 @@ package final class PieceFile: Sendable {
     }
 
     /// All of it, at that place.
-    package func write(_ bytes: [UInt8], at offset: UInt64) throws(SocketError) {
+    package func write(_ bytes: [UInt8], at offset: UInt64) throws(SystemError) {
         guard let start = Int(exactly: offset) else { throw .tooLarge }
         var done = 0
         while done < bytes.count {
@@ -75,7 +75,7 @@ package final class PieceFile: Sendable {
         }
     }
 
-    package func sync() throws(SocketError) {
+    package func sync() throws(SystemError) {
         guard fsync(descriptor.number) == 0 else { throw .system(errno) }
     }
 }

@@ -10,7 +10,7 @@ extension PrivateFile {
     /// name already and is not to be replaced.
     package static func publish(
         _ path: String, as target: String, replacing: Bool
-    ) throws(SocketError) {
+    ) throws(SystemError) {
         // Safe: reads the paths.
         let result = unsafe replacing ? rename(path, target) : kc_rename_new(path, target)
         guard result == 0 else { throw .system(errno) }
@@ -25,7 +25,7 @@ extension PrivateFile {
     /// too, where the file system exchanges two names in one step.
     package static func replaceDatabase(
         _ path: String, with new: String, settingAside aside: String
-    ) throws(SocketError) {
+    ) throws(SystemError) {
         // Safe: reads the paths.
         guard unsafe link(path, aside) == 0 else { throw .system(errno) }
         try setLogsAside(of: path, as: aside)
@@ -42,7 +42,7 @@ extension PrivateFile {
 
     /// What is left of a database whose file is gone, or is about to be another: a new file of that
     /// name must not be read together with it.
-    package static func setLogsAside(of path: String, as aside: String) throws(SocketError) {
+    package static func setLogsAside(of path: String, as aside: String) throws(SystemError) {
         // Safe: reads the paths.
         for log in logs {
             guard unsafe link(path + log, aside + log) == 0 || errno == ENOENT else {

@@ -9,7 +9,7 @@ package enum CrashReport {
     /// From now on standard error is closed to all, and standard output leads where it led.
     ///
     /// The numbers in a report count from the beginning of the program (`addr2line -e`).
-    package static func begin(_ program: String) throws(SocketError) {
+    package static func begin(_ program: String) throws(SystemError) {
         // Safe: copies the text.
         guard unsafe kc_tell_of_crashes(program) == 0 else { throw .system(errno) }
     }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
+internal import Foundation
 
 /// What a thread of its own is doing while the test does the other half.
-final class Background<Value: Sendable>: @unchecked Sendable {
+package final class Background<Value: Sendable>: @unchecked Sendable {
     private let done = DispatchSemaphore(value: 0)
     private var result: Result<Value, any Error>?
 
-    init(_ body: @escaping @Sendable () throws -> Value) {
+    package init(_ body: @escaping @Sendable () throws -> Value) {
         let thread = Thread { [self] in
             result = Result { try body() }
             done.signal()
@@ -15,7 +15,7 @@ final class Background<Value: Sendable>: @unchecked Sendable {
     }
 
     /// Once only.
-    func value() throws -> Value {
+    package func value() throws -> Value {
         done.wait()
         return try result!.get()
     }

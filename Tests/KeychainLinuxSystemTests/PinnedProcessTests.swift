@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import CKeychainLinux
 import Glibc
+import SystemTestSupport
 import Testing
 
-@testable import KeychainLocalSocket
+@testable import KeychainLinuxSystem
 
 struct PinnedProcessTests {
     private func sleeper() throws -> ChildProcess {

@@ -8,7 +8,7 @@ package import KeychainSecrets
 package enum SealedMemory {
     package static func make(
         _ name: String, contents: borrowing SecretBytes
-    ) throws(SocketError) -> Descriptor {
+    ) throws(SystemError) -> Descriptor {
         // Safe: reads the name.
         let number = unsafe kc_memory_make(name)
         guard number >= 0 else { throw .system(errno) }

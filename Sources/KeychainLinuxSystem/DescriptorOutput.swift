@@ -3,7 +3,7 @@ internal import Glibc
 
 /// The other end of `ChildOutput`: what the child says.
 package enum DescriptorOutput {
-    package static func write(_ bytes: [UInt8]) throws(SocketError) {
+    package static func write(_ bytes: [UInt8]) throws(SystemError) {
         var rest = bytes[...]
         while !rest.isEmpty {
             // Safe: writes the borrowed bytes.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import KeychainSecrets
+import SystemTestSupport
 import Testing
 
-@testable import KeychainLocalSocket
+@testable import KeychainLinuxSystem
 
 struct PrivateFileTests {
     private let folder: ScratchFolder
@@ -30,46 +31,46 @@ struct PrivateFileTests {
 
     @Test func `a file that exists is not replaced`() throws {
         try create()
-        #expect(throws: SocketError.system(EEXIST)) { try create([1]) }
+        #expect(throws: SystemError.system(EEXIST)) { try create([1]) }
         #expect(try read() == Self.content)
         #expect(folder.names == ["key"])
     }
 
     @Test func `a file that is missing is not found`() throws {
-        #expect(throws: SocketError.system(PrivateFile.notFound)) { try read() }
+        #expect(throws: SystemError.system(PrivateFile.notFound)) { try read() }
     }
 
     @Test func `a longer file than expected is refused`() throws {
         try create()
-        #expect(throws: SocketError.tooLarge) { try read(limit: Self.content.count - 1) }
+        #expect(throws: SystemError.tooLarge) { try read(limit: Self.content.count - 1) }
     }
 
     @Test(arguments: [0o640, 0o620, 0o610, 0o604, 0o602, 0o601] as [UInt32])
     func `a file that others have a right to is refused`(mode: UInt32) throws {
         try create()
         chmodOrFail(path, mode)
-        #expect(throws: SocketError.peerNotAllowed) { try read() }
+        #expect(throws: SystemError.notPrivate) { try read() }
     }
 
     @Test func `a link is refused, of either kind`() throws {
         try create()
         #expect(unsafe symlink(path, folder("symbolic")) == 0)
-        #expect(throws: SocketError.system(ELOOP)) { try read(folder("symbolic")) }
+        #expect(throws: SystemError.system(ELOOP)) { try read(folder("symbolic")) }
         #expect(unsafe link(path, folder("hard")) == 0)
-        #expect(throws: SocketError.peerNotAllowed) { try read() }
+        #expect(throws: SystemError.notPrivate) { try read() }
     }
 
     @Test(.enabled(if: isRoot, "only root can give a file away"))
     func `another user's file is refused`() throws {
         try create()
         #expect(unsafe chown(path, 61_234, 0) == 0)
-        #expect(throws: SocketError.peerNotAllowed) { try read() }
+        #expect(throws: SystemError.notPrivate) { try read() }
     }
 
     @Test func `what is no file is refused and not waited for`() throws {
         #expect(unsafe mkfifo(path, 0o600) == 0)
-        #expect(throws: SocketError.peerNotAllowed) { try read() }
-        #expect(throws: SocketError.peerNotAllowed) { try read(folder.path) }
+        #expect(throws: SystemError.notPrivate) { try read() }
+        #expect(throws: SystemError.notPrivate) { try read(folder.path) }
     }
 
     @Test func `a removed file is overwritten first`() throws {
@@ -104,7 +105,7 @@ struct PrivateFileTests {
         let path = folder("a")
         try PrivateFile.folder(path, mode: 0o700)
         chmodOrFail(path, open)
-        #expect(throws: SocketError.peerNotAllowed) {
+        #expect(throws: SystemError.notPrivate) {
             try PrivateFile.folder(path, mode: 0o700)
         }
         #expect(mode(of: path) == UInt32(S_IFDIR) | open)
@@ -112,7 +113,7 @@ struct PrivateFileTests {
 
     @Test func `a file is no folder`() throws {
         try create()
-        #expect(throws: SocketError.peerNotAllowed) {
+        #expect(throws: SystemError.notPrivate) {
             try PrivateFile.folder(path, mode: 0o700)
         }
     }
@@ -121,7 +122,7 @@ struct PrivateFileTests {
     func `another user's folder is refused`() throws {
         try PrivateFile.folder(folder("a"), mode: 0o700)
         #expect(unsafe chown(folder("a"), 61_234, 0) == 0)
-        #expect(throws: SocketError.peerNotAllowed) {
+        #expect(throws: SystemError.notPrivate) {
             try PrivateFile.folder(folder("a"), mode: 0o700)
         }
     }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import SystemTestSupport
 import Testing
 
-@testable import KeychainLocalSocket
+@testable import KeychainLinuxSystem
 
 struct ChildProcessTests {
     /// What a Python program says on its descriptor 3.
@@ -149,7 +150,7 @@ struct ChildProcessTests {
         let folder = try ScratchFolder()
         let text = folder.write("text", "", mode: 0o644)
         for (path, error) in [("/no/such/program", ENOENT), (text, EACCES), ("/", EACCES)] {
-            #expect(throws: SocketError.system(error)) {
+            #expect(throws: SystemError.system(error)) {
                 try ChildProcess(
                     executable: path, arguments: [], environment: [], passing: [],
                     newSession: false)

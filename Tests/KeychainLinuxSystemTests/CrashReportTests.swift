@@ -2,7 +2,7 @@
 import Foundation
 import Testing
 
-@testable import KeychainLocalSocket
+@testable import KeychainLinuxSystem
 
 struct CrashReportTests {
     private func words(_ result: ExitTest.Result?) -> String {
