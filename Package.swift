@@ -203,13 +203,24 @@ let package = Package(
                 "KeychainSecrets",
                 "Terminal",
             ]),
-        roof(
-            "keychainctl",
+        // The commands, for keychainctl and the programs that it becomes.
+        floor(
+            "KeychainCommands",
             [
-                "KeychainModel", "KeychainMessages", "KeychainEndpoints", "KeychainLinuxSystem",
-                "KeychainSecrets",
-                "Terminal", "KeychainAccessControl", "PAMSetup", "PolicyCompiler", arguments,
+                "KeychainModel", "KeychainMessages", "KeychainDaemonClient", "KeychainLinuxSystem",
+                "KeychainSecrets", "Terminal", "PAMSetup", arguments,
             ]),
+        roof("keychainctl", ["KeychainCommands", "KeychainDaemonClient"]),
+        roof(
+            "keychainctl-policy",
+            [
+                "KeychainCommands", "KeychainModel", "KeychainMessages", "KeychainDaemonClient",
+                "KeychainLinuxSystem", "Terminal", "KeychainAccessControl", "PolicyCompiler",
+                arguments,
+            ]),
+        roof(
+            "keychain-embedded",
+            ["KeychainCommands", "KeychainEndpoints", "KeychainLinuxSystem", "KeychainModel"]),
 
         // What the item calls are compared with, for the tests in both modes.
         .target(

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+package import KeychainMessages
+internal import KeychainModel
+
+/// The keychain as a command asks it: whatever it refuses becomes an explanation.
+package struct Keychain {
+    /// nil is the login keychain.
+    let name: String?
+    let asJSON: Bool
+
+    package init(name: String?, asJSON: Bool) {
+        self.name = name
+        self.asJSON = asJSON
+    }
+
+    /// `task` completes "could not …".
+    @discardableResult
+    package func ask(_ request: Request, to task: String) throws(CommandFailure) -> Answer {
+        do throws(Refusal) {
+            return try CommandProgram.endpoint().answer(request)
+        } catch {
+            let isOfItems = request.goesByPreferences && name == nil
+            let meant = error == .locked && isOfItems ? lockedOne() : name
+            throw failure(
+                CommandFailure(error, task, keychain: meant, because: rulesOfLastRefusal))
+        }
+    }
+
+    /// Of those that a call without a name may mean, the first that is locked.
+    private func lockedOne() -> String? {
+        guard let endpoint = try? CommandProgram.endpoint(),
+            let preferences = try? endpoint.answer(.preferences(nil)).preferences,
+            let status = try? endpoint.answer(.status).status
+        else { return nil }
+        let locked = status.keychains.filter { $0.lockState != .unlocked }.map(\.name)
+        let meant = [preferences.defaultKeychain].compactMap { $0 } + preferences.searchList
+        return meant.map(\.description).first(where: locked.contains)
+    }
+
+    private var rulesOfLastRefusal: [String] {
+        (try? CommandProgram.endpoint())?.rulesOfLastRefusal ?? []
+    }
+
+    func status() throws(CommandFailure) -> ServiceStatus {
+        guard let status = try ask(.status, to: "learn how the keychains stand").status else {
+            throw failure(
+                CommandFailure(.internalError, "learn how the keychains stand", keychain: name))
+        }
+        return status
+    }
+
+    /// The failure in the form that was asked for.
+    func failure(_ failure: CommandFailure) -> CommandFailure {
+        var failure = failure
+        failure.asJSON = asJSON
+        return failure
+    }
+}
+
+extension Request {
+    /// Whether the user's default keychain and search list say what is meant where nothing is named.
+    fileprivate var goesByPreferences: Bool {
+        switch self {
+        case .add, .copyMatching, .update, .delete: true
+        default: false
+        }
+    }
+}
