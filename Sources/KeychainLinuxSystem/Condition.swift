@@ -27,10 +27,20 @@ internal import Glibc
         unsafe mutex.deallocate()
     }
 
-    // Safe, also below: the addresses are those of `init`.
-    package func lock() { unsafe pthread_mutex_lock(mutex) }
-    package func unlock() { unsafe pthread_mutex_unlock(mutex) }
-    package func broadcast() { unsafe pthread_cond_broadcast(condition) }
+    package func lock() {
+        // Safe: the address is that of `init`.
+        unsafe pthread_mutex_lock(mutex)
+    }
+
+    package func unlock() {
+        // Safe: as above.
+        unsafe pthread_mutex_unlock(mutex)
+    }
+
+    package func broadcast() {
+        // Safe: as above.
+        unsafe pthread_cond_broadcast(condition)
+    }
 
     /// Gives the lock away meanwhile. May return early; false once the deadline has passed.
     package func wait(until deadline: ContinuousClock.Instant) -> Bool {

@@ -7,7 +7,9 @@ package struct UserAccount: Sendable {
     package let home: String
 
     /// nil where there is no such account, or that can't be told.
-    package static let own: UserAccount? = {
+    package static let own: UserAccount? = look()
+
+    private static func look() -> UserAccount? {
         // Safe: everything the library writes to lives until it was copied.
         unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64 * 1024) { buffer in
             var entry = unsafe passwd()
@@ -20,5 +22,5 @@ package struct UserAccount: Sendable {
             else { return nil }
             return unsafe UserAccount(name: String(cString: name), home: String(cString: home))
         }
-    }()
+    }
 }
