@@ -3,12 +3,13 @@ package import ArgumentParser
 
 /// `keychainctl` itself.
 package struct KeychainCommand: ParsableCommand {
-    package static let configuration = configuration(policy: PolicyPlaceholder.self)
+    package static let configuration: CommandConfiguration = whole(
+        policy: PolicyPlaceholder.self)
 
     package init() {}
 
     /// The whole of it, for the program that has the commands of `policy`.
-    package static func configuration(
+    package static func whole(
         policy: any ParsableCommand.Type
     ) -> CommandConfiguration {
         CommandConfiguration(

@@ -6,7 +6,8 @@ internal import KeychainModel
 
 /// keychainctl with the commands that need the policies' compiler.
 struct WholeCommand: ParsableCommand {
-    static let configuration = KeychainCommand.configuration(policy: PolicyCommand.self)
+    static let configuration: CommandConfiguration = KeychainCommand.whole(
+        policy: PolicyCommand.self)
 }
 
 CommandProgram.run(WholeCommand.self) {
