@@ -271,13 +271,24 @@ let package = Package(
                 "KeychainSecrets",
                 "Terminal",
             ]),
-        program(
-            "keychainctl",
+        // The commands, for keychainctl and the programs that it becomes.
+        library(
+            "KeychainCommands",
             [
-                "KeychainModel", "KeychainMessages", "KeychainEndpoints", "KeychainLinuxSystem",
-                "KeychainSecrets",
-                "Terminal", "KeychainAccessControl", "PAMSetup", "PolicyCompiler", arguments,
+                "KeychainModel", "KeychainMessages", "KeychainDaemonClient", "KeychainLinuxSystem",
+                "KeychainSecrets", "Terminal", "PAMSetup", arguments,
             ]),
+        program("keychainctl", ["KeychainCommands", "KeychainDaemonClient"]),
+        program(
+            "keychainctl-policy",
+            [
+                "KeychainCommands", "KeychainModel", "KeychainMessages", "KeychainDaemonClient",
+                "KeychainLinuxSystem", "Terminal", "KeychainAccessControl", "PolicyCompiler",
+                arguments,
+            ]),
+        program(
+            "keychain-embedded",
+            ["KeychainCommands", "KeychainEndpoints", "KeychainLinuxSystem", "KeychainModel"]),
 
         // What the item calls are compared with, for the tests in both modes.
         .target(
