@@ -5,30 +5,17 @@ import re
 
 # The targets that may hold unsafe code. A target comes in with its reason, in a review of its own.
 DOORS = {
-<<<<<<< HEAD
     "AccountDatabase": "the C library's look-ups of accounts",
-=======
-    "KeychainKernelKeyring": "libkeyutils",
->>>>>>> 9ef79e4fb4e379352c2850d3e3b88c5a7f055e73
     "KeychainDatabase": "SQLite",
     "KeychainKernelKeyring": "libkeyutils",
     "KeychainLinuxSystem": "system calls: files, processes",
     "KeychainLocalSocket": "system calls: sockets",
     "KeychainSecrets": "libsodium, locked memory",
     "LocalAuthentication": "Apple's error pointers",
-<<<<<<< HEAD
-=======
-    "KeychainLinuxSystem": "system calls: files, processes, users",
-    "KeychainLocalSocket": "system calls: sockets",
->>>>>>> 9ef79e4fb4e379352c2850d3e3b88c5a7f055e73
     "LoginHandoff": "the login frames' C code",
     "LoginManager": "libsystemd",
     "PAMSession": "libpam",
     "Pinentry": "bytes of a pinentry's lines",
-<<<<<<< HEAD
-=======
-    "KeychainSecrets": "libsodium, locked memory",
->>>>>>> 9ef79e4fb4e379352c2850d3e3b88c5a7f055e73
     "Security": "Apple's result pointers and constants",
     "SecurityKeys": "libfido2",
     "Terminal": "termios, signals",
