@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainRequestAudit
+internal import KeychainUserPresence
 internal import KeychainAccessControl
 internal import KeychainMessages
 internal import KeychainModel
