@@ -4,7 +4,7 @@ import KeychainMessages
 import KeychainModel
 import Testing
 
-@testable import KeychainRequestService
+@testable import KeychainVaults
 
 /// Copies on their way: only who began one goes on with it, in order, to the last piece.
 @Suite final class BackupTransferTests {

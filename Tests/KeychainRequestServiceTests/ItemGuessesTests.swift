@@ -6,7 +6,7 @@ import KeychainSecrets
 import Synchronization
 import Testing
 
-@testable import KeychainRequestService
+@testable import KeychainEmbedded
 
 /// Wrong application passwords, in a keychain of this process's own.
 @Suite final class ItemGuessesTests: Sendable {

@@ -6,7 +6,8 @@ import KeychainLinuxSystem
 import KeychainSecrets
 import Testing
 
-@testable import KeychainRequestService
+@testable import KeychainEmbedded
+@testable import KeychainVaults
 
 /// Where a keychain's file is gone and something of it is left, no empty one is made in its place.
 @Suite final class KeychainRemainsTests {
@@ -24,7 +25,7 @@ import Testing
 
     init() throws {
         service = try EmbeddedKeychain(home: home, groups: ["own"])
-        folder = KeychainFolder(home, layout: .ownUser, accounts: AccountNames { _ in "me" })
+        folder = KeychainFolder(home, layout: .ownUser, accountName: { _ in "me" })
     }
 
     deinit { try? FileManager.default.removeItem(atPath: home) }

@@ -6,7 +6,7 @@ import KeychainModel
 import KeychainSecrets
 import Testing
 
-@testable import KeychainRequestService
+@testable import KeychainVaults
 
 /// Attributes may be large: what a request holds of them is counted and bounded.
 @Suite(

@@ -7,14 +7,18 @@ import PolicyCompiler
 import KeychainSecrets
 import Testing
 
+@testable import KeychainActivePolicy
+@testable import KeychainEmbedded
 @testable import KeychainRequestService
+@testable import KeychainUserPresence
+@testable import KeychainVaults
 
 /// What one program gets of another's items, under the vendor's rules, and what is asked before.
 @Suite final class ProofOfOperationTests {
     private let home = NSTemporaryDirectory() + "proofs-" + UUID().uuidString
     private let person = Person()
     private let evidence = EvidenceStore(keyring: nil)
-    private let policy: PolicyInForce
+    private let policy: ActivePolicy
     private let service: KeychainService
     private static let vendor = URL(filePath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
@@ -22,19 +26,20 @@ import Testing
 
     init() throws {
         let folder = KeychainFolder(
-            home, layout: .ownUser, accounts: AccountNames { _ in "a" })
+            home, layout: .ownUser, accountName: { _ in "a" })
         try FileManager.default.createDirectory(
             atPath: home, withIntermediateDirectories: true,
             attributes: [.posixPermissions: 0o700])
         let protectors = Protectors(
             folder: folder, deviceKey: try Protectors.deviceKey(at: home + "/device.key"),
             allowsDeviceProtector: true)
-        policy = PolicyInForce(try Self.pair())
-        service = KeychainService(
-            KeychainService.Parts(
-                folder: folder, vault: EmbeddedVault(protectors: protectors),
-                protectors: protectors, authenticator: person, policy: policy, evidence: evidence,
-                mode: .daemon))
+        policy = ActivePolicy(try Self.pair())
+        var parts = KeychainService.Parts(
+            folder: folder, vault: EmbeddedVault(protectors: protectors), protectors: protectors,
+            authenticator: person, mode: .daemon)
+        parts.policy = policy
+        parts.evidence = evidence
+        service = KeychainService(parts)
         try protectors.create(.login, of: geteuid(), password: Self.secret("pass"))
         try ask(Unlock(keychain: nil, password: Self.secret("pass")), Program.git)
         try add("mail", as: .git)
@@ -49,7 +54,7 @@ import Testing
     }
 
     /// The vendor's rules and, where there are some, others.
-    private static func pair(with more: String = "") throws -> PolicyInForce.Pair {
+    private static func pair(with more: String = "") throws -> ActivePolicy.Pair {
         let vendor = try Data(contentsOf: URL(filePath: Self.vendor))
         var files = [[SourceFile(path: "10-baseline.yaml", bytes: [UInt8](vendor))]]
         if !more.isEmpty {
@@ -58,7 +63,7 @@ import Testing
         }
         let loaded = LoadedPolicies(files, today: 20_778)
         #expect(!loaded.hasErrors)
-        return PolicyInForce.Pair(
+        return ActivePolicy.Pair(
             try CompiledPolicy(loaded.policy), reach: try CompiledPolicy(loaded.policy.reachOnly))
     }
 

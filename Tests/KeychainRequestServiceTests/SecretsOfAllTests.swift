@@ -6,8 +6,6 @@ import KeychainModel
 import KeychainSecrets
 import Testing
 
-@testable import KeychainRequestService
-
 /// What a search may have without a question.
 @Suite(
     .enabled(

@@ -5,7 +5,8 @@ import KeychainModel
 import KeychainSecrets
 import Testing
 
-@testable import KeychainRequestService
+@testable import KeychainEmbedded
+@testable import KeychainVaults
 
 /// Which keychains a call means that names none, and those that it names.
 @Suite final class SeveralKeychainsTests {
@@ -306,7 +307,7 @@ extension ItemQuery {
     @Test func `its name leads everybody to root's, and nobody has another`() throws {
         let path = NSTemporaryDirectory() + "system-" + UUID().uuidString
         let all = KeychainFolder(
-            path, layout: .folderPerUser, accounts: AccountNames { "user\($0)" })
+            path, layout: .folderPerUser, accountName: { "user\($0)" })
         #expect(try all.place(.system, of: 1000) == KeychainPlace(user: 0, name: .system))
         #expect(try all.place(.login, of: 1000) == KeychainPlace(user: 1000, name: .login))
         let manager = FileManager.default
@@ -321,7 +322,7 @@ extension ItemQuery {
         #expect(all.names(of: 0) == [.login, .system])
         #expect(all.names(of: 1000) == [.login])
         let own = KeychainFolder(
-            path + "/0", layout: .ownUser, accounts: AccountNames { _ in "me" })
+            path + "/0", layout: .ownUser, accountName: { _ in "me" })
         #expect(own.names(of: geteuid()) == [.login])
         #expect(throws: Refusal.noSuchKeychain) { try own.place(.system, of: geteuid()) }
     }

@@ -6,7 +6,10 @@ import KeychainModel
 import KeychainSecrets
 import Testing
 
-@testable import KeychainRequestService
+@testable import SessionVault
+@testable import KeychainEmbedded
+@testable import KeychainVaults
+@testable import LoginRegistry
 
 /// How an unlock ends.
 enum UnlockEnd: String, CaseIterable, Sendable {
@@ -174,7 +177,7 @@ struct EmbeddedUnlockEndTests {
         defer { try? FileManager.default.removeItem(atPath: home) }
         try FileManager.default.createDirectory(atPath: home, withIntermediateDirectories: true)
         let folder = KeychainFolder(
-            home, layout: .ownUser, accounts: AccountNames { _ in "somebody" })
+            home, layout: .ownUser, accountName: { _ in "somebody" })
         let protectors = Protectors(
             folder: folder, deviceKey: .random(), allowsDeviceProtector: true)
         let password = HeldSecret(SecretBytes(copying: Array("battery".utf8)))

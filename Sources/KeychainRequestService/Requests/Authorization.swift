@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainRequestAudit
+internal import KeychainUserPresence
+internal import KeychainVaults
 internal import KeychainAccessControl
 internal import KeychainMessages
 internal import KeychainModel
@@ -486,7 +489,7 @@ protocol UnlockStep: Sendable {
     /// Whether what was typed opens it. `begun` is when the question was put: a lock since then counts.
     func opens(
         _ keychain: OpenKeychain, _ typed: HeldSecret, for client: any Asker,
-        since begun: LockCounts.Moment
+        since begun: LockGeneration
     ) throws(Refusal) -> Bool
 }
 

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainUserPresence
+internal import KeychainRequestAudit
+internal import KeychainActivePolicy
+internal import KeychainVaults
 internal import KeychainAccessControl
 internal import KeychainMessages
 internal import KeychainModel

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+package import KeychainActivePolicy
+package import KeychainRequestAudit
+package import KeychainUserPresence
+package import KeychainVaults
 internal import KeychainAccessControl
 package import KeychainMessages
 package import KeychainModel
@@ -8,32 +12,43 @@ internal import KeychainSecrets
 /// The way of a request: find → judge → authenticate → judge → open → record → answer.
 package final class KeychainService: Sendable {
     /// What a service is made of.
-    struct Parts {
-        var folder: KeychainFolder
-        var vault: any KeyVault
-        var protectors: Protectors
-        var authenticator: any Authenticator
-        var policy = PolicyInForce()
-        var evidence = EvidenceStore(keyring: nil)
-        var guesses = Guesses()
-        var memory = MemoryBudget()
-        var audit: AuditLog?
-        var mode: ServiceStatus.Mode
+    package struct Parts {
+        package var folder: KeychainFolder
+        package var vault: any KeyVault
+        package var protectors: Protectors
+        package var authenticator: any Authenticator
+        package var policy = ActivePolicy()
+        package var evidence = EvidenceStore(keyring: nil)
+        package var guesses = Guesses()
+        package var memory = MemoryBudget()
+        package var audit: AuditLog?
+        package var mode: ServiceStatus.Mode
         /// Steps of the pass of authorisation; nil is the product's own.
         var unlocking: (any UnlockStep)?
         var consent: (any ConsentStep)?
+
+        package init(
+            folder: KeychainFolder, vault: any KeyVault, protectors: Protectors,
+            authenticator: any Authenticator, mode: ServiceStatus.Mode
+        ) {
+            self.folder = folder
+            self.vault = vault
+            self.protectors = protectors
+            self.authenticator = authenticator
+            self.mode = mode
+        }
     }
 
     let folder: KeychainFolder
     let vault: any KeyVault
     let protectors: Protectors
     let authentication: Authentication
-    let policy: PolicyInForce
+    let policy: ActivePolicy
     let limits = PolicyLimits()
     let guesses: Guesses
     let itemGuesses = ItemGuesses()
     let memory: MemoryBudget
-    let transfers = BackupTransfers()
+    package let transfers = BackupTransfers()
     let checks = KeychainChecks()
     let mode: ServiceStatus.Mode
     let resync: PasswordResync
@@ -43,7 +58,7 @@ package final class KeychainService: Sendable {
     private let audit: AuditLog?
     private let locksMemory = LockedMemory.isAvailable()
 
-    init(_ parts: Parts) {
+    package init(_ parts: Parts) {
         folder = parts.folder
         vault = parts.vault
         protectors = parts.protectors

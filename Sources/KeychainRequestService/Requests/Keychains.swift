@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainRequestAudit
+internal import KeychainUserPresence
+internal import KeychainVaults
 internal import KeychainAccessControl
 internal import KeychainMessages
 internal import KeychainModel

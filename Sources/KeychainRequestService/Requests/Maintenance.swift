@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainRequestAudit
+package import KeychainUserPresence
+internal import KeychainVaults
 internal import KeychainAccessControl
 internal import Foundation
 package import KeychainMessages

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainUserPresence
+internal import KeychainActivePolicy
+internal import KeychainVaults
 internal import KeychainAccessControl
 internal import KeychainMessages
 internal import KeychainModel
@@ -12,7 +15,7 @@ struct PasswordResync: UnlockStep {
     let vault: any KeyVault
     let protectors: Protectors
     let guesses: Guesses
-    let policy: PolicyInForce
+    let policy: ActivePolicy
     let limits: PolicyLimits
 
     func applies(to keychain: OpenKeychain) -> Bool { vault.isOutOfStep(keychain) }
@@ -33,7 +36,7 @@ struct PasswordResync: UnlockStep {
 
     func opens(
         _ keychain: OpenKeychain, _ typed: HeldSecret, for client: any Asker,
-        since begun: LockCounts.Moment
+        since begun: LockGeneration
     ) throws(Refusal) -> Bool {
         let keys: UnlockedKeys
         do throws(Refusal) { keys = try unlock(keychain, typed) } catch {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainUserPresence
 internal import KeychainAccessControl
 internal import KeychainModel
 internal import KeychainItemStore

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+package import KeychainUserPresence
+internal import KeychainRequestAudit
 package import KeychainMessages
 package import KeychainModel
 

@@ -92,7 +92,7 @@ final class MemoryVault: KeyVault {
 
     func keep(
         _ unlocked: borrowing UnlockedKeys, of keychain: OpenKeychain, for caller: Caller,
-        since begun: LockCounts.Moment
+        since begun: LockGeneration
     ) throws(Refusal) {
         let bundles = Bundles(unlocked)
         try locks.keep(keychain.place, since: begun) { () throws(Refusal) in

@@ -8,7 +8,14 @@ import KeychainLinuxSystem
 import KeychainSecrets
 import Synchronization
 
+@testable import KeychainActivePolicy
+@testable import KeychainRequestAudit
 @testable import KeychainRequestService
+@testable import KeychainUserPresence
+@testable import KeychainVaults
+@testable import KeyringStore
+@testable import LoginRegistry
+@testable import SessionVault
 
 /// A user's login with an open login keychain, as the daemon has it, without a daemon around it.
 final class OpenLogin: Sendable {
@@ -45,7 +52,7 @@ final class OpenLogin: Sendable {
         keyring = try DaemonKeyring(stateFolder: folder)
         sessions = SessionRegistry(keyring: keyring) { _, _ in }
         keychains = KeychainFolder(
-            folder, layout: .folderPerUser, accounts: AccountNames { _ in "somebody" },
+            folder, layout: .folderPerUser, accountName: { _ in "somebody" },
             memory: memory)
         protectors = Protectors(
             folder: keychains, deviceKey: try Protectors.deviceKey(at: folder + "/device.key"),
@@ -56,10 +63,11 @@ final class OpenLogin: Sendable {
             deviceKey: try Protectors.deviceKey(at: folder + "/device.key"),
             pending: PendingUnlocks(), systemOpening: SystemKeychainOpening(protectors)
         ) { bounds.now }
-        service = KeychainService(
-            KeychainService.Parts(
-                folder: keychains, vault: vault, protectors: protectors,
-                authenticator: authenticator, memory: memory, mode: .daemon))
+        var parts = KeychainService.Parts(
+            folder: keychains, vault: vault, protectors: protectors, authenticator: authenticator,
+            mode: .daemon)
+        parts.memory = memory
+        service = KeychainService(parts)
         let first = try Self.startLeader()
         leader = Mutex(first)
         ticket = try Self.makeTicket(folder)
@@ -192,7 +200,7 @@ struct ProgramInLogin: Asker {
     let caller: Caller
     var context: AuthenticationContext?
     let whenLookedAt: @Sendable () -> Void
-    let process: EvidencePlaces.Process? = nil
+    let process: ProofOrigin.Process? = nil
     let offersTerminal = false
     let notes = RequestNotes()
 
@@ -202,7 +210,7 @@ struct ProgramInLogin: Asker {
     ) -> PolicyReach {
         PolicyReach()
     }
-    func terminal() -> EvidencePlaces.Terminal? { nil }
+    func terminal() -> ProofOrigin.Terminal? { nil }
     func isUnchanged() -> Bool {
         whenLookedAt()
         return true

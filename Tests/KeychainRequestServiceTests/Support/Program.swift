@@ -6,7 +6,9 @@ import KeychainModel
 import KeychainSecrets
 import Synchronization
 
-@testable import KeychainRequestService
+@testable import KeychainRequestAudit
+@testable import KeychainUserPresence
+@testable import KeychainVaults
 
 /// A program that asks, from a process, a terminal and a login of the test's choice.
 struct Program: Asker {
@@ -15,7 +17,7 @@ struct Program: Asker {
 
     var caller: Caller
     var context: AuthenticationContext?
-    var process: EvidencePlaces.Process?
+    var process: ProofOrigin.Process?
     /// Ids of its ancestors.
     var ancestors: [Int32] = []
     var offersTerminal: Bool { caller.terminal != nil }
@@ -39,15 +41,15 @@ struct Program: Asker {
         self.process = Self.place(process)
     }
 
-    private static func place(_ id: Int32) -> EvidencePlaces.Process {
+    private static func place(_ id: Int32) -> ProofOrigin.Process {
         .init(id: id, startTime: 99, executableDevice: 1, executableInode: 2)
     }
 
-    func terminal() -> EvidencePlaces.Terminal? {
+    func terminal() -> ProofOrigin.Terminal? {
         caller.terminal.map { .init(device: $0, leader: Int32($0), leaderStart: 6) }
     }
 
-    func descends(from process: EvidencePlaces.Process) -> Bool {
+    func descends(from process: ProofOrigin.Process) -> Bool {
         ancestors.contains { Self.place($0) == process }
     }
 

@@ -44,7 +44,7 @@ final class ServiceInMemory {
 
     let home = NSTemporaryDirectory() + "service-" + UUID().uuidString
     let person = Person()
-    let policy = PolicyInForce()
+    let policy = ActivePolicy()
     let evidence = EvidenceStore(keyring: nil)
     let folder: KeychainFolder
     let protectors: Protectors
@@ -67,11 +67,15 @@ final class ServiceInMemory {
         (folder, protectors) = try Self.parts(home)
         vault = MemoryVault(protectors, login: template.bundles)
         audit = AuditLog(folder: home)
-        service = KeychainService(
-            KeychainService.Parts(
-                folder: folder, vault: vault, protectors: protectors, authenticator: person,
-                policy: policy, evidence: evidence, audit: audit, mode: .daemon,
-                unlocking: unlocking, consent: consent))
+        var parts = KeychainService.Parts(
+            folder: folder, vault: vault, protectors: protectors, authenticator: person,
+            mode: .daemon)
+        parts.policy = policy
+        parts.evidence = evidence
+        parts.audit = audit
+        parts.unlocking = unlocking
+        parts.consent = consent
+        service = KeychainService(parts)
     }
 
     deinit { try? FileManager.default.removeItem(atPath: home) }
@@ -134,12 +138,12 @@ final class ServiceInMemory {
     /// Rules of an administrator, in YAML.
     func use(rules: String) throws { policy.use(try Self.rules(rules)) }
 
-    static func rules(_ rules: String) throws -> PolicyInForce.Pair {
+    static func rules(_ rules: String) throws -> ActivePolicy.Pair {
         let text = "policy: v1\nname: test\nrules:\n" + rules
         let loaded = LoadedPolicies(
             [[SourceFile(path: "50-test.yaml", bytes: Array(text.utf8))]], today: 20_778)
         #expect(!loaded.hasErrors)
-        return PolicyInForce.Pair(
+        return ActivePolicy.Pair(
             try CompiledPolicy(loaded.policy), reach: try CompiledPolicy(loaded.policy.reachOnly))
     }
 

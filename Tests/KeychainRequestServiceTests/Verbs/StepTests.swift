@@ -23,7 +23,7 @@ import Testing
         }
         func opens(
             _ keychain: OpenKeychain, _ typed: HeldSecret, for client: any Asker,
-            since begun: LockCounts.Moment
+            since begun: LockGeneration
         ) throws(Refusal) -> Bool {
             vault.withLock { $0 }?()
             return true
