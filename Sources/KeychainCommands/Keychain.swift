@@ -15,11 +15,11 @@ package struct Keychain {
 
     /// `task` completes "could not …".
     @discardableResult
-    package func ask(_ request: Request, to task: String) throws(CommandFailure) -> Answer {
+    package func ask<V: Verb>(_ verb: V, to task: String) throws(CommandFailure) -> V.Answer {
         do throws(Refusal) {
-            return try CommandProgram.endpoint().answer(request)
+            return try CommandProgram.endpoint().send(verb)
         } catch {
-            let isOfItems = request.goesByPreferences && name == nil
+            let isOfItems = verb is any VerbOnItems && name == nil
             let meant = error == .locked && isOfItems ? lockedOne() : name
             throw failure(
                 CommandFailure(error, task, keychain: meant, because: rulesOfLastRefusal))
@@ -29,8 +29,8 @@ package struct Keychain {
     /// Of those that a call without a name may mean, the first that is locked.
     private func lockedOne() -> String? {
         guard let endpoint = try? CommandProgram.endpoint(),
-            let preferences = try? endpoint.answer(.preferences(nil)).preferences,
-            let status = try? endpoint.answer(.status).status
+            let preferences = try? endpoint.send(Preferences(nil)),
+            let status = try? endpoint.send(Status())
         else { return nil }
         let locked = status.keychains.filter { $0.lockState != .unlocked }.map(\.name)
         let meant = [preferences.defaultKeychain].compactMap { $0 } + preferences.searchList
@@ -42,11 +42,7 @@ package struct Keychain {
     }
 
     func status() throws(CommandFailure) -> ServiceStatus {
-        guard let status = try ask(.status, to: "learn how the keychains stand").status else {
-            throw failure(
-                CommandFailure(.internalError, "learn how the keychains stand", keychain: name))
-        }
-        return status
+        try ask(Status(), to: "learn how the keychains stand")
     }
 
     /// The failure in the form that was asked for.
@@ -57,12 +53,10 @@ package struct Keychain {
     }
 }
 
-extension Request {
-    /// Whether the user's default keychain and search list say what is meant where nothing is named.
-    fileprivate var goesByPreferences: Bool {
-        switch self {
-        case .add, .copyMatching, .update, .delete: true
-        default: false
-        }
-    }
-}
+/// A verb of which the user's default keychain and search list say what is meant where nothing is
+/// named.
+private protocol VerbOnItems {}
+extension Add: VerbOnItems {}
+extension CopyMatching: VerbOnItems {}
+extension Update: VerbOnItems {}
+extension Delete: VerbOnItems {}

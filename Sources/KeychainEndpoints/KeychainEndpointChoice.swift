@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 @_implementationOnly import KeychainDaemonClient
+@_implementationOnly import KeychainEmbedded
 package import KeychainMessages
 package import KeychainModel
 @_implementationOnly import KeychainRequestService

@@ -2,9 +2,9 @@
 """`public` is a promise to programs that depend on this package. All else is `package`."""
 import re
 
-PROMISED = {"Security", "LocalAuthentication", "Keychain"}
-# The policy engine, which the package in Benchmarks measures: AccessControl's names and, of
-# KeychainModel, those that AccessControl speaks of.
+PROMISED = {"Security", "LocalAuthentication", "KeychainForSwift"}
+# The policy engine, which the package in Benchmarks measures: KeychainAccessControl's names and, of
+# KeychainModel, those that it speaks of.
 MEASURED = {"KeychainAccessControl", "KeychainModel"}
 
 WORD = re.compile(

@@ -5,16 +5,17 @@ import re
 
 # The targets that may hold unsafe code. A target comes in with its reason, in a review of its own.
 DOORS = {
-    "KeychainKernelKeyring": "libkeyutils",
+    "AccountDatabase": "the C library's look-ups of accounts",
     "KeychainDatabase": "SQLite",
-    "LocalAuthentication": "Apple's error pointers",
+    "KeychainKernelKeyring": "libkeyutils",
     "KeychainLinuxSystem": "system calls: files, processes, users",
     "KeychainLocalSocket": "system calls: sockets",
+    "KeychainSecrets": "libsodium, locked memory",
+    "LocalAuthentication": "Apple's error pointers",
     "LoginHandoff": "the login frames' C code",
     "LoginManager": "libsystemd",
     "PAMSession": "libpam",
     "Pinentry": "bytes of a pinentry's lines",
-    "KeychainSecrets": "libsodium, locked memory",
     "Security": "Apple's result pointers and constants",
     "SecurityKeys": "libfido2",
     "Terminal": "termios, signals",

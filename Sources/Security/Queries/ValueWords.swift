@@ -30,7 +30,7 @@ struct ValueWords {
 
     func secret() throws(Refusal) -> HeldSecret? {
         guard let data else { return nil }
-        guard data.length <= Request.largestSecret else { throw .dataTooLarge }
+        guard data.length <= RequestLimits.largestSecret else { throw .dataTooLarge }
         return HeldSecret(data.copiedSecret)
     }
 }
