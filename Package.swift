@@ -23,14 +23,13 @@ let hiding: [SwiftSetting] =
         .treatWarning("ImplementationOnlyDeprecated", as: .warning),
     ]
 
-/// A floor of the house: a Swift target with the house's settings and nothing but what it names.
-func floor(
+func library(
     _ name: String, _ dependencies: [Target.Dependency] = [], settings: [SwiftSetting] = strict
 ) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: settings)
 }
 
-func roof(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .executableTarget(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
@@ -38,8 +37,8 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
-/// Code as programs write it that know nothing of this house.
-func guests(
+/// Tests written as a client's code is: without this package's settings.
+func clientTests(
     _ name: String, _ mode: SwiftLanguageMode, _ dependencies: [Target.Dependency]
 ) -> Target {
     .testTarget(name: name, dependencies: dependencies, swiftSettings: [.swiftLanguageMode(mode)])
@@ -47,7 +46,6 @@ func guests(
 
 /// For tests that look into keychain files, and damage them, by another way than the product's.
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
-let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swift-protobuf")
 let arguments: Target.Dependency = .product(
     name: "ArgumentParser", package: "swift-argument-parser")
 let yams: Target.Dependency = .product(name: "Yams", package: "Yams")
@@ -73,7 +71,6 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
-        .package(url: "https://github.com/apple/swift-protobuf", exact: "1.39.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
         .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
@@ -82,11 +79,12 @@ let package = Package(
     ],
     targets: [
         // Ground: the nouns, and the C that Swift cannot do without.
-        floor("KeychainModel"),
+        library("KeychainModel", ["KeychainSecrets"]),
         .systemLibrary(
             name: "CKeychainSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
         .systemLibrary(name: "CKeychainKeyutils", providers: [.apt(["libkeyutils-dev"])]),
         .systemLibrary(name: "CPAM", providers: [.apt(["libpam0g-dev"])]),
+        .systemLibrary(name: "CShadow"),
         .systemLibrary(
             name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
         .systemLibrary(
@@ -98,104 +96,174 @@ let package = Package(
         .target(name: "CLoginFrame", path: "pam-module/frame"),
 
         // Doors: one for each outside library.
-        floor("KeychainSecrets", ["CKeychainSodium"], settings: hiding),
-        floor("KeychainKernelKeyring", ["CKeychainKeyutils", "KeychainSecrets"]),
-        floor("KeychainDatabase", ["CKeychainSQLite"]),
-        floor("PAMSession", ["CPAM", "KeychainSecrets"]),
-        floor("KeychainLinuxSystem", ["CKeychainLinux", "KeychainSecrets"]),
-        floor(
+        library("KeychainSecrets", ["CKeychainSodium"], settings: hiding),
+        library("KeychainKernelKeyring", ["CKeychainKeyutils", "KeychainSecrets"]),
+        library("KeychainDatabase", ["CKeychainSQLite"]),
+        library("PAMSession", ["CPAM", "KeychainSecrets"]),
+        library("AccountDatabase", ["CShadow"]),
+        library("KeychainLinuxSystem", ["CKeychainLinux", "KeychainSecrets"]),
+        library(
             "KeychainLocalSocket", ["CKeychainLinux", "KeychainLinuxSystem", "KeychainSecrets"]),
-        floor(
+        library(
             "LoginHandoff",
             ["CLoginFrame", "KeychainLinuxSystem", "KeychainLocalSocket", "KeychainSecrets"]),
-        floor("LoginManager", ["CSystemd", "KeychainModel"]),
-        floor("TrustedPlatform", ["CTSS2", "KeychainSecrets"]),
-        floor(
+        library("LoginManager", ["CSystemd", "KeychainModel"]),
+        library("TrustedPlatform", ["CTSS2", "KeychainSecrets"]),
+        library(
             "SecurityKeys", ["CFIDO2", "KeychainModel", "KeychainLocalSocket", "KeychainSecrets"]),
-        floor("Terminal", ["KeychainSecrets"]),
-        floor("PAMSetup", ["KeychainLinuxSystem"]),
-        floor(
+        library("Terminal", ["KeychainSecrets"]),
+        library("PAMSetup", ["KeychainLinuxSystem"]),
+        library(
             "Pinentry",
             ["KeychainLinuxSystem", "KeychainLocalSocket", "KeychainSecrets", "Terminal"]),
 
         // Judging: pure, and blind to secrets.
-        floor("KeychainAccessControl", ["KeychainModel"]),
-        floor("PolicyCompiler", ["KeychainAccessControl", "KeychainLinuxSystem", yams]),
+        library("KeychainAccessControl", ["KeychainModel"]),
+        library("PolicyCompiler", ["KeychainAccessControl", "KeychainLinuxSystem", yams]),
 
         // Keeping.
-        // Generated code only, which does not meet the house's settings.
-        .target(
-            name: "KeychainWire", dependencies: [protobuf], exclude: ["keychain.proto"]),
-        floor("KeychainMessages", ["KeychainModel", "KeychainWire", "KeychainSecrets", protobuf]),
-        floor(
+        library("KeychainMessages", ["KeychainModel", "KeychainSecrets"]),
+        library(
             "KeychainItemStore",
             ["KeychainModel", "KeychainAccessControl", "KeychainDatabase", "KeychainSecrets"]),
 
-        // The way of a request.
-        floor(
+        // The service. What both modes have.
+        library(
+            "KeychainRequestAudit",
+            [
+                "KeychainAccessControl", "KeychainLinuxSystem", "KeychainModel", "KeychainSecrets",
+            ]),
+        library(
+            "KeychainActivePolicy",
+            [
+                "KeychainAccessControl", "KeychainItemStore", "KeychainModel",
+                "KeychainRequestAudit", "KeychainSecrets",
+            ]),
+        library(
+            "KeychainVaults",
+            [
+                "KeychainAccessControl", "KeychainItemStore", "KeychainLinuxSystem",
+                "KeychainMessages", "KeychainModel", "KeychainSecrets", "LoginHandoff",
+            ]),
+        library(
+            "KeychainUserPresence",
+            [
+                "KeychainAccessControl", "KeychainLinuxSystem", "KeychainMessages",
+                "KeychainModel", "KeychainRequestAudit", "KeychainSecrets",
+            ]),
+        library(
             "KeychainRequestService",
             [
-                "KeychainModel", "KeychainMessages", "KeychainAccessControl", "KeychainItemStore",
-                "KeychainSecrets",
-                "KeychainKernelKeyring", "KeychainLinuxSystem", "KeychainLocalSocket",
-                "LoginHandoff", "LoginManager",
-                "PAMSetup",
+                "KeychainAccessControl", "KeychainActivePolicy", "KeychainItemStore",
+                "KeychainLinuxSystem", "KeychainMessages", "KeychainModel", "KeychainRequestAudit",
+                "KeychainSecrets", "KeychainUserPresence", "KeychainVaults",
             ]),
-        floor(
+        library(
             "KeychainDaemonClient",
-            ["KeychainModel", "KeychainMessages", "KeychainLinuxSystem", "KeychainLocalSocket"]),
+            [
+                "KeychainModel", "KeychainMessages", "KeychainLinuxSystem", "KeychainLocalSocket",
+                "KeychainSecrets",
+            ]),
 
         // Daemon or own process: the one place that chooses.
-        floor(
+        library(
+            "KeychainEmbedded",
+            [
+                "KeychainAccessControl", "KeychainActivePolicy", "KeychainItemStore",
+                "KeychainKernelKeyring", "KeychainLinuxSystem", "KeychainLocalSocket",
+                "KeychainMessages", "KeychainModel", "KeychainRequestAudit",
+                "KeychainRequestService", "KeychainSecrets", "KeychainUserPresence",
+                "KeychainVaults",
+            ]),
+        library(
             "KeychainEndpoints",
             [
-                "KeychainDaemonClient", "KeychainMessages", "KeychainModel",
-                "KeychainRequestService",
-                "KeychainLinuxSystem",
+                "KeychainDaemonClient", "KeychainEmbedded", "KeychainLinuxSystem",
+                "KeychainMessages", "KeychainModel", "KeychainRequestService",
             ],
             settings: hiding),
 
         // Faces.
-        floor(
+        library(
             "Security",
             [
                 "KeychainModel", "KeychainMessages", "KeychainEndpoints", "KeychainSecrets",
                 certificates,
             ]
                 + cryptography),
-        floor(
+        library(
             "LocalAuthentication",
             [
                 "KeychainModel", "KeychainMessages", "KeychainEndpoints", "KeychainSecrets",
                 "Security",
             ]),
-        floor(
+        library(
             "KeychainForSwift",
             [
                 "KeychainEndpoints", "KeychainMessages", "KeychainModel", "LocalAuthentication",
                 "KeychainSecrets", "Security",
             ]),
 
-        // Roof: parse arguments, wire, run.
-        roof(
+        // Programs: parse arguments, wire, run.
+        // What the daemon alone has.
+        library("KeyringStore", ["KeychainKernelKeyring", "KeychainModel", "KeychainSecrets"]),
+        library(
+            "LoginRegistry",
+            [
+                "KeychainKernelKeyring", "KeychainLinuxSystem", "KeychainModel", "KeychainSecrets",
+                "KeyringStore", "LoginManager",
+            ]),
+        library(
+            "SessionVault",
+            [
+                "KeychainItemStore", "KeychainLinuxSystem", "KeychainModel", "KeychainSecrets",
+                "KeychainVaults", "KeyringStore", "LoginManager", "LoginRegistry",
+            ]),
+        library(
+            "CallerIdentity",
+            [
+                "KeychainAccessControl", "KeychainLinuxSystem", "KeychainLocalSocket",
+                "KeychainMessages", "KeychainModel", "KeychainSecrets", "LoginManager",
+                "LoginRegistry",
+            ]),
+        library(
+            "PromptedAuthentication",
+            [
+                "CallerIdentity", "KeychainAccessControl", "KeychainLinuxSystem",
+                "KeychainLocalSocket", "KeychainMessages", "KeychainModel", "KeychainSecrets",
+                "KeychainUserPresence", "LoginManager", "PAMSetup",
+            ]),
+        library(
+            "KeychainDaemon",
+            [
+                "CallerIdentity", "KeychainAccessControl", "KeychainActivePolicy",
+                "KeychainItemStore", "KeychainLinuxSystem", "KeychainLocalSocket",
+                "KeychainMessages", "KeychainModel", "KeychainRequestAudit",
+                "KeychainRequestService", "KeychainSecrets", "KeychainUserPresence",
+                "KeychainVaults", "KeyringStore", "LoginHandoff", "LoginManager", "LoginRegistry",
+                "PromptedAuthentication", "SessionVault",
+            ]),
+        program(
             "keychaind",
             [
-                "KeychainRequestService", "KeychainLinuxSystem", "KeychainLocalSocket",
-                "LoginManager", "PAMSession",
-                "KeychainSecrets",
-                arguments, log,
+                "AccountDatabase", "KeychainActivePolicy", "KeychainDaemon", "KeychainLinuxSystem",
+                "KeychainLocalSocket", "KeychainRequestService", "KeychainSecrets", "LoginManager",
+                "SessionVault", arguments, log,
             ]),
-        roof(
+        program(
             "keychain-auth",
-            ["KeychainLinuxSystem", "KeychainLocalSocket", "PAMSession", "KeychainSecrets"]),
-        roof(
+            [
+                "AccountDatabase", "KeychainLinuxSystem", "KeychainLocalSocket", "KeychainSecrets",
+                "PAMSession",
+            ]),
+        program(
             "keychain-tpm",
             [
                 "KeychainModel", "KeychainLinuxSystem", "KeychainLocalSocket", "KeychainSecrets",
                 "TrustedPlatform",
             ]),
-        roof("keychain-fido", ["SecurityKeys"]),
-        roof(
+        program("keychain-fido", ["SecurityKeys"]),
+        program(
             "keychain-prompter",
             [
                 "KeychainMessages", "KeychainModel", "KeychainLinuxSystem", "KeychainLocalSocket",
@@ -203,7 +271,7 @@ let package = Package(
                 "KeychainSecrets",
                 "Terminal",
             ]),
-        roof(
+        program(
             "keychainctl",
             [
                 "KeychainModel", "KeychainMessages", "KeychainEndpoints", "KeychainLinuxSystem",
@@ -232,7 +300,7 @@ let package = Package(
         .executableTarget(
             name: "keychain-fido-soft", dependencies: ["SecurityKeys", "SoftwareSecurityKey"],
             path: "Tests/KeychainFIDOSoft", swiftSettings: [.swiftLanguageMode(.v6)]),
-        guests(
+        clientTests(
             "SecurityKeysTests", .v6, ["SecurityKeys", "SoftwareSecurityKey", "KeychainSecrets"]),
         tests(
             "KeychainLinuxSystemTests",
@@ -264,10 +332,12 @@ let package = Package(
         tests(
             "KeychainRequestServiceTests",
             [
-                "KeychainRequestService", "KeychainMessages", "KeychainModel", "KeychainItemStore",
-                "KeychainAccessControl", "KeychainKernelKeyring", "KeychainLinuxSystem",
-                "KeychainLocalSocket",
-                "PolicyCompiler", "KeychainSecrets",
+                "CallerIdentity", "KeychainAccessControl", "KeychainActivePolicy",
+                "KeychainDaemon", "KeychainEmbedded", "KeychainItemStore", "KeychainKernelKeyring",
+                "KeychainLinuxSystem", "KeychainLocalSocket", "KeychainMessages", "KeychainModel",
+                "KeychainRequestAudit", "KeychainRequestService", "KeychainSecrets",
+                "KeychainUserPresence", "KeychainVaults", "KeyringStore", "LoginRegistry",
+                "PolicyCompiler", "PromptedAuthentication", "SessionVault",
             ]),
         tests("KeychainDatabaseTests", ["KeychainDatabase"]),
         tests(
@@ -277,20 +347,20 @@ let package = Package(
                 "KeychainPolicyGenerators",
                 "KeychainSecrets", grdb,
             ]),
-        guests(
+        clientTests(
             "SecurityTests", .v6,
             ["Security", "KeychainModel", "KeychainWorlds"]),
-        guests(
+        clientTests(
             "LocalAuthenticationTests", .v6,
             ["LocalAuthentication", "Security", "KeychainMessages", "KeychainModel"]),
-        guests(
+        clientTests(
             "KeychainForSwiftTests", .v6,
             [
                 "KeychainForSwift", "KeychainModel", "KeychainWorlds", "LocalAuthentication",
                 "Security",
             ]),
-        guests("ExampleTests", .v6, ["Security"]),
-        guests("AppleSamplesTests", .v6, ["Security"]),
-        guests("AppleSamplesSwift5Tests", .v5, ["Security"]),
+        clientTests("ExampleTests", .v6, ["Security"]),
+        clientTests("AppleSamplesTests", .v6, ["Security"]),
+        clientTests("AppleSamplesSwift5Tests", .v5, ["Security"]),
     ]
 )

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Foundation
 @_implementationOnly import KeychainDaemonClient
+@_implementationOnly import KeychainEmbedded
 package import KeychainMessages
 package import KeychainModel
 @_implementationOnly import KeychainRequestService

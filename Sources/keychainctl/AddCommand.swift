@@ -38,9 +38,9 @@ struct AddCommand: ParsableCommand {
             do { item = try self.item() } catch {
                 throw CommandFailure(.badRequest, "add the item", keychain: keychain)
             }
-            let answer = try asked.ask(
-                .add(item, secret: secret, returning: []), to: "add the item")
-            if output.json { JSONOutput.write(AddedRecord(answer.items.first?.item)) }
+            let added = try asked.ask(
+                Add(item, secret: secret, returning: []), to: "add the item")
+            if output.json { JSONOutput.write(AddedRecord(added)) }
         } catch { throw asked.failure(error) }
     }
 
@@ -64,8 +64,8 @@ struct AddCommand: ParsableCommand {
 /// What `add --json` says.
 struct AddedRecord: Encodable {
     let done = true
-    let item: ItemRecord?
+    let item: ItemRecord
     private enum CodingKeys: CodingKey { case done, item }
 
-    init(_ item: FoundItem?) { self.item = item.map { ItemRecord($0) } }
+    init(_ item: Item) { self.item = ItemRecord(item) }
 }

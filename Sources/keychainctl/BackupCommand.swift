@@ -37,8 +37,8 @@ struct BackupCommand: ParsableCommand {
 
     /// There is no password for the machine's: when the machine is gone, it is too late.
     private func sayWhereItOpens(_ keychain: Keychain) {
-        let request = Request.protectors(ProtectorRequest(keychain.name, .list))
-        guard let all = try? keychain.ask(request, to: "see what opens it").protectors,
+        let verb = ListProtectors(keychain: keychain.name)
+        guard let all = try? keychain.ask(verb, to: "see what opens it"),
             !all.contains(where: { $0.kind == .recoveryKey || $0.kind == .credential })
         else { return }
         StandardStream.error.write(
@@ -94,17 +94,21 @@ private struct BackupWriting {
     }
 
     private func fill(_ file: PieceFile) throws(CommandFailure) -> UInt64 {
-        guard let transfer = try ask(.beginBackup).transfer else { throw broken }
+        let transfer = try keychain.ask(BeginBackup(keychain: keychain.name), to: task)
         var digest = BackupDigest()
         var offset: UInt64 = 0
         while true {
-            let piece = try ask(.readBackup(transfer.identifier, offset: offset)).piece
+            let piece = try keychain.ask(
+                ReadBackup(
+                    keychain: keychain.name, transfer: transfer.identifier, offset: offset),
+                to: task
+            ).bytes
             digest.add(piece)
             do {
                 try file.write(piece, at: UInt64(BackupFile.headerBytes) + offset)
             } catch { throw fileFailure(error) }
             offset += UInt64(piece.count)
-            if piece.count < Safekeeping.pieceBytes { break }
+            if piece.count < BackupPiece.mostBytes { break }
         }
         guard offset == transfer.bytes else { throw broken }
         do {
@@ -112,12 +116,6 @@ private struct BackupWriting {
             try file.sync()
         } catch { throw fileFailure(error) }
         return offset
-    }
-
-    private func ask(_ step: Safekeeping) throws(CommandFailure) -> Safekept {
-        let answer = try keychain.ask(.safekeeping(keychain: keychain.name, step), to: task)
-        guard let kept = answer.safekept else { throw broken }
-        return kept
     }
 
     private var broken: CommandFailure {

@@ -49,13 +49,13 @@ struct BackupFile {
 
     /// Where the copy's pieces begin; the last is shorter than the others, and may be empty.
     var pieceOffsets: StrideThrough<UInt64> {
-        stride(from: 0, through: bytes, by: Safekeeping.pieceBytes)
+        stride(from: 0, through: bytes, by: BackupPiece.mostBytes)
     }
 
     func piece(at offset: UInt64) throws(Failure) -> [UInt8] {
         do {
             return try file.read(
-                at: UInt64(Self.headerBytes) + offset, count: Safekeeping.pieceBytes)
+                at: UInt64(Self.headerBytes) + offset, count: BackupPiece.mostBytes)
         } catch { throw .system(error) }
     }
 

@@ -37,7 +37,7 @@ struct CreateCommand: ParsableCommand {
         let password = try chosenPassword(keychain)
         let recoveryKey = password == nil ? nil : try newRecoveryKey(keychain)
         try keychain.ask(
-            .createKeychain(name: name, password: password, recoveryKey: recoveryKey),
+            CreateKeychain(name: name, password: password, recoveryKey: recoveryKey),
             to: "create the keychain “\(name)”")
         if output.json { JSONOutput.write(DoneRecord()) }
     }

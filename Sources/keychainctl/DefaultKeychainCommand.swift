@@ -58,9 +58,6 @@ extension Keychain {
     func preferences(
         _ change: KeychainPreferencesChange?, to task: String
     ) throws(CommandFailure) -> KeychainPreferences {
-        guard let preferences = try ask(.preferences(change), to: task).preferences else {
-            throw failure(CommandFailure(.internalError, task, keychain: name))
-        }
-        return preferences
+        try ask(Preferences(change), to: task)
     }
 }

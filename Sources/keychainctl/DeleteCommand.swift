@@ -15,7 +15,7 @@ struct DeleteCommand: ParsableCommand {
     func validate() throws { try wanted.checkMeansSome(allowingAll: all) }
 
     func run() throws {
-        let answer = try wanted.asked.ask(.delete(try wanted.query()), to: "delete the item")
-        if wanted.output.json { JSONOutput.write(DoneRecord(count: answer.count)) }
+        let count = try wanted.asked.ask(Delete(try wanted.query()), to: "delete the item")
+        if wanted.output.json { JSONOutput.write(DoneRecord(count: count)) }
     }
 }

@@ -17,13 +17,13 @@ struct GetCommand: ParsableCommand {
     func run() throws {
         var query = try wanted.query()
         query.parts = wanted.output.json ? [.data, .attributes] : .data
-        let answer = try wanted.asked.ask(.copyMatching(query), to: "get the item")
-        guard let found = answer.items.first else {
+        let items = try wanted.asked.ask(CopyMatching(query), to: "get the item")
+        guard let found = items.first else {
             throw wanted.asked.failure(
                 CommandFailure(.notFound, "get the item", keychain: wanted.keychain))
         }
         if wanted.output.json {
-            JSONOutput.write(ItemRecord(found.item, secret: found.secret))
+            JSONOutput.write(ItemRecord(found, secret: found.secret))
             return
         }
         let output = StandardStream.output

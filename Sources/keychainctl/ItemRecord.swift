@@ -21,7 +21,7 @@ struct ItemRecord: Encodable {
     let attributes: [String: AttributeRecord]
     let secret: SecretRecord?
 
-    init(_ item: FoundItem, secret: HeldSecret? = nil) {
+    init(_ item: Item, secret: HeldSecret? = nil) {
         self.class = ItemKind(item.reference.itemClass).rawValue
         reference = item.reference.bytes.hexadecimal
         keychain = item.keychain

@@ -11,11 +11,11 @@ struct Keychain {
 
     /// `task` completes "could not …".
     @discardableResult
-    func ask(_ request: Request, to task: String) throws(CommandFailure) -> Answer {
+    func ask<V: Verb>(_ verb: V, to task: String) throws(CommandFailure) -> V.Answer {
         do throws(Refusal) {
-            return try KeychainEndpointChoice.current().answer(request)
+            return try KeychainEndpointChoice.current().send(verb)
         } catch {
-            let isOfItems = request.goesByPreferences && name == nil
+            let isOfItems = verb is any VerbOnItems && name == nil
             let meant = error == .locked && isOfItems ? lockedOne() : name
             throw failure(
                 CommandFailure(error, task, keychain: meant, because: rulesOfLastRefusal))
@@ -25,8 +25,8 @@ struct Keychain {
     /// Of those that a call without a name may mean, the first that is locked.
     private func lockedOne() -> String? {
         guard let endpoint = try? KeychainEndpointChoice.current(),
-            let preferences = try? endpoint.answer(.preferences(nil)).preferences,
-            let status = try? endpoint.answer(.status).status
+            let preferences = try? endpoint.send(Preferences(nil)),
+            let status = try? endpoint.send(Status())
         else { return nil }
         let locked = status.keychains.filter { $0.lockState != .unlocked }.map(\.name)
         let meant = [preferences.defaultKeychain].compactMap { $0 } + preferences.searchList
@@ -38,11 +38,7 @@ struct Keychain {
     }
 
     func status() throws(CommandFailure) -> ServiceStatus {
-        guard let status = try ask(.status, to: "learn how the keychains stand").status else {
-            throw failure(
-                CommandFailure(.internalError, "learn how the keychains stand", keychain: name))
-        }
-        return status
+        try ask(Status(), to: "learn how the keychains stand")
     }
 
     /// The failure in the form that was asked for.
@@ -53,12 +49,10 @@ struct Keychain {
     }
 }
 
-extension Request {
-    /// Whether the user's default keychain and search list say what is meant where nothing is named.
-    fileprivate var goesByPreferences: Bool {
-        switch self {
-        case .add, .copyMatching, .update, .delete: true
-        default: false
-        }
-    }
-}
+/// A verb of which the user's default keychain and search list say what is meant where nothing is
+/// named.
+private protocol VerbOnItems {}
+extension Add: VerbOnItems {}
+extension CopyMatching: VerbOnItems {}
+extension Update: VerbOnItems {}
+extension Delete: VerbOnItems {}

@@ -17,7 +17,7 @@ struct ListCommand: ParsableCommand {
     func validate() throws { _ = try wanted.query() }
 
     func run() throws {
-        let items = try found().map(\.item).map { ItemRecord($0) }
+        let items = try found().map { ItemRecord($0) }
         if wanted.output.json {
             JSONOutput.write(["items": items])
         } else {
@@ -26,13 +26,13 @@ struct ListCommand: ParsableCommand {
     }
 
     /// No item is an empty list, and no error.
-    private func found() throws -> [AnsweredItem] {
+    private func found() throws -> [Item] {
         var query = try wanted.query()
         query.limit = nil
         query.parts = .attributes
         if wanted.noPrompt { query.authenticationUI = .skip }
         do throws(CommandFailure) {
-            return try wanted.asked.ask(.copyMatching(query), to: "list the items").items
+            return try wanted.asked.ask(CopyMatching(query), to: "list the items")
         } catch {
             guard error.code == .notFound, error.name == "\(Refusal.notFound)" else { throw error }
             return []

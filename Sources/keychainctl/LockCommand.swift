@@ -15,7 +15,7 @@ struct LockCommand: ParsableCommand {
     func run() throws {
         let shown = name ?? KeychainName.login.description
         try Keychain(name: name, asJSON: output.json)
-            .ask(.lock(keychain: name), to: "lock the keychain “\(shown)”")
+            .ask(Lock(keychain: name), to: "lock the keychain “\(shown)”")
         if output.json { JSONOutput.write(DoneRecord()) }
     }
 }

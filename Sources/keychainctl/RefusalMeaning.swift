@@ -238,6 +238,14 @@ struct RefusalMeaning {
                 Self(
                     .failure, "the keychain service does not answer",
                     "systemctl status keychaind shows whether it runs.")
+            case .olderService:
+                Self(
+                    .failure, "the keychain service that runs is older than this program",
+                    "systemctl restart keychaind starts the one that is installed.")
+            case .olderProgram:
+                Self(
+                    .failure, "this program is older than the keychain service that runs",
+                    "Install the same version of both.")
             case .outOfMemory: Self(.failure, "there is not enough memory")
             default: Self(.failure, "the keychain service had an internal error", "See its log.")
             }

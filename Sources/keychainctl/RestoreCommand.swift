@@ -51,7 +51,7 @@ struct RestoreCommand: ParsableCommand {
         } catch { throw keychain.failure(error) }
     }
 
-    private func show(_ generations: [Safekept.Generation]) {
+    private func show(_ generations: [Generation]) {
         if output.json { return JSONOutput.write(GenerationsRecord(generations)) }
         let lines = generations.map {
             "\($0.number)  \($0.time)  \($0.bytes / 1024) KiB\n"
@@ -59,7 +59,7 @@ struct RestoreCommand: ParsableCommand {
         StandardStream.output.write(lines.isEmpty ? "none\n" : lines.joined())
     }
 
-    private func show(_ kept: Safekept, _ keychain: Keychain) {
+    private func show(_ kept: RestoredKeychain, _ keychain: Keychain) {
         if output.json { return JSONOutput.write(RestoredRecord(kept)) }
         let name = PlainText.line(keychain.name ?? KeychainName.login.description)
         var lines = ["The keychain “\(name)” is restored."]
@@ -100,21 +100,22 @@ private struct Restoring {
         task = "restore the keychain “\(keychain.name ?? KeychainName.login.description)”"
     }
 
-    func generations() throws(CommandFailure) -> [Safekept.Generation] {
-        try ask(.generations, to: "list the earlier states").generations
+    func generations() throws(CommandFailure) -> [Generation] {
+        try keychain.ask(ListGenerations(keychain: keychain.name), to: "list the earlier states")
     }
 
-    func restore(generation: Int) throws(CommandFailure) -> Safekept {
+    func restore(generation: Int) throws(CommandFailure) -> RestoredKeychain {
         guard try generations().contains(where: { $0.number == generation }) else {
             throw CommandFailure(
                 .notFound, name: "noSuchGeneration",
                 "could not \(task): there is no generation \(generation)",
                 advice: "keychainctl restore --list shows those that are kept.")
         }
-        return try ask(.restoreGeneration(generation))
+        return try keychain.ask(
+            RestoreGeneration(keychain: keychain.name, generation: generation), to: task)
     }
 
-    func restore(file path: String) throws(CommandFailure) -> Safekept {
+    func restore(file path: String) throws(CommandFailure) -> RestoredKeychain {
         let file: BackupFile
         do { file = try BackupFile(verifying: path) } catch {
             throw CommandFailure(backup: error, path, task)
@@ -122,45 +123,40 @@ private struct Restoring {
         return try send(file, path)
     }
 
-    private func send(_ file: BackupFile, _ path: String) throws(CommandFailure) -> Safekept {
-        guard let transfer = try ask(.beginRestore).transfer else {
-            throw CommandFailure(.internalError, task, keychain: keychain.name)
-        }
+    private func send(_ file: BackupFile, _ path: String) throws(CommandFailure) -> RestoredKeychain
+    {
+        let name = keychain.name
+        let transfer = try keychain.ask(BeginRestore(keychain: name), to: task).identifier
         for offset in file.pieceOffsets {
             let piece: [UInt8]
             do { piece = try file.piece(at: offset) } catch {
                 throw CommandFailure(backup: error, path, task)
             }
-            _ = try ask(.sendRestore(transfer.identifier, bytes: piece))
+            try keychain.ask(
+                SendRestore(keychain: name, transfer: transfer, piece: piece), to: task)
         }
-        return try ask(.finishRestore(transfer.identifier, digest: file.digest))
-    }
-
-    private func ask(
-        _ step: Safekeeping, to task: String? = nil
-    ) throws(CommandFailure) -> Safekept {
-        let request = Request.safekeeping(keychain: keychain.name, step)
-        return try keychain.ask(request, to: task ?? self.task).safekept ?? Safekept()
+        return try keychain.ask(
+            FinishRestore(keychain: name, transfer: transfer, digest: file.digest), to: task)
     }
 }
 
-extension Safekept.Generation {
+extension Generation {
     fileprivate var time: String {
         Date(timeIntervalSince1970: made).formatted(.iso8601)
     }
 }
 
 private struct GenerationsRecord: Encodable {
-    struct Generation: Encodable {
+    struct Record: Encodable {
         let number: Int
         let made: String
         let bytes: UInt64
     }
-    let generations: [Generation]
+    let generations: [Record]
 
-    init(_ generations: [Safekept.Generation]) {
+    init(_ generations: [Generation]) {
         self.generations = generations.map {
-            Generation(number: $0.number, made: $0.time, bytes: $0.bytes)
+            Record(number: $0.number, made: $0.time, bytes: $0.bytes)
         }
     }
 }
@@ -173,7 +169,7 @@ private struct RestoredRecord: Encodable {
 
     private enum CodingKeys: CodingKey { case done, replaced, setAside }
 
-    init(_ kept: Safekept) {
+    init(_ kept: RestoredKeychain) {
         replaced = kept.replaced > 0 ? kept.replaced : nil
         setAside = kept.setAside
     }

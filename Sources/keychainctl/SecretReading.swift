@@ -6,7 +6,7 @@ internal import Terminal
 /// Reads passwords and secrets, which the screen must not show.
 struct SecretReading {
     /// Lines of standard input: the current password and the new one.
-    private static let mostPiped = 2 * (Request.longestPassword + 1)
+    private static let mostPiped = 2 * (RequestLimits.longestPassword + 1)
 
     /// One password for each question: from standard input a line each, else asked for.
     static func passwords(
@@ -43,7 +43,7 @@ struct SecretReading {
     static func itemSecret(alwaysFromInput: Bool = false) throws(CommandFailure) -> HeldSecret {
         guard alwaysFromInput || !StandardInput.isTerminal else { return try typed("Secret: ") }
         do {
-            return HeldSecret(try StandardInput.read(limit: Request.largestSecret))
+            return HeldSecret(try StandardInput.read(limit: RequestLimits.largestSecret))
         } catch { throw CommandFailure(error) }
     }
 

@@ -28,7 +28,7 @@ struct SetPasswordCommand: ParsableCommand {
                 for: shown, after: try currentQuestion(keychain),
                 fromInput: password.passwordStdin)
             try keychain.ask(
-                .setPassword(keychain: name, old: current, new: new),
+                SetPassword(keychain: name, old: current, new: new),
                 to: "set the password of the keychain “\(shown)”")
         } catch { throw keychain.failure(error) }
         if output.json { JSONOutput.write(DoneRecord()) }

@@ -35,7 +35,7 @@ struct SettingsCommand: ParsableCommand {
         let keychain = Keychain(name: name, asJSON: output.json)
         guard change.isEmpty else {
             try keychain.ask(
-                .changeSettings(keychain: name, change),
+                ChangeSettings(keychain: name, change),
                 to: "change the settings of the keychain “\(shown)”")
             if output.json { JSONOutput.write(DoneRecord()) }
             return

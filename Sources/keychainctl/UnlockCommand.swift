@@ -52,7 +52,7 @@ struct UnlockCommand: ParsableCommand {
             let typed = try SecretReading.passwords(
                 [question], fromInput: password.passwordStdin)
             try keychain.ask(
-                .unlock(keychain: name, password: typed[0]), to: "unlock the keychain “\(shown)”")
+                Unlock(keychain: name, password: typed[0]), to: "unlock the keychain “\(shown)”")
             if wasOutOfStep, !output.json { try sayWhatComesNext(keychain) }
         } catch { throw keychain.failure(error) }
         if output.json { JSONOutput.write(DoneRecord()) }

@@ -40,9 +40,9 @@ struct UpdateCommand: ParsableCommand {
 
     func run() throws {
         let secret = try readSecret()
-        let answer = try wanted.asked.ask(
-            .update(try wanted.query(), try change(), secret: secret), to: "update the item")
-        if wanted.output.json { JSONOutput.write(DoneRecord(count: answer.count)) }
+        let count = try wanted.asked.ask(
+            Update(try wanted.query(), try change(), secret: secret), to: "update the item")
+        if wanted.output.json { JSONOutput.write(DoneRecord(count: count)) }
     }
 
     private func readSecret() throws(CommandFailure) -> HeldSecret? {

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import AccountDatabase
+internal import KeychainActivePolicy
+internal import KeychainDaemon
+internal import SessionVault
 internal import ArgumentParser
 internal import Foundation
 internal import KeychainRequestService
 internal import KeychainLinuxSystem
 internal import LoginManager
 internal import Logging
-internal import PAMSession
 
 /// The daemon's command line: parse, wire, run.
 @main
@@ -60,7 +63,7 @@ struct Keychaind: ParsableCommand {
         defer { signals.end() }
         let programs = try Programs()
         let log: @Sendable (String) -> Void = { logger.info("\($0)") }
-        let policy = PolicyInForce()
+        let policy = ActivePolicy()
         let loader = PolicyLoader(
             compiler: programs.control,
             folders: [

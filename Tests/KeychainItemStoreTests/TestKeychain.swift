@@ -73,7 +73,7 @@ final class TestKeychain: Sendable {
     func add(
         _ item: NewItem, _ text: String? = "s3cret", group: String = TestKeychain.group,
         state: State = .unlocked
-    ) throws -> FoundItem {
+    ) throws -> Item {
         let rights = item.accessControl ?? .plain(item.accessible)
         let new = SealedItem.new(item, in: group, rights)
         guard let grant = grant(.encrypt, new) else { throw KeychainStoreError.notGranted }

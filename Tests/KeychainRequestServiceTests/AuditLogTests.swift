@@ -5,7 +5,7 @@ import KeychainModel
 import PolicyCompiler
 import Testing
 
-@testable import KeychainRequestService
+@testable import KeychainRequestAudit
 
 @Suite final class AuditLogTests {
     private let folder = FileManager.default.temporaryDirectory

@@ -3,7 +3,7 @@ import Foundation
 import KeychainLinuxSystem
 import Testing
 
-@testable import KeychainRequestService
+@testable import CallerIdentity
 
 @Suite struct ProcessFactsTests {
     /// Becomes another program with its first line, and repeats the lines after it.

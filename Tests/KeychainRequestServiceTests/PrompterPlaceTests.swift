@@ -5,7 +5,7 @@ import KeychainModel
 import KeychainLinuxSystem
 import Testing
 
-@testable import KeychainRequestService
+@testable import CallerIdentity
 
 private func caller(
     _ terminal: UInt32?, _ session: Int32?, display: String? = nil

@@ -6,7 +6,8 @@ import KeychainLinuxSystem
 import KeychainSecrets
 import Testing
 
-@testable import KeychainRequestService
+@testable import KeyringStore
+@testable import LoginRegistry
 
 @Suite(.enabled(if: KernelKeyring.isAvailable(), "this kernel gives no keyring"))
 final class SessionRegistryTests {

@@ -2,10 +2,10 @@
 """`public` is a promise to programs that depend on this package. All else is `package`."""
 import re
 
-PROMISED = {"Security", "LocalAuthentication", "Keychain"}
-# The policy engine, which the package in Benchmarks measures: AccessControl's names and, of
-# KeychainModel, those that AccessControl speaks of.
-MEASURED = {"AccessControl", "KeychainModel"}
+PROMISED = {"Security", "LocalAuthentication", "KeychainForSwift"}
+# The policy engine, which the package in Benchmarks measures: KeychainAccessControl's names and, of
+# KeychainModel, those that it speaks of.
+MEASURED = {"KeychainAccessControl", "KeychainModel"}
 
 WORD = re.compile(
     r"(?<![.\w`])(?:public(?=[ \t\n(])|open(?=[ \t]+(?:class|func|var|override|subscript)\b))")

@@ -13,3 +13,10 @@ extension FixedWidthInteger where Self: UnsignedInteger {
         self = value
     }
 }
+
+extension [UInt8] {
+    mutating func append(block: some Collection<UInt8>) {
+        append(contentsOf: UInt32(clamping: block.count).littleEndianBytes)
+        append(contentsOf: block)
+    }
+}

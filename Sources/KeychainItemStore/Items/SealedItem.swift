@@ -45,8 +45,8 @@ package struct SealedItem: Sendable {
     package var trusted: TrustList? { record.trusted }
 
     /// The item as answers carry it.
-    package var found: FoundItem {
-        FoundItem(
+    package var found: Item {
+        Item(
             reference: reference, attributes: record.allAttributes,
             accessControl: record.accessControl.bound(to: []), trusted: record.trusted)
     }

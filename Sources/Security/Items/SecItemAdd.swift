@@ -44,12 +44,10 @@ func addItem(_ addition: Addition) throws(Refusal) -> CFTypeRef? {
 
 private func add(
     _ part: Addition.Part, _ parts: ItemQuery.Parts, in context: AuthenticationContext?
-) throws(Refusal) -> AnsweredItem {
+) throws(Refusal) -> Item {
     let parts = parts.needed(of: part.item.itemClass)
-    let answer = try KeychainEndpointChoice.current().answer(
-        .add(part.item, secret: part.secret, returning: parts), in: context)
-    guard let added = answer.items.first else { throw .internalError }
-    return added
+    return try KeychainEndpointChoice.current().send(
+        Add(part.item, secret: part.secret, returning: parts), in: context)
 }
 
 /// Only where both are there already there is nothing to add.

@@ -28,7 +28,7 @@ public func SecKeychainCreate(
     guard opened == errSecSuccess, let made else { return opened }
     guard let secret = unsafe held(password, passwordLength) else { return errSecParam }
     let status = UserKeychains.ask(
-        .createKeychain(name: made.name, password: secret))
+        CreateKeychain(name: made.name, password: secret))
     // Safe: the caller's own variable for the answer.
     if status == errSecSuccess { unsafe keychain.pointee = made }
     return status
@@ -51,7 +51,7 @@ public func SecKeychainUnlock(
     guard let secret = unsafe held(password, passwordLength) else { return errSecParam }
     do throws(Refusal) {
         return UserKeychains.ask(
-            .unlock(keychain: try UserKeychains.name(keychain), password: secret))
+            Unlock(keychain: try UserKeychains.name(keychain), password: secret))
     } catch { return error.status }
 }
 
@@ -59,7 +59,7 @@ public func SecKeychainUnlock(
 @discardableResult
 public func SecKeychainLock(_ keychain: SecKeychain?) -> OSStatus {
     do throws(Refusal) {
-        return UserKeychains.ask(.lock(keychain: try UserKeychains.name(keychain)))
+        return UserKeychains.ask(Lock(keychain: try UserKeychains.name(keychain)))
     } catch {
         return error.status
     }
@@ -71,7 +71,7 @@ public func SecKeychainLockAll() -> OSStatus {
     let keychains: [KeychainStatus]
     do throws(Refusal) { keychains = try UserKeychains.all() } catch { return error.status }
     let refused = keychains.filter { $0.problem == nil && $0.isPasswordProtected }
-        .map { UserKeychains.ask(.lock(keychain: $0.name)) }
+        .map { UserKeychains.ask(Lock(keychain: $0.name)) }
         .first { $0 != errSecSuccess }
     return refused ?? errSecSuccess
 }
@@ -92,7 +92,9 @@ public func SecKeychainGetStatus(
 
 /// From the caller's memory into locked memory; nil where there is none.
 private func held(_ password: UnsafeRawPointer?, _ count: UInt32) -> HeldSecret? {
-    guard let password = unsafe password, Int(count) <= Request.longestPassword else { return nil }
+    guard let password = unsafe password, Int(count) <= RequestLimits.longestPassword else {
+        return nil
+    }
     return HeldSecret(
         SecretBytes(count: Int(count)) { (span: inout MutableRawSpan) in
             // Safe: the caller says that so many bytes are there; the span has as many.

@@ -19,7 +19,7 @@ public func SecKeychainCopyDefault(
 /// Makes another keychain the user's default, or with nil none. It must exist.
 @discardableResult
 public func SecKeychainSetDefault(_ keychain: SecKeychain?) -> OSStatus {
-    UserKeychains.ask(.preferences(.defaultKeychain(keychain?.name)))
+    UserKeychains.ask(Preferences(.defaultKeychain(keychain?.name)))
 }
 
 /// The keychains that calls search which name none, in their order. A query names others with
@@ -40,5 +40,5 @@ public func SecKeychainCopySearchList(
 @discardableResult
 public func SecKeychainSetSearchList(_ searchList: CFArray) -> OSStatus {
     guard let list = searchList as? [SecKeychain] else { return errSecParam }
-    return UserKeychains.ask(.preferences(.searchList(list.map(\.name))))
+    return UserKeychains.ask(Preferences(.searchList(list.map(\.name))))
 }

@@ -46,7 +46,7 @@ public func SecKeychainSetSettings(
     change.lockAfterIdle = closes ? max(new.lockInterval, 1) : 0
     do throws(Refusal) {
         let name = try UserKeychains.name(keychain)
-        return UserKeychains.ask(.changeSettings(keychain: name, change))
+        return UserKeychains.ask(ChangeSettings(keychain: name, change))
     } catch { return error.status }
 }
 

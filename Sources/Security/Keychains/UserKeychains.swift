@@ -5,9 +5,9 @@ internal import KeychainModel
 
 /// What the calls of old about whole keychains ask the service.
 enum UserKeychains {
-    static func ask(_ request: Request) -> OSStatus {
+    static func ask(_ verb: some Verb) -> OSStatus {
         do throws(Refusal) {
-            _ = try KeychainEndpointChoice.current().answer(request)
+            _ = try KeychainEndpointChoice.current().send(verb)
             return errSecSuccess
         } catch { return error.status }
     }
@@ -15,9 +15,7 @@ enum UserKeychains {
     /// What the user has said of keychains that calls don't name, or what holds where the user said
     /// nothing.
     static func preferences() throws(Refusal) -> KeychainPreferences {
-        let answer = try KeychainEndpointChoice.current().answer(.preferences(nil))
-        guard let preferences = answer.preferences else { throw .internalError }
-        return preferences
+        try KeychainEndpointChoice.current().send(Preferences(nil))
     }
 
     static func byDefault() throws(Refusal) -> KeychainName {
@@ -33,10 +31,7 @@ enum UserKeychains {
 
     /// How they stand.
     static func all() throws(Refusal) -> [KeychainStatus] {
-        guard let status = try KeychainEndpointChoice.current().answer(.status).status else {
-            throw .internalError
-        }
-        return status.keychains
+        try KeychainEndpointChoice.current().send(Status()).keychains
     }
 
     static func state(of keychain: SecKeychain?) throws(Refusal) -> KeychainStatus {

@@ -24,7 +24,7 @@ struct ValueParameters {
 
     func secret() throws(Refusal) -> HeldSecret? {
         guard let data else { return nil }
-        guard data.length <= Request.largestSecret else { throw .dataTooLarge }
+        guard data.length <= RequestLimits.largestSecret else { throw .dataTooLarge }
         return HeldSecret(data.copiedSecret)
     }
 }

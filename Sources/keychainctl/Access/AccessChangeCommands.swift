@@ -54,8 +54,8 @@ extension QueryOptions {
     fileprivate func change(_ trust: TrustChange) throws {
         var change = ItemChange()
         change.trust = trust
-        let answer = try asked.ask(
-            .update(try query(), change, secret: nil), to: "change the item's access")
-        if output.json { JSONOutput.write(DoneRecord(count: answer.count)) }
+        let count = try asked.ask(
+            Update(try query(), change, secret: nil), to: "change the item's access")
+        if output.json { JSONOutput.write(DoneRecord(count: count)) }
     }
 }

@@ -44,7 +44,7 @@ struct AccessRecord: Encodable {
     /// has it.
     let trusted: [Application]?
 
-    init(_ item: FoundItem) {
+    init(_ item: Item) {
         self.item = ItemRecord(item)
         trusted = item.trusted.map { $0.applications.map(Application.init) }
     }

@@ -16,8 +16,8 @@ struct AccessShowCommand: ParsableCommand {
         var query = try wanted.query()
         query.parts = .attributes
         query.limit = nil
-        let found = try wanted.asked.ask(.copyMatching(query), to: "show the item's access")
-        let records = found.items.map { AccessRecord($0.item) }
+        let found = try wanted.asked.ask(CopyMatching(query), to: "show the item's access")
+        let records = found.map { AccessRecord($0) }
         if wanted.output.json {
             JSONOutput.write(AccessRecords(items: records))
             return

@@ -55,9 +55,8 @@ struct KeychainExam {
     private func check(
         _ name: String, repair: Bool
     ) throws(CommandFailure) -> KeychainFindings {
-        let answer = try service.ask(
-            .safekeeping(keychain: name, .check(repair: repair)), to: "look at its records")
-        return answer.safekept?.findings ?? KeychainFindings()
+        try service.ask(
+            CheckKeychain(keychain: name, repair: repair), to: "look at its records")
     }
 
     private func records(
@@ -118,12 +117,12 @@ struct KeychainExam {
     }
 
     private func generations(_ name: String) -> Finding {
-        let request = Request.safekeeping(keychain: name, .generations)
-        let kept = (try? service.ask(request, to: "list the earlier states"))?.safekept
-        guard let newest = kept?.generations.first else {
+        let verb = ListGenerations(keychain: name)
+        let kept = try? service.ask(verb, to: "list the earlier states")
+        guard let newest = kept?.first else {
             return Finding(.keychains, .note, "\(name): no earlier state is kept yet")
         }
-        let count = kept?.generations.count ?? 0
+        let count = kept?.count ?? 0
         let made = Date(timeIntervalSince1970: newest.made).formatted(.iso8601)
         return Finding(
             .keychains, .fine,

@@ -63,8 +63,8 @@ struct ServiceExam {
     private var policies: Finding {
         let report: PolicyReport
         do {
-            let answer = try keychain.ask(.policies(reload: false), to: "learn the policies")
-            report = PolicyReport(text: answer.report ?? "")
+            report = PolicyReport(
+                text: try keychain.ask(Policies(reload: false), to: "learn the policies"))
         } catch { return Finding(.policies, .trouble, error.message, remedy: error.advice) }
         guard report.isAsWritten else {
             return Finding(

@@ -10,7 +10,7 @@ struct PolicyReloadCommand: ParsableCommand {
 
     func run() throws {
         let keychain = Keychain(name: nil, asJSON: false)
-        let answer = try keychain.ask(.policies(reload: true), to: "reload the policies")
-        StandardStream.output.write(PlainText.escaped(answer.report ?? "") + "\n")
+        let report = try keychain.ask(Policies(reload: true), to: "reload the policies")
+        StandardStream.output.write(PlainText.escaped(report) + "\n")
     }
 }

@@ -16,8 +16,8 @@ struct PolicyStatusCommand: ParsableCommand {
     func run() throws {
         if policies.folders.isEmpty, KeychainEndpointChoice.daemonSocket != nil {
             let keychain = Keychain(name: nil, asJSON: false)
-            let answer = try keychain.ask(.policies(reload: false), to: "learn the policies")
-            let report = PolicyReport(text: answer.report ?? "")
+            let report = PolicyReport(
+                text: try keychain.ask(Policies(reload: false), to: "learn the policies"))
             StandardStream.output.write(PlainText.escaped(report.text) + "\n")
             if !report.isAsWritten { throw ExitCode(3) }
             return

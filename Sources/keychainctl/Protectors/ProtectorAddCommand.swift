@@ -74,21 +74,19 @@ struct ProtectorAddCommand: ParsableCommand {
             let new = try chosen(pin)
             if kind == .fido2 { SecurityKeyUnlock.sayTouch(twice: true) }
             let added = try keychain.ask(
-                .protectors(
-                    ProtectorRequest(options.keychain, .add(new, opening: opener))),
-                to: "add the protector"
-            ).protectors
+                AddProtector(keychain: options.keychain, new, opening: opener),
+                to: "add the protector")
             if options.output.json {
-                if let record = added.first.map(ProtectorRecord.init) { JSONOutput.write(record) }
+                JSONOutput.write(ProtectorRecord(added))
             } else {
-                StandardStream.output.write(ProtectorText.table(added))
+                StandardStream.output.write(ProtectorText.table([added]))
             }
         } catch { throw keychain.failure(error) }
     }
 
     private func checkThatDeviceIsNew(_ keychain: Keychain) throws(CommandFailure) {
-        let request = Request.protectors(ProtectorRequest(options.keychain, .list))
-        let known = try keychain.ask(request, to: "add the protector").protectors
+        let known = try keychain.ask(
+            ListProtectors(keychain: options.keychain), to: "add the protector")
         guard !known.contains(where: { $0.kind == .device }) else {
             throw CommandFailure(
                 .exists, name: "duplicateProtector",

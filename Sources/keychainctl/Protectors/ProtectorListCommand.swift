@@ -11,8 +11,7 @@ struct ProtectorListCommand: ParsableCommand {
 
     func run() throws {
         let protectors = try options.asked.ask(
-            .protectors(ProtectorRequest(options.keychain, .list)), to: "list the protectors"
-        ).protectors
+            ListProtectors(keychain: options.keychain), to: "list the protectors")
         if options.output.json {
             JSONOutput.write(protectors.map(ProtectorRecord.init))
         } else {

@@ -25,7 +25,7 @@ struct ProtectorRemoveCommand: ParsableCommand {
                     advice: "keychainctl set-password changes it."))
         }
         try options.asked.ask(
-            .protectors(ProtectorRequest(options.keychain, .remove(identifier: identifier))),
+            RemoveProtector(keychain: options.keychain, identifier: identifier),
             to: "remove the protector “\(identifier)”")
         if options.output.json { return JSONOutput.write(DoneRecord()) }
         guard isPassword else { return }
@@ -39,7 +39,7 @@ struct ProtectorRemoveCommand: ParsableCommand {
 
     private func isPassword() throws(CommandFailure) -> Bool {
         try options.asked.ask(
-            .protectors(ProtectorRequest(options.keychain, .list)), to: "list the protectors"
-        ).protectors.contains { $0.identifier == identifier && $0.kind == .password }
+            ListProtectors(keychain: options.keychain), to: "list the protectors"
+        ).contains { $0.identifier == identifier && $0.kind == .password }
     }
 }

@@ -19,9 +19,9 @@ struct ProtectorTestCommand: ParsableCommand {
     func run() throws {
         let keychain = options.asked
         do throws(CommandFailure) {
-            let request = ProtectorRequest(
-                options.keychain, .test(identifier: identifier, secret: try typed(keychain)))
-            try keychain.ask(.protectors(request), to: "test the protector “\(identifier)”")
+            let verb = TestProtector(
+                keychain: options.keychain, identifier: identifier, secret: try typed(keychain))
+            try keychain.ask(verb, to: "test the protector “\(identifier)”")
         } catch { throw keychain.failure(error) }
         if options.output.json {
             JSONOutput.write(DoneRecord())
@@ -32,8 +32,7 @@ struct ProtectorTestCommand: ParsableCommand {
 
     private func typed(_ keychain: Keychain) throws(CommandFailure) -> HeldSecret? {
         let listed = try keychain.ask(
-            .protectors(ProtectorRequest(options.keychain, .list)), to: "list the protectors"
-        ).protectors
+            ListProtectors(keychain: options.keychain), to: "list the protectors")
         let name = options.keychain ?? KeychainName.login.description
         let protector = listed.first { $0.identifier == identifier }
         switch protector?.kind {

@@ -22,10 +22,10 @@ struct RecoveryUnlock {
     }
 
     private func open(_ key: HeldSecret, _ password: HeldSecret?) throws(CommandFailure) {
-        let request = ProtectorRequest(
-            keychain.name, .open(.recoveryKey(key), newPassword: password))
+        let verb = UnlockWithProtector(
+            keychain: keychain.name, .recoveryKey(key), newPassword: password)
         try keychain.ask(
-            .protectors(request),
+            verb,
             to: password == nil
                 ? "unlock the keychain “\(shown)”" : "set the password of the keychain “\(shown)”")
     }

@@ -11,13 +11,12 @@ struct SecurityKeyUnlock {
 
     func run(fromInput: Bool) throws(CommandFailure) {
         let keys = try keychain.ask(
-            .protectors(ProtectorRequest(keychain.name, .list)), to: "list the protectors"
-        ).protectors.filter { $0.kind == .securityKey }
+            ListProtectors(keychain: keychain.name), to: "list the protectors"
+        ).filter { $0.kind == .securityKey }
         let pin = try Self.pin(isWanted: keys.contains(where: \.usesPIN), fromInput: fromInput)
         if !keys.isEmpty { Self.sayTouch() }
         try keychain.ask(
-            .protectors(
-                ProtectorRequest(keychain.name, .open(.securityKey(pin), newPassword: nil))),
+            UnlockWithProtector(keychain: keychain.name, .securityKey(pin), newPassword: nil),
             to: "unlock the keychain “\(shown)”")
     }
 
