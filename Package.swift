@@ -98,7 +98,7 @@ let package = Package(
         // Doors: one for each outside library.
         library("KeychainSecrets", ["CKeychainSodium"], settings: hiding),
         library("KeychainKernelKeyring", ["CKeychainKeyutils", "KeychainSecrets"]),
-        library("KeychainDatabase", ["CKeychainSQLite"]),
+        library("KeychainDatabase", ["CKeychainSQLite", "KeychainSecrets"]),
         library("PAMSession", ["CPAM", "KeychainSecrets"]),
         library("AccountDatabase", ["CShadow"]),
         library("KeychainLinuxSystem", ["CKeychainLinux", "KeychainSecrets"]),
@@ -271,13 +271,24 @@ let package = Package(
                 "KeychainSecrets",
                 "Terminal",
             ]),
-        program(
-            "keychainctl",
+        // The commands, for keychainctl and the programs that it becomes.
+        library(
+            "KeychainCommands",
             [
-                "KeychainModel", "KeychainMessages", "KeychainEndpoints", "KeychainLinuxSystem",
-                "KeychainSecrets",
-                "Terminal", "KeychainAccessControl", "PAMSetup", "PolicyCompiler", arguments,
+                "KeychainModel", "KeychainMessages", "KeychainDaemonClient", "KeychainLinuxSystem",
+                "KeychainSecrets", "Terminal", "PAMSetup", arguments,
             ]),
+        program("keychainctl", ["KeychainCommands", "KeychainDaemonClient"]),
+        program(
+            "keychainctl-policy",
+            [
+                "KeychainCommands", "KeychainModel", "KeychainMessages", "KeychainDaemonClient",
+                "KeychainLinuxSystem", "Terminal", "KeychainAccessControl", "PolicyCompiler",
+                arguments,
+            ]),
+        program(
+            "keychain-embedded",
+            ["KeychainCommands", "KeychainEndpoints", "KeychainLinuxSystem", "KeychainModel"]),
 
         // What the item calls are compared with, for the tests in both modes.
         .target(

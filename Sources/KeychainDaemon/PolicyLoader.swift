@@ -33,7 +33,7 @@ package final class PolicyLoader: Sendable {
         var settling = 0
     }
 
-    /// Later folders win. `compiler` is the installed keychainctl.
+    /// Later folders win. `compiler` is the installed keychainctl-policy.
     package init(
         compiler: String, folders: [String], stateFolder: String, policy: ActivePolicy,
         log: @escaping @Sendable (String) -> Void

@@ -5,7 +5,7 @@ internal import KeychainRequestService
 internal import KeychainUserPresence
 internal import KeychainVaults
 internal import KeychainAccessControl
-internal import Foundation
+internal import Glibc
 package import KeychainMessages
 package import KeychainModel
 internal import KeychainLinuxSystem
@@ -20,10 +20,10 @@ package final class EmbeddedKeychain: KeychainEndpoint {
     private let protectors: Protectors
 
     /// `groups` come after the program's own; where there are any, the first of them is the default
-    /// for new items.
-    package init(home: String, groups: [String]) throws(Refusal) {
+    /// for new items. `program` is named where this process stands for another program.
+    package init(home: String, groups: [String], program: String? = nil) throws(Refusal) {
         let user = geteuid()
-        let account = NSUserName()
+        let account = UserAccount.own?.name ?? ""
         folder = KeychainFolder(
             home, layout: .ownUser, accountName: { $0 == user ? account : nil })
         do {
@@ -33,7 +33,7 @@ package final class EmbeddedKeychain: KeychainEndpoint {
                 allowsDeviceProtector: true)
         } catch { throw Refusal(error) }
         GenerationKeeper(folder, log: { _ in }).keepWhatIsDue()
-        asker = OwnProcess(user: user, groups: groups)
+        asker = OwnProcess(user: user, groups: groups, program: program)
         service = KeychainService(
             KeychainService.Parts(
                 folder: folder, vault: EmbeddedVault(protectors: protectors),
@@ -82,11 +82,11 @@ private struct OwnProcess: Asker {
     var context: AuthenticationContext?
     var cancellation: Cancellation?
 
-    init(user: UInt32, groups: [String]) {
+    init(user: UInt32, groups: [String], program: String?) {
         let own = PinnedProcess(pid: getpid(), pidfd: nil)
         let executable = own?.executable()
         process = own.flatMap { ProofOrigin.Process($0, running: executable) }
-        let path = executable?.path ?? CommandLine.arguments.first ?? "unknown"
+        let path = program ?? executable?.path ?? CommandLine.arguments.first ?? "unknown"
         let group = "exe:" + path
         caller = Caller(
             user: user, process: getpid(), identity: .executable(path), session: nil,

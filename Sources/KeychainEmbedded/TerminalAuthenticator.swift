@@ -107,8 +107,9 @@ struct TerminalAuthenticator: Authenticator {
     }
 
     private static func program(_ name: String) -> String? {
-        let nearby = InstalledProgram.sibling("../libexec/keychain/" + name)
-        return ([nearby].compactMap { $0 } + folders.map { $0 + "/" + name })
+        // Beside the folder of this program, or in it: keychain-embedded lies among them.
+        let nearby = ["../libexec/keychain/" + name, name].compactMap(InstalledProgram.sibling)
+        return (nearby + folders.map { $0 + "/" + name })
             .first(where: InstalledProgram.isTrusted)
     }
 }

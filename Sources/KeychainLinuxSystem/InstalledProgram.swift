@@ -45,6 +45,19 @@ package enum InstalledProgram {
         return "/" + parts.joined(separator: "/")
     }
 
+    /// A program that this one may become or start on behalf of its user: from the installation's
+    /// folder for such, where it must be root's alone; else from the folder that this program runs
+    /// from, which a process with more rights than its user does not trust.
+    package static func companion(_ name: String) -> String? {
+        if let installed = sibling("../libexec/keychain/" + name), isTrusted(installed) {
+            return installed
+        }
+        guard !ProcessHardening.runsWithForeignRights, let beside = sibling(name),
+            status(beside) != nil
+        else { return nil }
+        return beside
+    }
+
     private static func facts(_ path: String) -> ExecutableFacts? {
         status(path).map {
             ExecutableFacts(path: path, device: UInt64($0.st_dev), inode: UInt64($0.st_ino))

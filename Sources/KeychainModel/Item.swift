@@ -36,6 +36,6 @@ extension Item: Equatable {
 
     private static func isSame(_ a: HeldSecret?, _ b: HeldSecret?) -> Bool {
         guard let a, let b else { return a == nil && b == nil }
-        return a.bytes.isEqual(to: b.bytes)
+        return a.bytes.matches(b.bytes)
     }
 }

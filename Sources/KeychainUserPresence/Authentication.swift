@@ -104,7 +104,7 @@ package struct Authentication: Sendable {
         let typed = try authenticator.ask("Application password: ", question, for: asker)
         guard isNew else { return typed }
         let again = try authenticator.ask("The same again: ", question, for: asker)
-        guard typed.bytes.isEqual(to: again.bytes) else { throw .authenticationFailed }
+        guard typed.bytes.matches(again.bytes) else { throw .authenticationFailed }
         return typed
     }
 }

@@ -55,17 +55,22 @@ package final class KeychainFolder: Sendable {
     }
 
     /// The user's keychain of that name; the login keychain without one.
-    package func keychain(_ name: String?, of user: UInt32) throws(Refusal) -> OpenKeychain {
-        let key = try place(Self.verified(name), of: user)
+    package func keychain(_ name: String?, of client: UInt32) throws(Refusal) -> OpenKeychain {
+        let key = try place(Self.verified(name), of: client)
         let (user, name) = (key.user, key.name)
         let path = filePath(name, user)
         let identity = FileIdentity(path)
         let owner = try owner(user)
+        func opened(_ file: KeychainFile) -> OpenKeychain {
+            let isShared = hasSystemKeychain && name == .system
+            return OpenKeychain(
+                user: user, name: name, path: path, file: isShared ? file.serving(client) : file)
+        }
         // The user's number may belong to another user by now.
         if let known = open.withLock({ $0.files[key] }), let identity, known.identity == identity,
             known.file.owner == owner
         {
-            return OpenKeychain(user: user, name: name, path: path, file: known.file)
+            return opened(known.file)
         }
         let file: KeychainFile
         do {
@@ -76,7 +81,7 @@ package final class KeychainFolder: Sendable {
             throw .keychainGone
         }
         remember(OpenFile(file: file, identity: identity), key)
-        return OpenKeychain(user: user, name: name, path: path, file: file)
+        return opened(file)
     }
 
     private func memory(of place: KeychainPlace) -> UserMemory? {

@@ -18,7 +18,7 @@ extension LAContext {
         guard !reason.isEmpty else {
             throw NSError(
                 domain: LAErrorDomain, code: -1001,
-                userInfo: [NSLocalizedDescriptionKey: "A reason for the user is needed."])
+                userInfo: [NSLocalizedDescriptionKey: "The localized reason must not be empty."])
         }
         guard var context = authentication else { throw LAError(.invalidContext) }
         context.reason = reason

@@ -74,7 +74,7 @@ open class LAContext: NSObject, @unchecked Sendable {
     /// up; asks nothing.
     open func canEvaluatePolicy(_ policy: LAPolicy, error: NSErrorPointer) -> Bool {
         let problem = obstacle(to: policy, mustAsk: true)
-        // Safe: the caller's own place for an error, nil where none is wanted.
+        // Safe: the caller's own variable for an error, nil where none is wanted.
         if let problem { unsafe error?.pointee = problem as NSError }
         return problem == nil
     }

@@ -4,7 +4,7 @@ internal import KeychainActivePolicy
 internal import KeychainDaemon
 internal import SessionVault
 internal import ArgumentParser
-internal import Foundation
+internal import Glibc
 internal import KeychainRequestService
 internal import KeychainLinuxSystem
 internal import LoginManager
@@ -50,7 +50,7 @@ struct Keychaind: ParsableCommand {
         LoggingSystem.bootstrap { StreamLogHandler.standardOutput(label: $0) }
         let logger = Logger(label: "keychaind")
         do { try serve(logger) } catch {
-            logger.critical("\(words(for: error))")
+            logger.critical("\(message(for: error))")
             throw ExitCode.failure
         }
     }
@@ -65,7 +65,7 @@ struct Keychaind: ParsableCommand {
         let log: @Sendable (String) -> Void = { logger.info("\($0)") }
         let policy = ActivePolicy()
         let loader = PolicyLoader(
-            compiler: programs.control,
+            compiler: programs.policyCompiler,
             folders: [
                 programs.policies, Sockets.folder(of: loginSocket) + "/policies.d", policies,
             ], stateFolder: state, policy: policy, log: log)
@@ -102,7 +102,7 @@ struct Keychaind: ParsableCommand {
         logger.info("stopped")
     }
 
-    private func words(for error: any Error) -> String {
+    private func message(for error: any Error) -> String {
         switch error {
         case let error as StartError: error.description
         case let mistake as LockingBounds.Mistake: mistake.description
@@ -114,7 +114,7 @@ struct Keychaind: ParsableCommand {
                 + "from, without it no keychain's “always” items open"
         case SystemError.system(let code):
             "\(state), or the folder of \(loginSocket): "
-                + POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO).localizedDescription
+                + SystemError.words(code)
         default: "cannot start: \(error)"
         }
     }

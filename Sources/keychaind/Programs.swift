@@ -5,7 +5,8 @@ internal import KeychainLinuxSystem
 struct Programs {
     let authentication: String
     let prompter: String
-    let control: String
+    /// Compiles policies.
+    let policyCompiler: String
     /// nil where it is not installed: a machine without a TPM can do without its library.
     let tpm: String?
     /// The same of libfido2.
@@ -18,7 +19,7 @@ struct Programs {
         prompter = try Self.installed("../libexec/keychain/keychain-prompter")
         tpm = try? Self.installed("../libexec/keychain/keychain-tpm")
         securityKeys = try? Self.installed("../libexec/keychain/keychain-fido")
-        control = try Self.installed("../bin/keychainctl")
+        policyCompiler = try Self.installed("../libexec/keychain/keychainctl-policy")
         policies =
             InstalledProgram.sibling("../share/keychain/policies.d")
             ?? "/usr/share/keychain/policies.d"

@@ -203,12 +203,10 @@ extension SealedItem {
 
 extension ClassKeys {
     borrowing func bytes(_ accessible: Accessibility) -> [UInt8]? {
-        guard let key = classKey(accessible) else { return nil }
-        return key.bytes.releasedFromLockedMemory()
+        withClassKey(accessible) { SecretBytes(copying: $0).releasedFromLockedMemory() }
     }
 
     borrowing func bytes(_ family: IndexFamily) -> [UInt8]? {
-        guard let key = indexKey(family) else { return nil }
-        return key.releasedFromLockedMemory()
+        withIndexKey(family) { SecretBytes(copying: $0).releasedFromLockedMemory() }
     }
 }

@@ -85,7 +85,7 @@ struct TrustedApplicationConsent: ConsentStep {
         Question(
             .read, names: [item.shownName], itemCount: 1, items: [item.reference],
             reason: access.intent.reason ?? access.client.context?.reason,
-            remarks: ["The item belongs to \(ProgramWords.of(item.accessGroup))."]
+            remarks: ["The item belongs to \(ProgramName.shown(item.accessGroup))."]
                 + access.client.caller.identity.remarks)
     }
 

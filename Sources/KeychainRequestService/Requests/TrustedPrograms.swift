@@ -105,7 +105,7 @@ extension TrustChange {
                 : "It would let in: \(programs.map(\.shown).joined(separator: ", "))"
         case .remove(let identities):
             "It would no longer let in: "
-                + identities.map { ProgramWords.of($0) }.joined(separator: ", ")
+                + identities.map { ProgramName.shown($0) }.joined(separator: ", ")
         case .reset: "It would let in no other program."
         }
     }
@@ -115,15 +115,15 @@ extension NamedProgram {
     fileprivate var shown: String {
         switch self {
         case .own: "the program itself"
-        case .identity(let identity): ProgramWords.of(identity)
+        case .identity(let identity): ProgramName.shown(identity)
         }
     }
 }
 
-/// What people call a program.
-enum ProgramWords {
-    /// By its application identifier.
-    static func of(_ identity: String) -> String {
+/// The name of a program in questions to the user.
+enum ProgramName {
+    /// Of its application identifier.
+    static func shown(_ identity: String) -> String {
         let isPath = identity.hasPrefix("exe:/")
         let name = ShownText.cleaned(
             isPath ? String(identity.dropFirst("exe:".count)) : identity, longest: 200)

@@ -226,7 +226,8 @@ extension ItemChange {
     /// What a move comes to, for the user who has to agree.
     var moveRemark: String? {
         guard let accessGroup else { return nil }
-        return "It would give the item for good to \(ProgramWords.of(accessGroup)), which opens it "
+        return
+            "It would give the item for good to \(ProgramName.shown(accessGroup)), which opens it "
             + "unasked, whichever program starts that."
     }
 }

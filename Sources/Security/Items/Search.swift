@@ -21,7 +21,8 @@ struct Search {
         var results: [SearchResult] = []
         for keychain in selection.keychains {
             let left = selection.limit.map { $0 - results.count }
-            results += try self.results(in: keychain, atMost: left)
+            let found = try self.results(in: keychain, atMost: left)
+            if results.isEmpty { results = found } else { results += found }
             if let limit = selection.limit, results.count >= limit { break }
         }
         return results

@@ -153,7 +153,8 @@ final class Person: Authenticator {
     ) throws(Refusal) {
         guard let typed = state.withLock({ $0.typed }) else { throw .interactionNotAllowed }
         hears(prompt + question.text(for: asker.caller))
-        guard try isOpen() || opens(typed) else { throw .authenticationFailed }
+        if isOpen() { return }
+        guard try opens(typed) else { throw .authenticationFailed }
     }
 
     func consent(

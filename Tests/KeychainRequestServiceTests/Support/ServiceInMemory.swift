@@ -61,8 +61,9 @@ final class ServiceInMemory {
             atPath: home, withIntermediateDirectories: true,
             attributes: [.posixPermissions: 0o700])
         for (name, bytes) in template.files {
-            FileManager.default.createFile(
-                atPath: home + "/" + name, contents: bytes, attributes: private600)
+            let path = home + "/" + name
+            try bytes.write(to: URL(filePath: path))
+            try FileManager.default.setAttributes(private600, ofItemAtPath: path)
         }
         (folder, protectors) = try Self.parts(home)
         vault = MemoryVault(protectors, login: template.bundles)
