@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import KeychainVaults
+import KeychainUserPresence
+import KeychainActivePolicy
+import KeychainRequestAudit
 import Foundation
 import KeychainAccessControl
 import KeychainItemStore
