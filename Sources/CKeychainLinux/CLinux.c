@@ -6,9 +6,9 @@
 #include <execinfo.h>
 #include <fcntl.h>
 #include <link.h>
-#include <malloc.h>
 #include <linux/close_range.h>
 #include <linux/magic.h>
+#include <malloc.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -50,8 +50,8 @@ int kc_refuses_descriptors(int socket) {
 }
 
 // The control buffer has room for who sent it and for no descriptor: the kernel drops those.
-static ssize_t receive(int socket, void *buffer, size_t length, int flags,
-                       struct kc_sender *sender, int *is_cut) {
+static ssize_t receive(int socket, void *buffer, size_t length, int flags, struct kc_sender *sender,
+                       int *is_cut) {
     struct iovec part = {.iov_base = buffer, .iov_len = length};
     union {
         char bytes[CMSG_SPACE(sizeof(struct ucred))];

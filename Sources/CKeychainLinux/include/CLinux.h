@@ -23,9 +23,9 @@ int kc_refuse_descriptors(int socket);
 /// 1 where the kernel has refused them for as long as the connection exists.
 int kc_refuses_descriptors(int socket);
 
-/// recvmsg. No descriptor that a peer passes is ever taken. Where `may_bring_descriptors`, data that
-/// brings one stays where it is: -1 with EBADMSG. A cut control message counts as an unknown sender;
-/// a NULL sender is not asked for.
+/// recvmsg. No descriptor that a peer passes is ever taken. Where `may_bring_descriptors`, data
+/// that brings one stays where it is: -1 with EBADMSG. A cut control message counts as an unknown
+/// sender; a NULL sender is not asked for.
 ssize_t kc_receive(int socket, void *buffer, size_t length, int flags, int may_bring_descriptors,
                    struct kc_sender *sender);
 
