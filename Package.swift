@@ -106,7 +106,10 @@ let package = Package(
             "KeychainLocalSocket", ["CKeychainLinux", "KeychainLinuxSystem", "KeychainSecrets"]),
         library(
             "LoginHandoff",
-            ["CLoginFrame", "KeychainLinuxSystem", "KeychainLocalSocket", "KeychainSecrets"]),
+            [
+                "CKeychainLinux", "CLoginFrame", "KeychainLinuxSystem", "KeychainLocalSocket",
+                "KeychainSecrets",
+            ]),
         library("LoginManager", ["CSystemd", "KeychainModel"]),
         library("TrustedPlatform", ["CTSS2", "KeychainSecrets"]),
         library(

@@ -88,6 +88,19 @@ private struct TestAsker: Asker {
         #expect(scopes(TestAsker(user: 1001).with(context)) == [])
     }
 
+    @Test func `no program has another's proofs forgotten`() {
+        let mine = TestAsker(process: 42, program: .trustedExecutable("/usr/bin/git"))
+        store.add([.factor(.passcode)], for: mine)
+        for number in 0..<3 * Int32(EvidenceStore.most) {
+            store.add(
+                [.factor(.passcode)],
+                for: TestAsker(
+                    session: 8, process: 1000 + number, tty: 9,
+                    program: .executable("/tmp/greedy")))
+        }
+        #expect(scopes(mine) == [.process])
+    }
+
     @Test func `a process that became another program is another`() {
         store.add([.factor(.passcode)], for: TestAsker().with(context))
         var other = TestAsker(session: nil, tty: nil).with(context)
