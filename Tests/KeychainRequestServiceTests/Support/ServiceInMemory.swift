@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CallerIdentity
 import KeychainVaults
 import KeychainUserPresence
 import KeychainActivePolicy
@@ -86,7 +87,7 @@ final class ServiceInMemory {
     deinit { try? FileManager.default.removeItem(atPath: home) }
 
     private static func parts(_ home: String) throws -> (KeychainFolder, Protectors) {
-        let folder = KeychainFolder(home, layout: .ownUser, accounts: AccountNames { _ in "a" })
+        let folder = KeychainFolder(home, layout: .ownUser, accountName: { _ in "a" })
         return (
             folder,
             Protectors(

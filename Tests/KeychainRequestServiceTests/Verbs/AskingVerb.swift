@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import KeychainUserPresence
+import KeychainVaults
 import KeychainAccessControl
 import KeychainMessages
 import KeychainModel

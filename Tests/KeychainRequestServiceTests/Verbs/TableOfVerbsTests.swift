@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import KeychainActivePolicy
+import KeychainUserPresence
 import KeychainAccessControl
 import KeychainMessages
 import KeychainModel
