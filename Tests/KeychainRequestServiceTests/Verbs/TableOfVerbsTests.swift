@@ -29,7 +29,8 @@ import Testing
 
     @Test(arguments: AskingVerb.allCases)
     func `it asks once, and does what it was asked for`(_ verb: AskingVerb) throws {
-        let (refusal, _, _) = try ask(verb) { _ in }
+        let (request, program) = try verb.prepare(world)
+        let refusal = refusal { () throws(Refusal) in _ = try world.ask(request, program) }
         #expect(refusal == nil)
         #expect(world.person.questions.count == verb.questions)
     }
