@@ -146,7 +146,7 @@ let package = Package(
             "KeychainVaults",
             [
                 "KeychainAccessControl", "KeychainItemStore", "KeychainLinuxSystem",
-                "KeychainMessages", "KeychainModel", "KeychainSecrets", "LoginHandoff",
+                "KeychainMessages", "KeychainModel", "KeychainSecrets",
             ]),
         library(
             "KeychainUserPresence",

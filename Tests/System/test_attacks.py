@@ -252,9 +252,9 @@ def test_processes_of_one_program_leave_room_for_the_user_s_others(victim):
          "for _ in range(40):\n"
          "    if os.fork() == 0:\n"
          "        try:\n"
-         "            wire.Client().ask(wire.STATUS)\n"
+         "            wire.Client().ask(wire.READ_STATUS)\n"
          "            os.write(writes, b'y')\n"
-         "        except (EOFError, OSError):\n"
+         "        except BaseException:\n"
          "            os.write(writes, b'n')\n"
          "        sys.stdin.read()\n"
          "        os._exit(0)\n"
@@ -514,13 +514,12 @@ def test_large_changes_at_once_and_slow_readers_take_no_memory_from_others(victi
     uid = world.pwd.getpwnam(BOB[0]).pw_uid
     said = speak_as(uid, """
 import os, time
-query = wire.field(2, 1) + wire.field(3, wire.attribute("svce", "large"))
+found = wire.attributes(svce="large")
 filler = wire.Client()
 for number in range(40):
-    item = (wire.field(2, 1) + wire.field(3, wire.attribute("svce", "large"))
-            + wire.field(3, wire.attribute("acct", str(number)))
-            + wire.field(3, wire.attribute("icmt", "x" * 1_000_000)))
-    assert filler.ask(wire.field(10, wire.field(1, item) + wire.field(2, True)), b"s") == b""
+    item = wire.new_item(
+        wire.attributes(svce="large", acct=str(number), icmt="x" * 1_000_000))
+    assert filler.ask(wire.add(item), b"s") == b""
 children = []
 for number in range(20):
     child = os.fork()
@@ -529,13 +528,13 @@ for number in range(20):
         client.connection.settimeout(12)
         try:
             if number % 2:
-                client.say(wire.field(11, query + wire.field(12, 2)))
+                client.say(wire.copy(found=found, parts=2))
                 for _ in range(20):
                     client.connection.recv(60_000)
                     time.sleep(0.2)
             else:
-                change = wire.field(1, wire.attribute("desc", "y" * 1000 + str(number)))
-                client.say(wire.field(12, wire.field(1, query) + wire.field(2, change)))
+                change = wire.attributes(desc="y" * 1000 + str(number))
+                client.say(wire.update(found, change))
                 client.hear()
         except (EOFError, OSError):
             pass
