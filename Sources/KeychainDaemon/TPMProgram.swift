@@ -20,7 +20,9 @@ struct TPMProgram: TPMSealer {
         try ask(["open"], HeldSecret(SecretBytes(copying: sealed)))
     }
 
-    private func ask(_ arguments: [String], _ question: HeldSecret) throws(Refusal) -> HeldSecret {
+    private func ask(_ arguments: [String], _ question: HeldSecret) throws(Refusal)
+        -> HeldSecret
+    {
         try program.ask(arguments, question, deadlineSeconds: Self.deadlineSeconds)
     }
 }

@@ -16,7 +16,7 @@ extension ItemQuery: MessageValue {
         message.append(folding)
         message.append(limit != nil)
         if let limit { message.bytes.append(number: UInt64(bitPattern: Int64(clamping: limit))) }
-        message.append(parts)
+        message.append(returnFields)
         message.append(authenticationUI)
         message.append(reason)
     }
@@ -32,7 +32,7 @@ extension ItemQuery: MessageValue {
         hostOrSubdomain = try message.optionalText()
         folding = Folding(rawValue: try message.bytes.byte())
         limit = try message.flag() ? try Self.limit(&message) : nil
-        parts = Parts(rawValue: try message.bytes.byte())
+        returnFields = ReturnFields(rawValue: try message.bytes.byte())
         authenticationUI = try message.raw()
         reason = try message.optionalText()
     }

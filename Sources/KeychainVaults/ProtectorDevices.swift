@@ -13,5 +13,6 @@ package protocol TPMSealer: Sendable {
 package protocol SecurityKeySource: Sendable {
     /// A new secret that the security key keeps, and what it is asked for again with.
     func make(pin: HeldSecret) throws(Refusal) -> (credential: [UInt8], key: HeldSecret)
-    func open(_ credential: [UInt8], pin: HeldSecret?, atLogin: Bool) throws(Refusal) -> HeldSecret
+    func open(_ credential: [UInt8], pin: HeldSecret?, atLogin: Bool) throws(Refusal)
+        -> HeldSecret
 }

@@ -291,7 +291,8 @@ import Testing
                     .plain(.whenUnlocked)),
                 secret: .none, matcher: nil)
             _ = try keychain.file.add(
-                item, HeldSecret(secret("s3cret")), try given(.encrypt, item), keys: keychain.keys()
+                item, HeldSecret(secret("s3cret")), try given(.encrypt, item),
+                keys: keychain.keys()
             )
             #expect(try keychain.find(query()).count == count)
             if count == 20 {

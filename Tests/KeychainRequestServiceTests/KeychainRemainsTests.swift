@@ -45,7 +45,7 @@ import Testing
     private func services() throws(Refusal) -> [AttributeValue] {
         var query = ItemQuery(.genericPassword)
         query.limit = nil
-        query.parts = .attributes
+        query.returnFields = .attributes
         return try ask(CopyMatching(query)).compactMap { $0.attributes[.service] }
     }
 
@@ -175,22 +175,22 @@ import Testing
     // MARK: Leftovers
 
     @Test func `where the file is gone nothing that is left of it is a leftover`() throws {
-        let place = KeychainPlace(user: geteuid(), name: .login)
+        let place = KeychainID(user: geteuid(), name: .login)
         for name in Self.remains { try write(name) }
         let before = try names()
-        #expect(folder.placesWithoutFile() == [place])
+        #expect(folder.keychainsWithoutFile() == [place])
         Leftovers(of: place, in: folder, olderThan: -1).remove()
         #expect(try names() == before)
     }
 
     @Test func `a transfer for a keychain that never was is one, and holds nothing up then`() throws
     {
-        let place = KeychainPlace(user: geteuid(), name: .login)
+        let place = KeychainID(user: geteuid(), name: .login)
         try write("login.keychain.incoming-\(Self.digits)")
         #expect(throws: Refusal.keychainGone) { try self.add("mail") }
-        #expect(folder.placesWithoutFile() == [place])
+        #expect(folder.keychainsWithoutFile() == [place])
         Leftovers(of: place, in: folder, olderThan: -1).remove()
         try add("mail")
-        #expect(folder.placesWithoutFile().isEmpty)
+        #expect(folder.keychainsWithoutFile().isEmpty)
     }
 }

@@ -75,12 +75,12 @@ struct UnlockEndTests {
     func `nothing leaves where the unlock ended before the first part`(_ end: UnlockEnd) throws {
         let login = try OpenLogin()
         try login.fill(1)
-        let asker = login.asker { happens(end, to: login) }
-        for parts in [ItemQuery.Parts.data, .attributes] {
+        let client = login.client { happens(end, to: login) }
+        for parts in [ReturnFields.data, .attributes] {
             let query = OpenLogin.query(parts, limit: 1)
             var isAnswered = false
             let said = refusal { () throws(Refusal) in
-                try login.ask(CopyMatching(query), asker) { _ in isAnswered = true }
+                try login.ask(CopyMatching(query), client) { _ in isAnswered = true }
             }
             #expect(said == .locked && !isAnswered)
             // What has ended can't end again in the same way; once is enough for these.
@@ -99,8 +99,8 @@ struct UnlockEndTests {
         for verb in verbs {
             let login = try OpenLogin()
             try login.fill(2)
-            let asker = login.asker { happens(end, to: login) }
-            #expect(refusal { () throws(Refusal) in _ = try login.ask(verb, asker) } == .locked)
+            let client = login.client { happens(end, to: login) }
+            #expect(refusal { () throws(Refusal) in _ = try login.ask(verb, client) } == .locked)
             login.bounds.set(KeychainSettings(locksOnSleep: false, locksWithScreen: false))
             if end != .lockAndUnlock { try login.unlock(in: login.beginAnother(after: end)) }
             let found = try login.ask(CopyMatching(OpenLogin.query(.attributes)))
@@ -157,7 +157,7 @@ struct UnlockEndTests {
         let identifier = BackupTransfers.newIdentifier()
         let path = login.folder + "/copy"
         try Data(count: 3 * BackupPiece.mostBytes).write(to: URL(filePath: path))
-        let place = try login.keychain.place
+        let place = try login.keychain.id
         _ = try transfers.beginReading(
             path, identifier, of: place, while: UnlockWatch(login.keychain, login.vault))
         #expect(try transfers.read(identifier, offset: 0, of: place).count > 0)
@@ -190,7 +190,7 @@ struct EmbeddedUnlockEndTests {
             accessGroups: [])
         try own.keep(
             protectors.unlock(keychain, password), of: keychain, for: caller,
-            since: own.locks.now(keychain.place))
+            since: own.locks.now(keychain.id))
         defer { try? own.forget(keychain) }
         let watch = UnlockWatch(keychain, own)
         try watch.check(.whileUnlocked)

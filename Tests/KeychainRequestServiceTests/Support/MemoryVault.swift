@@ -43,7 +43,7 @@ final class MemoryVault: KeyVault {
     /// A login of the user's had another password than the keychain.
     func getOutOfStep() { state.withLock { $0.isOutOfStep = true } }
 
-    func settle(_ user: UInt32) {}
+    func waitForPendingUnlocks(of user: UInt32) {}
 
     func keys(of keychain: OpenKeychain) throws(Refusal) -> ClassKeys {
         let always = try protectors.alwaysKeys(keychain)
@@ -74,14 +74,14 @@ final class MemoryVault: KeyVault {
     }
 
     func unlocks(of keychain: OpenKeychain) -> Unlocks {
-        let moment = locks.now(keychain.place)
+        let moment = locks.now(keychain.id)
         return Unlocks(source: isOpen(keychain) ? .user : .logins([]), moment: moment)
     }
 
     func lasts(
         _ unlocks: Unlocks, of keychain: OpenKeychain, for availability: Accessibility.Availability
     ) -> Bool {
-        let now = locks.now(keychain.place)
+        let now = locks.now(keychain.id)
         guard now.isSameUnlessLocked(unlocks.moment) else { return false }
         return availability != .whileUnlocked
             || (now == unlocks.moment && unlocks.isOpen && isOpen(keychain))
@@ -96,7 +96,7 @@ final class MemoryVault: KeyVault {
         since begun: LockGeneration
     ) throws(Refusal) {
         let bundles = Bundles(unlocked)
-        try locks.keep(keychain.place, since: begun) { () throws(Refusal) in
+        try locks.keep(keychain.id, since: begun) { () throws(Refusal) in
             state.withLock { state in
                 state.bundles[keychain.name] = bundles
                 state.open.insert(keychain.name)
@@ -109,13 +109,13 @@ final class MemoryVault: KeyVault {
     func endRenewal(of keychain: OpenKeychain) {}
 
     func lock(_ keychain: OpenKeychain) throws(Refusal) {
-        try locks.lock(keychain.place) { () throws(Refusal) in
+        try locks.lock(keychain.id) { () throws(Refusal) in
             state.withLock { _ = $0.open.remove(keychain.name) }
         }
     }
 
     func forget(_ keychain: OpenKeychain) throws(Refusal) {
-        try locks.forget(keychain.place) { () throws(Refusal) in
+        try locks.forget(keychain.id) { () throws(Refusal) in
             state.withLock { state in
                 state.open.remove(keychain.name)
                 state.bundles[keychain.name] = nil

@@ -17,14 +17,14 @@ import Testing
         let vault = Mutex<(@Sendable () -> Void)?>(nil)
         func applies(to keychain: OpenKeychain) -> Bool { true }
         func question(
-            for keychain: OpenKeychain, _ client: any Asker
+            for keychain: OpenKeychain, _ client: any Client
         ) throws(Refusal) -> UnlockQuestion {
             UnlockQuestion(
                 prompt: "Any: ",
                 question: Question(.openKeychain, names: [], itemCount: 0, reason: nil))
         }
         func opens(
-            _ keychain: OpenKeychain, _ typed: HeldSecret, for client: any Asker,
+            _ keychain: OpenKeychain, _ typed: HeldSecret, for client: any Client,
             since begun: LockGeneration
         ) throws(Refusal) -> Bool {
             vault.withLock { $0 }?()
@@ -53,7 +53,7 @@ import Testing
         let resync = world.service.resync
         #expect(!resync.applies(to: keychain))
         try world.vault.lock(keychain)
-        let begun = world.vault.locks.now(keychain.place)
+        let begun = world.vault.locks.now(keychain.id)
         let wrong = ServiceInMemory.secret("wrong")
         #expect(try !resync.opens(keychain, wrong, for: Program.git, since: begun))
         #expect(world.vault.lockState(of: keychain) != .unlocked)

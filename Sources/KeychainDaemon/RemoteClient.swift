@@ -8,7 +8,7 @@ internal import KeychainModel
 internal import KeychainLocalSocket
 
 /// A program at the other end of a socket.
-final class ConnectedAsker: Asker {
+final class RemoteClient: Client {
     let caller: Caller
     let context: AuthenticationContext?
     let offersTerminal: Bool
