@@ -155,10 +155,17 @@ let package = Package(
                 "KeychainModel", "KeychainRequestAudit", "KeychainSecrets",
             ]),
         library(
+            "KeychainMaintenance",
+            [
+                "KeychainItemStore", "KeychainLinuxSystem", "KeychainMessages", "KeychainModel",
+                "KeychainSecrets", "KeychainUserPresence", "KeychainVaults",
+            ]),
+        library(
             "KeychainRequestService",
             [
                 "KeychainAccessControl", "KeychainActivePolicy", "KeychainItemStore",
-                "KeychainLinuxSystem", "KeychainMessages", "KeychainModel", "KeychainRequestAudit",
+                "KeychainLinuxSystem", "KeychainMaintenance", "KeychainMessages", "KeychainModel",
+                "KeychainRequestAudit",
                 "KeychainSecrets", "KeychainUserPresence", "KeychainVaults",
             ]),
         library(

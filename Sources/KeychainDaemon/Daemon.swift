@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainMaintenance
 internal import CallerIdentity
 internal import KeychainRequestAudit
 internal import KeychainRequestService
@@ -182,14 +183,14 @@ package final class Daemon: Sendable {
             plan.log(
                 """
                 the file of the keychain \(id.name) of uid \(id.user) is gone; of it there \
-                are \(remains.all.joined(separator: ", ")). No new one is made in its id: \
+                are \(remains.all.joined(separator: ", ")). No new one is made in its place: \
                 keychainctl restore brings it back
                 """)
         }
         self.folder = folder
         self.protectors = protectors
         generations = GenerationKeeper(folder, log: plan.log)
-        transfers = service.transfers
+        transfers = service.maintenance.transfers
         self.sessions = sessions
         self.audit = audit
     }

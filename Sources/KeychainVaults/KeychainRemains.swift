@@ -44,7 +44,7 @@ package struct KeychainRemains {
 
     package var isEmpty: Bool { all.isEmpty }
     /// Of a keychain that was never here, or is not any more.
-    var isOfTransfersAlone: Bool { all.count == transfers.count }
+    package var isOfTransfersAlone: Bool { all.count == transfers.count }
     package var all: [String] { generations + setAside + incoming + transfers + logs }
 
     // MARK: Names
@@ -69,7 +69,7 @@ package struct KeychainRemains {
 
     /// `login.keychain.backup-` and 32 digits, and what SQLite lays beside it: never the file of a
     /// keychain, whose name may begin in the same way.
-    static func isPassing(_ file: String, of name: String) -> Bool {
+    package static func isPassing(_ file: String, of name: String) -> Bool {
         for kind in [".backup-", ".incoming-"] where file.hasPrefix(name + kind) {
             var rest = file.dropFirst(name.count + kind.count)
             for ending in sideEndings where rest.hasSuffix(ending) {

@@ -12,7 +12,7 @@ extension KeychainService {
     func delete(_ query: ItemQuery, for client: any Client) throws(Refusal) -> Int {
         var count = 0
         let keychains = try keychains(query, toChange: true, for: client.caller)
-        let prompts = UserPrompts(client, authentication)
+        let prompts = prompts(client)
         try withAccess(to: keychains, .delete(query), prompts) { access throws(Refusal) in
             let groups = try access.groups(query)
             access.begin(

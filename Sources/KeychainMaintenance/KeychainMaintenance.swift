@@ -1,92 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainRequestAudit
-package import KeychainUserPresence
-internal import KeychainVaults
-internal import KeychainAccessControl
 internal import Foundation
-package import KeychainMessages
-package import KeychainModel
 internal import KeychainItemStore
 internal import KeychainLinuxSystem
+package import KeychainMessages
+package import KeychainModel
+package import KeychainUserPresence
+package import KeychainVaults
 internal import Synchronization
 
-/// What keeps a keychain's items from being lost: checks, backups, generations.
-extension KeychainService {
+/// Keeps a keychain's items from being lost: checks, generations, backups and restores. Each is
+/// done for one client, with a keychain that is the client's own; the machine's is root's.
+package struct KeychainMaintenance: Sendable {
     /// Bytes that one restore is counted for: a user's own are done one at a time.
     private static let roomToRestore = 40 * 1024 * 1024
 
-    /// The keychain's place; the machine's is root's to maintain.
-    private func keychainToMaintain(
-        _ name: String?, for client: any Client
-    ) throws(Refusal) -> KeychainID {
+    package let transfers = BackupTransfers()
+    private let folder: KeychainFolder
+    private let vault: any KeyVault
+    private let protectors: Protectors
+    private let authentication: Authentication
+    private let memory: MemoryBudget
+    /// In embedded mode the files are the user's own.
+    private let isDaemon: Bool
+    private let underWay = KeychainsUnderWay()
+
+    package init(
+        folder: KeychainFolder, vault: any KeyVault, protectors: Protectors,
+        authentication: Authentication, memory: MemoryBudget, isDaemon: Bool
+    ) {
+        self.folder = folder
+        self.vault = vault
+        self.protectors = protectors
+        self.authentication = authentication
+        self.memory = memory
+        self.isDaemon = isDaemon
+    }
+
+    private func identify(_ name: String?, for client: any Client) throws(Refusal) -> KeychainID {
         let id = try folder.id(try KeychainFolder.verified(name), of: client.caller.user)
         guard id.name != .system || client.caller.user == 0 else { throw .notEntitled }
         return id
     }
 
-    package func handle(_ verb: CheckKeychain, for client: any Client) throws(Refusal)
-        -> KeychainFindings
-    {
-        try check(
-            try keychainToMaintain(verb.keychain, for: client), repair: verb.repair, for: client)
-    }
-
-    package func handle(_ verb: ListGenerations, for client: any Client) throws(Refusal)
-        -> [Generation]
-    {
-        generations(of: try keychainToMaintain(verb.keychain, for: client)).map {
-            Generation(
-                number: $0.number, made: $0.made.timeIntervalSince1970, bytes: UInt64($0.bytes))
-        }
-    }
-
-    package func handle(_ verb: BeginBackup, for client: any Client) throws(Refusal)
-        -> BackupTransfer
-    {
-        try beginBackup(try keychainToMaintain(verb.keychain, for: client), for: client)
-    }
-
-    package func handle(_ verb: ReadBackup, for client: any Client) throws(Refusal) -> BackupPiece {
-        let id = try keychainToMaintain(verb.keychain, for: client)
-        return BackupPiece(try transfers.read(verb.transfer, offset: verb.offset, of: id))
-    }
-
-    package func handle(_ verb: BeginRestore, for client: any Client) throws(Refusal)
-        -> BackupTransfer
-    {
-        try beginRestore(try keychainToMaintain(verb.keychain, for: client), for: client)
-    }
-
-    package func handle(_ verb: SendRestore, for client: any Client) throws(Refusal) -> Done {
-        let id = try keychainToMaintain(verb.keychain, for: client)
-        try transfers.write(verb.transfer, verb.piece, of: id)
-        return Done()
-    }
-
-    package func handle(_ verb: FinishRestore, for client: any Client) throws(Refusal)
-        -> RestoredKeychain
-    {
-        let id = try keychainToMaintain(verb.keychain, for: client)
-        let path = try transfers.finishWriting(verb.transfer, digest: verb.digest, of: id)
-        return try restore(path, id, for: client)
-    }
-
-    package func handle(
-        _ verb: RestoreGeneration, for client: any Client
-    ) throws(Refusal) -> RestoredKeychain {
-        let id = try keychainToMaintain(verb.keychain, for: client)
-        return try restore(generation: verb.generation, id, for: client)
-    }
-
     // MARK: Looking
 
-    private func check(
-        _ id: KeychainID, repair: Bool, for client: any Client
+    package func check(
+        _ name: String?, repair: Bool, for client: any Client
     ) throws(Refusal) -> KeychainFindings {
+        let id = try identify(name, for: client)
         let keychain = try folder.keychain(id.name.description, of: id.user)
         // It reads every record: one at a time.
-        guard checks.begin(id) else { throw .tooManyRequests }
-        defer { checks.end(id) }
+        guard underWay.begin(id) else { throw .tooManyRequests }
+        defer { underWay.end(id) }
         let keys = try vault.keys(of: keychain)
         var findings: KeychainFindings
         do { findings = try keychain.file.check(repair: repair, keys: keys) } catch {
@@ -94,10 +59,17 @@ extension KeychainService {
         }
         let leftovers = Leftovers(of: id, in: folder)
         findings.leftovers = leftovers.count
-        if repair {
-            leftovers.remove()
-        }
+        if repair { leftovers.remove() }
         return findings
+    }
+
+    package func generations(
+        of name: String?, for client: any Client
+    ) throws(Refusal) -> [Generation] {
+        generations(of: try identify(name, for: client)).map {
+            Generation(
+                number: $0.number, made: $0.made.timeIntervalSince1970, bytes: UInt64($0.bytes))
+        }
     }
 
     private func generations(of id: KeychainID) -> [KeychainGenerations.Generation] {
@@ -106,9 +78,10 @@ extension KeychainService {
 
     // MARK: Backup
 
-    private func beginBackup(
-        _ id: KeychainID, for client: any Client
+    package func beginBackup(
+        of name: String?, for client: any Client
     ) throws(Refusal) -> BackupTransfer {
+        let id = try identify(name, for: client)
         let keychain = try folder.keychain(id.name.description, of: id.user)
         let watch = UnlockWatch(keychain, vault)
         let unlock = watch.isOpen ? watch : nil
@@ -123,11 +96,20 @@ extension KeychainService {
         return try transfers.beginReading(path, identifier, of: id, while: unlock)
     }
 
+    package func readBackup(
+        of name: String?, _ transfer: BackupTransfer.Identifier, offset: UInt64,
+        for client: any Client
+    ) throws(Refusal) -> BackupPiece {
+        let id = try identify(name, for: client)
+        return BackupPiece(try transfers.read(transfer, offset: offset, of: id))
+    }
+
     // MARK: Restoring
 
-    private func beginRestore(
-        _ id: KeychainID, for client: any Client
+    package func beginRestore(
+        of name: String?, for client: any Client
     ) throws(Refusal) -> BackupTransfer {
+        let id = try identify(name, for: client)
         // Before anything of the client's is kept; and who sends the rest knows the identifier.
         try provePresence(.restore, id, for: client)
         try folder.makeFolder(of: id.user)
@@ -136,9 +118,26 @@ extension KeychainService {
             folder.passingPath("incoming", identifier, id), identifier, of: id)
     }
 
-    private func restore(
-        generation number: Int, _ id: KeychainID, for client: any Client
+    package func sendRestore(
+        of name: String?, _ transfer: BackupTransfer.Identifier, _ piece: [UInt8],
+        for client: any Client
+    ) throws(Refusal) {
+        try transfers.write(transfer, piece, of: try identify(name, for: client))
+    }
+
+    package func finishRestore(
+        of name: String?, _ transfer: BackupTransfer.Identifier, digest: [UInt8],
+        for client: any Client
     ) throws(Refusal) -> RestoredKeychain {
+        let id = try identify(name, for: client)
+        let path = try transfers.finishWriting(transfer, digest: digest, of: id)
+        return try restore(path, id, for: client)
+    }
+
+    package func restore(
+        generation number: Int, of name: String?, for client: any Client
+    ) throws(Refusal) -> RestoredKeychain {
+        let id = try identify(name, for: client)
         guard let generation = generations(of: id).first(where: { $0.number == number }) else {
             throw .noSuchKeychain
         }
@@ -155,9 +154,9 @@ extension KeychainService {
         _ path: String, _ id: KeychainID, for client: any Client
     ) throws(Refusal) -> RestoredKeychain {
         defer { PrivateFile.removeDatabase(path) }
-        try checkClient(client)
-        guard checks.begin(id) else { throw .tooManyRequests }
-        defer { checks.end(id) }
+        try UserPrompts(client, authentication).checkClient()
+        guard underWay.begin(id) else { throw .tooManyRequests }
+        defer { underWay.end(id) }
         // SQLite holds a whole record at a time, and a file may bring large ones.
         let room = try memory.take(Self.roomToRestore, for: id.user)
         defer { withExtendedLifetime(room) {} }
@@ -171,13 +170,11 @@ extension KeychainService {
         return restored
     }
 
-    /// In embedded mode the files are the user's own: there it asks where a password protects what
-    /// is in them.
+    /// In embedded mode it asks where a password protects what is in the file.
     private func provePresence(
         _ purpose: Question.Purpose, _ id: KeychainID, for client: any Client
     ) throws(Refusal) {
-        try authorizePresence(
-            for: client,
+        try UserPrompts(client, authentication).authorizePresence(
             Question(
                 purpose, names: [id.name.description], itemCount: 1,
                 reason: client.context?.reason),
@@ -189,8 +186,8 @@ extension KeychainService {
     }
 }
 
-/// Work on whole keychains that is done once at a time.
-final class KeychainChecks: Sendable {
+/// Keychains that are being checked or restored: one at a time each.
+private final class KeychainsUnderWay: Sendable {
     private let busy = Mutex<Set<KeychainID>>([])
 
     func begin(_ id: KeychainID) -> Bool { busy.withLock { $0.insert(id).inserted } }

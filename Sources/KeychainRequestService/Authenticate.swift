@@ -14,7 +14,7 @@ extension KeychainService {
     ) throws(Refusal) {
         guard let context = client.context else { throw .badRequest }
         let evidence = authentication.evidence(for: client)
-        try authorize(for: client, given: evidence) { evidence throws(Refusal) -> Ruling<Void> in
+        try prompts(client).authorize(given: evidence) { evidence throws(Refusal) -> Ruling<Void> in
             switch PolicyItemConstraint(constraint) {
             case .none: return .allow(())
             case .never: throw .authenticationFailed

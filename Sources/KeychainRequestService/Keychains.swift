@@ -19,7 +19,7 @@ extension KeychainService {
             throw folder.hasSystemKeychain ? .duplicateKeychain : .notImplemented
         }
         try checkLength(password)
-        try checkClient(client)
+        try prompts(client).checkClient()
         try protectors.create(
             name, of: client.caller.user, password: password, recoveryKey: recoveryKey)
         if let password {
@@ -37,7 +37,7 @@ extension KeychainService {
         try checkLength(password)
         let keychain = try keychain(name, for: client.caller)
         guard try isProtected(keychain) else { throw withoutPassword(keychain) }
-        try checkClient(client)
+        try prompts(client).checkClient()
         let begun = vault.locks.now(keychain.id)
         let keys = try guesses.attempt(keychain.id) { () throws(Refusal) in
             try resync.unlock(keychain, ownPassword: password)
@@ -65,7 +65,7 @@ extension KeychainService {
         guard !keychain.isSystem else { throw .notImplemented }
         // Nor does the device's key open such a one.
         guard try isProtected(keychain) || !isDaemon else { throw withoutPassword(keychain) }
-        try checkClient(client)
+        try prompts(client).checkClient()
         let begun = vault.locks.now(keychain.id)
         let keys = try guesses.attempt(keychain.id) { () throws(Refusal) in
             try protectors.setPassword(keychain, old: old, new: new)

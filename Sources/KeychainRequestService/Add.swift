@@ -16,7 +16,7 @@ extension KeychainService {
         guard secret?.bytes.count ?? 0 <= RequestLimits.largestSecret else { throw .dataTooLarge }
         let id = try keychainForNew(item.keychain, for: client.caller)
         let keychain = try folder.keychain(id.name.description, of: id.user)
-        let prompts = UserPrompts(client, authentication)
+        let prompts = prompts(client)
         var added = try withAccess(to: keychain, .add(item), prompts) { access throws(Refusal) in
             let new = try newItem(item, access)
             try access.consider(new)

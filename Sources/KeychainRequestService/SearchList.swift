@@ -103,7 +103,7 @@ extension KeychainService {
                 }
             case .searchList(let names): new.searchList = try list(names)
             }
-            try checkClient(client)
+            try prompts(client).checkClient()
             try folder.makeFolder(of: user)
             do {
                 try folder.preferences.save(new, for: user, in: folder.folder(user))

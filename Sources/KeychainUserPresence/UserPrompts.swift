@@ -1,37 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainRequestAudit
-internal import KeychainUserPresence
-internal import KeychainAccessControl
+package import KeychainAccessControl
 internal import KeychainMessages
-internal import KeychainModel
-internal import KeychainSecrets
+package import KeychainModel
+package import KeychainSecrets
 
 /// All questions that a request puts to its user: no other code asks the authenticator anything.
 ///
 /// After each question the client is looked at again, and `count` has changed: facts that were taken
 /// at another count are stale.
-final class UserPrompts {
-    let client: any Client
+package final class UserPrompts {
+    package let client: any Client
     private let authentication: Authentication
-    private(set) var count = 0
+    package private(set) var count = 0
 
-    init(_ client: any Client, _ authentication: Authentication) {
+    package init(_ client: any Client, _ authentication: Authentication) {
         self.client = client
         self.authentication = authentication
     }
 
-    func mayAsk(_ ui: ItemQuery.AuthenticationUI) -> Bool {
+    package func mayAsk(_ ui: ItemQuery.AuthenticationUI) -> Bool {
         authentication.mayAsk(ui, for: client)
     }
 
     /// The client still is the program that it was when the request came. To be asked after each
     /// question, and before anything is written or leaves.
-    func checkClient() throws(Refusal) {
+    package func checkClient() throws(Refusal) {
         guard client.isUnchanged() else { throw .notEntitled }
     }
 
     /// The evidence with what the user proved.
-    func prove(
+    package func prove(
         _ requirement: Requirement, _ question: Question, given evidence: Evidence
     ) throws(Refusal) -> Evidence {
         let methods = try ask { () throws(Refusal) in
@@ -43,7 +42,7 @@ final class UserPrompts {
         return proven
     }
 
-    func applicationPassword(
+    package func applicationPassword(
         _ question: Question, isNew: Bool
     ) throws(Refusal) -> HeldSecret {
         try ask { () throws(Refusal) in
@@ -52,7 +51,7 @@ final class UserPrompts {
     }
 
     /// Has the user open a keychain with what they type.
-    func unlock(
+    package func unlock(
         _ question: UnlockQuestion, unless isOpen: () -> Bool,
         with opens: (HeldSecret) throws(Refusal) -> Bool
     ) throws(Refusal) {
@@ -64,7 +63,7 @@ final class UserPrompts {
 
     /// What the user says to a program that asks for another one's item; nil where they were not
     /// asked. `.cancelled` is a no.
-    func consent(
+    package func consent(
         _ candidate: () -> (question: Question, options: ConsentOptions)?
     ) throws(Refusal) -> ConsentResult? {
         try ask { () throws(Refusal) -> ConsentResult? in
@@ -82,32 +81,22 @@ final class UserPrompts {
         try checkClient()
         return answer
     }
-}
 
-// MARK: Whole keychains
+    // MARK: Whole keychains
 
-/// What a verb on a keychain as a whole may do.
-enum Ruling<Granted: ~Copyable>: ~Copyable {
-    case allow(Granted)
-    /// Once this has been proven; then it is judged again.
-    case allowAfter(Requirement, Question)
-}
-
-extension KeychainService {
     /// Judges, asks the user for what is missing, and judges again. `judge` takes its facts anew each
     /// time, and throws what it refuses: what comes of it rests on nothing from before the question.
-    func authorize<Granted: ~Copyable>(
-        for client: any Client, given evidence: Evidence = Evidence(),
+    package func authorize<Granted: ~Copyable>(
+        given evidence: Evidence = Evidence(),
         _ judge: (Evidence) throws(Refusal) -> Ruling<Granted>
     ) throws(Refusal) -> Granted {
-        let prompts = UserPrompts(client, authentication)
         switch try judge(evidence) {
         case .allow(let granted):
-            try prompts.checkClient()
+            try checkClient()
             return granted
         case .allowAfter(let requirement, let question):
-            guard prompts.mayAsk(.allow) else { throw .interactionNotAllowed }
-            let proven = try prompts.prove(requirement, question, given: evidence)
+            guard mayAsk(.allow) else { throw .interactionNotAllowed }
+            let proven = try prove(requirement, question, given: evidence)
             guard case .allow(let granted) = try judge(proven) else {
                 throw .authenticationFailed
             }
@@ -115,19 +104,32 @@ extension KeychainService {
         }
     }
 
-    /// For verbs that need no proof, before they do something.
-    func checkClient(_ client: any Client) throws(Refusal) {
-        try UserPrompts(client, authentication).checkClient()
-    }
-
     /// Presence, proven for this very request: what was proven before was for something else.
-    func authorizePresence(
-        for client: any Client, _ question: @autoclosure () -> Question,
+    package func authorizePresence(
+        _ question: @autoclosure () -> Question,
         unless isNeedless: () throws(Refusal) -> Bool = { false }
     ) throws(Refusal) {
-        try authorize(for: client) { evidence throws(Refusal) -> Ruling<Void> in
+        try authorize { evidence throws(Refusal) -> Ruling<Void> in
             guard evidence.isEmpty, try !isNeedless() else { return .allow(()) }
             return .allowAfter(Requirement(.factor(.presence)), question())
         }
+    }
+}
+
+/// What a verb on a keychain as a whole may do.
+package enum Ruling<Granted: ~Copyable>: ~Copyable {
+    case allow(Granted)
+    /// Once this has been proven; then it is judged again.
+    case allowAfter(Requirement, Question)
+}
+
+/// What is asked where a request finds a keychain locked.
+package struct UnlockQuestion {
+    let prompt: String
+    let question: Question
+
+    package init(prompt: String, question: Question) {
+        self.prompt = prompt
+        self.question = question
     }
 }

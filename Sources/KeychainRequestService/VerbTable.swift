@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import KeychainUserPresence
 internal import KeychainRequestAudit
+internal import KeychainMaintenance
 package import KeychainMessages
 package import KeychainModel
 
@@ -102,6 +103,55 @@ extension KeychainService: VerbHandler {
     ) throws(Refusal) -> Done {
         try unlock(verb.keychain, with: verb.opener, newPassword: verb.newPassword, for: client)
         return Done()
+    }
+
+    // MARK: Maintenance
+
+    package func handle(
+        _ verb: CheckKeychain, for client: any Client
+    ) throws(Refusal) -> KeychainFindings {
+        try maintenance.check(verb.keychain, repair: verb.repair, for: client)
+    }
+
+    package func handle(
+        _ verb: ListGenerations, for client: any Client
+    ) throws(Refusal) -> [Generation] {
+        try maintenance.generations(of: verb.keychain, for: client)
+    }
+
+    package func handle(
+        _ verb: BeginBackup, for client: any Client
+    ) throws(Refusal) -> BackupTransfer {
+        try maintenance.beginBackup(of: verb.keychain, for: client)
+    }
+
+    package func handle(_ verb: ReadBackup, for client: any Client) throws(Refusal) -> BackupPiece {
+        try maintenance.readBackup(
+            of: verb.keychain, verb.transfer, offset: verb.offset, for: client)
+    }
+
+    package func handle(
+        _ verb: BeginRestore, for client: any Client
+    ) throws(Refusal) -> BackupTransfer {
+        try maintenance.beginRestore(of: verb.keychain, for: client)
+    }
+
+    package func handle(_ verb: SendRestore, for client: any Client) throws(Refusal) -> Done {
+        try maintenance.sendRestore(of: verb.keychain, verb.transfer, verb.piece, for: client)
+        return Done()
+    }
+
+    package func handle(
+        _ verb: FinishRestore, for client: any Client
+    ) throws(Refusal) -> RestoredKeychain {
+        try maintenance.finishRestore(
+            of: verb.keychain, verb.transfer, digest: verb.digest, for: client)
+    }
+
+    package func handle(
+        _ verb: RestoreGeneration, for client: any Client
+    ) throws(Refusal) -> RestoredKeychain {
+        try maintenance.restore(generation: verb.generation, of: verb.keychain, for: client)
     }
 }
 

@@ -17,7 +17,7 @@ extension KeychainService {
         let keychains = try keychains(query, toChange: false, for: client.caller)
         guard query.limit != 0 else { throw .notFound }
         return try withoutActuallyEscaping(emit) { emit throws(Refusal) in
-            let prompts = UserPrompts(client, authentication)
+            let prompts = prompts(client)
             let answer = AnswerWriter(limit: query.limit, prompts, memory, emit)
             // The user is asked for another program's item after all keychains were looked into.
             let isLookedFor = keychains.count > 1 && query.namesOneItem
@@ -196,33 +196,6 @@ extension SealedItem {
         return Item(
             reference: reference, attributes: [:],
             accessControl: .plain(accessControl.protection))
-    }
-}
-
-extension ItemQuery {
-    /// Whether it wants the secrets of all passwords there are.
-    fileprivate var wantsAllSecrets: Bool {
-        guard limit == nil, returnFields.contains(.data) else { return false }
-        return itemClass == .genericPassword || itemClass == .internetPassword
-    }
-
-    /// Whether it names one item so well that who asks knows of it from somewhere: what others have
-    /// can't be found out by such queries, but for what was guessed right.
-    var namesOneItem: Bool {
-        guard limit == 1, !returnFields.isEmpty, accessGroup == nil, folding.isEmpty,
-            hostOrSubdomain == nil, authenticationUI == .allow
-        else { return false }
-        if let references { return references.count == 1 }
-        return switch itemClass {
-        case .genericPassword: has(.service) && has(.account)
-        case .internetPassword: has(.server) && has(.account)
-        case .certificate: has(.issuer) && has(.serialNumber)
-        case .key: has(.applicationLabel) || has(.applicationTag)
-        }
-    }
-
-    private func has(_ name: AttributeName) -> Bool {
-        attributes[name].map { !$0.comparedBytes.isEmpty } ?? false
     }
 }
 

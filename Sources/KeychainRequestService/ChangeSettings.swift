@@ -16,7 +16,8 @@ extension KeychainService {
         let keychain = try keychain(name, for: client.caller)
         guard try isProtected(keychain) else { throw .passcodeNotSet }
         let asked = try settings(of: keychain)
-        let new = try authorize(for: client) { proven throws(Refusal) -> Ruling<KeychainSettings> in
+        let new = try prompts(client).authorize {
+            proven throws(Refusal) -> Ruling<KeychainSettings> in
             let old = try settings(of: keychain)
             guard old == asked else { throw .authenticationFailed }
             let new = old.changed(by: change)

@@ -79,7 +79,7 @@ extension KeychainService {
         guard newPassword?.bytes.count != 0 else { throw .badRequest }
         // Services could not open it any more.
         guard newPassword == nil || !keychain.isSystem else { throw .notImplemented }
-        try checkClient(client)
+        try prompts(client).checkClient()
         let begun = vault.locks.now(keychain.id)
         let shows: UnlockThrottle.Outcome =
             if case .recoveryKey = opener { .right } else { .undecided }
@@ -105,7 +105,7 @@ extension KeychainService {
     private func grant(
         _ operation: ProtectorChange.Operation, _ keychain: OpenKeychain, for client: any Client
     ) throws(Refusal) -> ProtectorGrant {
-        try authorize(for: client) { proven throws(Refusal) -> Ruling<ProtectorGrant> in
+        try prompts(client).authorize { proven throws(Refusal) -> Ruling<ProtectorGrant> in
             let change = ProtectorChange(
                 operation, keychain: keychain.file.identifier,
                 isPasscodeSet: try hasProvableOwner(keychain, for: client.caller),

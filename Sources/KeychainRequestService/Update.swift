@@ -19,7 +19,7 @@ extension KeychainService {
         }
         var count = 0
         let keychains = try keychains(query, toChange: true, for: client.caller)
-        let prompts = UserPrompts(client, authentication)
+        let prompts = prompts(client)
         try withAccess(to: keychains, .update(query), prompts) { access throws(Refusal) in
             var update = ItemUpdate(change: change, secret: secret, trust: trust)
             let meant = try access.authorize(&update, of: query)

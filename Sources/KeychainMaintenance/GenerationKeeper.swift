@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import KeychainVaults
 internal import Dispatch
 internal import KeychainModel
 internal import KeychainItemStore

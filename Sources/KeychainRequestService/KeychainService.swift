@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import KeychainActivePolicy
+package import KeychainMaintenance
 package import KeychainRequestAudit
 package import KeychainUserPresence
 package import KeychainVaults
@@ -48,8 +49,7 @@ package final class KeychainService: Sendable {
     let guesses: UnlockThrottle
     let itemGuesses = ItemThrottle()
     let memory: MemoryBudget
-    package let transfers = BackupTransfers()
-    let checks = KeychainChecks()
+    package let maintenance: KeychainMaintenance
     let mode: ServiceStatus.Mode
     let resync: PasswordResync
     let unlocking: any UnlockStep
@@ -67,6 +67,9 @@ package final class KeychainService: Sendable {
         guesses = parts.guesses
         memory = parts.memory
         audit = parts.audit
+        maintenance = KeychainMaintenance(
+            folder: folder, vault: vault, protectors: protectors, authentication: authentication,
+            memory: memory, isDaemon: parts.mode == .daemon)
         mode = parts.mode
         resync = PasswordResync(
             vault: vault, protectors: protectors, guesses: guesses, policy: policy, limits: limits)
@@ -115,6 +118,9 @@ package final class KeychainService: Sendable {
         audit?.record(AuditLog.Operation(verb.auditName), client, proven, refusal)
     }
 
+    /// The questions of a request about keychains as a whole.
+    func prompts(_ client: any Client) -> UserPrompts { UserPrompts(client, authentication) }
+
     /// For what is done with a keychain as a whole: the machine's is root's.
     func keychain(_ name: String?, for caller: Caller) throws(Refusal) -> OpenKeychain {
         let keychain = try folder.keychain(name, of: caller.user)
@@ -126,7 +132,7 @@ package final class KeychainService: Sendable {
     func policies(reload: Bool, for client: any Client) throws(Refusal) -> String {
         if reload {
             guard client.caller.user == 0 else { throw .notEntitled }
-            try checkClient(client)
+            try prompts(client).checkClient()
             guard policy.reload() else { throw .damagedPolicy }
         }
         return policy.report.text
@@ -137,52 +143,11 @@ package final class KeychainService: Sendable {
         if !names.contains(.login) { names.insert(.login, at: 0) }
         if folder.hasSystemKeychain, !names.contains(.system) { names.append(.system) }
         return ServiceStatus(
-            mode: mode, keychains: names.map { status(of: $0, for: caller) },
+            mode: mode, keychains: names.map { folder.status(of: $0, for: caller, vault) },
             callerIdentifier: caller.identity.identifier,
             hasSession: vault.knowsSession(of: caller),
             hasPrompter: authentication.hasPrompter(for: caller), locksMemory: locksMemory,
             usesKernelKeyring: vault.usesKernelKeyring, deviceKeyOnDisk: true,
             vaultKeyPlace: vault.vaultKeyPlace)
-    }
-
-    private func status(of name: KeychainName, for caller: Caller) -> KeychainStatus {
-        var status = KeychainStatus(
-            name: name.description,
-            path: folder.filePath(name, name == .system ? 0 : caller.user), lockState: .locked,
-            isPasswordProtected: false, lockReason: .none, itemCount: 0, problem: nil)
-        do throws(Refusal) {
-            let keychain = try folder.keychain(name.description, of: caller.user)
-            if keychain.isSystem {
-                // It opens by itself, or can't be opened.
-                _ = try vault.keys(of: keychain)
-                status.lockState = .unlocked
-                // What is in it is not everybody's to know.
-                guard caller.user == 0 else { return status }
-            } else {
-                status.lockState = vault.lockState(of: keychain)
-            }
-            if status.lockState != .unlocked {
-                status.lockReason = vault.lockReason(of: keychain, for: caller)
-            }
-            do {
-                status.isPasswordProtected = try keychain.file.isPasswordProtected()
-                let states = try keychain.file.protectors().map(\.state)
-                status.isProvisional = states.contains(.provisional)
-                status.hasPendingPassword = states.contains { $0 == .pending || $0 == .adopted }
-                status.itemCount = try keychain.file.itemCount()
-                status.damagedItems = keychain.file.corruptItemCount
-                status.quarantinedItems = try keychain.file.quarantinedCount()
-                if !keychain.isSystem {
-                    status.settings = vault.inForce(try keychain.file.unverifiedSettings())
-                }
-            } catch { throw Refusal(error) }
-        } catch {
-            status.problem = error
-            // Root's services are not everybody's to know.
-            if error == .keychainGone, name != .system || caller.user == 0 {
-                status.remains = KeychainRemains(of: status.path).all
-            }
-        }
-        return status
     }
 }
