@@ -253,6 +253,13 @@ int kc_hung_up(int socket) {
            (item.revents & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL)) != 0;
 }
 
+void kc_wait_for_hang_up(int socket, int process) {
+    // A number below 0 is not waited for.
+    struct pollfd items[] = {{.fd = socket, .events = POLLRDHUP}, {.fd = process, .events = POLLIN}};
+    while (poll(items, 2, -1) < 0 && errno == EINTR) {
+    }
+}
+
 int kc_open_folder(const char *path) { return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC); }
 
 int kc_is_mounted_nosuid(const char *path) {

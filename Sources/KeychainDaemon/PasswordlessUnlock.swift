@@ -30,20 +30,18 @@ final class PasswordlessUnlock: Sendable {
         label: "unlock without a password", attributes: .concurrent)
 
     init(
-        folder: KeychainFolder, protectors: Protectors, vault: KernelVault,
-        pending: PendingUnlocks, directory: CallerFacts.Directory, policy: ActivePolicy,
-        screens: ScreenLocks,
-        audit: AuditLog, log: @escaping @Sendable (String) -> Void
+        _ parts: DaemonParts, directory: CallerFacts.Directory, policy: ActivePolicy,
+        screens: ScreenLocks
     ) {
-        self.folder = folder
-        self.protectors = protectors
-        self.vault = vault
-        self.pending = pending
+        folder = parts.folder
+        protectors = parts.protectors
+        vault = parts.vault
+        pending = parts.pending
         self.directory = directory
         self.policy = policy
         self.screens = screens
-        self.audit = audit
-        self.log = log
+        audit = parts.audit
+        log = parts.log
     }
 
     func begin(_ session: LoginSession, _ subject: AuditLog.Subject) {

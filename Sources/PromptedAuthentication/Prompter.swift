@@ -39,6 +39,9 @@ package final class Prompter: @unchecked Sendable {
 
     package var isAlive: Bool { !connection.peerHungUp() && screen?.isAlive ?? true }
 
+    /// Returns when it can show nothing any more.
+    package func waitForEnd() { connection.waitForHangUp(orEndOf: screen?.server) }
+
     /// Whether a yes came from a window on the user's own screen, where no program of a terminal
     /// could type it. Ask after the answer: another program can have the display's name, and show
     /// the dialog, once its server has ended.

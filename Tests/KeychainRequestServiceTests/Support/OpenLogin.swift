@@ -58,10 +58,8 @@ final class OpenLogin: Sendable {
             folder: keychains, deviceKey: try Protectors.deviceKey(at: folder + "/device.key"),
             allowsDeviceProtector: false)
         vault = KernelVault(
-            keyring: keyring, sessions: sessions,
-            vaultKey: VaultKey.Loaded(key: .random(), place: .file),
-            deviceKey: try Protectors.deviceKey(at: folder + "/device.key"),
-            pending: PendingUnlocks(), systemOpening: SystemKeychainOpening(protectors)
+            keyring: keyring, sessions: sessions, protectors: protectors,
+            vaultKey: VaultKey.Loaded(key: .random(), place: .file), pending: PendingUnlocks()
         ) { bounds.now }
         var parts = KeychainService.Parts(
             folder: keychains, vault: vault, protectors: protectors, authenticator: authenticator,
@@ -138,8 +136,7 @@ final class OpenLogin: Sendable {
         else { throw Refusal.internalError }
         let session = LoginSession(
             id: SessionID(rawValue: ticket.rawValue), user: user, account: "somebody",
-            leader: leader.id, leaderStart: start, auditSession: nil, logindSession: nil,
-            isRemote: false, service: "test", lockReason: .none)
+            leader: leader.id, leaderStart: start, service: "test")
         try sessions.open(session, leader: leader)
         return session
     }
