@@ -69,7 +69,11 @@ let package = Package(
         .library(name: "KeychainForSwift", targets: ["KeychainForSwift"]),
         // For Benchmarks alone.
         .library(
-            name: "PolicyEngine", targets: ["KeychainAccessControl", "KeychainPolicyGenerators"]),
+            name: "PolicyEngine",
+            targets: [
+                "KeychainAccessControl", "KeychainModel", "KeychainPolicyCompiler",
+                "KeychainPolicyEngine", "KeychainPolicyGenerators", "KeychainPolicyModel",
+            ]),
     ],
     dependencies: [
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
@@ -113,8 +117,27 @@ let package = Package(
         floor("Pinentry", ["KeychainLocalSocket", "KeychainSecrets", "Terminal"]),
 
         // Judging: pure, and blind to secrets.
-        floor("KeychainAccessControl", ["KeychainModel"]),
-        floor("PolicyCompiler", ["KeychainAccessControl", "KeychainLocalSocket", yams]),
+        floor("KeychainPolicyModel", ["KeychainModel"]),
+        floor("KeychainPolicyEngine", ["KeychainModel", "KeychainPolicyModel"]),
+        floor(
+            "KeychainAccessControl",
+            ["KeychainModel", "KeychainPolicyEngine", "KeychainPolicyModel"]),
+
+        // Making policies: from text to what the engine decides by. The daemon has none of it.
+        floor(
+            "KeychainPolicyCompiler",
+            ["KeychainModel", "KeychainPolicyEngine", "KeychainPolicyModel"]),
+        floor("PolicySyntax", [yams]),
+        floor("PolicyLanguage", ["KeychainLocalSocket", "KeychainPolicyModel", "PolicySyntax"]),
+        floor(
+            "PolicyAnalysis",
+            ["KeychainPolicyCompiler", "KeychainPolicyEngine", "KeychainPolicyModel"]),
+        floor(
+            "PolicyTools",
+            [
+                "KeychainPolicyCompiler", "KeychainPolicyEngine", "KeychainPolicyModel",
+                "PolicyAnalysis", "PolicyLanguage", "PolicySyntax",
+            ]),
 
         // Keeping.
         // Generated code only, which does not meet the house's settings.
@@ -123,14 +146,16 @@ let package = Package(
         floor("KeychainMessages", ["KeychainModel", "KeychainWire", "KeychainSecrets", protobuf]),
         floor(
             "KeychainItemStore",
-            ["KeychainModel", "KeychainAccessControl", "KeychainDatabase", "KeychainSecrets"]),
+            [
+                "KeychainModel", "KeychainAccessControl", "KeychainDatabase", "KeychainSecrets",
+            ]),
 
         // The way of a request.
         floor(
             "KeychainRequestService",
             [
                 "KeychainModel", "KeychainMessages", "KeychainAccessControl", "KeychainItemStore",
-                "KeychainSecrets",
+                "KeychainPolicyEngine", "KeychainPolicyModel", "KeychainSecrets",
                 "KeychainKernelKeyring", "KeychainLocalSocket", "LoginHandoff", "LoginManager",
                 "PAMSetup",
             ]),
@@ -193,7 +218,9 @@ let package = Package(
             [
                 "KeychainModel", "KeychainMessages", "KeychainEndpoints", "KeychainLocalSocket",
                 "KeychainSecrets",
-                "Terminal", "KeychainAccessControl", "PAMSetup", "PolicyCompiler", arguments,
+                "Terminal", "KeychainPolicyCompiler", "KeychainPolicyEngine",
+                "KeychainPolicyModel", "PAMSetup", "PolicyAnalysis", "PolicyLanguage",
+                "PolicySyntax", "PolicyTools", arguments,
             ]),
 
         // What the item calls are compared with, for the tests in both modes.
@@ -225,30 +252,56 @@ let package = Package(
         tests("LoginHandoffTests", ["LoginHandoff", "KeychainLocalSocket", "KeychainSecrets"]),
         // Random policies and requests, for the tests and the benchmarks of the policy engine.
         .target(
-            name: "KeychainPolicyGenerators", dependencies: ["KeychainAccessControl"],
+            name: "KeychainPolicyGenerators",
+            dependencies: [
+                "KeychainPolicyCompiler", "KeychainPolicyEngine", "KeychainPolicyModel",
+            ],
             path: "Tests/KeychainPolicyGenerators",
             swiftSettings: strict),
+        tests("KeychainPolicyModelTests", ["KeychainModel", "KeychainPolicyModel"]),
+        tests(
+            "KeychainPolicyEngineTests",
+            [
+                "KeychainModel", "KeychainPolicyCompiler", "KeychainPolicyEngine",
+                "KeychainPolicyGenerators",
+                "KeychainPolicyModel",
+            ]),
         tests(
             "KeychainAccessControlTests",
-            ["KeychainAccessControl", "KeychainModel", "KeychainPolicyGenerators"]),
+            [
+                "KeychainAccessControl", "KeychainModel", "KeychainPolicyCompiler",
+                "KeychainPolicyEngine", "KeychainPolicyModel",
+            ]),
+        tests(
+            "PolicyLanguageTests",
+            ["KeychainPolicyModel", "PolicyLanguage", "PolicySyntax", "PolicyTools"]),
         tests(
             "PolicyAnalysisTests",
-            ["PolicyCompiler", "KeychainAccessControl", "KeychainPolicyGenerators"]),
-        tests("PolicyCompilerTests", ["PolicyCompiler", "KeychainAccessControl"]),
+            [
+                "KeychainPolicyEngine", "KeychainPolicyGenerators", "KeychainPolicyModel",
+                "PolicyAnalysis", "PolicyTools",
+            ]),
+        tests(
+            "PolicyToolsTests",
+            [
+                "KeychainPolicyEngine", "KeychainPolicyModel", "PolicyLanguage", "PolicySyntax",
+                "PolicyTools",
+            ]),
         tests("KeychainMessagesTests", ["KeychainMessages", "KeychainModel", "KeychainSecrets"]),
         tests(
             "KeychainRequestServiceTests",
             [
                 "KeychainRequestService", "KeychainMessages", "KeychainModel", "KeychainItemStore",
                 "KeychainAccessControl", "KeychainKernelKeyring", "KeychainLocalSocket",
-                "PolicyCompiler", "KeychainSecrets",
+                "KeychainPolicyCompiler", "KeychainPolicyEngine", "KeychainPolicyModel",
+                "KeychainSecrets", "PolicyLanguage", "PolicySyntax",
             ]),
         tests("KeychainDatabaseTests", ["KeychainDatabase"]),
         tests(
             "KeychainItemStoreTests",
             [
                 "KeychainItemStore", "KeychainDatabase", "KeychainModel", "KeychainAccessControl",
-                "KeychainPolicyGenerators",
+                "KeychainPolicyGenerators", "KeychainPolicyModel",
                 "KeychainSecrets", grdb,
             ]),
         guests(

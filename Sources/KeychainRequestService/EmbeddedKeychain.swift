@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainAccessControl
 internal import Foundation
+internal import KeychainLocalSocket
 package import KeychainMessages
 package import KeychainModel
-internal import KeychainLocalSocket
+internal import KeychainPolicyEngine
+internal import KeychainPolicyModel
 
 /// The whole service in the calling process, on keychains in a folder of its user's.
 ///
@@ -100,8 +101,8 @@ private struct OwnProcess: Asker {
     func policyFacts(_ asked: AskedFacts) -> PolicyFacts { PolicyFacts() }
     func reach(
         _ policy: CompiledPolicy, for operation: PolicyOperation, byNameAlone: Bool
-    ) -> PolicyReach {
-        PolicyReach()
+    ) -> VisibleGroups {
+        VisibleGroups()
     }
     func isUnchanged() -> Bool { true }
     func hasGone() -> Bool { cancellation?.isCancelled ?? false }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import KeychainAccessControl
 import Foundation
 import GRDB
+import KeychainAccessControl
 import KeychainModel
 import KeychainSecrets
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import KeychainAccessControl
 import Foundation
+import KeychainLocalSocket
 import KeychainMessages
 import KeychainModel
-import KeychainLocalSocket
+import KeychainPolicyEngine
+import KeychainPolicyModel
 import Testing
 
 @testable import KeychainRequestService
@@ -20,8 +21,8 @@ private struct TestAsker: Asker {
 
     func reach(
         _ policy: CompiledPolicy, for operation: PolicyOperation, byNameAlone: Bool
-    ) -> PolicyReach {
-        PolicyReach()
+    ) -> VisibleGroups {
+        VisibleGroups()
     }
 
     init(

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import KeychainAccessControl
 import Foundation
 import KeychainKernelKeyring
+import KeychainLocalSocket
 import KeychainMessages
 import KeychainModel
-import KeychainLocalSocket
+import KeychainPolicyEngine
+import KeychainPolicyModel
 import KeychainSecrets
 import Synchronization
 
@@ -199,8 +200,8 @@ struct ProgramInLogin: Asker {
     func policyFacts(_ asked: AskedFacts) -> PolicyFacts { PolicyFacts() }
     func reach(
         _ policy: CompiledPolicy, for operation: PolicyOperation, byNameAlone: Bool
-    ) -> PolicyReach {
-        PolicyReach()
+    ) -> VisibleGroups {
+        VisibleGroups()
     }
     func terminal() -> EvidencePlaces.Terminal? { nil }
     func isUnchanged() -> Bool {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import KeychainAccessControl
 import Foundation
 import KeychainMessages
 import KeychainModel
+import KeychainPolicyEngine
+import KeychainPolicyModel
 import KeychainSecrets
 import Synchronization
 
@@ -58,7 +59,7 @@ struct Program: Asker {
 
     func reach(
         _ policy: CompiledPolicy, for operation: PolicyOperation, byNameAlone: Bool
-    ) -> PolicyReach {
+    ) -> VisibleGroups {
         policy.reach(policyFacts(policy.asked), for: operation, byNameAlone: byNameAlone)
     }
 

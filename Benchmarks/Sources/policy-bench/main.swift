@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// policy-bench times [SIZE…] | compare DECISIONS [SEED] | decide KIND SIZE COUNT
-import KeychainAccessControl
+// policy-bench times [SIZE…] | judge [SIZE…] | compare DECISIONS [SEED] | decide KIND SIZE COUNT
 import Foundation
 import KeychainPolicyGenerators
 
@@ -25,12 +24,25 @@ func times(_ sizes: [Int]) throws {
     }
 }
 
+/// The judgement of a read under so many rules, and without any.
+func judgements(_ sizes: [Int]) throws {
+    for size in sizes {
+        let (nanoseconds, allocations) = try JudgeTimes(rules: size).measure()
+        print(
+            "{\"rules\": \(size), \"judgement_ns\": \(nanoseconds.rounded()),"
+                + " \"judgement_allocations\": \(allocations)}")
+    }
+}
+
 let words = CommandLine.arguments.dropFirst()
 do {
     switch (words.first, words.count) {
     case ("times", _):
         let sizes = words.dropFirst().compactMap(Int.init)
         try times(sizes.isEmpty ? [10, 100, 1_000, 10_000] : sizes)
+    case ("judge", _):
+        let sizes = words.dropFirst().compactMap(Int.init)
+        try judgements(sizes.isEmpty ? [0, 100, 10_000] : sizes)
     case ("compare", 2), ("compare", 3):
         let count = Int(words[2]) ?? 0
         try Comparison.run(decisions: count, seed: words.last.flatMap(UInt64.init) ?? 1)
@@ -42,7 +54,8 @@ do {
     default:
         FileHandle.standardError.write(
             Data(
-                "usage: policy-bench times [SIZE…] | compare DECISIONS [SEED] | decide KIND SIZE COUNT\n"
+                "usage: policy-bench times [SIZE…] | judge [SIZE…] | compare DECISIONS [SEED]\n"
+                    + "       policy-bench decide KIND SIZE COUNT\n"
                     .utf8))
         exit(2)
     }

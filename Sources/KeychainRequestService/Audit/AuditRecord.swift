@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainAccessControl
 internal import Foundation
+internal import KeychainPolicyModel
 internal import LoginManager
 
 /// One decision, or several alike, as the file and the journal tell of it.

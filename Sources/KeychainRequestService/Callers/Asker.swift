@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-package import KeychainAccessControl
 package import KeychainMessages
 package import KeychainModel
+package import KeychainPolicyEngine
+package import KeychainPolicyModel
 
 /// The program that a request comes from, for as long as it is under way.
 package protocol Asker: Sendable {
@@ -16,6 +17,8 @@ package protocol Asker: Sendable {
     func descends(from process: EvidencePlaces.Process) -> Bool
     /// What policies ask about the program and its session, as far as it is asked for.
     func policyFacts(_ asked: AskedFacts) -> PolicyFacts
+    /// The texts among these facts in the policy's numbers, where they are kept.
+    func numbered(_ facts: PolicyFacts, under policy: CompiledPolicy) -> NumberedTexts?
     /// What a record tells of the program and its session as they are now. What comes back may be
     /// called once the request is over, and may take long.
     func factsToTell() -> @Sendable () -> PolicyFacts
@@ -23,7 +26,7 @@ package protocol Asker: Sendable {
     /// any group does not count.
     func reach(
         _ policy: CompiledPolicy, for operation: PolicyOperation, byNameAlone: Bool
-    ) -> PolicyReach
+    ) -> VisibleGroups
     /// The rules that refused the asker, for the explanation.
     var notes: RequestNotes { get }
     /// Whether a prompter may be started on the program's own terminal.
@@ -37,6 +40,10 @@ package protocol Asker: Sendable {
 }
 
 extension Asker {
+    package func numbered(
+        _ facts: PolicyFacts, under policy: CompiledPolicy
+    ) -> NumberedTexts? { nil }
+
     package func factsToTell() -> @Sendable () -> PolicyFacts {
         let facts = policyFacts(.told)
         return { facts }

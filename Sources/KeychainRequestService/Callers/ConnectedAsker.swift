@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainAccessControl
+internal import KeychainLocalSocket
 internal import KeychainMessages
 internal import KeychainModel
-internal import KeychainLocalSocket
+internal import KeychainPolicyEngine
+internal import KeychainPolicyModel
 
 /// A program at the other end of a socket.
 final class ConnectedAsker: Asker {
@@ -51,6 +52,10 @@ final class ConnectedAsker: Asker {
         return facts
     }
 
+    func numbered(_ facts: PolicyFacts, under policy: CompiledPolicy) -> NumberedTexts? {
+        callerFacts.numbered(facts, under: policy)
+    }
+
     func factsToTell() -> @Sendable () -> PolicyFacts {
         let facts = policyFacts(.toldAtOnce)
         let groups = callerFacts.groupsToTell(of: caller)
@@ -63,7 +68,7 @@ final class ConnectedAsker: Asker {
 
     func reach(
         _ policy: CompiledPolicy, for operation: PolicyOperation, byNameAlone: Bool
-    ) -> PolicyReach {
+    ) -> VisibleGroups {
         callerFacts.reach(policy, caller, for: operation, byNameAlone: byNameAlone)
     }
 

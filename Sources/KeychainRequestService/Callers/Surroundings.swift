@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainAccessControl
 internal import Foundation
-internal import KeychainModel
 internal import KeychainLocalSocket
+internal import KeychainModel
+internal import KeychainPolicyEngine
+internal import KeychainPolicyModel
 internal import LoginManager
 
 /// What policies ask about the caller's login session and the moment (docs/policies.md, When: the

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainAccessControl
 internal import Foundation
-internal import KeychainModel
 internal import KeychainItemStore
 internal import KeychainLocalSocket
+internal import KeychainModel
+internal import KeychainSecrets
 internal import LoginHandoff
 internal import LoginManager
-internal import KeychainSecrets
 
 /// What logins mean for keychains: a session is recorded at once, and its keychain unlocked, or
 /// made, behind the login's back.

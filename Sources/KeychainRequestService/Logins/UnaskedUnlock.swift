@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainAccessControl
+internal import KeychainPolicyEngine
 internal import Foundation
-internal import KeychainModel
+internal import KeychainAccessControl
 internal import KeychainItemStore
 internal import KeychainLocalSocket
+internal import KeychainModel
+internal import KeychainPolicyModel
 
 /// Opens the login keychain of a login that carried no password (a fingerprint, a key, an automatic
 /// login) with what its owner enrolled for that: the login goes on at once, as with a password.

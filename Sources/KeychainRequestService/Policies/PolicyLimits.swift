@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainAccessControl
 internal import KeychainModel
+internal import KeychainPolicyEngine
+internal import KeychainPolicyModel
 internal import KeychainSecrets
 
 /// How often the policy's `limit` rules let something happen: a bucket for each rule and each of its

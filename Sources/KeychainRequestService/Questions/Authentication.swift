@@ -2,6 +2,7 @@
 internal import KeychainAccessControl
 internal import KeychainMessages
 internal import KeychainModel
+internal import KeychainPolicyModel
 internal import KeychainSecrets
 
 /// Asks for what the judge requires, once for a whole request, and remembers what was proven.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainAccessControl
 internal import Foundation
+internal import KeychainAccessControl
 internal import KeychainMessages
 internal import KeychainModel
+internal import KeychainPolicyModel
 internal import KeychainSecrets
 
 /// What was proven, by whom and where, for as long as it may serve later requests. Never a

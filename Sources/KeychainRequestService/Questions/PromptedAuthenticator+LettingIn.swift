@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainAccessControl
+internal import KeychainLocalSocket
 internal import KeychainMessages
 internal import KeychainModel
-internal import KeychainLocalSocket
+internal import KeychainPolicyModel
 internal import KeychainSecrets
 
 extension PromptedAuthenticator {

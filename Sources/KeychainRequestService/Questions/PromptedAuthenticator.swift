@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainAccessControl
 internal import Foundation
+internal import KeychainLocalSocket
 internal import KeychainMessages
 internal import KeychainModel
-internal import KeychainLocalSocket
+internal import KeychainPolicyModel
 internal import KeychainSecrets
 
 /// Runs one PAM transaction in `keychain-auth` and carries its conversation to a prompter. The

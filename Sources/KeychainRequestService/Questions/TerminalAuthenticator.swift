@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainAccessControl
-internal import KeychainModel
 internal import KeychainLocalSocket
+internal import KeychainModel
+internal import KeychainPolicyModel
 internal import KeychainSecrets
 
 /// Where no daemon is: `keychain-auth` runs as the user, who can prove only to be this user, and

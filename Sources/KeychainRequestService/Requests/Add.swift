@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainPolicyModel
 internal import KeychainAccessControl
+internal import KeychainItemStore
 internal import KeychainMessages
 internal import KeychainModel
-internal import KeychainItemStore
 internal import KeychainSecrets
 
 extension KeychainService {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainAccessControl
+internal import KeychainItemStore
 internal import KeychainMessages
 internal import KeychainModel
-internal import KeychainItemStore
+internal import KeychainPolicyModel
 
 /// What a context is for (`LAContext`): proofs that are given before, and for more than, one request.
 extension KeychainService {

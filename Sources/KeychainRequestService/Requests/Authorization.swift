@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainAccessControl
+internal import KeychainItemStore
 internal import KeychainMessages
 internal import KeychainModel
-internal import KeychainItemStore
+internal import KeychainPolicyModel
 internal import KeychainSecrets
 
 /// What a call does with items, in the engine's words and in those of the question.

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainAccessControl
+internal import KeychainItemStore
 internal import KeychainMessages
 internal import KeychainModel
-internal import KeychainItemStore
+internal import KeychainPolicyEngine
+internal import KeychainPolicyModel
 internal import KeychainSecrets
 
 extension KeychainService {

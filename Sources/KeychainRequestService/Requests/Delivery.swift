@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainAccessControl
+internal import KeychainItemStore
 internal import KeychainMessages
 internal import KeychainModel
-internal import KeychainItemStore
 internal import KeychainSecrets
 
 /// An answer on its way out, in parts where it is long. Nothing leaves before the asker and the

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainAccessControl
-internal import KeychainModel
 internal import KeychainItemStore
+internal import KeychainModel
+internal import KeychainPolicyEngine
+internal import KeychainPolicyModel
 
 /// The access groups that a call looks into.
 struct GroupScope: Sendable {
@@ -48,11 +49,11 @@ extension KeychainService {
     private func reach(
         _ policy: CompiledPolicy, into keychain: OpenKeychain, for operation: PolicyOperation,
         _ asker: any Asker
-    ) -> PolicyReach {
+    ) -> VisibleGroups {
         guard keychain.isSystem, asker.caller.user != 0 else {
             return asker.reach(policy, for: operation, byNameAlone: false)
         }
-        guard case .unit = asker.caller.identity else { return PolicyReach() }
+        guard case .unit = asker.caller.identity else { return VisibleGroups() }
         return asker.reach(policy, for: operation, byNameAlone: true)
     }
 

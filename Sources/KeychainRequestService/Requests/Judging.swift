@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainAccessControl
-internal import KeychainMessages
-internal import KeychainModel
 internal import KeychainItemStore
 internal import KeychainLocalSocket
+internal import KeychainMessages
+internal import KeychainModel
+internal import KeychainPolicyEngine
+internal import KeychainPolicyModel
 internal import KeychainSecrets
 
 /// How one request's items are judged: the same facts for each of them.
@@ -83,16 +85,12 @@ struct Judging: Sendable {
     ) -> AccessRequest.Item {
         let isCurrent =
             !rights.isBoundToBiometry || (!biometry.isEmpty && rights.boundBiometry == biometry)
-        let facts =
-            judge.policy.isEmpty
-            ? PolicyFacts()
-            : ItemFacts.of(
-                item.reference.itemClass, item.attributes.merging(attributes) { $1 }, group: group,
-                rights,
-                keychain: keychainName)
         return AccessRequest.Item(
             reference: item.reference, accessGroup: group, accessControl: rights,
-            biometryIsCurrent: isCurrent, facts: facts, admission: admission(item))
+            biometryIsCurrent: isCurrent,
+            attributes: attributes.isEmpty
+                ? item.attributes : item.attributes.merging(attributes) { $1 },
+            keychain: keychainName, admission: admission(item))
     }
 
     /// The refusal that a denial is, its reasons noted for the explanation of it.
@@ -125,6 +123,8 @@ extension KeychainService {
             biometry = authentication.enrolledBiometry(of: asker.caller)
         }
         let isPolicyEmpty = judge.policy.isEmpty
+        let facts =
+            isPolicyEmpty ? PolicyFacts() : policyFacts(of: asker, judge.policy.asked, evidence)
         return Judging(
             judge: judge,
             circumstances: AccessRequest.Circumstances(
@@ -133,8 +133,8 @@ extension KeychainService {
                     isUnlocked: keys.isUnlocked, wasUnlockedSinceBoot: keys.wasUnlockedSinceBoot,
                     isPasscodeSet: isPasscodeSet),
                 mayAsk: authentication.mayAsk(ui, for: asker), provable: provable,
-                facts: isPolicyEmpty
-                    ? PolicyFacts() : policyFacts(of: asker, judge.policy.asked, evidence),
+                facts: facts,
+                numbered: isPolicyEmpty ? nil : asker.numbered(facts, under: judge.policy),
                 day: isPolicyEmpty ? 0 : LocalTime.now.day),
             keychainName: keychain.name.description, biometry: biometry,
             notes: asker.notes)

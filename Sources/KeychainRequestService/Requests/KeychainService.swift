@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainAccessControl
+internal import KeychainItemStore
 package import KeychainMessages
 package import KeychainModel
-internal import KeychainItemStore
 internal import KeychainSecrets
 
 /// The way of a request: find → judge → authenticate → judge → open → record → answer.

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainAccessControl
 internal import Foundation
-internal import KeychainMessages
-internal import KeychainModel
+internal import KeychainAccessControl
 internal import KeychainItemStore
 internal import KeychainLocalSocket
+internal import KeychainMessages
+internal import KeychainModel
+internal import KeychainPolicyModel
 
 /// An item of another program that the user lets the asking one have.
 struct LetIn: Sendable {

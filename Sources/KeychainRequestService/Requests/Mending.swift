@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainAccessControl
-internal import KeychainMessages
-internal import KeychainModel
 internal import KeychainItemStore
 internal import KeychainLocalSocket
+internal import KeychainMessages
+internal import KeychainModel
+internal import KeychainPolicyEngine
+internal import KeychainPolicyModel
 internal import KeychainSecrets
 
 /// What puts a keychain in step again with a login whose password it did not know.

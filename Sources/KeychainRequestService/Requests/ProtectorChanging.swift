@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainAccessControl
+internal import KeychainItemStore
 internal import KeychainMessages
 internal import KeychainModel
-internal import KeychainItemStore
 internal import KeychainSecrets
 
 /// What a user does with the things that open their keychains.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainAccessControl
-internal import KeychainModel
 internal import KeychainItemStore
+internal import KeychainModel
 
 /// A query, and the items it found where those are few enough to be kept.
 struct Reading {

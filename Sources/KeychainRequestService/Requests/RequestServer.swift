@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainAccessControl
 internal import Foundation
+internal import KeychainLocalSocket
 internal import KeychainMessages
 internal import KeychainModel
-internal import KeychainLocalSocket
 
 /// Serves the public socket: one thread a connection, a limited number of them.
 package final class RequestServer: Sendable {

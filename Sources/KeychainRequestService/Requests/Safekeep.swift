@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainAccessControl
+internal import KeychainPolicyModel
 internal import Foundation
-internal import KeychainMessages
-internal import KeychainModel
+internal import KeychainAccessControl
 internal import KeychainItemStore
 internal import KeychainLocalSocket
+internal import KeychainMessages
+internal import KeychainModel
 internal import Synchronization
 
 /// What keeps a keychain's items from being lost: checks, backups, generations.

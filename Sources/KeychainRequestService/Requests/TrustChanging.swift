@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainAccessControl
 internal import Foundation
-internal import KeychainModel
 internal import KeychainLocalSocket
+internal import KeychainModel
 
 extension KeychainService {
     /// The list that a program asks for, in this service's own facts.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainPolicyEngine
+internal import KeychainPolicyModel
 internal import KeychainAccessControl
-internal import KeychainModel
 internal import KeychainItemStore
+internal import KeychainModel
 
 /// What an update does to an item beyond changing it, as requests of their own: before the user is
 /// asked, and again when the items are changed.

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainAccessControl
+internal import PolicyTools
+internal import KeychainPolicyModel
+internal import PolicySyntax
 internal import ArgumentParser
 internal import KeychainLocalSocket
-internal import PolicyCompiler
+internal import PolicyAnalysis
+internal import PolicyLanguage
 internal import Terminal
 
 struct PolicyDiffCommand: ParsableCommand {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainAccessControl
+internal import PolicyLanguage
 internal import ArgumentParser
-internal import PolicyCompiler
+internal import KeychainPolicyModel
+internal import PolicyTools
 internal import Terminal
 
 struct PolicyExplainCommand: ParsableCommand {
@@ -34,7 +35,7 @@ struct PolicyExplainCommand: ParsableCommand {
         let decision = told.decision
         var lines = ["decision: \(decision.outcome.rawValue)"]
         if let requires = decision.requires { lines.append("requires: \(requires.json)") }
-        if let would = decision.would { lines.append("would: \(would.rawValue)") }
+        if let would = decision.wouldDecide { lines.append("would: \(would.rawValue)") }
         if decision.audit == .full { lines.append("audit: full") }
         if !decision.redacted.isEmpty {
             lines.append("redacted: " + decision.redacted.map(\.string).joined(separator: ", "))

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import ArgumentParser
 internal import FoundationEssentials
-internal import PolicyCompiler
+internal import PolicyLanguage
+internal import PolicySyntax
 internal import Terminal
 
 struct PolicyFormatCommand: ParsableCommand {

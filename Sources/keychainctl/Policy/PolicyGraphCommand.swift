@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import PolicyLanguage
 internal import ArgumentParser
 internal import Foundation
 internal import KeychainLocalSocket
-internal import PolicyCompiler
+internal import PolicyTools
 internal import Terminal
 
 struct PolicyGraphCommand: ParsableCommand {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainAccessControl
 internal import ArgumentParser
 internal import FoundationEssentials
 internal import KeychainLocalSocket
-internal import PolicyCompiler
+internal import PolicyLanguage
+internal import PolicySyntax
 internal import Terminal
 
 /// Which policies a command is about.

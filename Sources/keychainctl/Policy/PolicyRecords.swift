@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainAccessControl
 internal import ArgumentParser
 internal import Foundation
-internal import PolicyCompiler
+internal import KeychainPolicyModel
+internal import PolicyTools
 
 /// The requests that the keychain service has recorded.
 struct PolicyRecords: ParsableArguments {

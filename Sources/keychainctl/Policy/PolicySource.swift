@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainLocalSocket
-internal import PolicyCompiler
+internal import PolicySyntax
 
 /// A policy file that was named on the command line.
 enum PolicySource {

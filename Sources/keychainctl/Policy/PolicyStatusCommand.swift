@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainAccessControl
+internal import KeychainPolicyModel
+internal import PolicyLanguage
+internal import PolicySyntax
 internal import ArgumentParser
 internal import KeychainEndpoints
 internal import KeychainMessages
-internal import PolicyCompiler
 internal import Terminal
 
 struct PolicyStatusCommand: ParsableCommand {
