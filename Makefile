@@ -38,6 +38,8 @@ build: dependencies
 	$(BUILD) --product keychain-fido
 	$(BUILD) --product keychain-prompter
 	$(BUILD) --product keychainctl
+	$(BUILD) --product keychainctl-policy
+	$(BUILD) --product keychain-embedded
 	$(MAKE) -C pam-module
 
 demo: build

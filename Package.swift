@@ -23,14 +23,13 @@ let hiding: [SwiftSetting] =
         .treatWarning("ImplementationOnlyDeprecated", as: .warning),
     ]
 
-/// A floor of the house: a Swift target with the house's settings and nothing but what it names.
-func floor(
+func library(
     _ name: String, _ dependencies: [Target.Dependency] = [], settings: [SwiftSetting] = strict
 ) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: settings)
 }
 
-func roof(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .executableTarget(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
@@ -38,8 +37,8 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
-/// Code as programs write it that know nothing of this house.
-func guests(
+/// Tests written as a client's code is: without this package's settings.
+func clientTests(
     _ name: String, _ mode: SwiftLanguageMode, _ dependencies: [Target.Dependency]
 ) -> Target {
     .testTarget(name: name, dependencies: dependencies, swiftSettings: [.swiftLanguageMode(mode)])
@@ -47,7 +46,6 @@ func guests(
 
 /// For tests that look into keychain files, and damage them, by another way than the product's.
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
-let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swift-protobuf")
 let arguments: Target.Dependency = .product(
     name: "ArgumentParser", package: "swift-argument-parser")
 let yams: Target.Dependency = .product(name: "Yams", package: "Yams")
@@ -77,7 +75,6 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
-        .package(url: "https://github.com/apple/swift-protobuf", exact: "1.39.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
         .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
@@ -86,11 +83,12 @@ let package = Package(
     ],
     targets: [
         // Ground: the nouns, and the C that Swift cannot do without.
-        floor("KeychainModel"),
+        library("KeychainModel", ["KeychainSecrets"]),
         .systemLibrary(
             name: "CKeychainSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
         .systemLibrary(name: "CKeychainKeyutils", providers: [.apt(["libkeyutils-dev"])]),
         .systemLibrary(name: "CPAM", providers: [.apt(["libpam0g-dev"])]),
+        .systemLibrary(name: "CShadow"),
         .systemLibrary(
             name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
         .systemLibrary(
@@ -102,37 +100,44 @@ let package = Package(
         .target(name: "CLoginFrame", path: "pam-module/frame"),
 
         // Doors: one for each outside library.
-        floor("KeychainSecrets", ["CKeychainSodium"], settings: hiding),
-        floor("KeychainKernelKeyring", ["CKeychainKeyutils", "KeychainSecrets"]),
-        floor("KeychainDatabase", ["CKeychainSQLite"]),
-        floor("PAMSession", ["CPAM", "KeychainSecrets"]),
-        floor("KeychainLocalSocket", ["CKeychainLinux", "KeychainSecrets"]),
-        floor("LoginHandoff", ["CLoginFrame", "KeychainLocalSocket", "KeychainSecrets"]),
-        floor("LoginManager", ["CSystemd"]),
-        floor("TrustedPlatform", ["CTSS2", "KeychainSecrets"]),
-        floor(
+        library("KeychainSecrets", ["CKeychainSodium"], settings: hiding),
+        library("KeychainKernelKeyring", ["CKeychainKeyutils", "KeychainSecrets"]),
+        library("KeychainDatabase", ["CKeychainSQLite", "KeychainSecrets"]),
+        library("PAMSession", ["CPAM", "KeychainSecrets"]),
+        library("AccountDatabase", ["CShadow"]),
+        library("KeychainLinuxSystem", ["CKeychainLinux", "KeychainSecrets"]),
+        library(
+            "KeychainLocalSocket", ["CKeychainLinux", "KeychainLinuxSystem", "KeychainSecrets"]),
+        library(
+            "LoginHandoff",
+            ["CLoginFrame", "KeychainLinuxSystem", "KeychainLocalSocket", "KeychainSecrets"]),
+        library("LoginManager", ["CSystemd", "KeychainModel"]),
+        library("TrustedPlatform", ["CTSS2", "KeychainSecrets"]),
+        library(
             "SecurityKeys", ["CFIDO2", "KeychainModel", "KeychainLocalSocket", "KeychainSecrets"]),
-        floor("Terminal", ["KeychainSecrets"]),
-        floor("PAMSetup", ["KeychainLocalSocket"]),
-        floor("Pinentry", ["KeychainLocalSocket", "KeychainSecrets", "Terminal"]),
+        library("Terminal", ["KeychainSecrets"]),
+        library("PAMSetup", ["KeychainLinuxSystem"]),
+        library(
+            "Pinentry",
+            ["KeychainLinuxSystem", "KeychainLocalSocket", "KeychainSecrets", "Terminal"]),
 
         // Judging: pure, and blind to secrets.
-        floor("KeychainPolicyModel", ["KeychainModel"]),
-        floor("KeychainPolicyEngine", ["KeychainModel", "KeychainPolicyModel"]),
-        floor(
+        library("KeychainPolicyModel", ["KeychainModel"]),
+        library("KeychainPolicyEngine", ["KeychainModel", "KeychainPolicyModel"]),
+        library(
             "KeychainAccessControl",
             ["KeychainModel", "KeychainPolicyEngine", "KeychainPolicyModel"]),
 
         // Making policies: from text to what the engine decides by. The daemon has none of it.
-        floor(
+        library(
             "KeychainPolicyCompiler",
             ["KeychainModel", "KeychainPolicyEngine", "KeychainPolicyModel"]),
-        floor("PolicySyntax", [yams]),
-        floor("PolicyLanguage", ["KeychainLocalSocket", "KeychainPolicyModel", "PolicySyntax"]),
-        floor(
+        library("PolicySyntax", [yams]),
+        library("PolicyLanguage", ["KeychainLinuxSystem", "KeychainPolicyModel", "PolicySyntax"]),
+        library(
             "PolicyAnalysis",
             ["KeychainPolicyCompiler", "KeychainPolicyEngine", "KeychainPolicyModel"]),
-        floor(
+        library(
             "PolicyTools",
             [
                 "KeychainPolicyCompiler", "KeychainPolicyEngine", "KeychainPolicyModel",
@@ -140,88 +145,181 @@ let package = Package(
             ]),
 
         // Keeping.
-        // Generated code only, which does not meet the house's settings.
-        .target(
-            name: "KeychainWire", dependencies: [protobuf], exclude: ["keychain.proto"]),
-        floor("KeychainMessages", ["KeychainModel", "KeychainWire", "KeychainSecrets", protobuf]),
-        floor(
+        library("KeychainMessages", ["KeychainModel", "KeychainSecrets"]),
+        library(
             "KeychainItemStore",
             [
                 "KeychainModel", "KeychainAccessControl", "KeychainDatabase", "KeychainSecrets",
             ]),
 
-        // The way of a request.
-        floor(
+        // The service. What both modes have.
+        library(
+            "KeychainRequestAudit",
+            [
+                "KeychainAccessControl", "KeychainLinuxSystem", "KeychainModel",
+                "KeychainPolicyModel", "KeychainSecrets",
+            ]),
+        library(
+            "KeychainActivePolicy",
+            [
+                "KeychainAccessControl", "KeychainItemStore", "KeychainModel",
+                "KeychainPolicyEngine", "KeychainPolicyModel", "KeychainRequestAudit",
+                "KeychainSecrets",
+            ]),
+        library(
+            "KeychainVaults",
+            [
+                "KeychainAccessControl", "KeychainItemStore", "KeychainLinuxSystem",
+                "KeychainMessages", "KeychainModel", "KeychainSecrets", "LoginHandoff",
+            ]),
+        library(
+            "KeychainUserPresence",
+            [
+                "KeychainAccessControl", "KeychainLinuxSystem", "KeychainMessages", "KeychainModel",
+                "KeychainPolicyEngine", "KeychainPolicyModel", "KeychainRequestAudit",
+                "KeychainSecrets",
+            ]),
+        library(
             "KeychainRequestService",
             [
-                "KeychainModel", "KeychainMessages", "KeychainAccessControl", "KeychainItemStore",
-                "KeychainPolicyEngine", "KeychainPolicyModel", "KeychainSecrets",
-                "KeychainKernelKeyring", "KeychainLocalSocket", "LoginHandoff", "LoginManager",
-                "PAMSetup",
+                "KeychainAccessControl", "KeychainActivePolicy", "KeychainItemStore",
+                "KeychainLinuxSystem", "KeychainMessages", "KeychainModel", "KeychainPolicyEngine",
+                "KeychainPolicyModel", "KeychainRequestAudit", "KeychainSecrets",
+                "KeychainUserPresence", "KeychainVaults",
             ]),
-        floor(
-            "KeychainDaemonClient", ["KeychainModel", "KeychainMessages", "KeychainLocalSocket"]),
+        library(
+            "KeychainDaemonClient",
+            [
+                "KeychainModel", "KeychainMessages", "KeychainLinuxSystem", "KeychainLocalSocket",
+                "KeychainSecrets",
+            ]),
 
         // Daemon or own process: the one place that chooses.
-        floor(
+        library(
+            "KeychainEmbedded",
+            [
+                "KeychainActivePolicy", "KeychainItemStore", "KeychainKernelKeyring",
+                "KeychainLinuxSystem", "KeychainLocalSocket", "KeychainMessages", "KeychainModel",
+                "KeychainPolicyEngine", "KeychainPolicyModel", "KeychainRequestAudit",
+                "KeychainRequestService", "KeychainSecrets", "KeychainUserPresence",
+                "KeychainVaults",
+            ]),
+        library(
             "KeychainEndpoints",
             [
-                "KeychainDaemonClient", "KeychainMessages", "KeychainModel",
-                "KeychainRequestService",
-                "KeychainLocalSocket",
+                "KeychainDaemonClient", "KeychainEmbedded", "KeychainLinuxSystem",
+                "KeychainMessages", "KeychainModel", "KeychainRequestService",
             ],
             settings: hiding),
 
         // Faces.
-        floor(
+        library(
             "Security",
             [
                 "KeychainModel", "KeychainMessages", "KeychainEndpoints", "KeychainSecrets",
                 certificates,
             ]
                 + cryptography),
-        floor(
+        library(
             "LocalAuthentication",
             [
                 "KeychainModel", "KeychainMessages", "KeychainEndpoints", "KeychainSecrets",
                 "Security",
             ]),
-        floor(
+        library(
             "KeychainForSwift",
             [
                 "KeychainEndpoints", "KeychainMessages", "KeychainModel", "LocalAuthentication",
                 "KeychainSecrets", "Security",
             ]),
 
-        // Roof: parse arguments, wire, run.
-        roof(
+        // Programs: parse arguments, wire, run.
+        // What the daemon alone has.
+        library("KeyringStore", ["KeychainKernelKeyring", "KeychainModel", "KeychainSecrets"]),
+        library(
+            "LoginRegistry",
+            [
+                "KeychainKernelKeyring", "KeychainLinuxSystem", "KeychainModel", "KeychainSecrets",
+                "KeyringStore", "LoginManager",
+            ]),
+        library(
+            "SessionVault",
+            [
+                "KeychainItemStore", "KeychainLinuxSystem", "KeychainModel", "KeychainSecrets",
+                "KeychainVaults", "KeyringStore", "LoginManager", "LoginRegistry",
+            ]),
+        library(
+            "CallerIdentity",
+            [
+                "KeychainLinuxSystem", "KeychainLocalSocket", "KeychainMessages", "KeychainModel",
+                "KeychainPolicyEngine", "KeychainPolicyModel", "KeychainSecrets", "LoginManager",
+                "LoginRegistry",
+            ]),
+        library(
+            "PromptedAuthentication",
+            [
+                "CallerIdentity", "KeychainLinuxSystem", "KeychainLocalSocket", "KeychainMessages",
+                "KeychainModel", "KeychainPolicyModel", "KeychainSecrets", "KeychainUserPresence",
+                "LoginManager", "PAMSetup",
+            ]),
+        library(
+            "KeychainDaemon",
+            [
+                "CallerIdentity", "KeychainAccessControl", "KeychainActivePolicy",
+                "KeychainItemStore", "KeychainLinuxSystem", "KeychainLocalSocket",
+                "KeychainMessages", "KeychainModel", "KeychainPolicyEngine", "KeychainPolicyModel",
+                "KeychainRequestAudit", "KeychainRequestService", "KeychainSecrets",
+                "KeychainUserPresence", "KeychainVaults", "KeyringStore", "LoginHandoff",
+                "LoginManager", "LoginRegistry", "PromptedAuthentication", "SessionVault",
+            ]),
+        program(
             "keychaind",
             [
-                "KeychainRequestService", "KeychainLocalSocket", "LoginManager", "PAMSession",
-                "KeychainSecrets",
-                arguments, log,
+                "AccountDatabase", "KeychainActivePolicy", "KeychainDaemon", "KeychainLinuxSystem",
+                "KeychainLocalSocket", "KeychainRequestService", "KeychainSecrets", "LoginManager",
+                "SessionVault", arguments, log,
             ]),
-        roof("keychain-auth", ["KeychainLocalSocket", "PAMSession", "KeychainSecrets"]),
-        roof(
+        program(
+            "keychain-auth",
+            [
+                "AccountDatabase", "KeychainLinuxSystem", "KeychainLocalSocket", "KeychainSecrets",
+                "PAMSession",
+            ]),
+        program(
             "keychain-tpm",
-            ["KeychainModel", "KeychainLocalSocket", "KeychainSecrets", "TrustedPlatform"]),
-        roof("keychain-fido", ["SecurityKeys"]),
-        roof(
+            [
+                "KeychainModel", "KeychainLinuxSystem", "KeychainLocalSocket", "KeychainSecrets",
+                "TrustedPlatform",
+            ]),
+        program("keychain-fido", ["SecurityKeys"]),
+        program(
             "keychain-prompter",
             [
-                "KeychainMessages", "KeychainModel", "KeychainLocalSocket", "Pinentry",
+                "KeychainMessages", "KeychainModel", "KeychainLinuxSystem", "KeychainLocalSocket",
+                "Pinentry",
                 "KeychainSecrets",
                 "Terminal",
             ]),
-        roof(
-            "keychainctl",
+        // The commands, for keychainctl and the programs that it becomes.
+        library(
+            "KeychainCommands",
             [
-                "KeychainModel", "KeychainMessages", "KeychainEndpoints", "KeychainLocalSocket",
-                "KeychainSecrets",
-                "Terminal", "KeychainPolicyCompiler", "KeychainPolicyEngine",
-                "KeychainPolicyModel", "PAMSetup", "PolicyAnalysis", "PolicyLanguage",
-                "PolicySyntax", "PolicyTools", arguments,
+                "KeychainModel", "KeychainMessages", "KeychainDaemonClient", "KeychainLinuxSystem",
+                "KeychainSecrets", "Terminal", "PAMSetup", arguments,
             ]),
+        program("keychainctl", ["KeychainCommands", "KeychainDaemonClient"]),
+        program(
+            "keychainctl-policy",
+            [
+                "KeychainAccessControl", "KeychainCommands", "KeychainDaemonClient",
+                "KeychainLinuxSystem", "KeychainMessages", "KeychainModel",
+                "KeychainPolicyCompiler", "KeychainPolicyEngine", "KeychainPolicyModel",
+                "PolicyAnalysis", "PolicyLanguage", "PolicySyntax", "PolicyTools", "Terminal",
+                arguments,
+            ]),
+        program(
+            "keychain-embedded",
+            ["KeychainCommands", "KeychainEndpoints", "KeychainLinuxSystem", "KeychainModel"]),
 
         // What the item calls are compared with, for the tests in both modes.
         .target(
@@ -234,7 +332,7 @@ let package = Package(
         tests("KeychainSecretsTests", ["KeychainSecrets"]),
         tests("TerminalTests", ["Terminal", "KeychainSecrets"]),
         tests("PAMSetupTests", ["PAMSetup"]),
-        tests("PinentryTests", ["Pinentry", "KeychainLocalSocket", "KeychainSecrets"]),
+        tests("PinentryTests", ["Pinentry", "KeychainLinuxSystem", "KeychainSecrets"]),
         tests("TrustedPlatformTests", ["TrustedPlatform", "KeychainSecrets"]),
         // A security key without hardware, for the tests and in the private world.
         .target(
@@ -244,12 +342,22 @@ let package = Package(
         .executableTarget(
             name: "keychain-fido-soft", dependencies: ["SecurityKeys", "SoftwareSecurityKey"],
             path: "Tests/KeychainFIDOSoft", swiftSettings: [.swiftLanguageMode(.v6)]),
-        guests(
+        clientTests(
             "SecurityKeysTests", .v6, ["SecurityKeys", "SoftwareSecurityKey", "KeychainSecrets"]),
         tests(
+            "KeychainLinuxSystemTests",
+            ["KeychainLinuxSystem", "CKeychainLinux", "KeychainSecrets", "SystemTestSupport"]),
+        tests(
             "KeychainLocalSocketTests",
-            ["KeychainLocalSocket", "CKeychainLinux", "KeychainSecrets"]),
-        tests("LoginHandoffTests", ["LoginHandoff", "KeychainLocalSocket", "KeychainSecrets"]),
+            [
+                "KeychainLocalSocket", "KeychainLinuxSystem", "CKeychainLinux", "KeychainSecrets",
+                "SystemTestSupport",
+            ]),
+        // Folders, pipes and programs of a test's own.
+        .target(
+            name: "SystemTestSupport", dependencies: ["KeychainLinuxSystem"],
+            path: "Tests/SystemTestSupport", swiftSettings: strict),
+        tests("LoginHandoffTests", ["LoginHandoff", "KeychainLinuxSystem", "KeychainSecrets"]),
         // Random policies and requests, for the tests and the benchmarks of the policy engine.
         .target(
             name: "KeychainPolicyGenerators",
@@ -277,47 +385,43 @@ let package = Package(
             ["KeychainPolicyModel", "PolicyLanguage", "PolicySyntax", "PolicyTools"]),
         tests(
             "PolicyAnalysisTests",
-            [
-                "KeychainPolicyEngine", "KeychainPolicyGenerators", "KeychainPolicyModel",
-                "PolicyAnalysis", "PolicyTools",
-            ]),
+            ["KeychainPolicyGenerators", "KeychainPolicyModel", "PolicyAnalysis", "PolicyTools"]),
         tests(
             "PolicyToolsTests",
-            [
-                "KeychainPolicyEngine", "KeychainPolicyModel", "PolicyLanguage", "PolicySyntax",
-                "PolicyTools",
-            ]),
+            ["KeychainPolicyModel", "PolicyLanguage", "PolicySyntax", "PolicyTools"]),
         tests("KeychainMessagesTests", ["KeychainMessages", "KeychainModel", "KeychainSecrets"]),
         tests(
             "KeychainRequestServiceTests",
             [
-                "KeychainRequestService", "KeychainMessages", "KeychainModel", "KeychainItemStore",
-                "KeychainAccessControl", "KeychainKernelKeyring", "KeychainLocalSocket",
+                "CallerIdentity", "KeychainAccessControl", "KeychainActivePolicy", "KeychainDaemon",
+                "KeychainEmbedded", "KeychainItemStore", "KeychainKernelKeyring",
+                "KeychainLinuxSystem", "KeychainLocalSocket", "KeychainMessages", "KeychainModel",
                 "KeychainPolicyCompiler", "KeychainPolicyEngine", "KeychainPolicyModel",
-                "KeychainSecrets", "PolicyLanguage", "PolicySyntax",
+                "KeychainRequestAudit", "KeychainRequestService", "KeychainSecrets",
+                "KeychainUserPresence", "KeychainVaults", "KeyringStore", "LoginRegistry",
+                "PolicyLanguage", "PolicySyntax", "PromptedAuthentication", "SessionVault",
             ]),
         tests("KeychainDatabaseTests", ["KeychainDatabase"]),
         tests(
             "KeychainItemStoreTests",
             [
-                "KeychainItemStore", "KeychainDatabase", "KeychainModel", "KeychainAccessControl",
-                "KeychainPolicyGenerators", "KeychainPolicyModel",
-                "KeychainSecrets", grdb,
+                "KeychainAccessControl", "KeychainDatabase", "KeychainItemStore", "KeychainModel",
+                "KeychainPolicyGenerators", "KeychainSecrets", grdb,
             ]),
-        guests(
+        clientTests(
             "SecurityTests", .v6,
             ["Security", "KeychainModel", "KeychainWorlds"]),
-        guests(
+        clientTests(
             "LocalAuthenticationTests", .v6,
             ["LocalAuthentication", "Security", "KeychainMessages", "KeychainModel"]),
-        guests(
+        clientTests(
             "KeychainForSwiftTests", .v6,
             [
                 "KeychainForSwift", "KeychainModel", "KeychainWorlds", "LocalAuthentication",
                 "Security",
             ]),
-        guests("ExampleTests", .v6, ["Security"]),
-        guests("AppleSamplesTests", .v6, ["Security"]),
-        guests("AppleSamplesSwift5Tests", .v5, ["Security"]),
+        clientTests("ExampleTests", .v6, ["Security"]),
+        clientTests("AppleSamplesTests", .v6, ["Security"]),
+        clientTests("AppleSamplesSwift5Tests", .v5, ["Security"]),
     ]
 )

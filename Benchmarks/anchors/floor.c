@@ -60,11 +60,10 @@ static const char schema[] =
     "PRAGMA page_size = 4096; PRAGMA journal_mode = WAL;"
     "CREATE TABLE item (id INTEGER PRIMARY KEY, identifier BLOB NOT NULL UNIQUE,"
     " class INTEGER NOT NULL, accessible INTEGER NOT NULL, generation INTEGER NOT NULL,"
-    " keyIndex BLOB NOT NULL UNIQUE, attributes BLOB NOT NULL, secret BLOB) STRICT;"
-    "CREATE INDEX itemByClass ON item (class, accessible);"
+    " keyIndex BLOB NOT NULL UNIQUE, tokens BLOB NOT NULL, attributes BLOB NOT NULL, secret BLOB)"
+    " STRICT;"
     "CREATE TABLE token (token INTEGER NOT NULL, item INTEGER NOT NULL,"
-    " PRIMARY KEY (token, item)) STRICT, WITHOUT ROWID;"
-    "CREATE INDEX tokenByItem ON token (item);";
+    " PRIMARY KEY (token, item)) STRICT, WITHOUT ROWID;";
 
 static struct { unsigned char bytes[MOST], bound[MOST], nonce[NONCE], key[KEY]; } sealed[OPENINGS];
 
@@ -102,7 +101,7 @@ static void fill(void) {
     run(schema);
     run("BEGIN");
     sqlite3_stmt *item = prepared("INSERT INTO item VALUES (?, randomblob(16), 1, 1, 1,"
-                                  " randomblob(16), randomblob(300), randomblob(180))");
+                                  " randomblob(16), randomblob(48), randomblob(300), randomblob(180))");
     sqlite3_stmt *entry = prepared("INSERT INTO token VALUES (?, ?)");
     for (int i = 1; i <= ITEMS; i++) {
         sqlite3_bind_int(item, 1, i);

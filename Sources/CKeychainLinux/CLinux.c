@@ -409,3 +409,8 @@ int kc_spawn(const char *program, char *const argv[], char *const envp[], const 
     close(report[0]);
     return error;
 }
+
+const char *kc_error_text(int error) {
+    const char *text = strerrordesc_np(error);
+    return text ? text : "unknown error";
+}

@@ -1,2 +1,1 @@
 #include <security/pam_appl.h>
-#include <shadow.h>

@@ -2,6 +2,7 @@
 internal import KeychainMessages
 internal import KeychainModel
 internal import KeychainLocalSocket
+internal import KeychainSecrets
 
 /// One request and everything said until its answer is complete.
 struct Conversation {
@@ -24,28 +25,24 @@ struct Conversation {
         self.socket = socket
     }
 
-    func answer(
-        _ request: Request, in context: AuthenticationContext?
-    ) throws(Failure) -> Answer {
+    func answer<V: Verb>(
+        to verb: V, in context: AuthenticationContext?
+    ) throws(Failure) -> V.Answer {
         let offersTerminal = PrompterLauncher.hasControllingTerminal
-        try say(.request(request, context: context, offersTerminal: offersTerminal))
-        var answer = Answer()
+        try say(ClientMessage.encode(verb, context: context, offersTerminal: offersTerminal))
+        var answer: V.Answer?
         var prompter: PrompterLauncher?
         var questions = 0
         defer { prompter?.end() }
         while true {
             switch try hear() {
             case .refusal(let refusal, let rules): throw .refused(refusal, because: rules)
-            case .answer(let part, let continues):
-                answer.items += part.items
-                answer.count += part.count
-                if let status = part.status { answer.status = status }
-                if let known = part.capabilities { answer.capabilities = known }
-                if let report = part.report { answer.report = report }
-                answer.protectors += part.protectors
-                if let kept = part.safekept { answer.safekept = kept }
-                if let preferences = part.preferences { answer.preferences = preferences }
-                if !continues { return answer }
+            case .answer(let message):
+                let part = try understood { () throws(MessageError) in
+                    try message.decoded(to: V.self)
+                }
+                if answer?.append(part: part) == nil { answer = part }
+                if !message.continues, let answer { return answer }
             case .needsPrompter(let challenge, let program):
                 // One for each question, where the answer to the first was not enough; the program
                 // that the daemon names is root's.
@@ -55,22 +52,37 @@ struct Conversation {
                 prompter = PrompterLauncher(
                     program: program, challenge: challenge, socket: socket)
                 guard prompter != nil else { throw .refused(.interactionNotAllowed, because: []) }
-            case .prompt: throw .broken
+            case .prompt, .registered: throw .broken
             }
         }
     }
 
-    private func say(_ words: ClientWords) throws(Failure) {
-        let (message, secrets) = words.encoded()
+    private func say(
+        _ message: (message: [UInt8], secrets: HeldSecret?)
+    ) throws(Failure) {
         do {
-            try connection.send(Frame(message: message, secrets: secrets))
+            try connection.send(Frame(message: message.message, secrets: message.secrets))
         } catch { throw error == .tooLarge ? .refused(.dataTooLarge, because: []) : .broken }
     }
 
-    private func hear() throws(Failure) -> DaemonWords {
+    private func hear() throws(Failure) -> ServerMessage {
+        let frame: Frame
         do {
-            let frame = try connection.receive(.answer, deadlineSeconds: Self.answerDeadline)
-            return try DaemonWords(frame.message, secrets: frame.secrets)
+            frame = try connection.receive(.answer, deadlineSeconds: Self.answerDeadline)
         } catch { throw .broken }
+        return try understood { () throws(MessageError) in
+            try ServerMessage(frame.message, secrets: frame.secrets)
+        }
+    }
+
+    /// A daemon of another version is told from one that talks nonsense.
+    private func understood<R>(_ read: () throws(MessageError) -> R) throws(Failure) -> R {
+        do { return try read() } catch {
+            switch error {
+            case .older, .firstVersion: throw .refused(.olderService, because: [])
+            case .newer: throw .refused(.olderProgram, because: [])
+            case .malformed: throw .broken
+            }
+        }
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainLocalSocket
+internal import KeychainModel
+internal import KeychainLinuxSystem
 
 /// Starts `keychain-prompter` on this program's own terminal, where no prompter is registered.
 ///
@@ -14,14 +15,10 @@ struct PrompterLauncher {
     init?(program: String, challenge: [UInt8], socket: String) {
         // Only a program that no other user than root could have put there.
         guard InstalledProgram.isTrusted(program) else { return nil }
-        let digits = challenge.map { byte in
-            let text = String(byte, radix: 16)
-            return text.count == 1 ? "0" + text : text
-        }
         do {
             child = try ChildProcess(
                 executable: program,
-                arguments: ["--challenge", digits.joined(), "--socket", socket],
+                arguments: ["--challenge", challenge.hexadecimal, "--socket", socket],
                 environment: [], passing: [], newSession: false)
         } catch { return nil }
     }

@@ -18,20 +18,20 @@ package final class RemoteKeychain: KeychainEndpoint {
 
     package init(socket: String) { self.socket = socket }
 
-    package func answer(
-        _ request: Request, in context: AuthenticationContext?, cancellation: Cancellation?
-    ) throws(Refusal) -> Answer {
+    package func send<V: Verb>(
+        _ verb: V, in context: AuthenticationContext?, cancellation: Cancellation?
+    ) throws(Refusal) -> V.Answer {
         let connection = try connect()
         let conversation = Conversation(connection, socket: socket)
-        let answer: Answer
+        let answer: V.Answer
         do throws(Conversation.Failure) {
             if let cancellation {
                 answer = try cancellation.whileWaiting({ connection.shutDown() }) {
                     () throws(Conversation.Failure) in
-                    try conversation.answer(request, in: context)
+                    try conversation.answer(to: verb, in: context)
                 }
             } else {
-                answer = try conversation.answer(request, in: context)
+                answer = try conversation.answer(to: verb, in: context)
             }
         } catch {
             // After an error nothing is known of the connection: it is not used again. A refusal is

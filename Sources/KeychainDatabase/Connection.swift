@@ -1,9 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CKeychainSQLite
 
+/// The text of a statement that is run again and again: a connection knows it by its address.
+package final class Query: Sendable {
+    package let text: String
+
+    package init(_ text: String) { self.text = text }
+}
+
 /// One connection to an SQLite file. It keeps the statements that it has prepared.
 ///
 /// One thread uses it at a time, which is its owner's duty.
+///
+/// Statements are kept by their text; those of `Query` by their object, which costs no hash of it.
 @safe package final class Connection: @unchecked Sendable {
     package enum Mode: Sendable {
         case reading
@@ -15,6 +24,8 @@ internal import CKeychainSQLite
     // Safe to send: SQLite's connections may move between threads that don't use them at once.
     private let handle: OpaquePointer
     private var statements: [String: Statement] = [:]
+    /// With the query, whose address is no other's as long as it lives.
+    private var queries: [ObjectIdentifier: (query: Query, statement: Statement)] = [:]
 
     package init(
         _ path: String, _ mode: Mode, _ timeout: BusyTimeout
@@ -67,6 +78,12 @@ internal import CKeychainSQLite
         _ sql: String, _ values: [Value] = [], _ body: (borrowing Row) throws -> Bool
     ) throws {
         try statement(sql).run(values, body)
+    }
+
+    package func forEach(
+        _ query: Query, _ values: [Value], _ body: (borrowing Row) throws -> Bool
+    ) throws {
+        try statement(query).run(values, body)
     }
 
     /// The first row as `read` makes it of it; nil where there is none.
@@ -123,6 +140,14 @@ internal import CKeychainSQLite
         // Safe: the handle stays open until `deinit`; SQLite keeps it for statements that are left.
         let made = try unsafe Statement(sql, handle)
         statements[sql] = made
+        return made
+    }
+
+    private func statement(_ query: Query) throws(DatabaseError) -> Statement {
+        if let kept = queries[ObjectIdentifier(query)] { return kept.statement }
+        // Safe: as above.
+        let made = try unsafe Statement(query.text, handle)
+        queries[ObjectIdentifier(query)] = (query, made)
         return made
     }
 

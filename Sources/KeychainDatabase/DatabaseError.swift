@@ -34,4 +34,7 @@ package struct DatabaseError: Error, Equatable, Sendable {
 
     /// A column holds another type than every writer of the file puts there.
     package static let wrongType = DatabaseError(code: SQLITE_MISMATCH)
+
+    /// Others had the file, or its connections, for longer than the call may wait.
+    static let busy = DatabaseError(code: SQLITE_BUSY)
 }

@@ -42,4 +42,18 @@ internal import CKeychainSQLite
         }
         return unsafe [UInt8](UnsafeRawBufferPointer(start: bytes, count: count))
     }
+
+    /// The bytes as they lie in SQLite's memory, for as long as the closure runs; nil for a column of
+    /// another type.
+    package borrowing func withBlob<R: ~Copyable, E: Error>(
+        _ column: Int32, _ body: (RawSpan) throws(E) -> R
+    ) throws(E) -> R? {
+        // Safe: as in `blob`; the statement moves after the closure has returned.
+        guard unsafe sqlite3_column_type(statement, column) == SQLITE_BLOB else { return nil }
+        let count = Int(unsafe sqlite3_column_bytes(statement, column))
+        guard count > 0, let bytes = unsafe sqlite3_column_blob(statement, column) else {
+            return try body(RawSpan())
+        }
+        return try body(unsafe RawSpan(_unsafeStart: bytes, byteCount: count))
+    }
 }

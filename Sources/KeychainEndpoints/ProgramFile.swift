@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-@_implementationOnly import KeychainLocalSocket
+@_implementationOnly import KeychainLinuxSystem
 
 /// The file that a program runs from, under the name that the service knows it by.
 package enum ProgramFile {

@@ -18,18 +18,18 @@ extension Keychain {
         item.accessible = protection.accessibility.stored
         item.accessControl = try protection.accessControl()
         item.reason = prompt
-        _ = try answer(.add(item, secret: secret.held, returning: []))
+        _ = try send(Add(item, secret: secret.held, returning: []))
     }
 
     /// nil for an item that has no secret.
     func copyMatching(_ account: String) throws(KeychainError) -> Secret? {
         var query = query(account)
         query.parts = .data
-        return try answer(.copyMatching(query)).items.first?.secret.map(Secret.init)
+        return try send(CopyMatching(query)).first?.secret.map(Secret.init)
     }
 
     func change(_ secret: Secret, for account: String) throws(KeychainError) {
-        _ = try answer(.update(query(account), ItemChange(), secret: secret.held))
+        _ = try send(Update(query(account), ItemChange(), secret: secret.held))
     }
 
     /// Adds the item, or gives the one that is there this secret and this keychain's protection.
@@ -42,7 +42,7 @@ extension Keychain {
                 guard error.status == errSecDuplicateItem else { throw error }
             }
             do {
-                _ = try answer(.update(query(account), change, secret: secret.held))
+                _ = try send(Update(query(account), change, secret: secret.held))
                 return
             } catch {
                 guard error.status == errSecItemNotFound else { throw error }
@@ -53,7 +53,7 @@ extension Keychain {
 
     /// Returns how many there were; `nil` is every account.
     func delete(_ account: String?) throws(KeychainError) -> Int {
-        try answer(.delete(query(account))).count
+        try send(Delete(query(account)))
     }
 
     /// Never asks: that the user would have to be is enough to know.
@@ -61,7 +61,7 @@ extension Keychain {
         var query = query(account)
         query.authenticationUI = .fail
         do throws(Refusal) {
-            _ = try ask(.copyMatching(query))
+            _ = try ask(CopyMatching(query))
             return true
         } catch { return try Self.exists(after: error) }
     }
@@ -80,8 +80,8 @@ extension Keychain {
         query.limit = nil
         query.parts = .attributes
         var items: [Item] = []
-        for answered in try answer(.copyMatching(query)).items {
-            guard let item = Item(answered.item) else { throw KeychainError(.internalError) }
+        for found in try send(CopyMatching(query)) {
+            guard let item = Item(found) else { throw KeychainError(.internalError) }
             items.append(item)
         }
         return items
@@ -101,14 +101,14 @@ extension Keychain {
         return names
     }
 
-    private func answer(_ request: Request) throws(KeychainError) -> Answer {
-        do throws(Refusal) { return try ask(request) } catch { throw KeychainError(error) }
+    private func send<V: Verb>(_ verb: V) throws(KeychainError) -> V.Answer {
+        do throws(Refusal) { return try ask(verb) } catch { throw KeychainError(error) }
     }
 
-    private func ask(_ request: Request) throws(Refusal) -> Answer {
+    private func ask<V: Verb>(_ verb: V) throws(Refusal) -> V.Answer {
         let authentication = context?.authentication
         // In a context that has ended nothing can be proven, nor was anything.
         if context != nil, authentication == nil { throw .authenticationFailed }
-        return try KeychainEndpointChoice.current().answer(request, in: authentication)
+        return try KeychainEndpointChoice.current().send(verb, in: authentication)
     }
 }

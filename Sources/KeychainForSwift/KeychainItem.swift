@@ -18,7 +18,7 @@ extension Keychain {
 
 extension Keychain.Item {
     /// nil where the store left out what every item has.
-    init?(_ found: FoundItem) {
+    init?(_ found: KeychainModel.Item) {
         let attributes = found.attributes
         guard let group = attributes[.accessGroup]?.text,
             case .date(let created)? = attributes[.creationDate],

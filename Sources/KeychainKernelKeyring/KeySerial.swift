@@ -7,7 +7,6 @@ package struct KeySerial: RawRepresentable, Hashable, Sendable {
 
     /// Gone when the thread ends.
     package static let threadKeyring = KeySerial(rawValue: -1)
-    package static let sessionKeyring = KeySerial(rawValue: -3)
     /// Shared by all processes of a user id.
     package static let userKeyring = KeySerial(rawValue: -4)
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainLinuxSystem
 
 /// A listening socket whose name is no file's: no other process can take the name while one holds
 /// it.

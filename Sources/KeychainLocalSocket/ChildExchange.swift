@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainLinuxSystem
 internal import Glibc
 package import KeychainSecrets
 
@@ -35,11 +36,14 @@ package struct ChildExchange: Sendable {
     ) throws(SocketError) -> (ConversationChannel, ChildProcess) {
         let (ours, theirs) = try ConversationChannel.pair()
         try ours.send(.answer(question))
-        let child = try ChildProcess(
-            executable: executable, arguments: arguments, environment: [],
-            passing: [(source: theirs.descriptor.number, target: descriptor)], newSession: true)
-        withExtendedLifetime(theirs) {}
-        return (ours, child)
+        defer { withExtendedLifetime(theirs) {} }
+        do {
+            let child = try ChildProcess(
+                executable: executable, arguments: arguments, environment: [],
+                passing: [(source: theirs.descriptor.number, target: descriptor)],
+                newSession: true)
+            return (ours, child)
+        } catch { throw SocketError(error) }
     }
 }
 
@@ -67,10 +71,8 @@ extension ChildExchange {
         clearenv()
         alarm(longestLife)
         do throws(ChildFailure) {
-            let channel = try beginning { () throws(SocketError) in
-                try ProcessHardening.apply()
-                return ConversationChannel(Descriptor(owning: descriptor))
-            }
+            do { try ProcessHardening.apply() } catch { throw .notBegun }
+            let channel = ConversationChannel(Descriptor(owning: descriptor))
             let message = try beginning { () throws(SocketError) in
                 try channel.receive(deadlineSeconds: questionSeconds)
             }

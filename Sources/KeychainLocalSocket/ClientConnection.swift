@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainLinuxSystem
 internal import CKeychainLinux
 internal import Glibc
 internal import KeychainSecrets
@@ -49,7 +50,7 @@ package final class ClientConnection: @unchecked Sendable {
         var hello = [UInt8](repeating: 0, count: ServerConnection.helloBytes)
         var count = 0
         while count < hello.count {
-            try Wait.until(POLLIN, descriptor.number, deadline: deadline)
+            try descriptor.wait(for: POLLIN, until: deadline)
             // Safe: reads into the rest of the array.
             let got = unsafe hello.withUnsafeMutableBytes {
                 unsafe recv(descriptor.number, $0.baseAddress! + count, $0.count - count, 0)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import KeychainLinuxSystem
 internal import CKeychainLinux
 internal import Glibc
 package import KeychainSecrets
@@ -81,7 +82,7 @@ package final class ConversationChannel: Sendable {
     /// `.closed` when the other end has gone.
     package func receive(deadlineSeconds: Double?) throws(SocketError) -> ConversationMessage {
         let deadline = deadlineSeconds.map { ContinuousClock.now + .seconds($0) }
-        try Wait.until(POLLIN, descriptor.number, deadline: deadline)
+        try descriptor.wait(for: POLLIN, until: deadline)
         var buffer = SecretBytes(count: Self.longestText + 2) { (_: inout MutableRawSpan) in }
         let count = buffer.withMutableBytes { span in
             // Safe: receives at most the span's length.
@@ -133,7 +134,7 @@ package final class ConversationChannel: Sendable {
     ) throws(SocketError) {
         guard content.count <= Self.longestText else { throw .tooLarge }
         let deadline = ContinuousClock.now + .seconds(Self.sendSeconds)
-        try Wait.until(POLLOUT, descriptor.number, deadline: deadline)
+        try descriptor.wait(for: POLLOUT, until: deadline)
         let whole = SecretBytes(copying: [kind]).appending(content)
         let sent = whole.withBytes { bytes in
             // Safe: sends the borrowed bytes.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainLinuxSystem
 internal import CKeychainLinux
 internal import Glibc
 internal import KeychainSecrets
@@ -8,7 +9,7 @@ internal import KeychainSecrets
 /// What arrives is read into locked memory first, since secrets may be among it.
 final class FrameStream {
     /// For a frame that has begun, in either direction.
-    static let patience = Duration.seconds(5)
+    static let timeout = Duration.seconds(5)
     private static let readAhead = 4096
     /// Secrets are given memory as they arrive: who announces much and sends nothing costs nothing.
     private static let firstPiece = 256 * 1024
@@ -18,7 +19,7 @@ final class FrameStream {
     /// Named in what we send where the kernel would say it differently from how we connected.
     private let ourselves: kc_sender?
     private let nonce: [UInt8]
-    private let patience: Duration
+    private let timeout: Duration
     private var received: UInt64 = 0
     private var sent: UInt64 = 0
     private var buffer = SecretBytes(count: readAhead) { (_: inout MutableRawSpan) in }
@@ -28,13 +29,13 @@ final class FrameStream {
     /// Where a sender is named, no other process may speak on the socket.
     init(
         _ descriptor: Descriptor, sender: PeerCredentials?, ourselves: kc_sender? = nil,
-        nonce: [UInt8], patience: Duration = patience
+        nonce: [UInt8], timeout: Duration = timeout
     ) {
         self.descriptor = descriptor
         self.sender = sender
         self.ourselves = ourselves
         self.nonce = nonce
-        self.patience = patience
+        self.timeout = timeout
     }
 
     /// Whether the sender has said something that was not read yet.
@@ -48,7 +49,7 @@ final class FrameStream {
         let header = FrameHeader(
             messageLength: frame.message.count, secretsLength: frame.secrets?.bytes.count ?? 0,
             sequence: sent, nonce: nonce)
-        let deadline = ContinuousClock.now + patience
+        let deadline = ContinuousClock.now + timeout
         let bytes = header.bytes + frame.message
         // Safe: the spans are borrowed for the call, the lengths are theirs.
         try unsafe bytes.span.bytes.withUnsafeBytes { first throws(SocketError) in
@@ -64,14 +65,14 @@ final class FrameStream {
         }
     }
 
-    /// `deadline` counts until the first byte; from then on it is `patience` for the header and for
+    /// `deadline` counts until the first byte; from then on it is `timeout` for the header and for
     /// what follows it.
     func receive(
         _ limits: FrameLimits, deadline: ContinuousClock.Instant?,
         admit: (FrameLimits) throws(SocketError) -> Void = { _ in }
     ) throws(SocketError) -> Frame {
         try fill(1, deadline)
-        var frameDeadline = ContinuousClock.now + patience
+        var frameDeadline = ContinuousClock.now + timeout
         try fill(FrameHeader.byteCount, frameDeadline)
         let header = try buffer.withBytes { bytes throws(SocketError) in
             try FrameHeader(bytes.extracting(start..<start + FrameHeader.byteCount))
@@ -82,7 +83,7 @@ final class FrameStream {
         guard header.messageLength <= limits.message, header.secretsLength <= limits.secrets
         else { throw .tooLarge }
         try admit(FrameLimits(message: header.messageLength, secrets: header.secretsLength))
-        frameDeadline = ContinuousClock.now + patience
+        frameDeadline = ContinuousClock.now + timeout
         let message = try message(header.messageLength, frameDeadline)
         guard header.secretsLength > 0 else { return Frame(message: message, secrets: nil) }
         let secrets = try secrets(header.secretsLength, frameDeadline)
@@ -166,7 +167,7 @@ final class FrameStream {
         _ target: UnsafeMutableRawBufferPointer, _ deadline: ContinuousClock.Instant?
     ) throws(SocketError) -> Int {
         while true {
-            if deadline != nil { try Wait.until(POLLIN, descriptor.number, deadline: deadline) }
+            if deadline != nil { try descriptor.wait(for: POLLIN, until: deadline) }
             var speaker = kc_sender()
             // Safe: the target is borrowed memory of that length.
             let count = unsafe kc_receive(
@@ -178,7 +179,7 @@ final class FrameStream {
             if count == 0 { throw .closed }
             switch errno {
             case EINTR: continue
-            case EAGAIN: try Wait.until(POLLIN, descriptor.number, deadline: deadline)
+            case EAGAIN: try descriptor.wait(for: POLLIN, until: deadline)
             case ECONNRESET: throw .closed
             default: throw .system(errno)
             }
@@ -202,7 +203,7 @@ final class FrameStream {
                 switch errno {
                 case EINTR: continue
                 case EAGAIN:
-                    try Wait.until(POLLOUT, descriptor.number, deadline: deadline)
+                    try descriptor.wait(for: POLLOUT, until: deadline)
                     continue
                 case EPIPE, ECONNRESET: throw .closed
                 default: throw .system(errno)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import KeychainLinuxSystem
 internal import CKeychainLinux
 internal import Glibc
 internal import Synchronization
@@ -6,7 +7,7 @@ internal import Synchronization
 /// A socket that programs connect to.
 package final class Listener: Sendable {
     private static let backlog: Int32 = 256
-    /// How long to wait where nothing but patience helps.
+    /// How long to wait for connections to end.
     private static let pause: UInt32 = 50_000
 
     private let descriptor: Descriptor
@@ -124,22 +125,5 @@ package final class Listener: Sendable {
             _ = try SocketAddress.connect(path, .now + .seconds(1))
             return false
         } catch { return error == .system(ECONNREFUSED) }
-    }
-}
-
-/// Which file a path names at the moment.
-private struct FileIdentity: Equatable {
-    let device: UInt64
-    let inode: UInt64
-
-    /// nil where there is no socket.
-    init?(socket path: String) {
-        var status = stat()
-        // Safe: the structure is this function's own.
-        guard unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else {
-            return nil
-        }
-        device = UInt64(status.st_dev)
-        inode = UInt64(status.st_ino)
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import KeychainLinuxSystem
 internal import CKeychainLinux
 internal import Glibc
 internal import KeychainSecrets
@@ -70,10 +71,10 @@ package final class ServerConnection: @unchecked Sendable {
     /// Waits for a frame; once it has begun it must be there within five seconds. `admit` hears how
     /// many bytes it has before they are given memory.
     package func receive(
-        _ limits: FrameLimits, within patience: Duration? = nil,
+        _ limits: FrameLimits, within timeout: Duration? = nil,
         admit: (FrameLimits) throws(SocketError) -> Void = { _ in }
     ) throws(SocketError) -> Frame {
-        try stream.receive(limits, deadline: patience.map { .now + $0 }, admit: admit)
+        try stream.receive(limits, deadline: timeout.map { .now + $0 }, admit: admit)
     }
 
     package func send(_ frame: Frame) throws(SocketError) { try stream.send(frame) }

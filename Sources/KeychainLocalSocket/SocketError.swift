@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainLinuxSystem
 
 /// What can go wrong between two processes of one machine.
 package enum SocketError: Error, Equatable, Sendable {
@@ -15,4 +16,26 @@ package enum SocketError: Error, Equatable, Sendable {
     case addressInUse
     /// An `errno`.
     case system(Int32)
+}
+
+extension SocketError {
+    init(_ error: SystemError) {
+        self =
+            switch error {
+            case .timedOut: .timedOut
+            case .tooLarge: .tooLarge
+            case .malformed: .malformed
+            case .notPrivate: .peerNotAllowed
+            case .system(let code): .system(code)
+            }
+    }
+}
+
+extension Descriptor {
+    /// As `Wait.until`.
+    func wait(
+        for events: Int32, until deadline: ContinuousClock.Instant?
+    ) throws(SocketError) {
+        do { try Wait.until(events, number, deadline: deadline) } catch { throw SocketError(error) }
+    }
 }

@@ -1,76 +1,107 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import FoundationEssentials
 package import KeychainModel
-package import KeychainWire
 
-extension AttributeValue {
-    package var wire: WireValue {
-        var value = WireValue()
+extension AttributeValue: MessageValue {
+    package func encode(into message: inout MessageWriter) {
         switch self {
-        case .string(let text): value.text = text
-        case .data(let bytes): value.data = .init(bytes)
-        case .number(let number): value.number = number
-        case .date(let seconds): value.date = seconds
-        case .real(let real): value.real = real
+        case .string(let text):
+            message.bytes.append(1)
+            message.bytes.append(text: text)
+        case .data(let bytes):
+            message.bytes.append(2)
+            message.bytes.append(block: bytes)
+        case .number(let number):
+            message.bytes.append(3)
+            message.bytes.append(number: UInt64(bitPattern: number))
+        case .date(let seconds):
+            message.bytes.append(4)
+            message.append(seconds)
+        case .real(let real):
+            message.bytes.append(5)
+            message.append(real)
         }
-        return value
     }
 
-    package init(_ value: WireValue) throws(MessageError) {
-        switch value.kind {
-        case .text(let text): self = .string(text)
-        case .data(let bytes): self = .data(.init(bytes))
-        case .number(let number): self = .number(number)
-        case .date(let seconds): self = .date(seconds)
-        case .real(let real): self = .real(real)
-        case nil: throw .malformed
+    package init(_ message: inout MessageReader) throws(MalformedBytes) {
+        switch try message.bytes.byte() {
+        case 1: self = .string(try message.bytes.text())
+        case 2: self = .data(Array(try message.bytes.block()))
+        case 3: self = .number(Int64(bitPattern: try message.bytes.number(UInt64.self)))
+        case 4: self = .date(try message.real())
+        case 5: self = .real(try message.real())
+        default: throw MalformedBytes()
         }
     }
 }
 
-package enum AttributesCoding {
-    package static func wire(_ attributes: Attributes) -> [WireAttribute] {
-        attributes.map { name, value in
-            var attribute = WireAttribute()
-            attribute.name = name.rawValue
-            attribute.value = value.wire
-            return attribute
+extension MessageWriter {
+    mutating func append(_ attributes: Attributes) {
+        bytes.append(count: attributes.count)
+        for (name, value) in attributes {
+            append(name.rawValue)
+            value.encode(into: &self)
         }
     }
+}
 
-    package static func attributes(_ wire: [WireAttribute]) throws(MessageError) -> Attributes {
-        var attributes: Attributes = [:]
-        for attribute in wire {
-            let name = AttributeName(rawValue: attribute.name)
-            let value = try AttributeValue(attribute.value)
-            guard attributes.updateValue(value, forKey: name) == nil else { throw .malformed }
+extension MessageReader {
+    /// An empty name, and a value of no bytes.
+    private static var leastAttribute: Int { 9 }
+
+    /// Each name once.
+    mutating func attributes() throws(MalformedBytes) -> Attributes {
+        let count = try bytes.count(ofAtLeast: Self.leastAttribute)
+        var attributes = Attributes(minimumCapacity: count)
+        for _ in 0..<count {
+            let name = AttributeName(rawValue: try bytes.text())
+            guard attributes.updateValue(try value(), forKey: name) == nil else {
+                throw MalformedBytes()
+            }
         }
         return attributes
     }
 }
 
-extension Constraint {
-    package var wire: WireConstraint {
-        var wire = WireConstraint()
-        switch self {
-        case .always: wire.kind = 0
-        case .never: wire.kind = 1
-        case .userPresence: wire.kind = 2
-        case .devicePasscode: wire.kind = 3
-        case .biometryAny: wire.kind = 4
-        case .biometryCurrentSet: wire.kind = 5
-        case .companion: wire.kind = 6
-        case .atLeast(let required, let members):
-            wire.kind = 7
-            wire.required = UInt32(clamping: required)
-            wire.members = members.map(\.wire)
-        }
-        return wire
+extension ItemReference: MessageValue {
+    package func encode(into message: inout MessageWriter) {
+        message.append(itemClass)
+        message.bytes.append(raw: identifier)
     }
 
-    package init(_ wire: WireConstraint, depth: Int = 0) throws(MessageError) {
-        guard depth < Self.largestDepth else { throw .malformed }
-        switch wire.kind {
+    package init(_ message: inout MessageReader) throws(MalformedBytes) {
+        let itemClass = try message.raw(ItemClass.self)
+        let identifier = try message.identifier(Self.identifierBytes)
+        guard let reference = Self(itemClass: itemClass, identifier: identifier) else {
+            throw MalformedBytes()
+        }
+        self = reference
+    }
+}
+
+extension Constraint: MessageValue {
+    package func encode(into message: inout MessageWriter) {
+        switch self {
+        case .always: message.bytes.append(0)
+        case .never: message.bytes.append(1)
+        case .userPresence: message.bytes.append(2)
+        case .devicePasscode: message.bytes.append(3)
+        case .biometryAny: message.bytes.append(4)
+        case .biometryCurrentSet: message.bytes.append(5)
+        case .companion: message.bytes.append(6)
+        case .atLeast(let required, let members):
+            message.bytes.append(7)
+            message.bytes.append(number: UInt32(clamping: required))
+            message.append(members)
+        }
+    }
+
+    package init(_ message: inout MessageReader) throws(MalformedBytes) {
+        try self.init(&message, depth: 0)
+    }
+
+    private init(_ message: inout MessageReader, depth: Int) throws(MalformedBytes) {
+        guard depth < Self.largestDepth else { throw MalformedBytes() }
+        switch try message.bytes.byte() {
         case 0: self = .always
         case 1: self = .never
         case 2: self = .userPresence
@@ -79,62 +110,169 @@ extension Constraint {
         case 5: self = .biometryCurrentSet
         case 6: self = .companion
         case 7:
-            guard wire.members.count <= Self.mostMembers else { throw .malformed }
+            let required = Int(clamping: try message.bytes.number(UInt32.self))
+            let count = try message.bytes.count(ofAtLeast: 1)
+            guard count <= Self.mostMembers else { throw MalformedBytes() }
             var members: [Constraint] = []
-            for member in wire.members {
-                members.append(try Constraint(member, depth: depth + 1))
-            }
-            self = .atLeast(required: Int(clamping: wire.required), of: members)
-        default: throw .malformed
+            for _ in 0..<count { members.append(try Constraint(&message, depth: depth + 1)) }
+            self = .atLeast(required: required, of: members)
+        default: throw MalformedBytes()
         }
     }
 }
 
-extension ItemAccessControl {
-    package var wire: WireAccessControl {
-        var wire = WireAccessControl()
-        wire.protection = UInt32(protection.rawValue)
-        wire.entries = operations.map { operation, constraint in
-            var entry = WireAccessControl.Entry()
-            entry.operation = operation.rawValue
-            entry.constraint = constraint.wire
-            return entry
+extension ItemOperation {
+    /// Never renumbered.
+    fileprivate var code: UInt8 {
+        switch self {
+        case .decrypt: 1
+        case .encrypt: 2
+        case .delete: 3
+        case .sign: 4
+        case .attest: 5
+        case .computeKey: 6
+        case .decapsulate: 7
         }
-        if let defaultOperation { wire.defaultOperation = defaultOperation.wire }
-        wire.needsApplicationPassword = needsApplicationPassword
-        return wire
+    }
+}
+
+/// What was enrolled when it was bound is the service's own, and in no message.
+extension ItemAccessControl: MessageValue {
+    package func encode(into message: inout MessageWriter) {
+        message.append(protection)
+        message.append(needsApplicationPassword)
+        message.append(defaultOperation)
+        // Safe: there are seven operations.
+        message.bytes.append(UInt8(truncatingIfNeeded: operations.count))
+        guard !operations.isEmpty else { return }
+        for operation in ItemOperation.allCases {
+            guard let constraint = operations[operation] else { continue }
+            message.bytes.append(operation.code)
+            constraint.encode(into: &message)
+        }
     }
 
-    package init(_ wire: WireAccessControl) throws(MessageError) {
+    package init(_ message: inout MessageReader) throws(MalformedBytes) {
+        let protection = try message.raw(Accessibility.self)
+        let needsApplicationPassword = try message.flag()
+        let defaultOperation = try message.optional(Constraint.self)
         var operations: [ItemOperation: Constraint] = [:]
-        for entry in wire.entries {
-            guard let operation = ItemOperation(rawValue: entry.operation) else {
-                throw .malformed
-            }
-            operations[operation] = try Constraint(entry.constraint)
+        var previous: UInt8 = 0
+        for _ in 0..<(try message.bytes.byte()) {
+            let code = try message.bytes.byte()
+            guard code > previous,
+                let operation = ItemOperation.allCases.first(where: { $0.code == code })
+            else { throw MalformedBytes() }
+            operations[operation] = try message.value()
+            previous = code
         }
         self.init(
-            protection: try Accessibility(wire: wire.protection), operations: operations,
-            defaultOperation: wire.hasDefaultOperation
-                ? try Constraint(wire.defaultOperation) : nil,
-            needsApplicationPassword: wire.needsApplicationPassword)
+            protection: protection, operations: operations, defaultOperation: defaultOperation,
+            needsApplicationPassword: needsApplicationPassword)
     }
 }
 
-extension Accessibility {
-    package init(wire: UInt32) throws(MessageError) {
-        guard let byte = UInt8(exactly: wire), let found = Accessibility(rawValue: byte) else {
-            throw .malformed
-        }
-        self = found
+extension TrustedApplication: MessageValue {
+    package func encode(into message: inout MessageWriter) {
+        message.append(identity)
+        message.append(strength)
+        message.append(listedBy)
+        message.append(listedAt)
+    }
+
+    package init(_ message: inout MessageReader) throws(MalformedBytes) {
+        let identity = try message.bytes.text()
+        let strength = try message.raw(ProgramStrength.self)
+        let listedBy = try message.optionalText()
+        self.init(identity, strength: strength, listedBy: listedBy, listedAt: try message.real())
     }
 }
 
-extension ItemClass {
-    package init(wire: UInt32) throws(MessageError) {
-        guard let byte = UInt8(exactly: wire), let found = ItemClass(rawValue: byte) else {
-            throw .malformed
+extension TrustList: MessageValue {
+    package func encode(into message: inout MessageWriter) { message.append(applications) }
+
+    package init(_ message: inout MessageReader) throws(MalformedBytes) {
+        let applications = try message.values(TrustedApplication.self, ofAtLeast: 14)
+        guard applications.count <= Self.mostApplications else { throw MalformedBytes() }
+        self.init(applications)
+    }
+}
+
+extension MessageWriter {
+    /// Programs by their application identifiers; an empty one is the program that says so.
+    mutating func append(_ programs: [NamedProgram]) {
+        bytes.append(count: programs.count)
+        for program in programs {
+            switch program {
+            case .own: append("")
+            case .identity(let identity): append(identity)
+            }
         }
-        self = found
+    }
+}
+
+extension MessageReader {
+    mutating func programs() throws(MalformedBytes) -> [NamedProgram] {
+        let identities = try texts(atMost: TrustList.mostApplications)
+        guard identities.allSatisfy({ $0.utf8.count <= TrustedApplication.longestIdentity })
+        else { throw MalformedBytes() }
+        return identities.map { $0.isEmpty ? .own : .identity($0) }
+    }
+}
+
+extension TrustChange: MessageValue {
+    package func encode(into message: inout MessageWriter) {
+        switch self {
+        case .replace(let programs):
+            message.bytes.append(1)
+            message.append(programs)
+        case .add(let programs):
+            message.bytes.append(2)
+            message.append(programs)
+        case .remove(let identities):
+            message.bytes.append(3)
+            message.append(identities.map { NamedProgram.identity($0) })
+        case .reset: message.bytes.append(4)
+        }
+    }
+
+    package init(_ message: inout MessageReader) throws(MalformedBytes) {
+        switch try message.bytes.byte() {
+        case 1: self = .replace(try message.programs())
+        case 2: self = .add(try message.programs())
+        case 3:
+            self = .remove(
+                try message.programs().map { program in
+                    if case .identity(let identity) = program { identity } else { "" }
+                })
+        case 4: self = .reset
+        default: throw MalformedBytes()
+        }
+    }
+}
+
+extension Item: ListElement {
+    /// The fixed parts of an item without attributes.
+    package static let leastBytes = 28
+
+    package func encode(into message: inout MessageWriter) {
+        reference.encode(into: &message)
+        message.append(attributes)
+        accessControl.encode(into: &message)
+        message.append(trusted)
+        message.append(keychain)
+        message.append(secret)
+    }
+
+    package init(_ message: inout MessageReader) throws(MalformedBytes) {
+        let reference: ItemReference = try message.value()
+        let attributes = try message.attributes()
+        let accessControl: ItemAccessControl = try message.value()
+        let trusted = try message.optional(TrustList.self)
+        let keychain = try message.optionalText()
+        self.init(
+            reference: reference, attributes: attributes, accessControl: accessControl,
+            trusted: trusted, secret: try message.optionalSecret())
+        self.keychain = keychain
     }
 }

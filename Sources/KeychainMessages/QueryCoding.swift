@@ -1,120 +1,97 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import FoundationEssentials
 package import KeychainModel
-package import KeychainWire
 
-extension ItemQuery {
-    package var wire: WireQuery {
-        var wire = WireQuery()
-        if let keychain { wire.keychain = keychain }
-        wire.itemClass = UInt32(itemClass.rawValue)
-        wire.attributes = AttributesCoding.wire(attributes)
-        if let accessible { wire.accessible = UInt32(accessible.rawValue) }
-        if let accessGroup { wire.accessGroup = accessGroup }
-        wire.synchronizable = UInt32(synchronizable.rawValue)
-        if let references {
-            wire.restrictsReferences = true
-            wire.references = references.map { .init($0.bytes) }
-        }
-        if let hostOrSubdomain { wire.hostOrSubdomain = hostOrSubdomain }
-        wire.folding = UInt32(folding.rawValue)
-        if let limit { wire.limit = Int64(clamping: limit) }
-        wire.parts = UInt32(parts.rawValue)
-        wire.authenticationUi = UInt32(authenticationUI.rawValue)
-        if let reason { wire.reason = reason }
-        return wire
+extension ItemQuery: MessageValue {
+    package func encode(into message: inout MessageWriter) {
+        message.append(itemClass)
+        message.append(keychain)
+        message.append(attributes)
+        message.append(accessible != nil)
+        if let accessible { message.append(accessible) }
+        message.append(accessGroup)
+        message.append(synchronizable)
+        message.append(references != nil)
+        if let references { message.append(references) }
+        message.append(hostOrSubdomain)
+        message.append(folding)
+        message.append(limit != nil)
+        if let limit { message.bytes.append(number: UInt64(bitPattern: Int64(clamping: limit))) }
+        message.append(parts)
+        message.append(authenticationUI)
+        message.append(reason)
     }
 
-    package init(_ wire: WireQuery) throws(MessageError) {
-        self.init(try ItemClass(wire: wire.itemClass))
-        guard let synchronizable = Synchronizable(rawValue: try byte(wire.synchronizable)),
-            let authenticationUI = AuthenticationUI(rawValue: try byte(wire.authenticationUi))
-        else { throw .malformed }
-        keychain = wire.hasKeychain ? wire.keychain : nil
-        attributes = try AttributesCoding.attributes(wire.attributes)
-        accessible = wire.hasAccessible ? try Accessibility(wire: wire.accessible) : nil
-        accessGroup = wire.hasAccessGroup ? wire.accessGroup : nil
-        self.synchronizable = synchronizable
-        references = wire.restrictsReferences ? try Self.references(wire.references) : nil
-        hostOrSubdomain = wire.hasHostOrSubdomain ? wire.hostOrSubdomain : nil
-        folding = Folding(rawValue: try byte(wire.folding))
-        guard !wire.hasLimit || wire.limit >= 0 else { throw .malformed }
-        limit = wire.hasLimit ? Int(clamping: wire.limit) : nil
-        parts = Parts(rawValue: try byte(wire.parts))
-        self.authenticationUI = authenticationUI
-        reason = wire.hasReason ? wire.reason : nil
+    package init(_ message: inout MessageReader) throws(MalformedBytes) {
+        self.init(try message.raw())
+        keychain = try message.optionalText()
+        attributes = try message.attributes()
+        accessible = try message.flag() ? try message.raw() : nil
+        accessGroup = try message.optionalText()
+        synchronizable = try message.raw()
+        references = try message.flag() ? try message.values(ofAtLeast: 17) : nil
+        hostOrSubdomain = try message.optionalText()
+        folding = Folding(rawValue: try message.bytes.byte())
+        limit = try message.flag() ? try Self.limit(&message) : nil
+        parts = Parts(rawValue: try message.bytes.byte())
+        authenticationUI = try message.raw()
+        reason = try message.optionalText()
     }
 
-    private static func references(
-        _ wire: [some Collection<UInt8>]
-    ) throws(MessageError) -> [ItemReference] {
-        var references: [ItemReference] = []
-        for bytes in wire {
-            guard let reference = ItemReference(bytes: Array(bytes)) else { throw .malformed }
-            references.append(reference)
-        }
-        return references
+    private static func limit(_ message: inout MessageReader) throws(MalformedBytes) -> Int {
+        let number = Int64(bitPattern: try message.bytes.number(UInt64.self))
+        guard number >= 0 else { throw MalformedBytes() }
+        return Int(clamping: number)
     }
 }
 
-extension NewItem {
-    package var wire: WireItem {
-        var wire = WireItem()
-        if let keychain { wire.keychain = keychain }
-        wire.itemClass = UInt32(itemClass.rawValue)
-        wire.attributes = AttributesCoding.wire(attributes)
-        if let accessGroup { wire.accessGroup = accessGroup }
-        wire.synchronizable = isSynchronizable
-        wire.accessible = UInt32(accessible.rawValue)
-        if let accessControl { wire.accessControl = accessControl.wire }
-        wire.authenticationUi = UInt32(authenticationUI.rawValue)
-        if let reason { wire.reason = reason }
-        if let trusted { wire.trusted = NamedProgram.wire(trusted) }
-        return wire
+extension NewItem: MessageValue {
+    package func encode(into message: inout MessageWriter) {
+        message.append(itemClass)
+        message.append(keychain)
+        message.append(attributes)
+        message.append(accessGroup)
+        message.append(isSynchronizable)
+        message.append(accessible)
+        message.append(accessControl)
+        message.append(trusted != nil)
+        if let trusted { message.append(trusted) }
+        message.append(authenticationUI)
+        message.append(reason)
     }
 
-    package init(_ wire: WireItem) throws(MessageError) {
-        self.init(try ItemClass(wire: wire.itemClass))
-        guard
-            let authenticationUI = ItemQuery.AuthenticationUI(
-                rawValue: try byte(wire.authenticationUi))
-        else { throw .malformed }
-        keychain = wire.hasKeychain ? wire.keychain : nil
-        attributes = try AttributesCoding.attributes(wire.attributes)
-        accessGroup = wire.hasAccessGroup ? wire.accessGroup : nil
-        isSynchronizable = wire.synchronizable
-        accessible = try Accessibility(wire: wire.accessible)
-        accessControl = wire.hasAccessControl ? try ItemAccessControl(wire.accessControl) : nil
-        trusted = wire.hasTrusted ? try NamedProgram.programs(wire.trusted.identities) : nil
-        self.authenticationUI = authenticationUI
-        reason = wire.hasReason ? wire.reason : nil
+    package init(_ message: inout MessageReader) throws(MalformedBytes) {
+        self.init(try message.raw())
+        keychain = try message.optionalText()
+        attributes = try message.attributes()
+        accessGroup = try message.optionalText()
+        isSynchronizable = try message.flag()
+        accessible = try message.raw()
+        accessControl = try message.optional()
+        trusted = try message.flag() ? try message.programs() : nil
+        authenticationUI = try message.raw()
+        reason = try message.optionalText()
     }
 }
 
-extension ItemChange {
-    package var wire: WireChange {
-        var wire = WireChange()
-        wire.attributes = AttributesCoding.wire(attributes)
-        if let accessGroup { wire.accessGroup = accessGroup }
-        if let isSynchronizable { wire.synchronizable = isSynchronizable }
-        if let accessible { wire.accessible = UInt32(accessible.rawValue) }
-        if let accessControl { wire.accessControl = accessControl.wire }
-        if let trust { wire.trust = trust.wire }
-        return wire
+extension ItemChange: MessageValue {
+    package func encode(into message: inout MessageWriter) {
+        message.append(attributes)
+        message.append(accessGroup)
+        message.append(isSynchronizable != nil)
+        if let isSynchronizable { message.append(isSynchronizable) }
+        message.append(accessible != nil)
+        if let accessible { message.append(accessible) }
+        message.append(accessControl)
+        message.append(trust)
     }
 
-    package init(_ wire: WireChange) throws(MessageError) {
+    package init(_ message: inout MessageReader) throws(MalformedBytes) {
         self.init()
-        attributes = try AttributesCoding.attributes(wire.attributes)
-        accessGroup = wire.hasAccessGroup ? wire.accessGroup : nil
-        isSynchronizable = wire.hasSynchronizable ? wire.synchronizable : nil
-        accessible = wire.hasAccessible ? try Accessibility(wire: wire.accessible) : nil
-        accessControl = wire.hasAccessControl ? try ItemAccessControl(wire.accessControl) : nil
-        trust = wire.hasTrust ? try TrustChange(wire.trust) : nil
+        attributes = try message.attributes()
+        accessGroup = try message.optionalText()
+        isSynchronizable = try message.flag() ? try message.flag() : nil
+        accessible = try message.flag() ? try message.raw() : nil
+        accessControl = try message.optional()
+        trust = try message.optional()
     }
-}
-
-private func byte(_ value: UInt32) throws(MessageError) -> UInt8 {
-    guard let byte = UInt8(exactly: value) else { throw .malformed }
-    return byte
 }

@@ -81,26 +81,3 @@ public struct ItemChange: Sendable, Equatable {
 
     public init() {}
 }
-
-/// One item of an answer, without its secret.
-public struct FoundItem: Sendable, Equatable {
-    public let reference: ItemReference
-    /// Includes access group, synchronizable and dates; neither accessibility nor access control.
-    public let attributes: Attributes
-    public let accessControl: ItemAccessControl
-    /// The programs it lets in beside its groups; nil where it has no list, or the asker is one of
-    /// them.
-    public let trusted: TrustList?
-    /// The keychain that it lies in, where the query named none; nil is the login keychain.
-    public var keychain: String?
-
-    public init(
-        reference: ItemReference, attributes: Attributes, accessControl: ItemAccessControl,
-        trusted: TrustList? = nil
-    ) {
-        self.reference = reference
-        self.attributes = attributes
-        self.accessControl = accessControl
-        self.trusted = trusted
-    }
-}

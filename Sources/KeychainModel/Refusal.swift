@@ -74,4 +74,8 @@ public enum Refusal: UInt32, Error, Sendable, CaseIterable {
     case internalError = 62
     /// A copy whose password takes more work than this software ever asks for.
     case derivationTooCostly = 63
+    /// The service that runs is older than the program that asks it, or the program is older than the
+    /// service: what one of them says means nothing to the other.
+    case olderService = 64
+    case olderProgram = 65
 }

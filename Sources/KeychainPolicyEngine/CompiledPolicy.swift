@@ -33,6 +33,9 @@ public struct CompiledPolicy: Sendable {
         (0..<statementCount).contains { image.word(.statements, $0) & Self.permissive != 0 }
     }
 
+    /// Whether any rule counts requests.
+    public var hasLimits: Bool { image.root(.limit) != nil }
+
     /// What the policy takes in memory and in a snapshot.
     public var byteCount: Int { image.words.count * 4 }
 

@@ -7,35 +7,56 @@ package enum KeyedHash {
     package static func hash(
         key: borrowing SecretBytes, _ message: [UInt8], count: Int = 32
     ) -> [UInt8] {
+        key.withBytes { hash(key: $0, message, count: count) }
+    }
+
+    package static func hash(key: RawSpan, _ message: [UInt8], count: Int = 32) -> [UInt8] {
         precondition((1...64).contains(count))
-        return key.withBytes { key in
-            unsafe [UInt8](unsafeUninitializedCapacity: count) { out, written in
-                // Safe: `out` has `count` bytes, the inputs are borrowed for the call.
-                unsafe key.withUnsafeBytes { key in
-                    _ = unsafe crypto_generichash(
-                        out.baseAddress!, count, message, UInt64(message.count),
-                        key.assumingMemoryBound(to: UInt8.self).baseAddress, key.count)
-                }
-                written = count
+        return unsafe [UInt8](unsafeUninitializedCapacity: count) { out, written in
+            // Safe: `out` has `count` bytes, the inputs are borrowed for the call.
+            unsafe key.withUnsafeBytes { key in
+                _ = unsafe crypto_generichash(
+                    out.baseAddress!, count, message, UInt64(message.count),
+                    key.assumingMemoryBound(to: UInt8.self).baseAddress, key.count)
+            }
+            written = count
+        }
+    }
+
+    /// The first eight bytes of a hash of sixteen, as a number, the lowest first.
+    package static func number(key: RawSpan, _ message: [UInt8]) -> UInt64 {
+        var hash: (UInt64, UInt64) = (0, 0)
+        unsafe withUnsafeMutableBytes(of: &hash) { out in
+            // Safe: `out` has the sixteen bytes; the rest as above.
+            unsafe key.withUnsafeBytes { key in
+                _ = unsafe crypto_generichash(
+                    out.assumingMemoryBound(to: UInt8.self).baseAddress!, 16, message,
+                    UInt64(message.count), key.assumingMemoryBound(to: UInt8.self).baseAddress,
+                    key.count)
             }
         }
+        return UInt64(littleEndian: hash.0)
     }
 
     /// The same, for a result that is a key itself.
     package static func secret(
         key: borrowing SecretBytes, _ message: [UInt8], count: Int = 32
     ) -> SecretBytes {
+        key.withBytes { secret(key: $0, message, count: count) }
+    }
+
+    package static func secret(
+        key: RawSpan, _ message: [UInt8], count: Int = 32
+    ) -> SecretBytes {
         precondition((16...64).contains(count))
-        return key.withBytes { key in
-            SecretBytes(count: count) { (out: inout MutableRawSpan) in
-                // Safe: as above; the output is the new secret's own memory.
-                unsafe out.withUnsafeMutableBytes { out in
-                    unsafe key.withUnsafeBytes { key in
-                        _ = unsafe crypto_generichash(
-                            out.assumingMemoryBound(to: UInt8.self).baseAddress!, count,
-                            message, UInt64(message.count),
-                            key.assumingMemoryBound(to: UInt8.self).baseAddress, key.count)
-                    }
+        return SecretBytes(count: count) { (out: inout MutableRawSpan) in
+            // Safe: as above; the output is the new secret's own memory.
+            unsafe out.withUnsafeMutableBytes { out in
+                unsafe key.withUnsafeBytes { key in
+                    _ = unsafe crypto_generichash(
+                        out.assumingMemoryBound(to: UInt8.self).baseAddress!, count,
+                        message, UInt64(message.count),
+                        key.assumingMemoryBound(to: UInt8.self).baseAddress, key.count)
                 }
             }
         }
@@ -44,6 +65,12 @@ package enum KeyedHash {
     /// A key that needs both: a hash of the message under the key, and that under the other secret.
     package static func secret(
         key: borrowing SecretBytes, _ message: [UInt8], mixedWith other: borrowing SecretBytes
+    ) -> SecretBytes {
+        key.withBytes { secret(key: $0, message, mixedWith: other) }
+    }
+
+    package static func secret(
+        key: RawSpan, _ message: [UInt8], mixedWith other: borrowing SecretBytes
     ) -> SecretBytes {
         let first = secret(key: key, message)
         let digest = hash(key: other, message)

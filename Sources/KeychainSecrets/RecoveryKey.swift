@@ -106,7 +106,7 @@ package struct RecoveryKey: ~Copyable, Sendable {
             guard let value = Self.value(character) else { return false }
             typed.append(SecretBytes(copying: [Self.character(value)]))
         }
-        return typed.finish().isEqual(to: group(number))
+        return typed.finish().matches(group(number))
     }
 
     /// The key that it stands for.
@@ -154,14 +154,6 @@ extension RecoveryKey {
     private static func times2(_ value: UInt8) -> UInt8 {
         let shifted = value << 1
         return shifted & 32 == 0 ? shifted : shifted ^ 0b100101
-    }
-}
-
-extension RawSpan {
-    fileprivate func byte(_ offset: Int) -> UInt8 {
-        precondition(offset < byteCount)
-        // Safe: the offset was checked.
-        return unsafe unsafeLoad(fromByteOffset: offset, as: UInt8.self)
     }
 }
 

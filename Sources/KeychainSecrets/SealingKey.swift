@@ -19,7 +19,13 @@ package struct SealingKey: ~Copyable, Sendable {
 
     /// A key of its own for one purpose, derived from this one, which can't be found from it.
     package borrowing func derived(for purpose: String) -> SealingKey {
-        SealingKey(KeyedHash.secret(key: bytes, Array(purpose.utf8)))
+        bytes.withBytes { SealingKey.derived(from: $0, for: Array(purpose.utf8)) }
+    }
+
+    /// The same of a key that lies within other bytes.
+    package static func derived(from key: RawSpan, for purpose: [UInt8]) -> SealingKey {
+        precondition(key.byteCount == byteCount)
+        return SealingKey(KeyedHash.secret(key: key, purpose))
     }
 
     /// nonce ‖ ciphertext ‖ tag. `context` is authenticated, not stored.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension SecretBytes {
-    /// Takes as long for secrets of one length whatever they hold.
-    package borrowing func isEqual(to other: borrowing SecretBytes) -> Bool {
+    /// Whether both hold the same bytes, in time that depends on their lengths only.
+    package borrowing func matches(_ other: borrowing SecretBytes) -> Bool {
         guard count == other.count else { return false }
         return withBytes { mine in
             other.withBytes { theirs in

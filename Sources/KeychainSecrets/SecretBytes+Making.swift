@@ -51,21 +51,6 @@ extension SecretBytes {
         }
     }
 
-    /// Whether both hold the same bytes, in time that depends on their lengths only.
-    package borrowing func matches(_ other: borrowing SecretBytes) -> Bool {
-        guard count == other.count else { return false }
-        return withBytes { first in
-            other.withBytes { second in
-                // Safe: both have `count` bytes.
-                unsafe first.withUnsafeBytes { a in
-                    unsafe second.withUnsafeBytes { b in
-                        unsafe sodium_memcmp(a.baseAddress!, b.baseAddress!, a.count) == 0
-                    }
-                }
-            }
-        }
-    }
-
     /// Copies the secret into memory that is not wiped.
     ///
     /// Legitimate in two places: the `kSecValueData` that an application asked for, and what the

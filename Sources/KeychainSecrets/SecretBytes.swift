@@ -6,7 +6,9 @@
 /// Lengths are bytes. An empty secret is legal.
 package struct SecretBytes: ~Copyable, @unchecked Sendable {
     private let slot: SecretSlot
-    package let count: Int
+    /// Where the secret begins in its slot, which is wiped whole.
+    private var start = 0
+    package private(set) var count: Int
 
     /// A secret of `count` bytes, zero until `write` fills them.
     package init<E: Error>(
@@ -39,9 +41,9 @@ package struct SecretBytes: ~Copyable, @unchecked Sendable {
     package borrowing func withBytes<R: ~Copyable, E: Error>(
         _ body: (RawSpan) throws(E) -> R
     ) throws(E) -> R {
-        // Safe: the slot has room for `count` bytes and is not released before `self`, which is
-        // borrowed here.
-        try body(unsafe RawSpan(_unsafeStart: slot.address, byteCount: count))
+        // Safe: the slot has room for `count` bytes behind `start` and is not released before
+        // `self`, which is borrowed here.
+        try body(unsafe RawSpan(_unsafeStart: slot.address + start, byteCount: count))
     }
 
     /// For filling a secret whose content arrives piece by piece.
@@ -50,7 +52,15 @@ package struct SecretBytes: ~Copyable, @unchecked Sendable {
     ) throws(E) -> R {
         // Safe: `self` is borrowed exclusively for as long as the span lives.
         var span = unsafe MutableRawSpan(
-            _unsafeBytes: UnsafeMutableRawBufferPointer(start: slot.address, count: count))
+            _unsafeBytes: UnsafeMutableRawBufferPointer(start: slot.address + start, count: count))
         return try body(&span)
+    }
+
+    /// This secret without what is before and behind the range, in the same memory.
+    package consuming func narrowed(to range: Range<Int>) -> SecretBytes {
+        precondition(range.lowerBound >= 0 && range.upperBound <= count)
+        start += range.lowerBound
+        count = range.count
+        return self
     }
 }

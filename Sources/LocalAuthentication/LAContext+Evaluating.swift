@@ -18,7 +18,7 @@ extension LAContext {
         guard !reason.isEmpty else {
             throw NSError(
                 domain: LAErrorDomain, code: -1001,
-                userInfo: [NSLocalizedDescriptionKey: "A reason for the user is needed."])
+                userInfo: [NSLocalizedDescriptionKey: "The localized reason must not be empty."])
         }
         guard var context = authentication else { throw LAError(.invalidContext) }
         context.reason = reason
@@ -26,8 +26,8 @@ extension LAContext {
         state.withLock { $0.waiting.append(cancellation) }
         defer { state.withLock { $0.waiting.removeAll { $0 === cancellation } } }
         do {
-            _ = try KeychainEndpointChoice.current().answer(
-                .authenticate(constraint), in: context, cancellation: cancellation)
+            _ = try KeychainEndpointChoice.current().send(
+                Authenticate(constraint), in: context, cancellation: cancellation)
         } catch {
             throw cancellation.isCancelled ? LAError(.appCancel) : LAError(refusal: error)
         }

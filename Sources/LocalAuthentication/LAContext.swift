@@ -74,7 +74,7 @@ open class LAContext: NSObject, @unchecked Sendable {
     /// up; asks nothing.
     open func canEvaluatePolicy(_ policy: LAPolicy, error: NSErrorPointer) -> Bool {
         let problem = obstacle(to: policy, mustAsk: true)
-        // Safe: the caller's own place for an error, nil where none is wanted.
+        // Safe: the caller's own variable for an error, nil where none is wanted.
         if let problem { unsafe error?.pointee = problem as NSError }
         return problem == nil
     }
@@ -144,7 +144,7 @@ open class LAContext: NSObject, @unchecked Sendable {
         for cancellation in waiting { cancellation.cancel() }
         // A context that nothing was asked in is unknown to the service.
         guard let context, wasUsed.withLock({ $0 }) else { return }
-        _ = try? KeychainEndpointChoice.current().answer(.endContext, in: context)
+        _ = try? KeychainEndpointChoice.current().send(EndContext(), in: context)
     }
 
     /// What goes into the derivation of keys to items made with an application password; nil takes
@@ -168,8 +168,7 @@ open class LAContext: NSObject, @unchecked Sendable {
     let wasUsed = Mutex(false)
 
     static func capabilities() throws -> Capabilities {
-        let answer = try KeychainEndpointChoice.current().answer(.capabilities)
-        return answer.capabilities ?? Capabilities()
+        try KeychainEndpointChoice.current().send(ReadCapabilities())
     }
 }
 

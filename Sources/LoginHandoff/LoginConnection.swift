@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
-package import KeychainLocalSocket
+package import KeychainLinuxSystem
+internal import KeychainLocalSocket
 internal import KeychainSecrets
 
 /// The daemon's end of a conversation with PAM's module: one request, one reply.
@@ -8,7 +9,7 @@ internal import KeychainSecrets
 /// Its owner decides by `peerUser` whether to listen at all.
 package final class LoginConnection: Sendable {
     /// How long a peer may take to say all of it, and to take the answer.
-    static let patience = Duration.seconds(2)
+    static let timeout = Duration.seconds(2)
 
     private let descriptor: Descriptor
     /// From the kernel, at the moment of the connection.
@@ -26,7 +27,7 @@ package final class LoginConnection: Sendable {
 
     /// Reads one frame: its header first, and memory for the rest only once that is in order.
     package func receive() throws(LoginHandoffError) -> LoginRequest {
-        let deadline = Deadline(in: Self.patience)
+        let deadline = ContinuousClock.now + Self.timeout
         let header = try secret(count: LoginMessage.headerBytes, deadline)
         let count = try header.withBytes { header throws(LoginHandoffError) in
             try LoginMessage.bodyCount(header)
@@ -37,7 +38,7 @@ package final class LoginConnection: Sendable {
 
     package func reply(_ reply: LoginReply) throws(LoginHandoffError) {
         let bytes = LoginMessage.bytes(of: reply)
-        let deadline = Deadline(in: Self.patience)
+        let deadline = ContinuousClock.now + Self.timeout
         var sent = 0
         while sent < bytes.count {
             // Safe: sends from within the array.
@@ -56,7 +57,7 @@ package final class LoginConnection: Sendable {
 
     /// Bytes from the peer, straight into locked memory.
     private func secret(
-        count: Int, _ deadline: Deadline
+        count: Int, _ deadline: ContinuousClock.Instant
     ) throws(LoginHandoffError) -> SecretBytes {
         try SecretBytes(count: count) { (span: inout MutableRawSpan) throws(LoginHandoffError) in
             var filled = 0
@@ -79,10 +80,13 @@ package final class LoginConnection: Sendable {
 
     /// After a call that moved nothing: waits, if waiting helps.
     private func recover(
-        for events: Int32, _ deadline: Deadline
+        for events: Int32, _ deadline: ContinuousClock.Instant
     ) throws(LoginHandoffError) {
         switch errno {
-        case EAGAIN: try deadline.wait(for: events, on: descriptor.number)
+        case EAGAIN:
+            do {
+                try Wait.until(events, descriptor.number, deadline: deadline)
+            } catch { throw LoginHandoffError(error) }
         case EINTR: return
         case ECONNRESET, EPIPE: throw .closed
         default: throw .system(errno)
@@ -93,5 +97,9 @@ package final class LoginConnection: Sendable {
 extension LoginHandoffError {
     fileprivate init(_ error: SocketError) {
         self = if case .system(let code) = error { .system(code) } else { .closed }
+    }
+
+    fileprivate init(_ error: SystemError) {
+        self = if case .system(let code) = error { .system(code) } else { .timedOut }
     }
 }

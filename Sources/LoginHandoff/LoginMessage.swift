@@ -93,7 +93,7 @@ package enum LoginMessage {
         return try unsafe SessionFacts(
             user: frame.uid, account: account, ticket: frame.ticket, leader: frame.leader,
             auditSession: audit == UInt32.max ? nil : audit, service: text(frame.service),
-            terminal: text(frame.tty), logindSession: session.isEmpty ? nil : session,
+            logindSession: session.isEmpty ? nil : session,
             isRemote: frame.is_remote, isSilent: frame.is_silent,
             isAuthenticated: frame.is_authenticated)
     }

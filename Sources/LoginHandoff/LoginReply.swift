@@ -16,7 +16,6 @@ package enum LoginNotice: UInt16, Sendable, CaseIterable {
 /// Why not. The module logs it and lets the login go on.
 package enum LoginRefusal: UInt16, Sendable, CaseIterable {
     case wrongPassword = 1
-    case noSuchUser = 2
     case busy = 3
     case internalError = 4
     case notAllowed = 5

@@ -25,8 +25,6 @@ package struct SessionFacts: Sendable, Equatable {
     package let leader: Int32
     package let auditSession: UInt32?
     package let service: String
-    /// A hint only: sshd says `ssh` always.
-    package let terminal: String
     /// A hint only, from an environment that the user may have a say in: ask logind.
     package let logindSession: String?
     package let isRemote: Bool
@@ -38,7 +36,7 @@ package struct SessionFacts: Sendable, Equatable {
 
     package init(
         user: UInt32, account: String, ticket: Int32, leader: Int32, auditSession: UInt32?,
-        service: String, terminal: String, logindSession: String?, isRemote: Bool,
+        service: String, logindSession: String?, isRemote: Bool,
         isSilent: Bool = false, isAuthenticated: Bool = false
     ) {
         self.user = user
@@ -47,7 +45,6 @@ package struct SessionFacts: Sendable, Equatable {
         self.leader = leader
         self.auditSession = auditSession
         self.service = service
-        self.terminal = terminal
         self.logindSession = logindSession
         self.isRemote = isRemote
         self.isSilent = isSilent

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainModel
 
 /// What systemd knows of its units.
 package enum SystemUnits {
@@ -30,7 +31,7 @@ package enum SystemUnits {
             if isLetter || (isDigit && !name.isEmpty) {
                 name.unicodeScalars.append(scalar)
             } else {
-                name += "_" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+                name += "_" + [byte].hexadecimal
             }
         }
         return "/org/freedesktop/systemd1/unit/" + name

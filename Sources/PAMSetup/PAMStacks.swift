@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Foundation
-internal import KeychainLocalSocket
+internal import FoundationEssentials
+internal import KeychainLinuxSystem
 
 /// The PAM services of a machine, as its files say them.
 package struct PAMStacks: Sendable {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
-internal import KeychainLocalSocket
+internal import KeychainLinuxSystem
 internal import KeychainSecrets
 
 /// Assuan, the line protocol of pinentries: a command out, and its reply in.
@@ -13,7 +13,7 @@ final class AssuanConnection {
         let error: UInt32?
     }
 
-    private static let pollMilliseconds: Int32 = 100
+    private static let glance = Duration.milliseconds(100)
 
     private let descriptor: Descriptor
     private let longestAnswer: Int
@@ -96,10 +96,7 @@ final class AssuanConnection {
     }
 
     private func wait(unless isOver: () -> Bool) throws(PinentryError) {
-        while true {
-            var item = pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0)
-            // Safe: one element, which is this function's own.
-            if unsafe poll(&item, 1, Self.pollMilliseconds) > 0 { return }
+        while (try? Wait.until(POLLIN, descriptor.number, deadline: .now + Self.glance)) == nil {
             if isOver() { throw .abandoned }
         }
     }

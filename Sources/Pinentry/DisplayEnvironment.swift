@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
+internal import KeychainLinuxSystem
 internal import KeychainLocalSocket
 
 /// Where a dialog can be shown: all that a pinentry gets to know of its surroundings.
@@ -37,8 +38,8 @@ package struct DisplayEnvironment: Sendable {
         }
         displayNumber = values["DISPLAY"].flatMap(Self.number)
         if displayNumber == nil { values["DISPLAY"] = nil }
-        if FilePlace(runtimeFolder) != nil { values["XDG_RUNTIME_DIR"] = runtimeFolder }
-        if FilePlace(runtimeFolder + "/bus") != nil {
+        if FileIdentity(runtimeFolder) != nil { values["XDG_RUNTIME_DIR"] = runtimeFolder }
+        if FileIdentity(runtimeFolder + "/bus") != nil {
             values["DBUS_SESSION_BUS_ADDRESS"] = "unix:path=" + runtimeFolder + "/bus"
         }
         if values["LC_ALL"] == nil, values["LANG"] == nil { values["LANG"] = "C.UTF-8" }

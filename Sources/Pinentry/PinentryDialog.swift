@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainLocalSocket
+internal import KeychainLinuxSystem
 package import KeychainSecrets
 
 /// One dialog: a pinentry of its own, which ends with this value.
@@ -70,7 +70,7 @@ package final class PinentryDialog {
     ) throws(PinentryError) -> (ChildProcess, AssuanConnection) {
         let (here, there) = try AssuanConnection.pair()
         defer { withExtendedLifetime(there) {} }
-        do throws(SocketError) {
+        do throws(SystemError) {
             let child = try ChildProcess(
                 executable: program.path, arguments: [], environment: display.words,
                 passing: [(there.number, 0), (there.number, 1)],

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainLocalSocket
+internal import KeychainLinuxSystem
 
 /// A pinentry that the administrator installed.
 struct PinentryProgram: Equatable {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
+internal import AccountDatabase
 internal import PAMSession
 
 /// What the command line may ask for.

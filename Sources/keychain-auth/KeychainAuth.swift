@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
+internal import KeychainLinuxSystem
 internal import KeychainLocalSocket
 internal import PAMSession
 

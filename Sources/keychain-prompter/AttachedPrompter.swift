@@ -35,5 +35,5 @@ struct AttachedPrompter {
         return 1
     }
 
-    private var words: ClientWords { .attachPrompter(challenge: challenge) }
+    private var words: ClientMessage { .attachPrompter(challenge: challenge) }
 }

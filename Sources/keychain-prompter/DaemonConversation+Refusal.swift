@@ -18,6 +18,13 @@ extension DaemonConversation {
             """
         case .notFound: "the answer to this question is not waited for any more"
         case .tooManyRequests: "the keychain service has too many connections; try again later"
+        case .olderService:
+            "the keychain service that runs is older than this prompter: restart keychaind"
+        case .olderProgram:
+            """
+            this prompter is older than the keychain service that runs: install the same version \
+            of both
+            """
         default: "the keychain service refused (\(refusal.rawValue))"
         }
     }

@@ -31,19 +31,19 @@ struct DaemonConversation {
 
     /// Waits for the next words and does what they say.
     func step() throws(Failure) -> Step {
-        let words: DaemonWords
+        let words: ServerMessage
         do {
             words = try screen.hasNews ? wordsOrPause() : line.hear()
         } catch { throw .lineLost }
         switch words {
-        case .answer: return .accepted
+        case .registered: return .accepted
         case .refusal(let refusal, _): return .refused(Self.meaning(of: refusal))
         case .prompt(let prompt): return try show(prompt)
-        case .needsPrompter: throw .lineLost
+        case .needsPrompter, .answer: throw .lineLost
         }
     }
 
-    private func wordsOrPause() throws(SocketError) -> DaemonWords {
+    private func wordsOrPause() throws(SocketError) -> ServerMessage {
         do throws(SocketError) { return try line.hear(within: Self.pauseSeconds) } catch {
             guard error == .timedOut else { throw error }
         }
@@ -51,7 +51,7 @@ struct DaemonConversation {
         return try line.hear()
     }
 
-    private func show(_ prompt: DaemonWords.Prompt) throws(Failure) -> Step {
+    private func show(_ prompt: ServerMessage.Prompt) throws(Failure) -> Step {
         switch prompt {
         case .title(let text): screen.title(text)
         case .information(let text): screen.inform(text)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainMessages
 internal import KeychainLocalSocket
+internal import KeychainModel
 internal import KeychainSecrets
 
 /// The connection to the daemon, which must be root's: no other process may ask for a password
@@ -12,16 +13,20 @@ struct DaemonLine {
         connection = try ClientConnection(path: socket, requiredPeer: 0)
     }
 
-    func say(_ words: ClientWords) throws(SocketError) {
+    func say(_ words: ClientMessage) throws(SocketError) {
         let (message, secrets) = words.encoded()
         try connection.send(Frame(message: message, secrets: secrets))
     }
 
     /// Waits as long as it takes, or throws `.timedOut` where no word has begun by then.
-    func hear(within seconds: Double? = nil) throws(SocketError) -> DaemonWords {
+    func hear(within seconds: Double? = nil) throws(SocketError) -> ServerMessage {
         let frame = try connection.receive(.answer, deadlineSeconds: seconds)
-        do { return try DaemonWords(frame.message, secrets: frame.secrets) } catch {
-            throw .malformed
+        do { return try ServerMessage(frame.message, secrets: frame.secrets) } catch {
+            switch error {
+            case .older, .firstVersion: return .refusal(.olderService)
+            case .newer: return .refusal(.olderProgram)
+            case .malformed: throw .malformed
+            }
         }
     }
 

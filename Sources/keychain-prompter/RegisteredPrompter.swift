@@ -57,7 +57,7 @@ struct RegisteredPrompter {
         }
     }
 
-    private var words: ClientWords {
+    private var words: ClientMessage {
         .registerPrompter(showsWindows: screen.showsWindows, on: screen.server)
     }
 

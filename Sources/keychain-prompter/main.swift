@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
-internal import KeychainLocalSocket
+internal import KeychainLinuxSystem
 internal import Pinentry
 internal import Terminal
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
 internal import KeychainModel
-internal import KeychainLocalSocket
+internal import KeychainLinuxSystem
 
 /// Where the machine's TPM is: what its administrator wrote, else the kernel's device.
 enum TPMAddress {

@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import ArgumentParser
-internal import Glibc
-internal import KeychainLocalSocket
+internal import KeychainCommands
+internal import KeychainDaemonClient
 
-// Passwords pass through here. Where the kernel doesn't know how to protect them, go on.
-try? ProcessHardening.apply()
-do {
-    var command = try KeychainCommand.parseAsRoot()
-    try command.run()
-} catch let failure as CommandFailure {
-    failure.report()
-    exit(failure.code.rawValue)
-} catch let code as ExitCode {
-    // What was wrong has been told.
-    exit(code.rawValue)
-} catch {
-    exit(UsageReport.show(error))
+// Policies need a compiler, and embedded mode the whole service: programs of their own have them, so
+// that the commands of every day start without.
+let arguments = CommandLine.arguments.dropFirst()
+let wantsPolicy = arguments.first == "policy" || arguments.starts(with: ["help", "policy"])
+// These tell of all commands.
+let tellsAll = arguments.contains {
+    $0.hasPrefix("--generate-completion-script") || $0.hasPrefix("--experimental-dump-help")
+        || $0.hasPrefix("---completion")
 }
+if wantsPolicy || tellsAll { CommandProgram.become("keychainctl-policy") }
+guard let socket = DaemonSocket.ofThisProcess else { CommandProgram.become("keychain-embedded") }
+CommandProgram.run(KeychainCommand.self) { .success(RemoteKeychain(socket: socket)) }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Foundation
-internal import KeychainLocalSocket
+internal import FoundationEssentials
+internal import KeychainLinuxSystem
 internal import KeychainSecrets
 
 /// What systemd gave the service (`LoadCredentialEncrypted=keychain.NAME:…`), read once at the start.
@@ -11,7 +11,7 @@ enum Credentials {
 
     /// By name, without the prefix. A file that is not root's alone is none.
     static func given() -> [String: HeldSecret] {
-        guard let folder = ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"],
+        guard let folder = ProcessEnvironment["CREDENTIALS_DIRECTORY"],
             folder.hasPrefix("/"),
             let files = try? FileManager.default.contentsOfDirectory(atPath: folder)
         else { return [:] }

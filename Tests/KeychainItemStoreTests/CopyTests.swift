@@ -189,12 +189,13 @@ import Testing
         ("UPDATE keybag SET value = zeroblob(70000) WHERE name = 'always'", .damaged),
         ("UPDATE item SET identifier = zeroblob(65) WHERE id = 3", .damaged),
         ("UPDATE item SET keyIndex = zeroblob(65) WHERE id = 3", .damaged),
+        ("UPDATE item SET tokens = zeroblob(4104) WHERE id = 3", .damaged),
         ("INSERT INTO keybag VALUES (hex(zeroblob(40)), x'00')", .damaged),
         ("INSERT INTO quarantine (moved, identifier) VALUES (0, zeroblob(65))", .damaged),
         ("INSERT INTO quarantine (moved, keyIndex) VALUES (0, zeroblob(65))", .damaged),
         ("INSERT INTO quarantine (moved, attributes) VALUES (0, zeroblob(9000000))", .damaged),
         ("INSERT INTO quarantine (moved, secret) VALUES (0, zeroblob(70000000))", .damaged),
-        ("DROP INDEX tokenByItem", .damaged), ("DELETE FROM keybag", .damaged),
+        ("DROP TABLE quarantine", .damaged), ("DELETE FROM keybag", .damaged),
     ])
     func `what is no keychain of this version does not come back`(
         _ change: String, _ error: KeychainStoreError
@@ -213,7 +214,7 @@ import Testing
     func `a schema with nothing where something must be does not come back, and ends nothing`(
         _ column: String
     ) throws {
-        for object in ["sqlite_autoindex_item_1", "item", "tokenByItem"] {
+        for object in ["sqlite_autoindex_item_1", "item", "quarantine"] {
             try? FileManager.default.removeItem(atPath: copy)
             try KeychainCopy.make(of: keychain.path, at: copy)
             let queue = try DatabaseQueue(path: copy)
@@ -233,7 +234,9 @@ import Testing
         }
     }
 
-    @Test(arguments: ["identifier", "class", "accessible", "generation", "keyIndex", "attributes"])
+    @Test(arguments: [
+        "identifier", "class", "accessible", "generation", "keyIndex", "tokens", "attributes",
+    ])
     func `a record without one of its columns, or with another type there, is damaged`(
         _ column: String
     ) throws {
@@ -274,7 +277,7 @@ import Testing
     @Test func `an item of the last generation is damaged, and the one before can't be changed`()
         throws
     {
-        let last = ItemPlace.generations.upperBound
+        let last = SealContext.generations.upperBound
         for (generation, count) in [(Int64.max, 20), (last + 1, 20), (0, 20), (-1, 20), (last, 21)]
         {
             let item = SealedItem(

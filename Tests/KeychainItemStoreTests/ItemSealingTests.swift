@@ -12,11 +12,11 @@ import Testing
     private func place(
         keychain: UInt8 = 1, itemClass: ItemClass = .genericPassword, identifier: UInt8 = 3,
         accessible: Accessibility = .whenUnlocked, generation: Int64 = 1
-    ) throws -> ItemPlace {
+    ) throws -> SealContext {
         let reference = try #require(
             ItemReference(
                 itemClass: itemClass, identifier: [UInt8](repeating: identifier, count: 16)))
-        return ItemPlace(
+        return SealContext(
             keychain: [UInt8](repeating: keychain, count: 16), reference: reference,
             accessible: accessible, generation: generation)
     }
@@ -79,5 +79,31 @@ import Testing
         let second = try place().sealSecret(secret("s"), Self.rights, key)
         #expect(first.prefix(24) != second.prefix(24))
         #expect(first[72..<96] != second[72..<96])
+    }
+}
+
+extension SealContext {
+    fileprivate func seal(
+        _ record: AttributeRecord, _ key: borrowing SealingKey
+    ) throws -> [UInt8] {
+        try key.bytes.withBytes { try seal(record, $0) }
+    }
+
+    fileprivate func sealSecret(
+        _ secret: borrowing SecretBytes, _ rights: ItemAccessControl, _ key: borrowing SealingKey
+    ) throws -> [UInt8] {
+        try key.bytes.withBytes { try sealSecret(secret, rights, $0) }
+    }
+
+    fileprivate func openRecord(
+        _ sealed: [UInt8], _ key: borrowing SealingKey
+    ) throws -> AttributeRecord {
+        try key.bytes.withBytes { key in try sealed.withSpan { try openRecord($0, key) } }
+    }
+
+    fileprivate func openSecret(
+        _ sealed: [UInt8], _ rights: ItemAccessControl, _ key: borrowing SealingKey
+    ) throws -> SecretBytes {
+        try key.bytes.withBytes { key in try sealed.withSpan { try openSecret($0, rights, key) } }
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import GRDB
+import KeychainDatabase
 import KeychainModel
 import Testing
 
@@ -11,23 +12,62 @@ import Testing
     private let keychain: TestKeychain
     private let path: String
 
-    /// A file as version 1 wrote it: the same without a quarantine.
+    /// A file as version 1 wrote it: the same as version 2's, without a quarantine.
     init() throws {
         keychain = try TestKeychain()
         for number in 0..<20 { try keychain.add(generic("mail", "account \(number)")) }
         path = keychain.folder + "/old.keychain"
         try KeychainCopy.make(of: keychain.path, at: path)
-        let queue = try DatabaseQueue(path: path)
-        try queue.writeWithoutTransaction {
-            try $0.execute(
-                sql: "DROP TABLE quarantine; PRAGMA user_version = 1; PRAGMA journal_mode = WAL")
-        }
-        try queue.close()
+        try makeOlder("DROP TABLE quarantine; PRAGMA user_version = 1; PRAGMA journal_mode = WAL")
+    }
+
+    /// As version 2 wrote it, and what makes a version before that of it.
+    private func makeOlder(_ then: String) throws {
+        let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../Crash/older.sql")
+        let older = try String(contentsOf: script, encoding: .utf8)
+        try edit(path) { try $0.execute(older + then) }
     }
 
     private func version(_ path: String) throws -> Int32? {
         let queue = try DatabaseQueue(path: path)
         return try queue.read { try Int32.fetchOne($0, sql: "PRAGMA user_version") }
+    }
+
+    @Test func `a file of version 2 opens with every item under each of its entries`() throws {
+        try FileManager.default.removeItem(atPath: path)
+        try keychain.add(generic("mail", "always", accessible: .always))
+        try KeychainCopy.make(of: keychain.path, at: path)
+        try makeOlder("PRAGMA journal_mode = WAL")
+        let file = try KeychainFile.open(at: path, owner: TestKeychain.owner)
+        let keys = keychain.keys()
+        for account in ["account 7", "always"] {
+            let search = query(.genericPassword, [.account: .string(account)])
+            let found = try file.find(search, groups: [TestKeychain.group], keys: keys)
+            #expect(found.map(\.account) == [account])
+        }
+        let findings = try file.check(repair: false, keys: keys)
+        #expect(findings.isClean && findings.whole == 21)
+        // Before the first unlock the closed items are known by their class alone.
+        #expect(throws: KeychainStoreError.locked) {
+            try file.find(
+                query(), groups: [TestKeychain.group], keys: keychain.keys(.beforeFirstUnlock))
+        }
+        #expect(
+            try file.delete(query(), groups: [TestKeychain.group], keys: keys) {
+                grant(.delete, $0)
+            } == 21)
+        #expect(try file.reading { try $0.count("token") } == 0)
+    }
+
+    @Test func `an older file with a table or an index of no version does not come back`() throws {
+        for object in ["CREATE INDEX other ON item (generation)", "CREATE VIEW v AS SELECT 1"] {
+            try edit(path) { try $0.execute(object) }
+            #expect(throws: KeychainStoreError.damaged) {
+                _ = try ReturningKeychain(
+                    path, owner: TestKeychain.owner, deviceKey: keychain.deviceKey)
+            }
+        }
     }
 
     @Test func `an older file opens with all its items, and is kept as it was`() throws {

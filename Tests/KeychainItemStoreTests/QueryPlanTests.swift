@@ -39,14 +39,35 @@ import Testing
         #expect(steps == ["SEARCH token USING PRIMARY KEY (token=? AND item>?)"])
     }
 
+    @Test(arguments: [1, 2, 3, 8], [0, 1, 3])
+    func `the look-ups of a search are merged as they lie, and never gathered first`(
+        _ lookUps: Int, _ others: Int
+    ) throws {
+        let one: [Value] =
+            [.integer(1), .integer(0)] + Array(repeating: .integer(2), count: others)
+        try expectNoScan(
+            MergedLookUps.statement(lookUps, others: others),
+            Array(repeating: one, count: lookUps).flatMap(\.self))
+    }
+
+    @Test func `an item of one entry is read with one statement`() throws {
+        let keychain = try TestKeychain()
+        let search = query(
+            .genericPassword, [.service: .string("mail"), .account: .string("zoe")])
+        let groups = [TestKeychain.group, "team"]
+        #expect(SearchPlan(search, groups: groups, keychain.keys()).isOneStatement)
+        // Whether a closed item is meant is another question, to be asked of the same moment.
+        let closed = SearchPlan(search, groups: groups, keychain.keys(.beforeFirstUnlock))
+        #expect(!closed.isOneStatement)
+    }
+
     @Test func `rows, references, duplicates and index entries are reached by index`() throws {
         try expectNoScan("SELECT attributes FROM item WHERE id = ?", [.integer(1)])
-        try expectNoScan(ItemRow.byIdentifier, [.blob([])])
+        try expectNoScan(ItemRow.byRow.text, [.integer(1)])
+        try expectNoScan(ItemRow.byIdentifier.text, [.blob([])])
         try expectNoScan("SELECT id FROM item WHERE keyIndex = ?", [.blob([])])
-        try expectNoScan(
-            "SELECT 1 FROM item WHERE class = ? AND accessible = ?", [.integer(1), .integer(1)])
-        try expectNoScan("SELECT token FROM token WHERE item = ?", [.integer(1)])
-        try expectNoScan("DELETE FROM token WHERE item = ?", [.integer(1)])
+        try expectNoScan("SELECT 1 FROM token WHERE token = ?", [.integer(1)])
+        try expectNoScan("SELECT tokens FROM item WHERE id = ?", [.integer(1)])
         try expectNoScan(
             "DELETE FROM token WHERE token = ? AND item = ?", [.integer(1), .integer(1)])
     }

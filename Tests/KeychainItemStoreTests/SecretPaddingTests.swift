@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct SecretPaddingTests {
     private func unpadded(_ padded: borrowing SecretBytes) -> [UInt8]? {
-        guard let secret = SecretPadding.unpad(padded) else { return nil }
+        guard let secret = SecretPadding.unpad(padded.copy()) else { return nil }
         return secret.releasedFromLockedMemory()
     }
 

@@ -73,7 +73,7 @@ final class TestKeychain: Sendable {
     func add(
         _ item: NewItem, _ text: String? = "s3cret", group: String = TestKeychain.group,
         state: State = .unlocked
-    ) throws -> FoundItem {
+    ) throws -> Item {
         let rights = item.accessControl ?? .plain(item.accessible)
         let new = SealedItem.new(item, in: group, rights)
         guard let grant = grant(.encrypt, new) else { throw KeychainStoreError.notGranted }
@@ -203,12 +203,10 @@ extension SealedItem {
 
 extension ClassKeys {
     borrowing func bytes(_ accessible: Accessibility) -> [UInt8]? {
-        guard let key = classKey(accessible) else { return nil }
-        return key.bytes.releasedFromLockedMemory()
+        withClassKey(accessible) { SecretBytes(copying: $0).releasedFromLockedMemory() }
     }
 
     borrowing func bytes(_ family: IndexFamily) -> [UInt8]? {
-        guard let key = indexKey(family) else { return nil }
-        return key.releasedFromLockedMemory()
+        withIndexKey(family) { SecretBytes(copying: $0).releasedFromLockedMemory() }
     }
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import KeychainSecrets
+import SystemTestSupport
 import Testing
 
+@testable import KeychainLinuxSystem
 @testable import KeychainLocalSocket
 
 struct ConnectionTests {

@@ -4,6 +4,7 @@ import Glibc
 import KeychainSecrets
 import Testing
 
+@testable import KeychainLinuxSystem
 @testable import KeychainLocalSocket
 
 struct ConversationChannelTests {

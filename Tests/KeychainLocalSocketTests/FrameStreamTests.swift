@@ -2,8 +2,10 @@
 import CKeychainLinux
 import Glibc
 import KeychainSecrets
+import SystemTestSupport
 import Testing
 
+@testable import KeychainLinuxSystem
 @testable import KeychainLocalSocket
 
 struct FrameStreamTests {
@@ -123,7 +125,7 @@ struct FrameStreamTests {
         for length in [1, 39, 40, 41, 42, 43] {
             let (ours, peer) = try RawPeer.pair()
             let stream = FrameStream(
-                ours, sender: .own, nonce: RawFrame.nonce, patience: .milliseconds(50))
+                ours, sender: .own, nonce: RawFrame.nonce, timeout: .milliseconds(50))
             peer.say(Array(whole.prefix(length)))
             #expect(throws: SocketError.timedOut) {
                 try stream.receive(Self.limits, deadline: nil)
@@ -143,7 +145,7 @@ struct FrameStreamTests {
     @Test func `a peer that stops reading is given up`() throws {
         let (ours, peer) = try RawPeer.pair()
         let stream = FrameStream(
-            ours, sender: .own, nonce: RawFrame.nonce, patience: .milliseconds(100))
+            ours, sender: .own, nonce: RawFrame.nonce, timeout: .milliseconds(100))
         let frame = Frame(message: [UInt8](repeating: 0, count: 8 * 1024 * 1024), secrets: nil)
         #expect(throws: SocketError.timedOut) { try stream.send(frame) }
         withExtendedLifetime(peer) {}

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import SystemTestSupport
 import Testing
 
+@testable import KeychainLinuxSystem
 @testable import KeychainLocalSocket
 
 struct ListenerTests {

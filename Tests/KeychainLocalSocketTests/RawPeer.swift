@@ -3,6 +3,7 @@ import CKeychainLinux
 import Glibc
 import KeychainSecrets
 
+@testable import KeychainLinuxSystem
 @testable import KeychainLocalSocket
 
 /// A peer that says whatever bytes a test wants.

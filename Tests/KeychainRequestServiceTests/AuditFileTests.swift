@@ -2,7 +2,7 @@
 import Foundation
 import Testing
 
-@testable import KeychainRequestService
+@testable import KeychainRequestAudit
 
 @Suite final class AuditFileTests {
     private static let longest = 4000

@@ -9,7 +9,7 @@ import PolicyLanguage
 import PolicySyntax
 import Testing
 
-@testable import KeychainRequestService
+@testable import KeychainRequestAudit
 
 @Suite final class AuditLogTests {
     private let folder = FileManager.default.temporaryDirectory

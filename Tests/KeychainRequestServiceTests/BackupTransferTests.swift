@@ -4,7 +4,7 @@ import KeychainMessages
 import KeychainModel
 import Testing
 
-@testable import KeychainRequestService
+@testable import KeychainVaults
 
 /// Copies on their way: only who began one goes on with it, in order, to the last piece.
 @Suite final class BackupTransferTests {
@@ -12,7 +12,7 @@ import Testing
     private let transfers = BackupTransfers()
     private let place = KeychainPlace(user: 1, name: .login)
     private let identifier = BackupTransfers.newIdentifier()
-    private static let whole = [UInt8](repeating: 7, count: Safekeeping.pieceBytes)
+    private static let whole = [UInt8](repeating: 7, count: BackupPiece.mostBytes)
 
     init() throws {
         try FileManager.default.createDirectory(

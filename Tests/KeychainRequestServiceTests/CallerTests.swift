@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import KeychainModel
-import KeychainLocalSocket
+import KeychainLinuxSystem
 import Testing
 
-@testable import KeychainRequestService
+@testable import CallerIdentity
+@testable import KeychainUserPresence
+@testable import KeychainVaults
+@testable import LoginRegistry
+@testable import SessionVault
 
 @Suite struct SystemUnitTests {
     @Test(arguments: [
@@ -66,7 +70,7 @@ import Testing
     }
 
     private func kindOutsideLogins(_ group: String, isGuarded: Bool) -> String? {
-        Surroundings.kind(outsideLogins: Array(group.utf8)) { _ in isGuarded }
+        SessionAttributes.kind(outsideLogins: Array(group.utf8)) { _ in isGuarded }
     }
 }
 

@@ -5,7 +5,8 @@ import KeychainSecrets
 import Synchronization
 import Testing
 
-@testable import KeychainRequestService
+@testable import KeychainDaemon
+@testable import KeychainVaults
 @testable import KeychainItemStore
 
 /// What one user's keychains are waited for, and no other's.
@@ -20,7 +21,7 @@ import Testing
 
     @Test func `a file that is slow to write keeps no other user's password waiting`() throws {
         let folder = KeychainFolder(
-            path, layout: .folderPerUser, accounts: AccountNames { "user\($0)" })
+            path, layout: .folderPerUser, accountName: { "user\($0)" })
         let protectors = Protectors(
             folder: folder, deviceKey: .random(), allowsDeviceProtector: false)
         for user: UInt32 in [1, 2] {

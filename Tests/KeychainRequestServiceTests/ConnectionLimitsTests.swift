@@ -3,7 +3,8 @@ import KeychainLocalSocket
 import Synchronization
 import Testing
 
-@testable import KeychainRequestService
+@testable import CallerIdentity
+@testable import KeychainDaemon
 
 @Suite struct ConnectionLimitsTests {
     private typealias Place = ConnectionLimits.Place

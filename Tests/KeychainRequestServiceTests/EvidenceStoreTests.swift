@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import KeychainLocalSocket
+import KeychainLinuxSystem
 import KeychainMessages
 import KeychainModel
 import KeychainPolicyEngine
 import KeychainPolicyModel
 import Testing
 
-@testable import KeychainRequestService
+@testable import KeychainRequestAudit
+@testable import KeychainUserPresence
+@testable import KeychainVaults
 
 /// Somebody who asks, from wherever the test says.
 private struct TestAsker: Asker {
     var caller: Caller
     var context: AuthenticationContext?
-    var process: EvidencePlaces.Process?
-    private let parent: EvidencePlaces.Process?
+    var process: ProofOrigin.Process?
+    private let parent: ProofOrigin.Process?
     let offersTerminal = false
     let notes = RequestNotes()
     func policyFacts(_ asked: AskedFacts) -> PolicyFacts { PolicyFacts() }
@@ -37,13 +39,13 @@ private struct TestAsker: Asker {
         self.parent = parent.map(Self.place)
     }
 
-    private static func place(_ id: Int32) -> EvidencePlaces.Process {
+    private static func place(_ id: Int32) -> ProofOrigin.Process {
         .init(id: id, startTime: 99, executableDevice: 1, executableInode: 2)
     }
 
-    func descends(from process: EvidencePlaces.Process) -> Bool { process == parent }
+    func descends(from process: ProofOrigin.Process) -> Bool { process == parent }
 
-    func terminal() -> EvidencePlaces.Terminal? {
+    func terminal() -> ProofOrigin.Terminal? {
         caller.terminal.map { .init(device: $0, leader: 5, leaderStart: 6) }
     }
 
@@ -133,7 +135,7 @@ private struct TestAsker: Asker {
     }
 
     @Test func `what an earlier version kept of a login is forgotten`() throws {
-        var places = EvidencePlaces()
+        var places = ProofOrigin()
         places.session = 7
         func kept(_ factor: PolicyFactor) throws -> Proof? {
             let proof = Proof(method: .factor(factor), given: .now, context: nil, places: places)
@@ -165,7 +167,7 @@ private struct TestAsker: Asker {
 
     @Test func `a child knows the process that it descends from, and no other`() throws {
         let own = try #require(PinnedProcess(pid: getpid(), pidfd: nil))
-        let place = try #require(EvidencePlaces.Process(own, running: own.executable()))
+        let place = try #require(ProofOrigin.Process(own, running: own.executable()))
         let child = try ChildProcess(
             executable: "/bin/sh", arguments: ["-c", "read line"], environment: [], passing: [],
             newSession: false)
@@ -173,11 +175,11 @@ private struct TestAsker: Asker {
         let pinned = try #require(PinnedProcess(pid: child.id, pidfd: nil))
         #expect(place.isAncestor(of: pinned))
         #expect(!place.isAncestor(of: own))
-        var other = EvidencePlaces.Process(
+        var other = ProofOrigin.Process(
             id: place.id, startTime: place.startTime + 1,
             executableDevice: place.executableDevice, executableInode: place.executableInode)
         #expect(!other.isAncestor(of: pinned))
-        other = EvidencePlaces.Process(
+        other = ProofOrigin.Process(
             id: place.id, startTime: place.startTime, executableDevice: place.executableDevice,
             executableInode: place.executableInode + 1)
         #expect(!other.isAncestor(of: pinned))
@@ -185,7 +187,7 @@ private struct TestAsker: Asker {
 
     @Test func `a terminal is called what people call it`() {
         func name(_ device: UInt32) -> String? {
-            EvidencePlaces.Terminal(device: device, leader: 1, leaderStart: 1).name
+            ProofOrigin.Terminal(device: device, leader: 1, leaderStart: 1).name
         }
         #expect(name(0x8800) == "pts/0")
         #expect(name(0x10_882C) == "pts/300")

@@ -6,7 +6,7 @@ import KeychainSecrets
 import Synchronization
 import Testing
 
-@testable import KeychainRequestService
+@testable import KeychainEmbedded
 
 /// Wrong application passwords, in a keychain of this process's own.
 @Suite final class ItemGuessesTests: Sendable {
@@ -30,8 +30,8 @@ import Testing
             protection: .whenUnlocked, operations: [:], defaultOperation: .always,
             needsApplicationPassword: true)
         let secret = HeldSecret(SecretBytes(copying: Array("s3cret".utf8)))
-        _ = try self.service.answer(
-            .add(item, secret: secret, returning: []), in: context(password), cancellation: nil)
+        _ = try self.service.send(
+            Add(item, secret: secret, returning: []), in: context(password), cancellation: nil)
     }
 
     private func query(_ service: String) -> ItemQuery {
@@ -45,12 +45,12 @@ import Testing
     private func read(_ service: String, _ password: String) -> Refusal? {
         var query = query(service)
         query.parts = .data
-        return ask(.copyMatching(query), password)
+        return ask(CopyMatching(query), password)
     }
 
-    private func ask(_ request: Request, _ password: String) -> Refusal? {
+    private func ask(_ verb: some Verb, _ password: String) -> Refusal? {
         do throws(Refusal) {
-            _ = try service.answer(request, in: context(password), cancellation: nil)
+            _ = try service.send(verb, in: context(password), cancellation: nil)
             return nil
         } catch { return error }
     }
@@ -78,10 +78,10 @@ import Testing
         var change = ItemChange()
         change.attributes = [.comment: .string("changed")]
         for _ in 0..<3 {
-            let said = ask(.update(query("bank"), change, secret: nil), "wrong")
+            let said = ask(Update(query("bank"), change, secret: nil), "wrong")
             #expect(said == .wrongApplicationPassword)
         }
-        #expect(ask(.update(query("bank"), change, secret: nil), "right") == .tooManyRequests)
+        #expect(ask(Update(query("bank"), change, secret: nil), "right") == .tooManyRequests)
         #expect(read("bank", "right") == .tooManyRequests)
     }
 
@@ -124,11 +124,11 @@ import Testing
         var query = query("bank")
         query.parts = .data
         #expect(throws: Refusal.interactionNotAllowed) {
-            _ = try service.answer(.copyMatching(query), in: context)
+            _ = try service.send(CopyMatching(query), in: context)
         }
         #expect(context.applicationPassword == nil)
         let right = self.context("right")
-        #expect(try service.answer(.copyMatching(query), in: right).items.count == 1)
+        #expect(try service.send(CopyMatching(query), in: right).count == 1)
         #expect(right.applicationPassword != nil)
     }
 }

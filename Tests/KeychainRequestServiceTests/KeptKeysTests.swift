@@ -5,7 +5,10 @@ import KeychainItemStore
 import KeychainSecrets
 import Testing
 
-@testable import KeychainRequestService
+@testable import LoginRegistry
+@testable import KeyringStore
+@testable import KeychainVaults
+@testable import SessionVault
 
 @Suite(.enabled(if: KernelKeyring.isAvailable(), "this kernel gives no keyring"))
 struct KeptKeysTests {
@@ -68,7 +71,7 @@ struct KeptKeysTests {
     @Test func `what an earlier daemon sealed opens under the same names`() throws {
         let keychain = try login.keychain
         let keys = login.vault.kept.keys(of: keychain)
-        let terms = UnlockTerms(.strictest, begun: .seconds(5))
+        let terms = AutoLockTerms(.strictest, begun: .seconds(5))
         let user = OpenLogin.user
         let name = "unlock:\(login.session.id.rawValue):login"
         let identifier = keychain.file.identifier

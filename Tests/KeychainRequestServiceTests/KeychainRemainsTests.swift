@@ -2,11 +2,12 @@
 import Foundation
 import KeychainMessages
 import KeychainModel
-import KeychainLocalSocket
+import KeychainLinuxSystem
 import KeychainSecrets
 import Testing
 
-@testable import KeychainRequestService
+@testable import KeychainEmbedded
+@testable import KeychainVaults
 
 /// Where a keychain's file is gone and something of it is left, no empty one is made in its place.
 @Suite final class KeychainRemainsTests {
@@ -24,28 +25,28 @@ import Testing
 
     init() throws {
         service = try EmbeddedKeychain(home: home, groups: ["own"])
-        folder = KeychainFolder(home, layout: .ownUser, accounts: AccountNames { _ in "me" })
+        folder = KeychainFolder(home, layout: .ownUser, accountName: { _ in "me" })
     }
 
     deinit { try? FileManager.default.removeItem(atPath: home) }
 
     @discardableResult
-    private func ask(_ request: Request) throws(Refusal) -> Answer {
-        try service.answer(request, in: nil, cancellation: nil)
+    private func ask<V: Verb>(_ verb: V) throws(Refusal) -> V.Answer {
+        try service.send(verb, in: nil, cancellation: nil)
     }
 
     private func add(_ service: String, in keychain: String? = nil) throws(Refusal) {
         var item = NewItem(.genericPassword)
         item.keychain = keychain
         item.attributes = [.service: .string(service)]
-        try ask(.add(item, secret: HeldSecret(SecretBytes(copying: [1])), returning: []))
+        try ask(Add(item, secret: HeldSecret(SecretBytes(copying: [1])), returning: []))
     }
 
     private func services() throws(Refusal) -> [AttributeValue] {
         var query = ItemQuery(.genericPassword)
         query.limit = nil
         query.parts = .attributes
-        return try ask(.copyMatching(query)).items.compactMap { $0.item.attributes[.service] }
+        return try ask(CopyMatching(query)).compactMap { $0.attributes[.service] }
     }
 
     private func write(_ name: String, _ bytes: [UInt8] = [1]) throws {
@@ -57,7 +58,7 @@ import Testing
     }
 
     private func status(_ name: String = "login") throws -> KeychainStatus {
-        try #require(try ask(.status).status?.keychains.first { $0.name == name })
+        try #require(try ask(Status()).keychains.first { $0.name == name })
     }
 
     // MARK: Nothing new
@@ -69,7 +70,7 @@ import Testing
         let before = try names()
         #expect(throws: Refusal.keychainGone) { try self.add("mail") }
         #expect(throws: Refusal.keychainGone) { _ = try self.services() }
-        let request = Request.createKeychain(
+        let request = CreateKeychain(
             name: "login", password: HeldSecret(SecretBytes(copying: [2])))
         #expect(throws: Refusal.keychainGone) { try self.ask(request) }
         let status = try status()
@@ -84,7 +85,7 @@ import Testing
     @Test func `the same is so of a keychain of any name`() throws {
         try write("work.keychain.generation-3")
         #expect(throws: Refusal.keychainGone) {
-            try self.ask(.createKeychain(name: "work", password: nil))
+            try self.ask(CreateKeychain(name: "work", password: nil))
         }
         #expect(throws: Refusal.keychainGone) { try self.add("mail", in: "work") }
         // And others are not held up by it.
@@ -107,8 +108,8 @@ import Testing
 
     private func keep() throws -> Int {
         GenerationKeeper(folder, log: { _ in }).keepWhatIsDue()
-        let kept = try ask(.safekeeping(keychain: nil, .generations)).safekept
-        return try #require(kept?.generations.first?.number)
+        let kept = try ask(ListGenerations(keychain: nil))
+        return try #require(kept.first?.number)
     }
 
     @Test func `an earlier state takes the place of a file that is gone`() throws {
@@ -116,7 +117,7 @@ import Testing
         let number = try keep()
         try FileManager.default.removeItem(atPath: path)
         #expect(throws: Refusal.keychainGone) { _ = try self.services() }
-        try ask(.safekeeping(keychain: nil, .restoreGeneration(number)))
+        try ask(RestoreGeneration(keychain: nil, generation: number))
         #expect(try services() == [.string("early")])
         #expect(try status().problem == nil)
     }
@@ -130,7 +131,7 @@ import Testing
         }
         try write("login.keychain-wal", [3, 2, 1])
         try write("login.keychain-journal", [5, 4])
-        try ask(.safekeeping(keychain: nil, .restoreGeneration(number)))
+        try ask(RestoreGeneration(keychain: nil, generation: number))
         #expect(try services() == [.string("early")])
         let aside = home + "/login.keychain.damaged-1"
         #expect(FileManager.default.contents(atPath: aside + "-wal") == Data([3, 2, 1]))
@@ -147,7 +148,7 @@ import Testing
         try write("login.keychain", Array("no keychain".utf8))
         // One of an earlier restore, of which the file itself is gone.
         try write("login.keychain.damaged-1-wal", [9])
-        try ask(.safekeeping(keychain: nil, .restoreGeneration(number)))
+        try ask(RestoreGeneration(keychain: nil, generation: number))
         #expect(try services() == [.string("early")])
         let aside = home + "/login.keychain.damaged-"
         #expect(FileManager.default.contents(atPath: aside + "1-wal") == Data([9]))

@@ -6,7 +6,7 @@ import KeychainModel
 import KeychainSecrets
 import Testing
 
-@testable import KeychainRequestService
+@testable import KeychainVaults
 
 /// Attributes may be large: what a request holds of them is counted and bounded.
 @Suite(
@@ -21,8 +21,8 @@ struct LargeAttributesTests {
     /// How many items each part of an answer has.
     private func parts(_ login: OpenLogin, _ query: ItemQuery) throws -> [Int] {
         var parts: [Int] = []
-        let last = try login.ask(.copyMatching(query)) { parts.append($0.items.count) }
-        return (parts + [last.items.count]).filter { $0 > 0 }
+        let last = try login.ask(CopyMatching(query)) { parts.append($0.count) }
+        return (parts + [last.count]).filter { $0 > 0 }
     }
 
     @Test func `a part of an answer is cut by the bytes of its attributes too`() throws {
@@ -44,8 +44,8 @@ struct LargeAttributesTests {
         var change = ItemChange()
         change.attributes = [.label: .string("changed")]
         let all = OpenLogin.query([])
-        #expect(try login.ask(.update(all, change, secret: nil)).count == Self.many)
-        #expect(try login.ask(.delete(all)).count == Self.many)
+        #expect(try login.ask(Update(all, change, secret: nil)) == Self.many)
+        #expect(try login.ask(Delete(all)) == Self.many)
     }
 
     @Test func `large attributes wait for memory, and small ones do not`() throws {
@@ -53,12 +53,12 @@ struct LargeAttributesTests {
         try login.fill(1, comment: Self.large)
         var small = NewItem(.genericPassword)
         small.attributes = [.service: .string("small")]
-        try login.ask(.add(small, secret: nil, returning: []))
+        try login.ask(Add(small, secret: nil, returning: []))
         let taken = try login.memory.take(MemoryBudget.mostForUser / 2, for: OpenLogin.user)
         var query = OpenLogin.query(.attributes, limit: 1)
-        #expect(throws: Refusal.tooManyRequests) { try login.ask(.copyMatching(query)) }
+        #expect(throws: Refusal.tooManyRequests) { try login.ask(CopyMatching(query)) }
         query.attributes[.service] = .string("small")
-        #expect(try login.ask(.copyMatching(query)).items.count == 1)
+        #expect(try login.ask(CopyMatching(query)).count == 1)
         withExtendedLifetime(taken) {}
     }
 

@@ -3,7 +3,7 @@ import Foundation
 import KeychainModel
 import Testing
 
-@testable import KeychainRequestService
+@testable import KeychainVaults
 
 /// What interrupted work has left is told from what is somebody's.
 @Suite final class LeftoversTests {
@@ -13,7 +13,7 @@ import Testing
 
     init() throws {
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
-        folder = KeychainFolder(path, layout: .ownUser, accounts: AccountNames { _ in "me" })
+        folder = KeychainFolder(path, layout: .ownUser, accountName: { _ in "me" })
     }
 
     deinit { try? FileManager.default.removeItem(atPath: path) }

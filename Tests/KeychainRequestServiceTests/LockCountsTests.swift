@@ -4,7 +4,7 @@ import KeychainModel
 import Synchronization
 import Testing
 
-@testable import KeychainRequestService
+@testable import KeychainVaults
 
 @Suite struct LockCountsTests {
     private static let login = KeychainPlace(user: 1, name: .login)
@@ -69,14 +69,14 @@ import Testing
     @Test func `a look waits for nobody who keeps keys`() throws {
         let counts = LockCounts()
         let begun = counts.now(Self.login)
-        var seen: LockCounts.Moment?
+        var seen: LockGeneration?
         try counts.keep(Self.login, since: begun) { seen = counts.now(Self.login) }
         #expect(seen == begun)
     }
 
     private final class Seen: Sendable {
-        private let value = Mutex<LockCounts.Moment?>(nil)
-        var moment: LockCounts.Moment? { value.withLock { $0 } }
-        func set(_ moment: LockCounts.Moment) { value.withLock { $0 = moment } }
+        private let value = Mutex<LockGeneration?>(nil)
+        var moment: LockGeneration? { value.withLock { $0 } }
+        func set(_ moment: LockGeneration) { value.withLock { $0 = moment } }
     }
 }

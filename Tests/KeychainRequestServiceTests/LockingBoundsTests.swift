@@ -2,7 +2,7 @@
 import KeychainModel
 import Testing
 
-@testable import KeychainRequestService
+@testable import KeychainDaemon
 
 @Suite struct LockingBoundsTests {
     private func settings(_ text: String) throws(LockingBounds.Mistake) -> KeychainSettings {

@@ -3,7 +3,7 @@ import Foundation
 import KeychainModel
 import Testing
 
-@testable import KeychainRequestService
+@testable import KeychainVaults
 
 @Suite struct MemoryBudgetTests {
     private static let large = 32 * 1024 * 1024

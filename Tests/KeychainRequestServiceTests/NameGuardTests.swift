@@ -2,7 +2,7 @@
 import Foundation
 import Testing
 
-@testable import KeychainRequestService
+@testable import CallerIdentity
 
 @Suite struct NameGuardTests {
     private static let person: UInt32 = 1000

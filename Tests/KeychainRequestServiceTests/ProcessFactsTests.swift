@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import KeychainLocalSocket
+import KeychainLinuxSystem
 import Testing
 
-@testable import KeychainRequestService
+@testable import CallerIdentity
 
 @Suite struct ProcessFactsTests {
     /// Becomes another program with its first line, and repeats the lines after it.

@@ -2,10 +2,10 @@
 import Glibc
 import KeychainMessages
 import KeychainModel
-import KeychainLocalSocket
+import KeychainLinuxSystem
 import Testing
 
-@testable import KeychainRequestService
+@testable import CallerIdentity
 
 private func caller(
     _ terminal: UInt32?, _ session: Int32?, display: String? = nil

@@ -9,14 +9,18 @@ import PolicyLanguage
 import PolicySyntax
 import Testing
 
+@testable import KeychainActivePolicy
+@testable import KeychainEmbedded
 @testable import KeychainRequestService
+@testable import KeychainUserPresence
+@testable import KeychainVaults
 
 /// What one program gets of another's items, under the vendor's rules, and what is asked before.
 @Suite final class ProofOfOperationTests {
     private let home = NSTemporaryDirectory() + "proofs-" + UUID().uuidString
     private let person = Person()
     private let evidence = EvidenceStore(keyring: nil)
-    private let policy: PolicyInForce
+    private let policy: ActivePolicy
     private let service: KeychainService
     private static let vendor = URL(filePath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
@@ -24,20 +28,22 @@ import Testing
 
     init() throws {
         let folder = KeychainFolder(
-            home, layout: .ownUser, accounts: AccountNames { _ in "a" })
+            home, layout: .ownUser, accountName: { _ in "a" })
         try FileManager.default.createDirectory(
             atPath: home, withIntermediateDirectories: true,
             attributes: [.posixPermissions: 0o700])
         let protectors = Protectors(
             folder: folder, deviceKey: try Protectors.deviceKey(at: home + "/device.key"),
             allowsDeviceProtector: true)
-        policy = PolicyInForce(try Self.pair())
-        service = KeychainService(
+        policy = ActivePolicy(try Self.pair())
+        var parts = KeychainService.Parts(
             folder: folder, vault: EmbeddedVault(protectors: protectors), protectors: protectors,
-            authenticator: person, policy: policy, evidence: evidence, guesses: Guesses(),
-            memory: MemoryBudget(), audit: nil, mode: .daemon)
+            authenticator: person, mode: .daemon)
+        parts.policy = policy
+        parts.evidence = evidence
+        service = KeychainService(parts)
         try protectors.create(.login, of: geteuid(), password: Self.secret("pass"))
-        try ask(.unlock(keychain: nil, password: Self.secret("pass")), Program.git)
+        try ask(Unlock(keychain: nil, password: Self.secret("pass")), Program.git)
         try add("mail", as: .git)
     }
 
@@ -50,7 +56,7 @@ import Testing
     }
 
     /// The vendor's rules and, where there are some, others.
-    private static func pair(with more: String = "") throws -> PolicyInForce.Pair {
+    private static func pair(with more: String = "") throws -> ActivePolicy.Pair {
         let vendor = try Data(contentsOf: URL(filePath: Self.vendor))
         var files = [[SourceFile(path: "10-baseline.yaml", bytes: [UInt8](vendor))]]
         if !more.isEmpty {
@@ -59,13 +65,13 @@ import Testing
         }
         let loaded = LoadedPolicies(files, today: 20_778)
         #expect(!loaded.hasErrors)
-        return PolicyInForce.Pair(
+        return ActivePolicy.Pair(
             try CompiledPolicy(loaded.policy), reach: try CompiledPolicy(loaded.policy.reachOnly))
     }
 
     @discardableResult
-    private func ask(_ request: Request, _ program: Program) throws(Refusal) -> Answer {
-        try service.answer(request, for: program) { _ in }
+    private func ask<V: Verb>(_ verb: V, _ program: Program) throws(Refusal) -> V.Answer {
+        try service.answer(verb, for: program) { _ in }
     }
 
     private func add(
@@ -74,7 +80,7 @@ import Testing
         var item = NewItem(.genericPassword)
         item.attributes = [.service: .string(name), .account: .string("me")]
         change(&item)
-        try ask(.add(item, secret: Self.secret(name), returning: .reference), program)
+        try ask(Add(item, secret: Self.secret(name), returning: .reference), program)
     }
 
     private func query(_ name: String? = "mail") -> ItemQuery {
@@ -87,14 +93,14 @@ import Testing
     private func read(_ name: String = "mail", as program: Program) throws(Refusal) -> Int {
         var query = query(name)
         query.parts = .data
-        return try ask(.copyMatching(query), program).items.count
+        return try ask(CopyMatching(query), program).count
     }
 
     private func list(as program: Program) throws(Refusal) -> Int {
         var query = query(nil)
         query.limit = nil
         query.parts = .attributes
-        return try ask(.copyMatching(query), program).items.count
+        return try ask(CopyMatching(query), program).count
     }
 
     private func move(
@@ -102,7 +108,7 @@ import Testing
     ) throws(Refusal) {
         var change = ItemChange()
         change.accessGroup = group
-        try ask(.update(query(name), change, secret: nil), program)
+        try ask(Update(query(name), change, secret: nil), program)
     }
 
     private func protect(
@@ -113,7 +119,7 @@ import Testing
         query.authenticationUI = ui
         var change = ItemChange()
         change.accessible = accessible
-        try ask(.update(query, change, secret: nil), program)
+        try ask(Update(query, change, secret: nil), program)
     }
 
     // MARK: The minutes after a login
@@ -125,7 +131,7 @@ import Testing
             try self.move(to: "exe:/usr/bin/keychainctl", as: tool)
         }
         #expect(throws: Refusal.interactionNotAllowed) {
-            try self.ask(.delete(self.query()), tool)
+            try self.ask(Delete(self.query()), tool)
         }
     }
 
@@ -289,7 +295,7 @@ import Testing
         let mender = Program("/usr/bin/mender", process: 30)
         var change = ItemChange()
         change.attributes = [.comment: .string("mended")]
-        #expect(try ask(.update(query(), change, secret: nil), mender).count == 1)
+        #expect(try ask(Update(query(), change, secret: nil), mender) == 1)
         #expect(throws: Refusal.notFound) { try self.move(to: "exe:/usr/bin/mender", as: mender) }
         #expect(try list(as: mender) == 1)
         #expect(person.questions.isEmpty)
@@ -304,25 +310,25 @@ import Testing
             var item = NewItem(.genericPassword)
             item.attributes = [.service: .string("late"), .account: .string("me")]
             _ = try? service.answer(
-                .add(item, secret: nil, returning: .reference), for: Program.git
+                Add(item, secret: nil, returning: .reference), for: Program.git
             ) { _ in }
         }
-        #expect(try ask(.delete(query(nil)), .tool).count == 2)
+        #expect(try ask(Delete(query(nil)), .tool) == 2)
         #expect(person.questions.count == 1)
         #expect(person.questions[0].contains("wants to delete"))
         #expect(try list(as: .git) == 1)
-        #expect(try ask(.delete(query("late")), .tool).count == 1)
+        #expect(try ask(Delete(query("late")), .tool) == 1)
         #expect(person.questions.count == 2)
     }
 
     @Test func `who is forbidden to ask deletes nothing of others`() throws {
         var quiet = query()
         quiet.authenticationUI = .fail
-        #expect(throws: Refusal.interactionNotAllowed) { try self.ask(.delete(quiet), .tool) }
+        #expect(throws: Refusal.interactionNotAllowed) { try self.ask(Delete(quiet), .tool) }
         #expect(throws: Refusal.notFound) {
-            try self.ask(.delete(self.query()), Program("/usr/bin/other", process: 31))
+            try self.ask(Delete(self.query()), Program("/usr/bin/other", process: 31))
         }
-        #expect(try ask(.delete(quiet), .git).count == 1)
+        #expect(try ask(Delete(quiet), .git) == 1)
         #expect(person.questions.isEmpty)
     }
 
@@ -370,12 +376,12 @@ import Testing
                     """))
         var change = ItemChange()
         change.attributes = [.service: .string("bank")]
-        try ask(.update(query(), change, secret: nil), .git)
+        try ask(Update(query(), change, secret: nil), .git)
         #expect(person.questions.count == 1)
         person.leaves()
         change.attributes = [.service: .string("mail")]
         #expect(throws: Refusal.interactionNotAllowed) {
-            try self.ask(.update(self.query("bank"), change, secret: nil), .git)
+            try self.ask(Update(self.query("bank"), change, secret: nil), .git)
         }
     }
 }

@@ -6,8 +6,6 @@ import KeychainModel
 import KeychainSecrets
 import Testing
 
-@testable import KeychainRequestService
-
 /// What a search may have without a question.
 @Suite(
     .enabled(
@@ -31,7 +29,7 @@ struct SecretsOfAllTests {
     private func count(
         _ login: OpenLogin, _ query: ItemQuery, _ context: AuthenticationContext? = nil
     ) throws(Refusal) -> Int {
-        try login.ask(.copyMatching(query), login.asker(context)).items.count
+        try login.ask(CopyMatching(query), login.asker(context)).count
     }
 
     // MARK: The secrets of all passwords
@@ -73,7 +71,7 @@ struct SecretsOfAllTests {
         var key = NewItem(.key)
         key.accessControl = Self.presence
         try login.ask(
-            .add(key, secret: HeldSecret(SecretBytes(random: 9)), returning: []))
+            Add(key, secret: HeldSecret(SecretBytes(random: 9)), returning: []))
         var query = ItemQuery(.key)
         query.parts = .data
         query.limit = nil
@@ -119,6 +117,6 @@ struct SecretsOfAllTests {
         var item = NewItem(.genericPassword)
         item.attributes = [.service: .string("mail"), .account: .string(account)]
         try login.ask(
-            .add(item, secret: HeldSecret(SecretBytes(random: 6)), returning: []))
+            Add(item, secret: HeldSecret(SecretBytes(random: 6)), returning: []))
     }
 }

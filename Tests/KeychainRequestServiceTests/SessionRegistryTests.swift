@@ -2,11 +2,12 @@
 import Foundation
 import KeychainKernelKeyring
 import KeychainModel
-import KeychainLocalSocket
+import KeychainLinuxSystem
 import KeychainSecrets
 import Testing
 
-@testable import KeychainRequestService
+@testable import KeyringStore
+@testable import LoginRegistry
 
 @Suite(.enabled(if: KernelKeyring.isAvailable(), "this kernel gives no keyring"))
 final class SessionRegistryTests {

@@ -2,7 +2,7 @@
 import KeychainModel
 import Testing
 
-@testable import KeychainRequestService
+@testable import KeychainUserPresence
 
 @Suite struct SessionTrustTests {
     private let trust = SessionTrust(keyring: nil)

@@ -5,7 +5,8 @@ import KeychainModel
 import KeychainSecrets
 import Testing
 
-@testable import KeychainRequestService
+@testable import KeychainEmbedded
+@testable import KeychainVaults
 
 /// Which keychains a call means that names none, and those that it names.
 @Suite final class SeveralKeychainsTests {
@@ -19,24 +20,24 @@ import Testing
     // MARK: Words
 
     @discardableResult
-    private func ask(_ request: Request) throws(Refusal) -> Answer {
-        try service.answer(request, in: nil, cancellation: nil)
+    private func ask<V: Verb>(_ verb: V) throws(Refusal) -> V.Answer {
+        try service.send(verb, in: nil, cancellation: nil)
     }
 
     private func create(_ names: String..., password: String? = nil) throws(Refusal) {
         for name in names {
-            try ask(.createKeychain(name: name, password: password.map(secret)))
+            try ask(CreateKeychain(name: name, password: password.map(secret)))
         }
     }
 
     @discardableResult
     private func add(
         _ account: String, _ text: String, to keychain: String? = nil
-    ) throws(Refusal) -> FoundItem? {
+    ) throws(Refusal) -> Item? {
         var item = NewItem(.genericPassword)
         item.keychain = keychain
         item.attributes = [.service: .string("s"), .account: .string(account)]
-        return try ask(.add(item, secret: secret(text), returning: .reference)).items.first?.item
+        return try ask(Add(item, secret: secret(text), returning: .reference))
     }
 
     private func query(_ account: String?, in keychain: String? = nil) -> ItemQuery {
@@ -49,7 +50,7 @@ import Testing
     }
 
     private func read(_ query: ItemQuery) throws(Refusal) -> [String] {
-        try ask(.copyMatching(query)).items.map { answered in
+        try ask(CopyMatching(query)).map { answered in
             let bytes = answered.secret?.bytes.copy().releasedFromLockedMemory() ?? []
             return String(decoding: bytes, as: UTF8.self)
         }
@@ -60,11 +61,11 @@ import Testing
     }
 
     private func search(_ names: String...) throws(Refusal) {
-        try ask(.preferences(.searchList(names)))
+        try ask(Preferences(.searchList(names)))
     }
 
     private func preferences() throws(Refusal) -> KeychainPreferences? {
-        try ask(.preferences(nil)).preferences
+        try ask(Preferences(nil))
     }
 
     private func secret(_ text: String) -> HeldSecret {
@@ -92,7 +93,7 @@ import Testing
 
     @Test func `new items go to the default keychain and name it`() throws {
         try create("work")
-        try ask(.preferences(.defaultKeychain("work")))
+        try ask(Preferences(.defaultKeychain("work")))
         #expect(try add("a", "1")?.keychain == "work")
         #expect(try read("a", in: "work") == "1")
         #expect(throws: Refusal.notFound) { try self.read("a", in: "login") }
@@ -102,10 +103,10 @@ import Testing
 
     @Test func `a keychain that does not exist is no default, and none is none`() throws {
         #expect(throws: Refusal.noSuchKeychain) {
-            try self.ask(.preferences(.defaultKeychain("nobody-s")))
+            try self.ask(Preferences(.defaultKeychain("nobody-s")))
         }
         #expect(try preferences()?.defaultKeychain == .login)
-        try ask(.preferences(.defaultKeychain(nil)))
+        try ask(Preferences(.defaultKeychain(nil)))
         #expect(throws: Refusal.noDefaultKeychain) { try self.add("a", "1") }
         try add("a", "1", to: "login")
         #expect(try read("a") == "1")
@@ -140,10 +141,10 @@ import Testing
         #expect(try read(some) == ["one", "one", "one", "login", "two"])
         some.limit = nil
         some.parts = .attributes
-        let all = try ask(.copyMatching(some)).items.map(\.item.keychain)
+        let all = try ask(CopyMatching(some)).map(\.keychain)
         #expect(all == ["one", "one", "one", nil, "two", "two", "two"])
         some.limit = 3
-        #expect(try ask(.copyMatching(some)).items.map(\.item.keychain) == ["one", "one", "one"])
+        #expect(try ask(CopyMatching(some)).map(\.keychain) == ["one", "one", "one"])
     }
 
     @Test func `keychains of the list that are gone are passed over, one that is named is missed`()
@@ -164,14 +165,14 @@ import Testing
         try create("closed", password: "open sesame")
         try add("a", "1", to: "closed")
         try add("a", "2", to: "login")
-        try ask(.lock(keychain: "closed"))
+        try ask(Lock(keychain: "closed"))
         try search("closed", "login")
         // Else the answer would be another secret than when it is open.
         #expect(throws: Refusal.locked) { try self.read("a") }
         try search("login", "closed")
         #expect(try read("a") == "2")
         #expect(throws: Refusal.locked) { try self.read(self.query(nil).unlimited) }
-        try ask(.unlock(keychain: "closed", password: secret("open sesame")))
+        try ask(Unlock(keychain: "closed", password: secret("open sesame")))
         #expect(try Set(read(query(nil).unlimited)) == ["1", "2"])
     }
 
@@ -194,14 +195,14 @@ import Testing
         try create("one", "off")
         for keychain in ["one", "login", "off"] { try add("a", "old", to: keychain) }
         try search("one", "login")
-        let change = Request.update(query("a"), ItemChange(), secret: secret("new"))
-        #expect(try ask(change).count == 2)
+        let change = Update(query("a"), ItemChange(), secret: secret("new"))
+        #expect(try ask(change) == 2)
         #expect(try read("a", in: "one") == "new")
         #expect(try read("a", in: "login") == "new")
         #expect(try read("a", in: "off") == "old")
-        #expect(try ask(.delete(query("a"))).count == 2)
-        #expect(throws: Refusal.notFound) { try self.ask(.delete(self.query("a"))) }
-        #expect(try ask(.delete(query("a", in: "off"))).count == 1)
+        #expect(try ask(Delete(query("a"))) == 2)
+        #expect(throws: Refusal.notFound) { try self.ask(Delete(self.query("a"))) }
+        #expect(try ask(Delete(query("a", in: "off"))) == 1)
     }
 
     // MARK: Names
@@ -210,11 +211,11 @@ import Testing
         for name in ["../1001/login", "/var/lib/keychain/1001/login.keychain", "", ".", "a/b"] {
             #expect(throws: Refusal.badKeychainName) { try self.search("login", name) }
             #expect(throws: Refusal.badKeychainName) {
-                try self.ask(.preferences(.defaultKeychain(name)))
+                try self.ask(Preferences(.defaultKeychain(name)))
             }
         }
         let many = (0...KeychainPreferences.mostSearched).map { "k\($0)" }
-        #expect(throws: Refusal.badRequest) { try self.ask(.preferences(.searchList(many))) }
+        #expect(throws: Refusal.badRequest) { try self.ask(Preferences(.searchList(many))) }
         try search("login", "a", "login", "a")
         #expect(try preferences()?.searchList.map(\.description) == ["login", "a"])
     }
@@ -225,18 +226,18 @@ import Testing
         #expect(throws: Refusal.notImplemented) { try self.create("system") }
         #expect(throws: Refusal.noSuchKeychain) { try self.read("a", in: "system") }
         #expect(throws: Refusal.noSuchKeychain) { try self.add("a", "1", to: "system") }
-        let names = try ask(.status).status?.keychains.map(\.name)
+        let names = try ask(Status()).keychains.map(\.name)
         #expect(names == ["login"])
     }
 
     @Test func `what was said is there for the next process`() throws {
         try create("work")
-        try ask(.preferences(.defaultKeychain("work")))
+        try ask(Preferences(.defaultKeychain("work")))
         try search("work", "login")
         let other = try EmbeddedKeychain(home: home, groups: ["own"])
-        let said = try other.answer(.preferences(nil), in: nil, cancellation: nil).preferences
+        let said = try other.send(Preferences(nil), in: nil, cancellation: nil)
         #expect(said == (try preferences()))
-        #expect(said?.searchList.map(\.description) == ["work", "login"])
+        #expect(said.searchList.map(\.description) == ["work", "login"])
     }
 }
 
@@ -306,7 +307,7 @@ extension ItemQuery {
     @Test func `its name leads everybody to root's, and nobody has another`() throws {
         let path = NSTemporaryDirectory() + "system-" + UUID().uuidString
         let all = KeychainFolder(
-            path, layout: .folderPerUser, accounts: AccountNames { "user\($0)" })
+            path, layout: .folderPerUser, accountName: { "user\($0)" })
         #expect(try all.place(.system, of: 1000) == KeychainPlace(user: 0, name: .system))
         #expect(try all.place(.login, of: 1000) == KeychainPlace(user: 1000, name: .login))
         let manager = FileManager.default
@@ -321,7 +322,7 @@ extension ItemQuery {
         #expect(all.names(of: 0) == [.login, .system])
         #expect(all.names(of: 1000) == [.login])
         let own = KeychainFolder(
-            path + "/0", layout: .ownUser, accounts: AccountNames { _ in "me" })
+            path + "/0", layout: .ownUser, accountName: { _ in "me" })
         #expect(own.names(of: geteuid()) == [.login])
         #expect(throws: Refusal.noSuchKeychain) { try own.place(.system, of: geteuid()) }
     }

@@ -6,7 +6,10 @@ import KeychainModel
 import KeychainSecrets
 import Testing
 
-@testable import KeychainRequestService
+@testable import SessionVault
+@testable import KeychainEmbedded
+@testable import KeychainVaults
+@testable import LoginRegistry
 
 /// How an unlock ends.
 enum UnlockEnd: String, CaseIterable, Sendable {
@@ -59,8 +62,8 @@ struct UnlockEndTests {
         try login.fill(5, secret: Self.large)
         var parts: [Int] = []
         let said = refusal { () throws(Refusal) in
-            try login.ask(.copyMatching(OpenLogin.query(.data))) { part in
-                parts.append(part.items.count)
+            try login.ask(CopyMatching(OpenLogin.query(.data))) { part in
+                parts.append(part.count)
                 if parts.count == 1 { happens(end, to: login) }
             }
         }
@@ -77,7 +80,7 @@ struct UnlockEndTests {
             let query = OpenLogin.query(parts, limit: 1)
             var isAnswered = false
             let said = refusal { () throws(Refusal) in
-                try login.ask(.copyMatching(query), asker) { _ in isAnswered = true }
+                try login.ask(CopyMatching(query), asker) { _ in isAnswered = true }
             }
             #expect(said == .locked && !isAnswered)
             // What has ended can't end again in the same way; once is enough for these.
@@ -89,19 +92,19 @@ struct UnlockEndTests {
     func `nothing is written where the unlock ended before`(_ end: UnlockEnd) throws {
         var new = NewItem(.genericPassword)
         new.attributes = [.service: .string("mail"), .account: .string("new")]
-        let requests: [Request] = [
-            .update(OpenLogin.query([]), change, secret: nil), .delete(OpenLogin.query([])),
-            .add(new, secret: nil, returning: []),
+        let verbs: [any Verb] = [
+            Update(OpenLogin.query([]), change, secret: nil), Delete(OpenLogin.query([])),
+            Add(new, secret: nil, returning: []),
         ]
-        for request in requests {
+        for verb in verbs {
             let login = try OpenLogin()
             try login.fill(2)
             let asker = login.asker { happens(end, to: login) }
-            #expect(refusal { () throws(Refusal) in try login.ask(request, asker) } == .locked)
+            #expect(refusal { () throws(Refusal) in _ = try login.ask(verb, asker) } == .locked)
             login.bounds.set(KeychainSettings(locksOnSleep: false, locksWithScreen: false))
             if end != .lockAndUnlock { try login.unlock(in: login.beginAnother(after: end)) }
-            let found = try login.ask(.copyMatching(OpenLogin.query(.attributes))).items
-            #expect(found.map { $0.item.attributes[.comment] } == [nil, nil])
+            let found = try login.ask(CopyMatching(OpenLogin.query(.attributes)))
+            #expect(found.map { $0.attributes[.comment] } == [nil, nil])
         }
     }
 
@@ -117,11 +120,11 @@ struct UnlockEndTests {
         try login.fill(5, secret: Self.large)
         try login.unlock(in: login.beginAnother())
         var count = 0
-        let last = try login.ask(.copyMatching(OpenLogin.query(.data))) { part in
-            count += part.items.count
+        let last = try login.ask(CopyMatching(OpenLogin.query(.data))) { part in
+            count += part.count
             login.sessions.close(login.session.id, user: OpenLogin.user)
         }
-        #expect(count + last.items.count == 5)
+        #expect(count + last.count == 5)
     }
 
     @Test(arguments: [Accessibility.afterFirstUnlock, .always])
@@ -136,7 +139,7 @@ struct UnlockEndTests {
             try login.fill(5, secret: Self.large, accessible: accessible)
             var parts = 0
             let said = refusal { () throws(Refusal) in
-                try login.ask(.copyMatching(OpenLogin.query(.data))) { _ in
+                try login.ask(CopyMatching(OpenLogin.query(.data))) { _ in
                     parts += 1
                     if parts == 1 { happens(end, to: login) }
                 }
@@ -153,7 +156,7 @@ struct UnlockEndTests {
         let transfers = BackupTransfers()
         let identifier = BackupTransfers.newIdentifier()
         let path = login.folder + "/copy"
-        try Data(count: 3 * Safekeeping.pieceBytes).write(to: URL(filePath: path))
+        try Data(count: 3 * BackupPiece.mostBytes).write(to: URL(filePath: path))
         let place = try login.keychain.place
         _ = try transfers.beginReading(
             path, identifier, of: place, while: UnlockWatch(login.keychain, login.vault))
@@ -161,7 +164,7 @@ struct UnlockEndTests {
         try end.happen(to: login)
         #expect(throws: Refusal.locked) {
             try transfers.read(
-                identifier, offset: UInt64(Safekeeping.pieceBytes), of: place)
+                identifier, offset: UInt64(BackupPiece.mostBytes), of: place)
         }
         #expect(!FileManager.default.fileExists(atPath: path))
     }
@@ -174,7 +177,7 @@ struct EmbeddedUnlockEndTests {
         defer { try? FileManager.default.removeItem(atPath: home) }
         try FileManager.default.createDirectory(atPath: home, withIntermediateDirectories: true)
         let folder = KeychainFolder(
-            home, layout: .ownUser, accounts: AccountNames { _ in "somebody" })
+            home, layout: .ownUser, accountName: { _ in "somebody" })
         let protectors = Protectors(
             folder: folder, deviceKey: .random(), allowsDeviceProtector: true)
         let password = HeldSecret(SecretBytes(copying: Array("battery".utf8)))

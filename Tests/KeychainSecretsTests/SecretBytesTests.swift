@@ -95,4 +95,14 @@ import Testing
         let whole = full.finish()
         #expect(bytes(whole) == [8, 9])
     }
+
+    @Test func `a narrowed secret is its middle, and may be narrowed to nothing`() {
+        let secret = SecretBytes(copying: [1, 2, 3, 4, 5, 6]).narrowed(to: 1..<5)
+        #expect(secret.releasedFromLockedMemory() == [2, 3, 4, 5])
+        let less = secret.narrowed(to: 2..<3)
+        #expect(less.releasedFromLockedMemory() == [4])
+        let nothing = less.narrowed(to: 1..<1)
+        let isEmpty = nothing.matches(SecretBytes(copying: []))
+        #expect(isEmpty)
+    }
 }

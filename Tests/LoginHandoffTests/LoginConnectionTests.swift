@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
-import KeychainLocalSocket
+import KeychainLinuxSystem
 import KeychainSecrets
 import Testing
 
@@ -110,7 +110,7 @@ private final class Ends {
         var result: LoginHandoffError?
         let elapsed = clock.measure { result = error(ends.receive()) }
         #expect(result == .timedOut)
-        #expect(elapsed >= LoginConnection.patience)
+        #expect(elapsed >= LoginConnection.timeout)
     }
 
     @Test func `a peer that is gone does not get an answer, nor end the daemon`() throws {

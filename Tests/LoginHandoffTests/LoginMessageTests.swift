@@ -29,7 +29,7 @@ import Testing
             facts
                 == SessionFacts(
                     user: 1000, account: "alice", ticket: 0x1234_5678, leader: 4321,
-                    auditSession: 7, service: "sshd", terminal: "ssh", logindSession: "c1",
+                    auditSession: 7, service: "sshd", logindSession: "c1",
                     isRemote: true))
         #expect(!facts.isSilent)
         #expect(text(password) == "correct horse")

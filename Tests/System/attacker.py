@@ -26,7 +26,7 @@ def speak_through_a_trusted_program_s_connection(program):
         os.execv(program, [program, "60"])
     os.read(ready, 1)
     hello = wire.hello_of(connection)
-    connection.sendall(wire.frame(wire.STATUS, hello))
+    connection.sendall(wire.frame(wire.READ_STATUS, hello))
     said = wire.answer(connection)
     os.kill(child, 9)
     os.waitpid(child, 0)
@@ -41,7 +41,7 @@ def become_another_program_after_connecting():
     text = "".join(f"\\x{byte:02x}" for byte in wire.frame(wire.READ_ANYTHING, hello))
     os.set_inheritable(connection.fileno(), True)
     script = (f"printf '{text}' >&{connection.fileno()};"
-              f" timeout 3 head -c 42 <&{connection.fileno()} | tail -c 2 | od -An -tu1")
+              f" timeout 3 head -c 45 <&{connection.fileno()} | tail -c 3 | od -An -tu1")
     os.execv("/bin/bash", ["bash", "-c", script])
 
 
@@ -54,7 +54,7 @@ def read_anything():
 def replay_a_frame():
     connection = wire.connect()
     hello = wire.hello_of(connection)
-    same = wire.frame(wire.STATUS, hello)
+    same = wire.frame(wire.READ_STATUS, hello)
     connection.sendall(same)
     first = wire.answer(connection)
     connection.sendall(same)
@@ -65,7 +65,7 @@ def replay_on_another_connection():
     old = wire.hello_of(wire.connect())
     connection = wire.connect()
     wire.hello_of(connection)
-    connection.sendall(wire.frame(wire.STATUS, old))
+    connection.sendall(wire.frame(wire.READ_STATUS, old))
     return f"answered {len(wire.answer(connection)) > 0}"
 
 
@@ -87,15 +87,14 @@ def ask_and_answer_on_a_terminal_of_its_own(prompter, guess):
     if child:
         return read_all(terminal)
     asking = wire.Client()
-    asking.say(wire.field(1, True) + wire.context(b"x" * 16) + wire.read_item("bank"))
+    asking.say(wire.read_item("bank").within(wire.context(b"x" * 16)).offering())
     said = asking.hear()[0]
-    # needs_prompter = 3 {challenge: 1}
-    if said[:1] != b"\x1a" or said[2:4] != b"\x0a\x10":
+    if wire.challenge(said) is None:
         print(f"refused {wire.refusal(said)}", flush=True)
         os._exit(0)
     child, other = pty.fork()
     if child == 0:
-        os.execv(prompter, [prompter, "--challenge", said[4:20].hex()])
+        os.execv(prompter, [prompter, "--challenge", wire.challenge(said).hex()])
     try:
         os.write(other, guess.encode() + b"\nyes\n")
     except OSError:
@@ -109,9 +108,9 @@ def ask_and_answer_on_a_terminal_of_its_own(prompter, guess):
 def offer_a_terminal(service):
     """Asks for an item by its whole name, and gives up at the first answer."""
     asking = wire.Client()
-    asking.say(wire.field(1, True) + wire.read_item(service, "me"))
+    asking.say(wire.read_item(service, "me").offering())
     said = asking.hear()[0]
-    return "told to start a prompter" if said[:1] == b"\x1a" else f"refused {wire.refusal(said)}"
+    return "told to start a prompter" if wire.challenge(said) else f"refused {wire.refusal(said)}"
 
 
 def read_all(terminal):
@@ -148,17 +147,16 @@ def strengths_of(*paths):
     told = []
     for number, path in enumerate(paths):
         client = wire.Client()
-        item = (wire.field(2, 1) + wire.field(3, wire.attribute("svce", f"spy{number}"))
-                + wire.field(3, wire.attribute("acct", "me"))
-                + wire.field(80, wire.field(1, "exe:" + path)))
-        added = client.ask(wire.field(10, wire.field(1, item) + wire.field(2, True)), b"x")
+        name = wire.block("exe:" + path)
+        item = wire.new_item(
+            wire.attributes(svce=f"spy{number}", acct="me"), trusted=wire.number(1) + name)
+        added = client.ask(wire.add(item), b"x")
         if added != b"":
             return f"refused {added}"
         client.say(wire.read_item(f"spy{number}", parts=2))
         message, _ = client.hear()
-        for place in (2, 1, 80, 1):
-            message = wire.fields(message)[place]
-        told.append(wire.fields(message)[2])
+        # The strength stands behind the name.
+        told.append(message[message.index(name) + len(name)])
     return told
 
 

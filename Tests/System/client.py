@@ -36,16 +36,16 @@ def main(steps):
                 os._exit(0)
             os.waitpid(child, 0)
         elif verb == "prove":
-            told(client.ask(wire.context(identifier(words[1])) + wire.authenticate(int(words[0]))))
+            told(client.ask(
+                wire.authenticate(int(words[0])).within(wire.context(identifier(words[1])))))
         elif verb == "adopt":
             told(client.ask(wire.ADD_RECOVERY_KEY_UNASKED, words[0].encode()))
         elif verb == "backup":
-            told(client.ask(wire.context(identifier(words[0])) + wire.BEGIN_BACKUP))
+            told(client.ask(wire.BEGIN_BACKUP.within(wire.context(identifier(words[0])))))
         elif verb == "able":
-            client.say(wire.CAPABILITIES)
-            known = wire.fields(wire.fields(wire.fields(client.hear()[0])[2])[5])
-            print("<" + " ".join(str(known.get(number, 0)) for number in range(1, 6)) + ">",
-                  flush=True)
+            client.say(wire.READ_CAPABILITIES)
+            known = wire.body(client.hear()[0])
+            print("<" + " ".join(str(known[place]) for place in range(5)) + ">", flush=True)
         elif verb == "fill":
             for number in range(int(words[1])):
                 client.ask(wire.add_item(words[0], 0, str(number)), bytes(1 << 20))
@@ -53,7 +53,7 @@ def main(steps):
         elif verb == "slow":
             slow(client, words[0])
         elif verb == "end":
-            client.ask(wire.context(identifier(words[0])) + wire.END_CONTEXT)
+            client.ask(wire.END_CONTEXT.within(wire.context(identifier(words[0]))))
             print("ended", flush=True)
         else:
             print("paused", flush=True)
@@ -66,7 +66,7 @@ def identifier(name):
 
 def read(client, service, name, *, quiet):
     context = wire.context(identifier(name), quiet=quiet)
-    return client.ask(context + wire.read_item(service))
+    return client.ask(wire.read_item(service).within(context))
 
 
 def slow(client, service):

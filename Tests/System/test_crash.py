@@ -171,6 +171,7 @@ def keeper(cut, tmp_path_factory):
     keeper.restore("proven")
     for path in world.STATE.glob("*/login.keychain"):
         database = sqlite3.connect(path)
+        database.executescript((world.TOP / "Tests/Crash/older.sql").read_text())
         database.executescript("drop table quarantine; pragma user_version = 1;")
         database.close()
     keeper.save("older")

@@ -12,8 +12,9 @@ from conftest import ALICE
 from graphical import processes
 
 PROGRAMS = ("bin/keychainctl", "sbin/keychaind", "libexec/keychain/keychain-auth",
-            "libexec/keychain/keychain-fido", "libexec/keychain/keychain-prompter",
-            "libexec/keychain/keychain-tpm", "lib/security/pam_keychain.so")
+            "libexec/keychain/keychain-embedded", "libexec/keychain/keychain-fido",
+            "libexec/keychain/keychain-prompter", "libexec/keychain/keychain-tpm",
+            "libexec/keychain/keychainctl-policy", "lib/security/pam_keychain.so")
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

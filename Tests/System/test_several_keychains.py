@@ -258,8 +258,7 @@ def test_users_do_nothing_with_it_as_a_whole(login):
 
 
 def test_not_even_root_gives_it_a_password_that_services_could_not_type(daemon):
-    opening = wire.field(50, wire.field(1, "system") + wire.field(
-        54, wire.field(1, 3) + wire.field(2, True)))
+    opening = wire.unlock_with_recovery_key("system")
     assert wire.Client().ask(opening, b"no recovery key", b"new") == wire.REFUSED_NOT_IMPLEMENTED
 
 

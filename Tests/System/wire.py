@@ -11,19 +11,206 @@ REFUSED_DUPLICATE_KEYCHAIN = 41
 REFUSED_READ_ONLY = 45
 REFUSED_NOT_IMPLEMENTED = 5
 
-# ClientMessage: status = field 14, copy_matching = 11, register = 30, attach = 31.
-STATUS = bytes([0x72, 0x00])
-REGISTER_PROMPTER = bytes([0xF2, 0x01, 0x00])
-# copy_matching {item_class: 1, limit: 1, parts: 1}
-READ_FROM_NOWHERE = bytes([0x5A, 12, 0x0A, 4]) + b"../x" + bytes([0x10, 1, 0x58, 1, 0x60, 1])
-READ_ANYTHING = bytes([0x5A, 6, 0x10, 1, 0x58, 1, 0x60, 1])
+# Messages that are no verbs, and the verbs that are spoken here, by their numbers.
+REGISTER, ATTACH, REPLY = 0x100, 0x101, 0x102
+ADD, COPY, UPDATE, STATUS, CREATE, AUTHENTICATE, CAPABILITIES, END, PREFERENCES = (
+    1, 2, 3, 5, 6, 11, 12, 13, 15)
+ADD_PROTECTOR, UNLOCK_WITH, BACK_UP = 17, 20, 23
+# What the daemon says.
+REFUSAL, ANSWER, NEEDS_PROMPTER, PROMPT = 1, 2, 3, 4
+VERSION = 2
+
+
+class Message:
+    """Parts of a message, among them SECRET for the length of a secret beside it."""
+
+    def __init__(self, kind, *parts, context=None, offers=False):
+        self.kind, self.parts, self.around, self.offers = kind, parts, context, offers
+
+    def within(self, context):
+        return Message(self.kind, *self.parts, context=context, offers=self.offers)
+
+    def offering(self):
+        """With a terminal for a question."""
+        return Message(self.kind, *self.parts, context=self.around, offers=True)
+
+    def encoded(self, secrets=()):
+        said = struct.pack("<BBH", 0, VERSION, self.kind)
+        if self.kind < REGISTER:
+            said += flag(self.offers) + optional(self.around)
+        secrets = list(secrets)
+        for part in self.parts:
+            said += number(len(secrets.pop(0))) if part is SECRET else part
+        return said
+
+
+SECRET = object()
+
+
+def flag(value):
+    return b"\x01" if value else b"\0"
+
+
+def number(value, size=4):
+    return value.to_bytes(size, "little")
+
+
+def block(value):
+    data = value.encode() if isinstance(value, str) else value
+    return number(len(data)) + data
+
+
+def optional(data):
+    return flag(data is not None) + (data if data is not None else b"")
+
+
+def text(value):
+    """One that may be left out."""
+    return optional(None if value is None else block(value))
+
+
+def attributes(**values):
+    """Texts, by the four letters of their names."""
+    return number(len(values)) + b"".join(
+        block(name) + b"\x01" + block(value) for name, value in values.items())
+
+
+def query(*, keychain=None, limit=None, parts=1, ui=0, item_class=1, found=None):
+    """`parts`: 1 the secret, 2 the attributes. `found` are attributes as bytes."""
+    bounded = None if limit is None else number(limit, 8)
+    return (number(item_class, 1) + text(keychain) + (found or attributes()) + flag(False)
+            + text(None) + b"\0" + flag(False) + text(None) + b"\0" + optional(bounded)
+            + number(parts, 1) + number(ui, 1) + text(None))
+
+
+def copy(**words):
+    return Message(COPY, query(**words))
+
+
+def new_item(found, *, group=None, rights=None, trusted=None):
+    return (b"\x01" + text(None) + found + text(group) + flag(False) + b"\0" + optional(rights)
+            + optional(trusted) + b"\0" + text(None))
+
+
+def add(item):
+    """With a secret, of which nothing is wanted back."""
+    return Message(ADD, item, flag(True), SECRET, b"\0")
+
+
+READ_FROM_NOWHERE = copy(keychain="../x", limit=1)
+READ_ANYTHING = copy(limit=1)
+READ_STATUS = Message(STATUS)
+
+
+def register_prompter(*, windows=False):
+    return Message(REGISTER, flag(windows), flag(False))
+
+
+REGISTER_PROMPTER = register_prompter()
 
 
 def attach_prompter(challenge):
-    return bytes([0xFA, 0x01, len(challenge)]) + challenge
+    return Message(ATTACH, block(challenge))
+
+
+def prompt_reply(has_answer):
+    return Message(REPLY, flag(has_answer), *([SECRET] if has_answer else []))
+
+
+def context(identifier, *, quiet=False):
+    return identifier + flag(not quiet) + text(None) + flag(False)
+
+
+def add_item(service, constraint, account="me"):
+    """With the constraint on reading, and none on writing and deleting."""
+    rights = (b"\0" + flag(False) + flag(False) + b"\x03" + b"\x01" + number(constraint, 1)
+              + b"\x02\0" + b"\x03\0")
+    return add(new_item(attributes(svce=service, acct=account), rights=rights))
+
+
+def add_plain_item(service, account):
+    """An item whose rights nothing was said about."""
+    return add(new_item(attributes(svce=service, acct=account)))
+
+
+def read_item(service, account=None, parts=1):
+    names = {"svce": service} | ({} if account is None else {"acct": account})
+    return copy(found=attributes(**names), limit=1, parts=parts)
+
+
+def read_all(service):
+    return copy(found=attributes(svce=service))
+
+
+def authenticate(constraint):
+    return Message(AUTHENTICATE, number(constraint, 1))
+
+
+END_CONTEXT = Message(END)
+READ_CAPABILITIES = Message(CAPABILITIES)
+# A recovery key (3), by nothing (2).
+ADD_RECOVERY_KEY_UNASKED = Message(ADD_PROTECTOR, text(None), b"\x03", SECRET, b"\x02")
+BEGIN_BACKUP = Message(BACK_UP, text(None))
+
+
+def create_keychain(name):
+    """With a password, and no recovery key."""
+    return Message(CREATE, block(name), flag(True), SECRET, flag(False))
+
+
+def default_keychain(name):
+    return Message(PREFERENCES, flag(True), b"\x01", text(name))
+
+
+def unlock_with_recovery_key(keychain):
+    """And a new password."""
+    return Message(UNLOCK_WITH, text(keychain), b"\x03", SECRET, flag(True), SECRET)
+
+
+def update(found, change):
+    """New attributes for those that are found; nothing else changes."""
+    return Message(
+        UPDATE, query(found=found, parts=0), change, text(None), flag(False), flag(False),
+        flag(False), flag(False), flag(False))
+
+
+# What the daemon says.
+
+def kind(said):
+    return struct.unpack_from("<H", said, 2)[0] if len(said) >= 4 else None
+
+
+def refusal(said):
+    """The number of a refusal; None when it is no refusal."""
+    return struct.unpack_from("<I", said, 4)[0] if kind(said) == REFUSAL else None
+
+
+def continues(said):
+    """Whether more parts of an answer follow."""
+    return kind(said) == ANSWER and said[6] == 1
+
+
+def body(said):
+    """What stands behind the head of an answer."""
+    assert kind(said) == ANSWER, said
+    return said[7:]
+
+
+def challenge(said):
+    """Of the prompter that is needed; None where none is."""
+    if kind(said) != NEEDS_PROMPTER:
+        return None
+    length = struct.unpack_from("<I", said, 4)[0]
+    return said[8:8 + length]
+
+
+def prompt_kind(said):
+    """What a prompter is told to do; None when it is something else."""
+    return said[4] if kind(said) == PROMPT else None
 
 
 def frame(message, hello, sequence=1, secrets=b""):
+    message = message.encoded([secrets]) if isinstance(message, Message) else message
     header = struct.pack("<4sHHIIQ", b"KCF1", 1, 0, len(message), len(secrets), sequence)
     return header + hello[8:24] + message + secrets
 
@@ -63,11 +250,6 @@ def answer(connection):
         received += part
 
 
-def refusal(message):
-    """The number of a refusal; None when it is no refusal. Field 1, a varint."""
-    return message[1] if message[:1] == b"\x08" else None
-
-
 def login_frame(verb, uid, *, ticket=0, leader=0, password=None, account="", new=None,
                 authenticated=False):
     def field(text):
@@ -95,122 +277,6 @@ def login_reply(path, data):
     return "accepted" if verb == 0x8001 else struct.unpack_from("<H", reply, 12)[0]
 
 
-# What protobuf makes of numbers, bytes and messages.
-
-def varint(number):
-    data = bytearray()
-    while number > 0x7F:
-        data.append(number & 0x7F | 0x80)
-        number >>= 7
-    return bytes(data) + bytes([number])
-
-
-def field(number, value):
-    if isinstance(value, (bool, int)):
-        return varint(number << 3) + varint(int(value))
-    data = value.encode() if isinstance(value, str) else value
-    return varint(number << 3 | 2) + varint(len(data)) + data
-
-
-def attribute(name, text):
-    return field(1, name) + field(2, field(1, text))
-
-
-def context(identifier, *, quiet=False):
-    return field(3, field(1, identifier) + field(2, quiet))
-
-
-def add_item(service, constraint, account="me"):
-    """Add {item {class, service, account, access control}, a secret}."""
-    rights = b"".join(
-        field(2, field(1, operation) + field(2, field(1, kind)))
-        for operation, kind in (("od", constraint), ("oe", 0), ("odel", 0)))
-    item = (field(2, 1) + field(3, attribute("svce", service))
-            + field(3, attribute("acct", account)) + field(7, rights))
-    return field(10, field(1, item) + field(2, True))
-
-
-def add_plain_item(service, account):
-    """An item whose rights nothing was said about."""
-    item = (field(2, 1) + field(3, attribute("svce", service))
-            + field(3, attribute("acct", account)))
-    return field(10, field(1, item) + field(2, True))
-
-
-def read_item(service, account=None, parts=1):
-    """`parts`: 1 the secret, 2 the attributes."""
-    query = field(2, 1) + field(3, attribute("svce", service))
-    if account is not None:
-        query += field(3, attribute("acct", account))
-    return field(11, query + field(11, 1) + field(12, parts))
-
-
-def read_all(service):
-    return field(11, field(2, 1) + field(3, attribute("svce", service)) + field(12, 1))
-
-
-def continues(message):
-    """Whether more parts follow: field 2 of the answer, behind its items."""
-    return message.endswith(field(2, True))
-
-
-END_CONTEXT = field(21, b"")
-CAPABILITIES = field(20, b"")
-# Protectors {add {a recovery key, by nothing}}.
-ADD_RECOVERY_KEY_UNASKED = field(50, field(51, field(1, 3) + field(2, 2)))
-BEGIN_BACKUP = field(70, field(4, b""))
-
-
-def authenticate(constraint):
-    return field(19, field(1, field(1, constraint)))
-
-
-def fields(message):
-    """What a message says: numbers and bytes, by the numbers of its fields."""
-    found, place = {}, 0
-
-    def number():
-        nonlocal place
-        value = shift = 0
-        while True:
-            byte = message[place]
-            place += 1
-            value |= (byte & 0x7F) << shift
-            shift += 7
-            if byte < 0x80:
-                return value
-
-    while place < len(message):
-        key = number()
-        if key & 7 == 1:
-            value = message[place:place + 8]
-            place += 8
-        else:
-            value = number()
-        if key & 7 == 2:
-            place += value
-            value = message[place - value:place]
-        found[key >> 3] = value
-    return found
-
-
-def register_prompter(*, windows=False):
-    return field(30, field(85, windows))
-
-
-def prompt_reply(has_answer):
-    return field(32, field(1, has_answer))
-
-
-def prompt_kind(message):
-    """What a prompter is told to do; None when it is something else. Field 4 {1: kind}."""
-    return message[3] if message[:1] == b"\x22" and message[2:3] == b"\x08" else None
-
-
-def secrets_beside(*secrets):
-    return field(2, b"".join(varint(len(secret)) for secret in secrets))
-
-
 class Client:
     """A program that asks again and again on one connection."""
 
@@ -229,10 +295,8 @@ class Client:
 
     def say(self, message, *secrets):
         self.sequence += 1
-        if secrets:
-            message = secrets_beside(*secrets) + message
         self.connection.sendall(
-            frame(message, self.hello, self.sequence, b"".join(secrets)))
+            frame(message.encoded(secrets), self.hello, self.sequence, b"".join(secrets)))
 
     def hear(self):
         """A message, and the secrets beside it."""

@@ -10,7 +10,7 @@ import Testing
 
     private func opens(_ sealed: SealedKey, _ machine: SoftwareTPM) throws -> Bool {
         let opened = try TPM(at: machine.address).open(sealed)
-        return opened.isEqual(to: held.bytes)
+        return opened.matches(held.bytes)
     }
 
     private func failure(_ sealed: SealedKey, _ machine: SoftwareTPM) -> TPMError? {

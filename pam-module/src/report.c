@@ -8,7 +8,6 @@
 static const char *refusal(uint16_t reason) {
     switch (reason) {
     case KC_LOGIN_WRONG_PASSWORD: return "the password is not the keychain's";
-    case KC_LOGIN_NO_SUCH_USER: return "no such user";
     case KC_LOGIN_BUSY: return "busy";
     case KC_LOGIN_INTERNAL: return "internal error";
     case KC_LOGIN_NOT_ALLOWED: return "not allowed";

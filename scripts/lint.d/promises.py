@@ -2,7 +2,7 @@
 """`public` is a promise to programs that depend on this package. All else is `package`."""
 import re
 
-PROMISED = {"Security", "LocalAuthentication", "Keychain"}
+PROMISED = {"Security", "LocalAuthentication", "KeychainForSwift"}
 # The policy engine, which the package in Benchmarks measures: its targets, and the names of
 # KeychainModel that they speak of.
 MEASURED = {

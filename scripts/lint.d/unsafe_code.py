@@ -5,15 +5,17 @@ import re
 
 # The targets that may hold unsafe code. A target comes in with its reason, in a review of its own.
 DOORS = {
-    "KernelKeyring": "libkeyutils",
+    "AccountDatabase": "the C library's look-ups of accounts",
     "KeychainDatabase": "SQLite",
+    "KeychainKernelKeyring": "libkeyutils",
+    "KeychainLinuxSystem": "system calls: files, processes",
+    "KeychainLocalSocket": "system calls: sockets",
+    "KeychainSecrets": "libsodium, locked memory",
     "LocalAuthentication": "Apple's error pointers",
-    "LocalSocket": "system calls: sockets, files, processes",
     "LoginHandoff": "the login frames' C code",
     "LoginManager": "libsystemd",
     "PAMSession": "libpam",
     "Pinentry": "bytes of a pinentry's lines",
-    "Secrets": "libsodium, locked memory",
     "Security": "Apple's result pointers and constants",
     "SecurityKeys": "libfido2",
     "Terminal": "termios, signals",

@@ -71,6 +71,9 @@ int kc_forbid_dumping(void);
 /// the program, and shows no data. 0 or -1.
 int kc_tell_of_crashes(const char *name);
 
+/// What the C library says of an `errno`; never changed nor freed.
+const char *kc_error_text(int error);
+
 /// 1 where the kernel started this process with more rights than its caller has (AT_SECURE).
 int kc_runs_with_foreign_rights(void);
 

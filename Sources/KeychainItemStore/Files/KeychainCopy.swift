@@ -11,7 +11,7 @@ package enum KeychainCopy {
         of path: String, at target: String
     ) throws(KeychainStoreError) {
         try FileCheck.check(path)
-        let place = try BuildingPlace(for: target)
+        let place = try StagingDirectory(for: target)
         defer { place.remove() }
         do {
             let source = try KeychainSchema.connect(path, .writing)

@@ -5,7 +5,7 @@ internal import Synchronization
 /// One keychain: its keybag and its sealed items, in one SQLite file that several threads and
 /// processes may use at once.
 ///
-/// Its other verbs: `create`, `unlock`, `setPassword`, `find`, `forEach`, `open`, `add`, `update`
+/// Its other verbs: `open`, `create`, `unlock`, `setPassword`, `find`, `forEach`, `add`, `update`
 /// and `delete`, each in a file of its own.
 package final class KeychainFile: Sendable {
     package let path: String
@@ -13,70 +13,68 @@ package final class KeychainFile: Sendable {
     /// 16 random bytes that everything sealed in this file is bound to.
     package let identifier: [UInt8]
     private let database: Database
-    let groupNames = GroupNames()
+    let groupNames: GroupNames
     /// nil where memory is the calling program's own affair.
     let memory: (any RecordMemory)?
-    private let corruptRows = Mutex<Set<Int64>>([])
-    private static let mostCorruptRowsKept = 10_000
+    private let corruptRows: CorruptRows
+    /// Whose requests are served here, where several users share the file.
+    private let client: UInt32?
 
-    /// Opens a file that exists; never makes, repairs or replaces one. One of an older version is
-    /// brought up to date, and kept as it was beside it. `isShared`: other processes use it too.
-    /// `memory` counts the large records that are read of it.
-    package static func open(
-        at path: String, owner: KeychainOwner, isShared: Bool = true,
-        memory: (any RecordMemory)? = nil
-    ) throws(KeychainStoreError) -> KeychainFile {
-        try KeychainFile(path, owner, isShared ? .amongEquals : .ofOwner, memory)
+    /// The same open file for the requests of one of several users: none of them takes all of its
+    /// connections from the others.
+    package func serving(_ user: UInt32) -> KeychainFile { KeychainFile(self, user) }
+
+    private init(_ file: KeychainFile, _ client: UInt32) {
+        path = file.path
+        owner = file.owner
+        identifier = file.identifier
+        database = file.database
+        groupNames = file.groupNames
+        memory = file.memory
+        corruptRows = file.corruptRows
+        self.client = client
     }
 
-    private init(
-        _ path: String, _ owner: KeychainOwner, _ timeout: BusyTimeout,
+    /// Of another owner it is refused.
+    init(
+        _ path: String, _ owner: KeychainOwner, _ database: Database,
         _ memory: (any RecordMemory)?
-    ) throws(KeychainStoreError) {
-        self.memory = memory
+    ) throws {
+        let keybag = try database.read { try Keybag($0) }
+        guard keybag.owner == owner else { throw KeychainStoreError.belongsToAnother }
         self.path = path
         self.owner = owner
-        try FileCheck.check(path)
-        do {
-            database = try Self.database(path, owner, timeout)
-            let keybag = try database.read { try Keybag($0) }
-            guard keybag.owner == owner else { throw KeychainStoreError.belongsToAnother }
-            identifier = keybag.identifier
-        } catch { throw KeychainStoreError(error) }
-    }
-
-    private static func database(
-        _ path: String, _ owner: KeychainOwner, _ timeout: BusyTimeout
-    ) throws -> Database {
-        do { return try KeychainSchema.open(path, timeout) } catch is KeychainSchema.OlderVersion {
-            try KeychainMigration.run(path, owner)
-            return try KeychainSchema.open(path, timeout)
-        }
+        self.database = database
+        self.memory = memory
+        identifier = keybag.identifier
+        groupNames = GroupNames()
+        corruptRows = CorruptRows()
+        client = nil
     }
 
     package func itemCount() throws(KeychainStoreError) -> Int {
         try reading { try $0.count("item") }
     }
 
-    /// Damaged items that were set aside within the file.
-    package func quarantinedCount() throws(KeychainStoreError) -> Int {
-        try reading(Quarantine.count)
-    }
-
     /// Items met since the file was opened that could not be opened although the key was there.
-    package var corruptItemCount: Int { corruptRows.withLock { $0.count } }
+    package var corruptItemCount: Int { corruptRows.count }
 
-    func noteCorrupt(_ row: Int64) {
-        corruptRows.withLock { rows in
-            if rows.count < Self.mostCorruptRowsKept { rows.insert(row) }
-        }
-    }
+    func noteCorrupt(_ row: Int64) { corruptRows.note(row) }
 
-    func forgetCorrupt(_ row: Int64) { corruptRows.withLock { _ = $0.remove(row) } }
+    func forgetCorrupt(_ row: Int64) { corruptRows.forget(row) }
 
     /// One snapshot of the file.
     func reading<R>(_ body: (Connection) throws -> R) throws(KeychainStoreError) -> R {
-        do { return try database.read(body) } catch { throw KeychainStoreError(error) }
+        do { return try database.read(for: client, body) } catch {
+            throw KeychainStoreError(error)
+        }
+    }
+
+    /// The same for a body that runs one statement.
+    func readingOnce<R>(_ body: (Connection) throws -> R) throws(KeychainStoreError) -> R {
+        do { return try database.readOnce(for: client, body) } catch {
+            throw KeychainStoreError(error)
+        }
     }
 
     /// One immediate transaction: all of it on the disk when this returns, or nothing.
@@ -103,4 +101,20 @@ package final class KeychainFile: Sendable {
     func flush() {
         try? database.withWriter { $0.emptyLog() }
     }
+}
+
+/// Rows that did not open although the key was there, of all who use the open file.
+private final class CorruptRows: Sendable {
+    private static let mostKept = 10_000
+    private let rows = Mutex<Set<Int64>>([])
+
+    var count: Int { rows.withLock { $0.count } }
+
+    func note(_ row: Int64) {
+        rows.withLock { rows in
+            if rows.count < Self.mostKept { rows.insert(row) }
+        }
+    }
+
+    func forget(_ row: Int64) { rows.withLock { _ = $0.remove(row) } }
 }

@@ -11,7 +11,7 @@ extension KeychainFile {
     package func add(
         _ item: SealedItem, _ secret: HeldSecret?, _ grant: consuming Grant,
         keys: borrowing ClassKeys
-    ) throws(KeychainStoreError) -> FoundItem {
+    ) throws(KeychainStoreError) -> Item {
         try Self.verify(grant, .encrypt, item)
         var record = item.record
         record.created = Date().timeIntervalSinceReferenceDate

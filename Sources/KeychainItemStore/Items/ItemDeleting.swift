@@ -33,8 +33,8 @@ extension KeychainFile {
         _ row: Int64, _ plan: SearchPlan, _ keys: borrowing ClassKeys, _ database: Connection,
         _ grant: (SealedItem) -> Grant?
     ) throws -> Bool {
-        guard let found = try ItemRow.fetch(row, self, database) else { return false }
-        switch found.open(keys) {
+        guard let found = try ItemRow.fetch(row, self, keys, database) else { return false }
+        switch found.opened {
         case .item(let item):
             guard plan.matcher.matches(item.record, item.reference) else { return false }
             guard let granted = grant(item) else { throw KeychainStoreError.notGranted }

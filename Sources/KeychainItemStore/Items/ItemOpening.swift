@@ -48,15 +48,21 @@ extension KeychainFile {
     func openSecret(
         _ sealed: [UInt8], of item: SealedItem, _ keys: borrowing ClassKeys
     ) throws(KeychainStoreError) -> SecretBytes {
-        let key = try keys.secretKey(item.accessControl)
-        do { return try place(of: item).openSecret(sealed, item.accessControl, key) } catch {
+        let context = context(of: item)
+        do {
+            return try keys.withSecretKey(item.accessControl) { key throws(KeychainStoreError) in
+                try sealed.withSpan { sealed throws(KeychainStoreError) in
+                    try context.openSecret(sealed, item.accessControl, key)
+                }
+            }
+        } catch {
             let hasPassword = item.accessControl.needsApplicationPassword
             throw hasPassword && error == .corruptItem ? .wrongApplicationPassword : error
         }
     }
 
-    func place(of item: SealedItem) -> ItemPlace {
-        ItemPlace(
+    private func context(of item: SealedItem) -> SealContext {
+        SealContext(
             keychain: identifier, reference: item.reference,
             accessible: item.accessControl.protection, generation: item.generation)
     }
@@ -67,10 +73,10 @@ extension KeychainFile {
         _ item: SealedItem, _ keys: borrowing ClassKeys
     ) throws(KeychainStoreError) -> (SealedItem, [UInt8]) {
         try reading { database in
-            guard let row = try ItemRow.fetch(item.reference, self, database),
+            guard let row = try ItemRow.fetch(item.reference, self, keys, database),
                 let sealed = try ItemRow.secret(item.reference, database)
             else { throw KeychainStoreError.notFound }
-            switch row.open(keys) {
+            switch row.opened {
             case .locked: throw KeychainStoreError.locked
             case .corrupt: throw KeychainStoreError.corruptItem
             case .item(let current):

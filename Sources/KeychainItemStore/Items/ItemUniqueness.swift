@@ -13,11 +13,13 @@ extension KeychainFile {
         _ database: Connection
     ) throws {
         for family in IndexFamily.allCases {
-            guard let key = keys.indexKey(family) else {
+            let index = keys.withIndexKey(family) {
+                BlindIndex.keyIndex(item.record, item.reference.itemClass, $0)
+            }
+            guard let index else {
                 try refuseUnknowable(item, database)
                 continue
             }
-            let index = BlindIndex(key).keyIndex(item.record, item.reference.itemClass)
             guard let other = try ItemRow.row(withKeyIndex: index, database), other != row
             else { continue }
             guard try isLost(other, keys, database) else { throw KeychainStoreError.duplicate }
@@ -39,13 +41,13 @@ extension KeychainFile {
     private func isLost(
         _ row: Int64, _ keys: borrowing ClassKeys, _ database: Connection
     ) throws -> Bool {
-        guard let found = try ItemRow.fetch(row, self, database) else { return true }
-        switch found.open(keys) {
+        guard let found = try ItemRow.fetch(row, self, keys, database) else { return true }
+        switch found.opened {
         case .corrupt: return true
         case .item(let item): return try !hasWholeSecret(item, keys, database)
         case .locked:
             // Its class key is gone with the password, not just locked away.
-            return try found.place?.accessible == .whenPasscodeSetThisDeviceOnly
+            return try found.context?.accessible == .whenPasscodeSetThisDeviceOnly
                 && keys.isUnlocked && !Keybag(database).hasPasscodeKey
         }
     }

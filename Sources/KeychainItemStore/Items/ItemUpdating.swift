@@ -43,10 +43,10 @@ extension KeychainFile {
     private func current(
         _ item: MeantItem, _ keys: borrowing ClassKeys, _ database: Connection
     ) throws -> (row: Int64, item: SealedItem)? {
-        guard let found = try ItemRow.fetch(item.reference, self, database) else {
+        guard let found = try ItemRow.fetch(item.reference, self, keys, database) else {
             return nil
         }
-        switch found.open(keys) {
+        switch found.opened {
         case .locked: throw KeychainStoreError.locked
         case .corrupt:
             noteCorrupt(found.row)
@@ -77,7 +77,7 @@ extension KeychainFile {
                 return false
             }
         }
-        guard let generation = ItemPlace.generation(after: item.generation) else {
+        guard let generation = SealContext.generation(after: item.generation) else {
             throw KeychainStoreError.tooLarge
         }
         let written = try WrittenItem(

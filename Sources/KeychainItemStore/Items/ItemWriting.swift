@@ -22,26 +22,31 @@ struct WrittenItem {
         secret: HeldSecret?, keychain: [UInt8], _ keys: borrowing ClassKeys
     ) throws(KeychainStoreError) {
         let accessible = record.accessControl.protection
-        guard let classKey = keys.classKey(accessible),
-            let indexKey = keys.indexKey(IndexFamily(accessible))
-        else { throw .locked }
         var record = record
         record.hasSecret = secret != nil
-        let place = ItemPlace(
+        let context = SealContext(
             keychain: keychain, reference: reference, accessible: accessible,
             generation: generation)
-        let index = ItemIndex(record, reference.itemClass, indexKey)
+        let index = keys.withIndexKey(IndexFamily(accessible)) {
+            ItemIndex(record, reference.itemClass, $0)
+        }
+        let attributes = try keys.withClassKey(accessible) {
+            key throws(KeychainStoreError) in try context.seal(record, key)
+        }
+        guard let index, let attributes else { throw .locked }
         self.reference = reference
         self.record = record
         self.generation = generation
         tokens = index.tokens
         keyIndex = index.keyIndex
-        attributes = try place.seal(record, classKey)
-        if let secret {
-            self.secret = try place.sealSecret(
-                secret.bytes, record.accessControl, keys.secretKey(record.accessControl))
-        } else {
+        self.attributes = attributes
+        guard let secret else {
             self.secret = nil
+            return
+        }
+        self.secret = try keys.withSecretKey(record.accessControl) {
+            key throws(KeychainStoreError) in
+            try context.sealSecret(secret.bytes, record.accessControl, key)
         }
     }
 
@@ -55,34 +60,52 @@ struct WrittenItem {
         try database.run(
             """
             INSERT INTO item
-            (identifier, class, accessible, generation, keyIndex, attributes, secret)
-            VALUES (?, ?, ?, ?, ?, ?, ?)
+            (identifier, class, accessible, generation, keyIndex, tokens, attributes, secret)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
             """, .blob(reference.identifier), .integer(Int64(reference.itemClass.rawValue)),
             .integer(Int64(accessible.rawValue)), .integer(generation), .blob(keyIndex),
-            .blob(attributes), secret.map(Value.blob) ?? .null)
+            .blob(TokenList.bytes(tokens)), .blob(attributes),
+            secret.map(Value.blob) ?? .null)
         try ItemRow.addTokens(tokens, to: database.lastInsertedRow, database)
     }
 
     /// In the place of the row that the item has.
     func replace(_ row: Int64, _ database: Connection) throws {
+        let old = try ItemRow.tokens(of: row, database)
         try database.run(
             """
-            UPDATE item SET accessible = ?, generation = ?, keyIndex = ?, attributes = ?,
-            secret = ? WHERE id = ?
+            UPDATE item SET accessible = ?, generation = ?, keyIndex = ?, tokens = ?,
+            attributes = ?, secret = ? WHERE id = ?
             """, .integer(Int64(accessible.rawValue)), .integer(generation), .blob(keyIndex),
-            .blob(attributes), secret.map(Value.blob) ?? .null, .integer(row))
-        let old = try ItemRow.tokens(of: row, database)
+            .blob(TokenList.bytes(tokens)), .blob(attributes),
+            secret.map(Value.blob) ?? .null, .integer(row))
         try ItemRow.removeTokens(old.subtracting(tokens), of: row, database)
         try ItemRow.addTokens(tokens.subtracting(old), to: row, database)
     }
 }
 
 extension ItemRow {
+    /// As the row tells them.
     static func tokens(of row: Int64, _ database: Connection) throws -> Set<Int64> {
-        Set(
-            try database.all("SELECT token FROM token WHERE item = ?", .integer(row)) {
-                $0.integer(0)
-            })
+        TokenList.tokens(
+            try database.first("SELECT tokens FROM item WHERE id = ?", .integer(row)) {
+                $0.blob(0)
+            } ?? [])
+    }
+
+    static func setTokens(
+        _ tokens: Set<Int64>, of row: Int64, _ database: Connection
+    ) throws {
+        try database.run(
+            "UPDATE item SET tokens = ? WHERE id = ?", .blob(TokenList.bytes(tokens)),
+            .integer(row))
+    }
+
+    static func isFound(
+        _ row: Int64, under token: Int64, _ database: Connection
+    ) throws -> Bool {
+        try database.exists(
+            "SELECT 1 FROM token WHERE token = ? AND item = ?", .integer(token), .integer(row))
     }
 
     static func keyIndex(of row: Int64, _ database: Connection) throws -> [UInt8] {
@@ -104,7 +127,8 @@ extension ItemRow {
     static func addTokens(_ tokens: Set<Int64>, to row: Int64, _ database: Connection) throws {
         for token in tokens {
             try database.run(
-                "INSERT INTO token (token, item) VALUES (?, ?)", .integer(token), .integer(row))
+                "INSERT OR IGNORE INTO token (token, item) VALUES (?, ?)", .integer(token),
+                .integer(row))
         }
     }
 
@@ -116,7 +140,7 @@ extension ItemRow {
     }
 
     static func delete(_ row: Int64, _ database: Connection) throws {
-        try database.run("DELETE FROM token WHERE item = ?", .integer(row))
+        try removeTokens(tokens(of: row, database), of: row, database)
         try database.run("DELETE FROM item WHERE id = ?", .integer(row))
     }
 }

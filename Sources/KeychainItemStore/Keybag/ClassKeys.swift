@@ -31,45 +31,53 @@ package struct ClassKeys: ~Copyable, Sendable {
         return .some(consume bundle)
     }
 
-    /// The key of a class; nil while it is not there.
-    borrowing func classKey(_ accessible: Accessibility) -> SealingKey? {
-        let key =
-            switch accessible {
-            case .always: always.key(0)
-            case .alwaysThisDeviceOnly: always.key(1)
-            case .afterFirstUnlock: Self.key(0, of: afterFirstUnlock)
-            case .afterFirstUnlockThisDeviceOnly: Self.key(1, of: afterFirstUnlock)
-            case .whenUnlocked: Self.key(0, of: whileUnlocked)
-            case .whenUnlockedThisDeviceOnly: Self.key(1, of: whileUnlocked)
-            case .whenPasscodeSetThisDeviceOnly: Self.key(2, of: whileUnlocked)
-            }
-        guard let key else { return nil }
-        return SealingKey(key)
-    }
-
-    /// The key of an item's secret: the class's, mixed with the application password's where the
-    /// item was made with one. Neither opens it alone.
-    borrowing func secretKey(_ rights: ItemAccessControl) throws(KeychainStoreError) -> SealingKey {
-        guard let key = classKey(rights.protection) else { throw .locked }
-        guard rights.needsApplicationPassword else { return key }
-        guard let applicationKey else { throw .needsApplicationPassword }
-        return SealingKey(
-            KeyedHash.secret(
-                key: key.bytes, Array("application password".utf8),
-                mixedWith: applicationKey.bytes))
-    }
-
-    /// The key of a family's blind index; nil while it is not there.
-    borrowing func indexKey(_ family: IndexFamily) -> SecretBytes? {
-        switch family {
-        case .always: always.key(2)
-        case .unlocked: Self.key(2, of: afterFirstUnlock)
+    /// Runs `body` with the key of a class, where it lies in its bundle; nil while it is not there.
+    borrowing func withClassKey<R: ~Copyable, E: Error>(
+        _ accessible: Accessibility, _ body: (RawSpan) throws(E) -> R
+    ) throws(E) -> R? {
+        switch accessible {
+        case .always: try always.withKey(0, body)
+        case .alwaysThisDeviceOnly: try always.withKey(1, body)
+        case .afterFirstUnlock: try Self.withKey(0, of: afterFirstUnlock, body)
+        case .afterFirstUnlockThisDeviceOnly: try Self.withKey(1, of: afterFirstUnlock, body)
+        case .whenUnlocked: try Self.withKey(0, of: whileUnlocked, body)
+        case .whenUnlockedThisDeviceOnly: try Self.withKey(1, of: whileUnlocked, body)
+        case .whenPasscodeSetThisDeviceOnly: try Self.withKey(2, of: whileUnlocked, body)
         }
     }
 
-    private static func key(_ position: Int, of bundle: borrowing KeyBundle?) -> SecretBytes? {
+    /// Runs `body` with the key of an item's secret: the class's, mixed with the application
+    /// password's where the item was made with one. Neither opens it alone.
+    borrowing func withSecretKey<R: ~Copyable>(
+        _ rights: ItemAccessControl, _ body: (RawSpan) throws(KeychainStoreError) -> R
+    ) throws(KeychainStoreError) -> R {
+        let result = try withClassKey(rights.protection) {
+            key throws(KeychainStoreError) -> R in
+            guard rights.needsApplicationPassword else { return try body(key) }
+            guard let applicationKey else { throw .needsApplicationPassword }
+            return try KeyedHash.secret(
+                key: key, Array("application password".utf8), mixedWith: applicationKey.bytes
+            ).withBytes(body)
+        }
+        guard let result else { throw .locked }
+        return result
+    }
+
+    /// Runs `body` with the key of a family's blind index; nil while it is not there.
+    borrowing func withIndexKey<R: ~Copyable, E: Error>(
+        _ family: IndexFamily, _ body: (RawSpan) throws(E) -> R
+    ) throws(E) -> R? {
+        switch family {
+        case .always: try always.withKey(2, body)
+        case .unlocked: try Self.withKey(2, of: afterFirstUnlock, body)
+        }
+    }
+
+    private static func withKey<R: ~Copyable, E: Error>(
+        _ position: Int, of bundle: borrowing KeyBundle?, _ body: (RawSpan) throws(E) -> R
+    ) throws(E) -> R? {
         switch bundle {
-        case .some(let bundle): bundle.key(position)
+        case .some(let bundle): try bundle.withKey(position, body)
         case .none: nil
         }
     }

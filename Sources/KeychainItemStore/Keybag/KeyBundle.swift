@@ -59,15 +59,23 @@ package struct KeyBundle: ~Copyable, Sendable {
         return KeyBundle(kind: .whileUnlocked, verified: writer.finish())
     }
 
-    /// The key at the position; the third of `.whileUnlocked` may be absent.
-    borrowing func key(_ position: Int) -> SecretBytes? {
+    /// Runs `body` with the key at the position, where it lies; nil for the third of `.whileUnlocked`
+    /// where it is absent.
+    borrowing func withKey<R: ~Copyable, E: Error>(
+        _ position: Int, _ body: (RawSpan) throws(E) -> R
+    ) throws(E) -> R? {
         let offset = kind == .whileUnlocked ? 1 : 0
-        if offset == 1, position == 2, bytes.part(0..<1).matches(SecretBytes(copying: [0])) {
-            return nil
+        return try bytes.withBytes { bytes throws(E) -> R? in
+            if offset == 1, position == 2, bytes.byte(0) == 0 { return nil }
+            // Safe: the position is one of three.
+            let start = offset + position * SealingKey.byteCount
+            return try body(bytes.extracting(start..<start + SealingKey.byteCount))
         }
-        // Safe: the position is one of three.
-        let start = offset + position * SealingKey.byteCount
-        return bytes.part(start..<start + SealingKey.byteCount)
+    }
+
+    /// A copy of the key at the position.
+    borrowing func key(_ position: Int) -> SecretBytes? {
+        withKey(position) { SecretBytes(copying: $0) }
     }
 }
 

@@ -24,29 +24,3 @@ package struct Lightening: Sendable {
         return new
     }
 }
-
-extension KeychainFile {
-    /// Wraps the master key anew, and akpu where it is open, under the same password at less cost. A
-    /// file that can't be written stays as it is, and opens as before.
-    func lighten(
-        _ keys: borrowing PasswordKeys, _ opened: borrowing OpenedKeybag,
-        _ password: borrowing SecretBytes, _ deviceSecret: HeldSecret?, _ lightening: Lightening
-    ) {
-        let lighter = DerivationTurns.ofProcess.take(for: owner.user) {
-            lightening.parameters(insteadOf: keys)
-        }
-        guard let parameters = lighter, let present = try? keybag().protectors,
-            let place = present.firstIndex(where: { keys.belong(to: $0) })
-        else { return }
-        let hasPasscode = !present[place].wrappedPasscode.isEmpty
-        // Its key would be lost where this device's part of it can't be had just now.
-        guard !hasPasscode || opened.hasPasscode,
-            let lighter = try? PasswordKeys(password, parameters, for: owner)
-        else { return }
-        var after = present
-        after[place] = lighter.protector(
-            present[place].state, master: opened.master, passcode: opened.passcodeOrNew(),
-            hasPasscode ? deviceSecret : nil, wrap)
-        try? replace(present, with: after)
-    }
-}

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainModel
 package import KeychainSecrets
 
 /// The two keys that a password gives: one wraps the master key, the other has its part in the

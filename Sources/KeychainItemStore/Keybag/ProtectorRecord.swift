@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainModel
 internal import Foundation
 internal import KeychainSecrets
 
@@ -121,9 +122,7 @@ package struct ProtectorRecord: Sendable, Equatable {
     }
 
     /// Eight hexadecimal digits.
-    package var shownIdentifier: String {
-        identifier.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-    }
+    package var shownIdentifier: String { identifier.hexadecimal }
 
     static func namePrefix(of kind: Kind) -> String { namePrefix + kind.rawValue + ":" }
 

@@ -7,11 +7,16 @@ internal import KeychainSecrets
 ///
 /// Every token is bound to class, synchronizable and a place: an access group or, for items with a
 /// list, a program in it. So a look-up sees no one else's items.
-struct BlindIndex: ~Copyable {
-    private let key: SecretBytes
+enum BlindIndex {
     private static let keyIndexBytes = 16
+    /// Bytes of most messages: one allocation holds them.
+    private static let usualMessage = 256
 
-    init(_ key: consuming SecretBytes) { self.key = key }
+    /// The entry for all items of a class and an accessibility, readable as the columns of both are:
+    /// tells whether there is any. No key makes a token so small but by chance, and none opens by it.
+    static func entry(_ itemClass: ItemClass, _ accessible: Accessibility) -> Int64 {
+        Int64(itemClass.rawValue) << 8 | Int64(accessible.rawValue)
+    }
 
     /// Where a token finds items.
     struct Scope {
@@ -29,28 +34,29 @@ struct BlindIndex: ~Copyable {
     }
 
     /// The entry for all the items that have these values, or for every item of the scope.
-    borrowing func token(_ term: IndexTerm, _ scope: Scope) -> Int64 {
+    static func token(_ term: IndexTerm, _ scope: Scope, _ key: RawSpan) -> Int64 {
         let purpose: UInt8 =
             switch scope.place {
             case .group: 1
             case .listing: 3
             case .anyList: 4
             }
-        var message = Self.beginning(purpose, scope)
+        var message = beginning(purpose, scope)
         for (name, value) in term.values {
             message.append(block: name.rawValue.utf8)
             message.append(block: value)
         }
-        let hash = KeyedHash.hash(key: key, message, count: 16)
-        return Int64(bitPattern: UInt64(littleEndianBytes: hash.prefix(8)))
+        return Int64(bitPattern: KeyedHash.number(key: key, message))
     }
 
     /// The uniqueness key: the same for two items that must not both exist.
-    borrowing func keyIndex(_ record: AttributeRecord, _ itemClass: ItemClass) -> [UInt8] {
+    static func keyIndex(
+        _ record: AttributeRecord, _ itemClass: ItemClass, _ key: RawSpan
+    ) -> [UInt8] {
         let scope = Scope(
             itemClass: itemClass, place: .group(record.group),
             isSynchronizable: record.isSynchronizable)
-        var message = Self.beginning(2, scope)
+        var message = beginning(2, scope)
         for rule in itemClass.keyAttributes
         where rule.name != .accessGroup && rule.name != .synchronizable {
             let value = record.attributes[rule.name] ?? rule.defaultValue
@@ -60,7 +66,9 @@ struct BlindIndex: ~Copyable {
     }
 
     private static func beginning(_ purpose: UInt8, _ scope: Scope) -> [UInt8] {
-        var message = [purpose, scope.itemClass.rawValue, scope.isSynchronizable ? 1 : 0]
+        var message: [UInt8] = []
+        message.reserveCapacity(usualMessage)
+        message += [purpose, scope.itemClass.rawValue, scope.isSynchronizable ? 1 : 0]
         switch scope.place {
         case .group(let name), .listing(let name): message.append(block: name.utf8)
         case .anyList: break

@@ -56,13 +56,17 @@ struct CandidateStream {
     }
 
     static func statement(others: Int) -> String {
-        let also = String(
+        """
+        SELECT item FROM token WHERE token = ? AND item > ?\(also(others)) ORDER BY item LIMIT ?
+        """
+    }
+
+    /// The condition that an entry's item has so many others as well.
+    static func also(_ others: Int) -> String {
+        String(
             repeating: """
                  AND EXISTS (SELECT 1 FROM token AS other \
                 WHERE other.token = ? AND other.item = token.item)
                 """, count: others)
-        return """
-            SELECT item FROM token WHERE token = ? AND item > ?\(also) ORDER BY item LIMIT ?
-            """
     }
 }

@@ -24,30 +24,38 @@ extension ItemClass {
     /// Attributes by which items are found alone, those that tell items apart best first.
     private var searchable: [AttributeName] {
         switch self {
-        case .genericPassword: [.generic, .account, .label, .service]
-        case .internetPassword: [.account, .label, .server]
-        case .certificate: [.publicKeyHash, .subject, .label]
-        case .key: [.applicationTag, .applicationLabel, .label]
+        case .genericPassword: Self.searchableGeneric
+        case .internetPassword: Self.searchableInternet
+        case .certificate: Self.searchableCertificate
+        case .key: Self.searchableKey
         }
     }
+    private static let searchableGeneric: [AttributeName] = [.generic, .account, .label, .service]
+    private static let searchableInternet: [AttributeName] = [.account, .label, .server]
+    private static let searchableCertificate: [AttributeName] = [.publicKeyHash, .subject, .label]
+    private static let searchableKey: [AttributeName] = [
+        .applicationTag, .applicationLabel, .label,
+    ]
 
     /// Attributes by which items are found together, the longest first: all that tells items of the
     /// class apart, then the two that programs ask for.
     private var combinations: [[AttributeName]] {
         switch self {
-        case .genericPassword: [[.service, .account]]
-        case .internetPassword:
-            [
-                [
-                    .server, .account, .networkProtocol, .port, .path, .securityDomain,
-                    .authenticationType,
-                ],
-                [.server, .account],
-            ]
-        case .certificate: [[.issuer, .serialNumber]]
+        case .genericPassword: Self.combinedGeneric
+        case .internetPassword: Self.combinedInternet
+        case .certificate: Self.combinedCertificate
         case .key: []
         }
     }
+    private static let combinedGeneric: [[AttributeName]] = [[.service, .account]]
+    private static let combinedInternet: [[AttributeName]] = [
+        [
+            .server, .account, .networkProtocol, .port, .path, .securityDomain,
+            .authenticationType,
+        ],
+        [.server, .account],
+    ]
+    private static let combinedCertificate: [[AttributeName]] = [[.issuer, .serialNumber]]
 
     /// Entries under which an item is found.
     func terms(of attributes: Attributes) -> [IndexTerm] {
@@ -60,11 +68,11 @@ extension ItemClass {
     func fewestTerms(of wanted: Attributes) -> (terms: [IndexTerm], covered: Set<AttributeName>) {
         var covered: Set<AttributeName> = []
         var terms: [IndexTerm] = []
-        if let names = combinations.first(where: { term($0, wanted) != nil }),
-            let term = term(names, wanted)
-        {
+        for names in combinations {
+            guard let term = term(names, wanted) else { continue }
             terms.append(term)
             covered.formUnion(names)
+            break
         }
         for name in searchable where !covered.contains(name) {
             guard let term = single(name, wanted) else { continue }

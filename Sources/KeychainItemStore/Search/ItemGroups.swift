@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainDatabase
 internal import KeychainModel
-internal import KeychainSecrets
-internal import Synchronization
 
 extension KeychainFile {
     /// The access groups that have items here which can be read now. Groups are nowhere in clear, so
@@ -28,74 +26,14 @@ extension KeychainFile {
         try reading { database in
             var groups: Set<[UInt8]> = []
             var last: Int64 = 0
-            while let found = try ItemRow.next(after: last, self, database) {
+            while let found = try ItemRow.next(after: last, self, keys, database) {
                 last = found.row
-                guard case .item(let item) = found.open(keys) else { continue }
+                guard case .item(let item) = found.opened else { continue }
                 // By bytes: two groups that look alike are two.
                 groups.insert(Array(item.accessGroup.utf8))
             }
             return groups.sorted { $0.lexicographicallyPrecedes($1) }
                 .map { String(decoding: $0, as: UTF8.self) }
         }
-    }
-}
-
-/// The access groups of a file's items, from one request to the next. They are attributes, which no
-/// swap must show: so they are held as secrets are.
-final class GroupNames: Sendable {
-    /// Beyond it they are looked up each time.
-    private static let mostBytes = 65_536
-
-    /// Which items could be read.
-    struct Open: Equatable {
-        private let isUnlocked: Bool
-        private let wasUnlockedSinceBoot: Bool
-
-        init(_ keys: borrowing ClassKeys) {
-            isUnlocked = keys.isUnlocked
-            wasUnlockedSinceBoot = keys.wasUnlockedSinceBoot
-        }
-    }
-
-    private struct State {
-        var kept: (open: Open, names: HeldSecret)?
-        /// Groups that were not known when something was written.
-        var changes = 0
-    }
-    private let state = Mutex(State())
-
-    func known(_ open: Open) -> (names: [String]?, changes: Int) {
-        state.withLock { state in
-            // What was read while more was open is forgotten as soon as it is not.
-            if state.kept?.open != open { state.kept = nil }
-            return (state.kept.map { Self.split($0.names) }, state.changes)
-        }
-    }
-
-    func keep(_ names: [String], _ open: Open, asOf changes: Int) {
-        let bytes = names.reduce(into: [UInt8]()) { $0 += Array($1.utf8) + [0] }
-        let isPlain = names.allSatisfy { !$0.utf8.contains(0) }
-        guard isPlain, bytes.count <= Self.mostBytes else { return }
-        let held = HeldSecret(SecretBytes(copying: bytes))
-        state.withLock { state in
-            if state.changes == changes { state.kept = (open, held) }
-        }
-    }
-
-    /// An item of the group is in the file.
-    func note(_ group: String) {
-        state.withLock { state in
-            let isKnown = state.kept.map { kept in
-                Self.split(kept.names).contains { $0.utf8.elementsEqual(group.utf8) }
-            }
-            if isKnown == true { return }
-            state.kept = nil
-            state.changes += 1
-        }
-    }
-
-    private static func split(_ names: HeldSecret) -> [String] {
-        names.bytes.releasedFromLockedMemory().split(separator: 0, omittingEmptySubsequences: false)
-            .dropLast().map { String(decoding: $0, as: UTF8.self) }
     }
 }

@@ -31,20 +31,28 @@ extension KeychainFile {
         let limit = query.limit ?? Int.max
         guard limit > 0 else { return [] }
         let plan = SearchPlan(query, scope, keys)
-        return try reading { database -> [SealedItem]? in
+        return try searching(plan) { database -> [SealedItem]? in
             var found: [SealedItem] = []
             var bytes = 0
-            var walk = try ItemWalk(plan, after: 0, self, database)
-            while found.count < limit, let step = try walk.next(keys, database) {
+            try plan.forEachItem(after: 0, self, keys, database) { step in
                 bytes += step.sealedBytes
-                guard bytes <= mostBytes else { return nil }
+                guard bytes <= mostBytes else { return false }
                 found.append(step.item)
+                return found.count < limit
             }
+            guard bytes <= mostBytes else { return nil }
             // Before the first unlock it can't be told which of the closed items are meant. One
             // that opens is enough for who asked for one.
             if query.limit != 1 || found.isEmpty { try plan.refuseIfClosed(database) }
             return found
         }
+    }
+
+    /// One snapshot for all that the plan reads.
+    private func searching<R>(
+        _ plan: SearchPlan, _ body: (Connection) throws -> R
+    ) throws(KeychainStoreError) -> R {
+        try plan.isOneStatement ? readingOnce(body) : reading(body)
     }
 
     /// The same one by one, until `body` says false: for answers too long to be held. No snapshot
@@ -83,63 +91,20 @@ extension KeychainFile {
     /// the others begins the next batch.
     private func batch(
         of plan: SearchPlan, after row: Int64, atMost most: Int, _ keys: borrowing ClassKeys
-    ) throws(KeychainStoreError) -> [ItemWalk.Step] {
-        try reading { database in
-            var batch: [ItemWalk.Step] = []
+    ) throws(KeychainStoreError) -> [SearchPlan.Step] {
+        try searching(plan) { database in
+            var batch: [SearchPlan.Step] = []
             var bytes = 0
-            var walk = try ItemWalk(plan, after: row, self, database)
-            while batch.count < min(most, Self.batchItems), bytes < Self.batchBytes {
-                do {
-                    guard let step = try walk.next(keys, database, waits: batch.isEmpty) else {
-                        break
-                    }
+            do {
+                try plan.forEachItem(
+                    after: row, self, keys, database, waits: { batch.isEmpty }
+                ) { step in
                     batch.append(step)
                     bytes += step.sealedBytes
-                } catch let error as KeychainStoreError where error == .noRoom && !batch.isEmpty {
-                    break
+                    return batch.count < min(most, Self.batchItems) && bytes < Self.batchBytes
                 }
-            }
+            } catch let error as KeychainStoreError where error == .noRoom && !batch.isEmpty {}
             return batch
         }
-    }
-}
-
-/// One way through the items of a search, in one snapshot of the file.
-struct ItemWalk {
-    struct Step {
-        let row: Int64
-        let item: SealedItem
-        let sealedBytes: Int
-    }
-
-    private let plan: SearchPlan
-    private let file: KeychainFile
-    private var candidates: CandidateStream
-
-    init(
-        _ plan: SearchPlan, after row: Int64, _ file: KeychainFile, _ database: Connection
-    ) throws {
-        self.plan = plan
-        self.file = file
-        candidates = try plan.candidates(after: row, database)
-    }
-
-    /// The next item that is meant. What is damaged is passed over and noted.
-    mutating func next(
-        _ keys: borrowing ClassKeys, _ database: Connection, waits: Bool = true
-    ) throws -> Step? {
-        while let row = try candidates.next(database) {
-            guard let found = try ItemRow.fetch(row, file, database, waits: waits) else { continue }
-            switch found.open(keys) {
-            case .item(var item):
-                guard plan.matcher.matches(item.record, item.reference) else { continue }
-                item.matcher = plan.matcher
-                return Step(row: row, item: item, sealedBytes: found.sealedBytes)
-            case .corrupt: file.noteCorrupt(row)
-            case .locked:
-                if try plan.proposes(found, database) { throw KeychainStoreError.locked }
-            }
-        }
-        return nil
     }
 }

@@ -26,29 +26,28 @@ struct SearchPlan {
 
     init(_ query: ItemQuery, _ scope: SearchScope, _ keys: borrowing ClassKeys) {
         let matcher = ItemMatcher(query: query, scope: scope)
-        let exact = query.attributes.filter { matcher.isExact($0.value) }
+        let exact =
+            query.folding.isEmpty
+            ? query.attributes : query.attributes.filter { matcher.isExact($0.value) }
         let (terms, covered) = query.itemClass.fewestTerms(of: exact)
         self.matcher = matcher
         isCovered =
             query.hostOrSubdomain == nil && query.attributes.keys.allSatisfy(covered.contains)
         for family in query.accessible.map({ [IndexFamily($0)] }) ?? IndexFamily.allCases {
-            guard let key = keys.indexKey(family) else {
-                closed.append(family)
-                continue
-            }
-            addLookUps(family, BlindIndex(key), terms)
+            let added: Void? = keys.withIndexKey(family) { addLookUps(family, $0, terms) }
+            if added == nil { closed.append(family) }
         }
     }
 
     private mutating func addLookUps(
-        _ family: IndexFamily, _ index: borrowing BlindIndex, _ terms: [IndexTerm]
+        _ family: IndexFamily, _ key: RawSpan, _ terms: [IndexTerm]
     ) {
         var seen: Set<Int64> = []
         for place in matcher.scope.places {
             for isSynchronizable in query.synchronizable.values {
                 let scope = BlindIndex.Scope(
                     itemClass: query.itemClass, place: place, isSynchronizable: isSynchronizable)
-                let tokens = terms.map { index.token($0, scope) }
+                let tokens = terms.map { BlindIndex.token($0, scope, key) }
                 // A group may be named twice.
                 guard seen.insert(tokens[0]).inserted else { continue }
                 lookUps.append(LookUp(family: family, tokens: tokens))
@@ -66,22 +65,20 @@ struct SearchPlan {
 
     /// Whether an item that can't be opened is one of those looked for, as far as can be told.
     func proposes(_ item: ItemRow, _ database: Connection) throws -> Bool {
-        guard let accessible = item.place?.accessible,
+        guard let accessible = item.context?.accessible,
             query.accessible.map({ $0 == accessible }) ?? true
         else { return false }
         if closed.contains(IndexFamily(accessible)) { return true }
         return try lookUps.contains { lookUp in
             try lookUp.tokens.allSatisfy { token in
-                try database.exists(
-                    "SELECT 1 FROM token WHERE token = ? AND item = ?", .integer(token),
-                    .integer(item.row))
+                try ItemRow.isFound(item.row, under: token, database)
             }
         }
     }
 
     /// Whether what the index proposes is certain to be meant, without its being opened.
     func isKnown(_ item: ItemRow) -> Bool {
-        guard let accessible = item.place?.accessible else { return false }
+        guard let accessible = item.context?.accessible else { return false }
         return isCovered && !closed.contains(IndexFamily(accessible))
     }
 

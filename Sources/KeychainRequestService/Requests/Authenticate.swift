@@ -4,41 +4,49 @@ internal import KeychainItemStore
 internal import KeychainMessages
 internal import KeychainModel
 internal import KeychainPolicyModel
+internal import KeychainRequestAudit
+internal import KeychainUserPresence
+internal import KeychainVaults
 
 /// What a context is for (`LAContext`): proofs that are given before, and for more than, one request.
 extension KeychainService {
     func authenticate(
         _ constraint: Constraint, for asker: any Asker
-    ) throws(Refusal) -> Answer {
+    ) throws(Refusal) {
         guard let context = asker.context else { throw .badRequest }
         let evidence = authentication.evidence(for: asker)
-        switch PolicyItemConstraint(constraint) {
-        case .none: break
-        case .never: throw .authenticationFailed
-        case .needs(let needed):
-            if PolicyDemand(needed).isMet(by: evidence.proofs, for: .readAttributes) { break }
-            guard hasPasscode(asker.caller) else { throw .passcodeNotSet }
-            let requirement = Requirement(needed)
-            let provable = authentication.provable(for: asker)
-            guard requirement.cheapestProof(given: evidence, available: provable) != nil else {
-                throw .authenticationFailed
+        try authorize(for: asker, given: evidence) { evidence throws(Refusal) -> Ruling<Void> in
+            switch PolicyItemConstraint(constraint) {
+            case .none: return .allow(())
+            case .never: throw .authenticationFailed
+            case .needs(let needed):
+                if PolicyDemand(needed).isMet(by: evidence.proofs, for: .readAttributes) {
+                    return .allow(())
+                }
+                return .allowAfter(
+                    try provable(needed, given: evidence, for: asker),
+                    Question(.authenticate, names: [], itemCount: 0, reason: context.reason))
             }
-            guard authentication.mayAsk(.allow, for: asker) else { throw .interactionNotAllowed }
-            let proven = try authentication.satisfy(
-                requirement,
-                Question(.authenticate, names: [], itemCount: 0, reason: context.reason),
-                given: evidence, for: asker)
-            audit?.record(.authenticate, asker, proven, nil)
         }
-        return Answer()
     }
 
-    func endContext(for asker: any Asker) -> Answer {
+    private func provable(
+        _ needed: PolicyConstraint, given evidence: Evidence, for asker: any Asker
+    ) throws(Refusal) -> Requirement {
+        guard hasPasscode(asker.caller) else { throw .passcodeNotSet }
+        let requirement = Requirement(needed)
+        let provable = authentication.provable(for: asker)
+        guard requirement.cheapestProof(given: evidence, available: provable) != nil else {
+            throw .authenticationFailed
+        }
+        return requirement
+    }
+
+    func endContext(for asker: any Asker) {
         authentication.endContext(of: asker)
-        return Answer()
     }
 
-    func capabilities(for asker: any Asker) -> Answer {
+    func capabilities(for asker: any Asker) -> Capabilities {
         let provable = authentication.provable(for: asker)
         var known = Capabilities()
         if hasPasscode(asker.caller) {
@@ -53,9 +61,7 @@ extension KeychainService {
             known.biometry = .notEnrolled
         }
         known.interaction = authentication.mayAsk(.allow, for: asker)
-        var answer = Answer()
-        answer.capabilities = known
-        return answer
+        return known
     }
 
     /// Whether the login keychain has a password that could be asked for.

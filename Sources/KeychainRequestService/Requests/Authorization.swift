@@ -4,9 +4,12 @@ internal import KeychainItemStore
 internal import KeychainMessages
 internal import KeychainModel
 internal import KeychainPolicyModel
+internal import KeychainRequestAudit
 internal import KeychainSecrets
+internal import KeychainUserPresence
+internal import KeychainVaults
 
-/// What a call does with items, in the engine's words and in those of the question.
+/// What a verb does with items, in the engine's words and in those of the question.
 struct Intent: Sendable {
     let operation: ItemOperation
     let policyOperation: PolicyOperation
@@ -39,157 +42,264 @@ struct Intent: Sendable {
             operation: .delete, policyOperation: .delete, purpose: .delete,
             ui: query.authenticationUI, reason: query.reason)
     }
+
+    /// The same words for the user, judged as another operation of policies.
+    func judged(as operation: PolicyOperation) -> Intent {
+        Intent(
+            operation: self.operation, policyOperation: operation, purpose: purpose, ui: ui,
+            reason: reason)
+    }
 }
+
+// MARK: Items
 
 /// The class keys that one request holds of a keychain, and the unlock that they came with.
 final class RequestKeys {
-    let keychain: OpenKeychain
-    private let vault: any KeyVault
-    private(set) var unlock: UnlockWatch
+    let unlock: UnlockWatch
     private(set) var classKeys: ClassKeys
 
     init(of keychain: OpenKeychain, _ vault: any KeyVault) throws(Refusal) {
-        self.keychain = keychain
-        self.vault = vault
-        // First: an unlock that ends while the keys are taken is missed otherwise.
-        unlock = UnlockWatch(keychain, vault)
-        classKeys = try vault.keys(of: keychain)
-    }
-
-    /// After a question: the keychain may have been locked, or opened, while a person took their time.
-    func renew() throws(Refusal) {
-        unlock = UnlockWatch(keychain, vault)
-        classKeys = try vault.keys(of: keychain)
+        let taken = try vault.take(keychain)
+        unlock = UnlockWatch(keychain, vault, taken.unlocks)
+        classKeys = taken.keys()
     }
 
     func hold(applicationKey: HeldSecret?) { classKeys.applicationKey = applicationKey }
 }
 
-/// Whether a client may do something with items of one keychain: the pass that each call on items
-/// takes, and the only one that asks the user about them.
+/// The items that a pass of authorisation is about.
+struct ItemScope {
+    /// The client's own groups among those that are looked into.
+    let groups: [String]
+    /// All of the items, where they are few and known.
+    var few: [SealedItem]?
+    /// Says what the verb does to items besides, and how the client comes to know of them.
+    var refine: (AuthorizationContext) -> Void = { _ in }
+}
+
+/// Whether a client may do something with items of one keychain: the pass that each verb on items
+/// takes.
 ///
-/// Items are considered with what was proven before. `settle` counts the call for the policy's limits
-/// and asks the user once, for all that the items still need. After a question it takes unlock, keys
-/// and facts anew, and each grant is judged by those: a call can't forget to look again.
+/// A verb says what it is about (`begin`) and considers the items; `settle` counts it for the policy's
+/// limits and asks the user once, for all that the items still need; `grant` hands out the right to
+/// do it. Keys, unlock, facts and grants from before a question are gone after it, so that no verb
+/// can forget to look and to judge again. Without a question a grant that was made when the item was
+/// considered is the one that is handed out.
 final class Authorization {
-    let keys: RequestKeys
-    let client: any Asker
-    private let service: KeychainService
-    private let intent: Intent
-    private let groups: [String]
-    private let few: [SealedItem]?
-    private let refine: (inout Judging) -> Void
-    private(set) var judging: Judging
-    private(set) var needs: Needs
-    /// What the user proved to the question; nil where there was none.
-    private(set) var proven: Evidence?
+    /// Grants that are kept from considering an item to using it.
+    private static let mostGrants = 256
+
+    let keychain: OpenKeychain
+    let prompts: UserPrompts
+    let service: KeychainService
+    let intent: Intent
+    private(set) var pending = PendingRequirements(given: Evidence())
+    /// The item of another program's that the user lets the client have.
+    private(set) var consent: Consent?
     /// An item was refused a grant for want of a proof alone.
     private(set) var lacksProof = false
 
-    var keychain: OpenKeychain { keys.keychain }
+    private var scope = ItemScope(groups: [])
+    /// nil: nothing is looked up that only proofs rest on.
+    private var evidence: Evidence?
+    /// What the user proved to the question; nil where there was none.
+    private var proven: Evidence?
 
-    /// Looks at the facts. `few` are all items that it will be about, where they are known; without
-    /// evidence nothing is looked up that only proofs rest on. `refine` says what the call does to
-    /// items besides, and how the client comes to know of them.
+    // Of the questions so far: another one ends them all.
+    private var asOf: Int
+    private var heldKeys: RequestKeys?
+    private var heldContext: AuthorizationContext?
+    private var heldGrants: [ItemReference: HeldGrant] = [:]
+
+    var client: any Asker { prompts.client }
+
     init(
-        _ intent: Intent, within groups: [String], _ keys: RequestKeys, for client: any Asker,
-        by service: KeychainService, few: [SealedItem]? = nil, given evidence: Evidence?,
-        trusting earlier: Evidence? = nil, refine: @escaping (inout Judging) -> Void = { _ in }
-    ) throws(Refusal) {
+        _ intent: Intent, in keychain: OpenKeychain, _ prompts: UserPrompts,
+        by service: KeychainService
+    ) {
         self.intent = intent
-        self.groups = groups
-        self.keys = keys
-        self.client = client
+        self.keychain = keychain
+        self.prompts = prompts
         self.service = service
-        self.few = few
-        self.refine = refine
-        needs = Needs(given: earlier ?? evidence ?? Evidence())
-        judging = try Self.look(
-            intent, groups, keys, client, service, few: few, given: evidence, refine)
+        asOf = prompts.count
     }
 
-    private static func look(
-        _ intent: Intent, _ groups: [String], _ keys: RequestKeys, _ client: any Asker,
-        _ service: KeychainService, few: [SealedItem]?, given evidence: Evidence?,
-        _ refine: (inout Judging) -> Void
-    ) throws(Refusal) -> Judging {
-        var judging = try service.judging(
-            intent.operation, as: intent.policyOperation, keys.keychain, keys.classKeys,
-            groups: groups, ui: intent.ui, few: few, given: evidence, for: client)
-        refine(&judging)
-        return judging
+    // MARK: Facts
+
+    var keys: RequestKeys {
+        get throws(Refusal) {
+            endWithQuestion()
+            if let heldKeys { return heldKeys }
+            let keys = try RequestKeys(of: keychain, service.vault)
+            heldKeys = keys
+            return keys
+        }
+    }
+
+    var context: AuthorizationContext {
+        get throws(Refusal) {
+            let keys = try keys
+            if let heldContext { return heldContext }
+            let context = try service.context(intent, self, keys, scope, given: evidence)
+            heldContext = context
+            return context
+        }
+    }
+
+    private func endWithQuestion() {
+        guard asOf != prompts.count else { return }
+        heldKeys = nil
+        endFacts()
+        asOf = prompts.count
+    }
+
+    private func endFacts() {
+        heldContext = nil
+        heldGrants = [:]
     }
 
     // MARK: Before the question
 
-    /// Notes what the item still needs; throws where nothing that the user could prove would do.
-    func consider(_ item: SealedItem) throws(Refusal) { try needs.add(item, judging) }
-
-    /// Items that need nothing.
-    func considerAllowed(_ items: [SealedItem]) { needs = Needs(plain: items) }
-
-    /// An item that is left out, but for a password that lies ready.
-    func considerPassword(of item: SealedItem) { needs.noteApplicationPassword(of: item) }
-
-    func require(_ requirement: Requirement, for item: SealedItem) {
-        needs.require(requirement, for: item)
+    /// Says what the verb is about, and what was proven before. Without evidence nothing is looked up
+    /// that only proofs rest on. `earlier` is what may serve, where that is not all of it.
+    func begin(_ scope: ItemScope, given evidence: Evidence?, trusting earlier: Evidence? = nil) {
+        self.scope = scope
+        self.evidence = evidence
+        pending = PendingRequirements(given: earlier ?? evidence ?? Evidence())
+        endFacts()
     }
 
-    // MARK: The question
+    /// Notes what the item still needs; throws where nothing that the user could prove would do.
+    func consider(_ item: SealedItem) throws(Refusal) {
+        pending.note(item)
+        let context = try context
+        switch context.judge(item, pending.evidence) {
+        case .allow(let grant): hold(grant, of: item)
+        case .deny(let denial): throw context.refusal(denial)
+        case .allowAfter(let requirement):
+            try pending.add(
+                requirement, for: item, ofOthers: !context.isOwn(item),
+                context.reaches(item, pending.evidence))
+        }
+    }
 
-    /// Asks the user once for all that the items considered still need, and looks anew. `mayAsk` may
-    /// throw before the user is asked.
+    /// Whether all of them may be used although nothing was proven; then they are considered.
+    func considersUnproven(_ items: [SealedItem]) throws(Refusal) -> Bool {
+        let context = try context
+        for item in items {
+            guard case .allow(let grant) = context.judge(item, Evidence()) else { return false }
+            hold(grant, of: item)
+        }
+        pending = PendingRequirements(plain: items)
+        return true
+    }
+
+    private func hold(_ grant: consuming Grant, of item: SealedItem) {
+        guard heldGrants.count < Self.mostGrants else { return }
+        heldGrants[item.reference] = HeldGrant(grant, item.generation)
+    }
+
+    /// An item that is left out, but for a password that lies ready.
+    func considerPassword(of item: SealedItem) { pending.noteApplicationPassword(of: item) }
+
+    func require(_ requirement: Requirement, for item: SealedItem) {
+        pending.require(requirement, for: item)
+    }
+
+    // MARK: Questions
+
+    /// Asks the user once for all that the items considered still need. `mayAsk` may throw before
+    /// the user is asked.
     func settle(
         remarks: [String] = [], _ mayAsk: () throws(Refusal) -> Void = {}
     ) throws(Refusal) {
-        try service.countLimits(&needs, needs.first, judging)
+        if let first = pending.first { try countLimits(first) }
         try mayAsk()
-        guard !needs.items.isEmpty else { return }
-        let evidence = try service.authentication.satisfy(
-            Requirement.all(needs.requirements), question(remarks), given: needs.evidence,
-            for: client)
-        proven = evidence
-        try keys.renew()
-        judging = try Self.look(
-            intent, groups, keys, client, service, few: few, given: evidence, refine)
+        guard !pending.items.isEmpty else { return }
+        proven = try prompts.prove(
+            Requirement.all(pending.requirements), question(remarks), given: pending.evidence)
+        evidence = proven
+    }
+
+    /// Counts the call for the policy's limits, once for all of its items. What is exhausted may ask
+    /// for more than the items do.
+    private func countLimits(_ item: SealedItem) throws(Refusal) {
+        let exhausted = try service.countLimits(
+            item, context, isPrompted: !pending.items.isEmpty)
+        for constraint in exhausted { pending.require(Requirement(constraint), for: item) }
     }
 
     /// Takes the key of items that were made with an application password, from the request's context
-    /// or the user.
-    func takeApplicationKey(
-        isNew: Bool, to items: Set<ItemReference>
-    ) throws(Refusal) {
-        keys.hold(
-            applicationKey: try service.applicationKey(
-                keychain, question(), isNew: isNew, to: items, intent.ui, for: client))
+    /// or the user; none where neither gives one, for a query that leaves such items out.
+    func takeApplicationKey(isNew: Bool, to items: Set<ItemReference>) throws(Refusal) {
+        // Before the user is asked, or anything derived.
+        try service.itemGuesses.check(
+            Set(items.map { .init(keychain: keychain.place, item: $0) }))
+        guard let password = try applicationPassword(isNew: isNew) else { return }
+        guard password.bytes.count <= RequestLimits.longestPassword else { throw .dataTooLarge }
+        let key = try service.protectors.applicationKey(keychain, password)
+        try keys.hold(applicationKey: key)
+    }
+
+    private func applicationPassword(isNew: Bool) throws(Refusal) -> HeldSecret? {
+        if let given = client.context?.applicationPassword { return given }
+        if prompts.mayAsk(intent.ui) {
+            return try prompts.applicationPassword(question(), isNew: isNew)
+        }
+        guard intent.ui == .skip else { throw .interactionNotAllowed }
+        return nil
+    }
+
+    /// Where a search finds nothing, the user may be asked to let the client have an item of another
+    /// program's.
+    func askForConsent(_ search: inout SearchPass) throws(Refusal) {
+        let looked = search
+        guard looked.query.namesOneItem, client.caller.identity.strength != nil,
+            prompts.mayAsk(intent.ui), try looked.isEmpty(self)
+        else { return }
+        var found: ConsentCandidate?
+        let result = try prompts.consent {
+            found = service.consent.candidate(looked, self)
+            return found.map { ($0.question, $0.options) }
+        }
+        guard let result, let found else { return }
+        consent = service.consent.settle(result, on: found.item, for: client)
+        search.admit(found.item)
     }
 
     private func question(_ remarks: [String] = []) -> Question {
-        let names = needs.names.isEmpty ? needs.passwordNames : needs.names
+        let names = pending.names.isEmpty ? pending.passwordNames : pending.names
         return Question(
-            intent.purpose, names: names, itemCount: max(names.count, needs.items.count),
-            items: Array(needs.items), reason: intent.reason ?? client.context?.reason,
-            remarks: remarks + needs.reaches.remarks(ofOthers: needs.hasOthers, for: client))
+            intent.purpose, names: names, itemCount: max(names.count, pending.items.count),
+            items: Array(pending.items), reason: intent.reason ?? client.context?.reason,
+            remarks: remarks + pending.reaches.remarks(ofOthers: pending.hasOthers, for: client))
     }
 
     // MARK: After the question
 
     /// The evidence for an item. What was just proven is good for the items that the question was
     /// about, and for none that came later.
-    func evidence(for item: SealedItem) -> Evidence {
-        guard let proven, needs.items.contains(item.reference) else { return needs.evidence }
+    private func evidence(for item: SealedItem) -> Evidence {
+        guard let proven, pending.items.contains(item.reference) else { return pending.evidence }
         return proven
     }
 
-    func verdict(on item: SealedItem) -> Verdict { judging.judge(item, evidence(for: item)) }
+    func verdict(on item: SealedItem) throws(Refusal) -> Verdict {
+        try context.judge(item, evidence(for: item))
+    }
 
     /// The grant to do it; throws where the item, as it is now, wants more than was proven.
     func grant(_ item: SealedItem) throws(Refusal) -> Grant {
-        switch verdict(on: item) {
+        endWithQuestion()
+        if let held = heldGrants[item.reference]?.take(ofGeneration: item.generation) {
+            client.notes.note(held)
+            return held
+        }
+        switch try verdict(on: item) {
         case .allow(let grant):
             client.notes.note(grant)
             return grant
-        case .deny(let denial): throw judging.refusal(denial)
+        case .deny(let denial): throw try context.refusal(denial)
         case .allowAfter:
             lacksProof = true
             throw .authenticationFailed
@@ -201,11 +311,11 @@ final class Authorization {
     func change<R>(
         _ body: ((SealedItem) -> Grant?) throws(Refusal) -> R
     ) throws(Refusal) -> R {
-        try checkClient()
-        var unlock = keys.unlock
+        try prompts.checkClient()
+        var unlock = try keys.unlock
         var refusal: Refusal?
         do throws(Refusal) {
-            return try body { item in
+            let result = try body { item in
                 do throws(Refusal) {
                     try unlock.checkNowAndThen(item.availability)
                     return try grant(item)
@@ -214,12 +324,93 @@ final class Authorization {
                     return nil
                 }
             }
+            client.notes.noteChange()
+            return result
         } catch { throw refusal ?? error }
     }
+}
 
-    /// To be asked last, before anything is written or leaves: the client still is the program that
-    /// it was when the request came.
-    func checkClient() throws(Refusal) {
-        guard client.isUnchanged() else { throw .notEntitled }
+/// A grant from considering an item to using it, for the item as it was considered.
+private final class HeldGrant {
+    private var grant: Grant?
+    private let generation: Int64
+
+    init(_ grant: consuming Grant, _ generation: Int64) {
+        self.grant = consume grant
+        self.generation = generation
+    }
+
+    func take(ofGeneration generation: Int64) -> Grant? {
+        self.generation == generation ? grant.take() : nil
+    }
+}
+
+// MARK: A locked keychain
+
+/// What is asked where a request finds a keychain locked.
+struct UnlockQuestion {
+    let prompt: String
+    let question: Question
+}
+
+/// Opens a keychain that a request found locked with what its user types.
+protocol UnlockStep: Sendable {
+    /// Whether something that the user could type is known to open it.
+    func applies(to keychain: OpenKeychain) -> Bool
+    func question(
+        for keychain: OpenKeychain, _ client: any Asker
+    ) throws(Refusal) -> UnlockQuestion
+    /// Whether what was typed opens it. `begun` is when the question was put: a lock since then counts.
+    func opens(
+        _ keychain: OpenKeychain, _ typed: HeldSecret, for client: any Asker,
+        since begun: LockGeneration
+    ) throws(Refusal) -> Bool
+}
+
+extension KeychainService {
+    /// Does a verb's work in one keychain, and once more where the keychain was locked and its user
+    /// opens it. Work that says `.locked` has changed nothing; `hasTold` is whether it has told
+    /// something already, which must not be told again.
+    func withAccess<R>(
+        to keychain: OpenKeychain, _ intent: Intent, _ prompts: UserPrompts,
+        unless hasTold: () -> Bool = { false }, _ work: (Authorization) throws(Refusal) -> R
+    ) throws(Refusal) -> R {
+        do throws(Refusal) {
+            return try work(Authorization(intent, in: keychain, prompts, by: self))
+        } catch {
+            guard error == .locked, !hasTold(), unlocking.applies(to: keychain),
+                prompts.mayAsk(intent.ui)
+            else { throw error }
+        }
+        do throws(Refusal) { try unlock(keychain, prompts) } catch {
+            prompts.client.notes.note(step: .unlock, error)
+            throw error
+        }
+        return try work(Authorization(intent, in: keychain, prompts, by: self))
+    }
+
+    /// The same in one keychain after the other, until the work says that it has enough.
+    func withAccess(
+        to places: [KeychainPlace], _ intent: Intent, _ prompts: UserPrompts,
+        unless hasTold: () -> Bool = { false }, _ work: (Authorization) throws(Refusal) -> Bool
+    ) throws(Refusal) {
+        try each(of: places) { keychain throws(Refusal) in
+            try withAccess(to: keychain, intent, prompts, unless: hasTold, work)
+        }
+    }
+
+    private func unlock(
+        _ keychain: OpenKeychain, _ prompts: UserPrompts
+    ) throws(Refusal) {
+        let client = prompts.client
+        let question = try unlocking.question(for: keychain, client)
+        let begun = vault.locks.now(keychain.place)
+        try prompts.unlock(
+            question, unless: { vault.lockState(of: keychain) == .unlocked },
+            with: { typed throws(Refusal) in
+                let isOpen = try unlocking.opens(keychain, typed, for: client, since: begun)
+                if isOpen { client.notes.note(step: .unlock, nil) }
+                return isOpen
+            })
     }
 }

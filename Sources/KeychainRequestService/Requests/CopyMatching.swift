@@ -1,20 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainAccessControl
+internal import KeychainActivePolicy
 internal import KeychainItemStore
 internal import KeychainMessages
 internal import KeychainModel
 internal import KeychainPolicyEngine
 internal import KeychainPolicyModel
+internal import KeychainRequestAudit
 internal import KeychainSecrets
+internal import KeychainUserPresence
+internal import KeychainVaults
 
 extension KeychainService {
+    /// In one keychain after the other, as if they were one.
     func copyMatching(
-        _ query: ItemQuery, for asker: any Asker, emit: (Answer) throws(Refusal) -> Void
-    ) throws(Refusal) -> Answer {
-        let places = try places(query, toChange: false, for: asker.caller)
+        _ query: ItemQuery, for client: any Asker, emit: ([Item]) throws(Refusal) -> Void
+    ) throws(Refusal) -> [Item] {
+        let places = try places(query, toChange: false, for: client.caller)
         guard query.limit != 0 else { throw .notFound }
+        return try withoutActuallyEscaping(emit) { emit throws(Refusal) in
+            let prompts = UserPrompts(client, authentication)
+            let answer = AnswerWriter(limit: query.limit, prompts, memory, emit)
+            // The user is asked for another program's item after all keychains were looked into.
+            let isLookedFor = places.count > 1 && query.namesOneItem
+            do throws(Refusal) {
+                return try read(query, places, mayConsent: !isLookedFor, prompts, into: answer)
+            } catch { guard error == .notFound, isLookedFor else { throw error } }
+            return try read(query, places, mayConsent: true, prompts, into: answer)
+        }
+    }
+
+    private func read(
+        _ query: ItemQuery, _ places: [KeychainPlace], mayConsent: Bool, _ prompts: UserPrompts,
+        into answer: AnswerWriter
+    ) throws(Refusal) -> [Item] {
+        var begun = 0
         do throws(Refusal) {
-            return try copyMatching(query, places, for: asker, emit)
+            try withAccess(to: places, .read(query), prompts, unless: { answer.count > begun }) {
+                access throws(Refusal) in
+                begun = answer.count
+                var query = query
+                query.limit = answer.rest
+                let search = try access.authorize(query, mayConsent: mayConsent)
+                try search.each(access) { item throws(Refusal) in
+                    try self.write(item, search, access, to: answer)
+                    return !answer.isFull
+                }
+                return answer.isFull
+            }
+            return try answer.finish()
         } catch {
             // The question would not have been asked: that it could not be makes no difference.
             throw error == .interactionNotAllowed && query.wantsAllSecrets
@@ -22,259 +56,63 @@ extension KeychainService {
         }
     }
 
-    private func copyMatching(
-        _ query: ItemQuery, _ places: [KeychainPlace], for asker: any Asker,
-        _ emit: (Answer) throws(Refusal) -> Void
-    ) throws(Refusal) -> Answer {
-        // The user is asked for another program's item after all keychains were looked into.
-        if places.count > 1, query.namesOneItem {
-            do throws(Refusal) {
-                return try copyMatching(query, places, lettingIn: false, asker, emit)
-            } catch { guard error == .notFound else { throw error } }
-        }
-        return try copyMatching(query, places, lettingIn: true, asker, emit)
-    }
-
-    /// In one keychain after the other, as if they were one.
-    private func copyMatching(
-        _ query: ItemQuery, _ places: [KeychainPlace], lettingIn: Bool, _ asker: any Asker,
-        _ emit: (Answer) throws(Refusal) -> Void
-    ) throws(Refusal) -> Answer {
-        var rest = query
-        // What waits leaves when more comes after it.
-        var last: Answer?
-        try each(of: places) { keychain throws(Refusal) in
-            var count = 0
-            func told(_ part: Answer) -> Answer {
-                count += part.items.count
-                return query.keychain == nil ? part.ofItems(in: keychain) : part
-            }
-            func flush() throws(Refusal) {
-                if let waiting = last { try emit(waiting) }
-                last = nil
-            }
-            let found = try mending(
-                keychain, query.authenticationUI, for: asker, unless: { count > 0 }
-            ) { () throws(Refusal) in
-                try copyMatching(rest, in: keychain, lettingIn: lettingIn, for: asker) {
-                    part throws(Refusal) in
-                    try flush()
-                    try emit(told(part))
-                }
-            }
-            try flush()
-            last = told(found)
-            rest.limit = rest.limit.map { $0 - count }
-            return rest.limit == 0
-        }
-        return last ?? Answer()
-    }
-
-    private func copyMatching(
-        _ query: ItemQuery, in keychain: OpenKeychain, lettingIn: Bool, for asker: any Asker,
-        emit: (Answer) throws(Refusal) -> Void
-    ) throws(Refusal) -> Answer {
-        let intent = Intent.read(query)
-        let keys = try RequestKeys(of: keychain, vault)
-        let groups = try groups(
-            query, intent.policyOperation, keychain, keys.classKeys, for: asker)
-        var reading = Reading(
-            query, groups: groups, asker.caller,
-            allowed: authentication.trust.items(for: asker.caller))
-        try findFew(&reading, keys)
-        let letIn = lettingIn ? try letIn(&reading, intent, keys, for: asker) : nil
-        if letIn != nil { try keys.renew() }
-        let access = try authorize(reading, intent, keys, proven: letIn?.evidence, for: asker)
-        try access.settle { () throws(Refusal) in try refuseToAsk(access, query) }
-        let isListed = letIn?.choice == .always
-        if access.needs.usesApplicationPassword, query.parts.contains(.data) || isListed {
-            try access.takeApplicationKey(isNew: false, to: access.needs.passwordItems)
-        }
-        if isListed { try list(reading, access) }
-        return try deliver(reading, access, letIn, emit)
-    }
-
-    /// Opens what was granted, and sends it on its way.
-    private func deliver(
-        _ reading: Reading, _ access: Authorization, _ letIn: LetIn?,
-        _ emit: (Answer) throws(Refusal) -> Void
-    ) throws(Refusal) -> Answer {
-        let query = reading.query
-        let wantsSecrets = query.parts.contains(.data)
-        let mayOpen = access.keys.classKeys.applicationKey != nil || !wantsSecrets
-        var delivery = Delivery(
-            access.proven ?? letIn?.evidence ?? Evidence(), access.client, access.keys.unlock,
-            memory, audit)
-        try each(reading, access) { item throws(Refusal) in
-            try delivery.begin(item)
-            let isLeftOut = item.accessControl.needsApplicationPassword && !mayOpen
-            if isLeftOut, query.authenticationUI == .skip { return true }
-            guard let grant = try grant(item, access, query) else { return true }
-            try delivery.makeRoom(
-                for: wantsSecrets ? sealedSize(item, access.keychain) : 0, emit)
-            let isStrange = reading.trusts(item)
-            if isStrange, letIn == nil { access.client.notes.note(trust: "listed") }
-            guard let opened = try open(item, access, grant, query, isStrange: isStrange)
-            else { return true }
-            try delivery.add(opened.answered, of: opened.item, emit)
-            return delivery.count != query.limit
-        }
-        return try delivery.finish(emit)
-    }
-
-    /// What must be proven before the items may be read. Most items need no proof: so those that
-    /// are found are looked at first without what only proofs rest on.
-    private func authorize(
-        _ reading: Reading, _ intent: Intent, _ keys: RequestKeys, proven: Evidence?,
-        for asker: any Asker
-    ) throws(Refusal) -> Authorization {
-        func look(_ evidence: Evidence?) throws(Refusal) -> Authorization {
-            try Authorization(
-                intent, within: reading.groups.own, keys, for: asker, by: self,
-                few: reading.found, given: evidence, refine: reading.refine)
-        }
-        if let found = reading.found, proven == nil,
-            !found.contains(where: { $0.asksForProof(for: .decrypt) }),
-            !policy.now.judge.policy.asked.contains(AgeField.presence)
-        {
-            let access = try look(nil)
-            if access.judging.allows(found) {
-                access.considerAllowed(found)
-                return access
-            }
-        }
-        let evidence = authentication.evidence(for: asker)
-        let access = try look(evidence.adding(proven ?? Evidence()))
-        try considerAll(of: reading, access)
-        return access
-    }
-
-    private func findFew(_ reading: inout Reading, _ keys: RequestKeys) throws(Refusal) {
-        // The program's own process holds the whole answer anyway; the daemon never does.
-        let limit = reading.query.limit ?? .max
-        guard limit <= Delivery.mostItems || mode == .embedded,
-            reading.query.authenticationUI != .skip, reading.groups.others.isEmpty
-        else { return }
-        do {
-            var found: [SealedItem] = []
-            var bytesLeft = mode == .embedded ? Int.max : Delivery.mostBytes
-            for (query, scope) in reading.searches where found.count < limit {
-                var query = query
-                // Safe: no more are found than the limit.
-                query.limit = limit - found.count
-                let few = try keys.keychain.file.find(
-                    query, in: scope, keys: keys.classKeys, mostBytes: bytesLeft)
-                guard let few else { return }
-                found += few
-                bytesLeft -= few.reduce(0) { $0 + $1.attributeBytes }
-            }
-            reading.found = found
-        } catch { throw Refusal(error) }
-    }
-
-    /// Refuses to ask for the secrets of all passwords at once, which is more than a user can weigh.
-    /// The program is to ask for references, and then for the secrets of those that it wants.
-    private func refuseToAsk(
-        _ access: Authorization, _ query: ItemQuery
+    /// Opens an item, where it is not one to leave out, and puts it into the answer.
+    private func write(
+        _ item: SealedItem, _ search: SearchPass, _ access: Authorization, to answer: AnswerWriter
     ) throws(Refusal) {
-        guard query.wantsAllSecrets else { return }
-        let needs = access.needs
-        let hasPassword = access.client.context?.applicationPassword != nil
-        guard needs.items.isEmpty, !needs.usesApplicationPassword || hasPassword else {
-            throw .needsProofOfEach
+        let query = search.query
+        let wantsSecret = query.parts.contains(.data)
+        guard let grant = try grant(item, access, query) else { return }
+        let bytes = wantsSecret ? try sealedSize(item, access.keychain) : 0
+        try answer.begin(item, bytes: bytes, access)
+        let isStrange = search.trusts(item)
+        if isStrange, access.consent == nil { access.client.notes.note(trust: "listed") }
+        let redacted = grant.redacted
+        var opened = (item: item, secret: HeldSecret?.none)
+        if wantsSecret {
+            guard let found = try open(item, access, grant, query) else { return }
+            opened = (found.item, found.secret)
         }
-    }
-
-    /// Looks at everything that will be read, so that the user is asked once and for all of it.
-    private func considerAll(
-        of reading: Reading, _ access: Authorization
-    ) throws(Refusal) {
-        if reading.query.authenticationUI == .skip {
-            // The program may have given the password before.
-            guard access.client.context?.applicationPassword != nil else { return }
-            try each(reading, access) { item throws(Refusal) in
-                access.considerPassword(of: item)
-                return !access.needs.usesApplicationPassword
-            }
-            return
-        }
-        var count = 0
-        try each(reading, access) { item throws(Refusal) in
-            try access.consider(item)
-            count += 1
-            return count != reading.query.limit
-        }
-    }
-
-    /// Hands out the items found until `body` has enough of them.
-    func each(
-        _ reading: Reading, _ access: Authorization,
-        _ body: (SealedItem) throws(Refusal) -> Bool
-    ) throws(Refusal) {
-        if let found = reading.found {
-            for item in found where try !body(item) { return }
-            return
-        }
-        // Items that are left out must not use the limit up.
-        let mayBeUnknown = !reading.groups.others.isEmpty
-        var goesOn = true
-        var unlock = access.keys.unlock
-        for (query, scope) in reading.searches where goesOn {
-            var query = query
-            if query.authenticationUI == .skip || mayBeUnknown { query.limit = nil }
-            try access.keychain.each(query, in: scope, access.keys.classKeys) {
-                item throws(Refusal) in
-                if mayBeUnknown, !access.judging.isKnown(item) { return true }
-                try unlock.checkNowAndThen(item.availability)
-                goesOn = try body(item)
-                return goesOn
-            }
-        }
+        var found = opened.item.answered(query.parts, without: redacted, isStrange: isStrange)
+        if query.keychain == nil { found.keychain = access.keychain.nameToTell }
+        found.secret = opened.secret
+        try answer.add(found, of: opened.item)
     }
 
     /// nil for an item that is left out.
     private func grant(
         _ item: SealedItem, _ access: Authorization, _ query: ItemQuery
     ) throws(Refusal) -> Grant? {
+        let skips = query.authenticationUI == .skip
+        if skips, query.parts.contains(.data), item.accessControl.needsApplicationPassword,
+            try access.keys.classKeys.applicationKey == nil
+        {
+            return nil
+        }
         do throws(Refusal) { return try access.grant(item) } catch
-            where error == .interactionNotAllowed && query.authenticationUI == .skip
+            where error == .interactionNotAllowed && skips
         {
             return nil
         }
     }
 
-    /// The item with what the query wants of it; nil for one that is gone, or lost: none of the
-    /// others is the worse for it.
+    /// nil for an item that is gone, or lost: none of the others is the worse for it.
     private func open(
-        _ item: SealedItem, _ access: Authorization, _ grant: consuming Grant,
-        _ query: ItemQuery, isStrange: Bool
-    ) throws(Refusal) -> (item: SealedItem, answered: AnsweredItem)? {
-        let redacted = grant.redacted
-        func answered(_ item: SealedItem, _ secret: HeldSecret?) -> AnsweredItem {
-            AnsweredItem(
-                item: item.answered(query.parts, without: redacted, isStrange: isStrange),
-                secret: secret)
-        }
-        guard query.parts.contains(.data) else { return (item, answered(item, nil)) }
+        _ item: SealedItem, _ access: Authorization, _ grant: consuming Grant, _ query: ItemQuery
+    ) throws(Refusal) -> OpenedItem? {
+        var grant: Grant? = consume grant
+        let guessed = item.accessControl.needsApplicationPassword ? [item.reference] : []
+        let keys = try access.keys
         do throws(Refusal) {
-            let opened = try opening(item, access, grant)
-            return (opened.item, answered(opened.item, opened.secret))
+            return try guessing(guessed, in: access.keychain) { () throws(KeychainStoreError) in
+                guard let grant = grant.take() else { throw .notGranted }
+                return try access.keychain.file.open(item, grant, keys: keys.classKeys)
+            }
         } catch
             where error == .notFound
             || (error == .wrongApplicationPassword && query.authenticationUI == .skip)
         {
             return nil
-        }
-    }
-
-    private func opening(
-        _ item: SealedItem, _ access: Authorization, _ grant: consuming Grant
-    ) throws(Refusal) -> OpenedItem {
-        var grant: Grant? = consume grant
-        let guessed = item.accessControl.needsApplicationPassword ? [item.reference] : []
-        return try guessing(guessed, in: access.keychain) { () throws(KeychainStoreError) in
-            guard let grant = grant.take() else { throw .notGranted }
-            return try access.keychain.file.open(item, grant, keys: access.keys.classKeys)
         }
     }
 
@@ -285,17 +123,63 @@ extension KeychainService {
     }
 }
 
-extension Answer {
-    /// With the keychain's name, for who named none.
-    fileprivate func ofItems(in keychain: OpenKeychain) -> Answer {
-        guard let name = keychain.nameToTell else { return self }
-        var told = self
-        told.items = items.map { answered in
-            var item = answered.item
-            item.keychain = name
-            return AnsweredItem(item: item, secret: answered.secret)
+extension Authorization {
+    /// A search of which all items may be opened: everything that will be read is looked at, and the
+    /// user asked once and for all of it.
+    func authorize(_ query: ItemQuery, mayConsent: Bool) throws(Refusal) -> SearchPass {
+        var search = try SearchPass(query, self)
+        if mayConsent { try askForConsent(&search) }
+        if try !considersUnproven(search) {
+            let evidence = service.authentication.evidence(for: client)
+            begin(search.scope, given: evidence.adding(consent?.evidence ?? Evidence()))
+            try considerAll(of: search)
         }
-        return told
+        try settle { () throws(Refusal) in try refuseToAsk(query) }
+        let isListed = consent?.choice == .always
+        if pending.usesApplicationPassword, query.parts.contains(.data) || isListed {
+            try takeApplicationKey(isNew: false, to: pending.passwordItems)
+        }
+        if isListed { try service.consent.list(search, self) }
+        return search
+    }
+
+    /// Most items need no proof: so those that are found are looked at first without what only proofs
+    /// rest on.
+    private func considersUnproven(_ search: SearchPass) throws(Refusal) -> Bool {
+        guard let found = search.found, consent == nil,
+            !found.contains(where: { $0.asksForProof(for: .decrypt) }),
+            !service.policy.now.judge.policy.asked.contains(AgeField.presence)
+        else { return false }
+        begin(search.scope, given: nil)
+        return try considersUnproven(found)
+    }
+
+    private func considerAll(of search: SearchPass) throws(Refusal) {
+        if search.query.authenticationUI == .skip {
+            // The program may have given the password before.
+            guard client.context?.applicationPassword != nil else { return }
+            try search.each(self) { item throws(Refusal) in
+                considerPassword(of: item)
+                return !pending.usesApplicationPassword
+            }
+            return
+        }
+        var count = 0
+        try search.each(self) { item throws(Refusal) in
+            try consider(item)
+            count += 1
+            return count != search.query.limit
+        }
+    }
+
+    /// Refuses to ask for the secrets of all passwords at once, which is more than a user can weigh.
+    /// The program is to ask for references, and then for the secrets of those that it wants.
+    private func refuseToAsk(_ query: ItemQuery) throws(Refusal) {
+        guard query.wantsAllSecrets else { return }
+        let hasPassword = client.context?.applicationPassword != nil
+        guard pending.items.isEmpty, !pending.usesApplicationPassword || hasPassword else {
+            throw .needsProofOfEach
+        }
     }
 }
 
@@ -303,14 +187,14 @@ extension SealedItem {
     /// What an answer carries of it: no attributes where the secret or the name alone was asked for.
     fileprivate func answered(
         _ parts: ItemQuery.Parts, without redacted: [String], isStrange: Bool
-    ) -> FoundItem {
+    ) -> Item {
         guard parts.isEmpty || parts == .data || parts == .persistentReference else {
             let hidden = redacted.map { ItemFacts.names[$0] ?? AttributeName(rawValue: $0) }
             // Who is let in need not know who else is.
             let found = isStrange ? found.withoutList : found
             return hidden.isEmpty ? found : found.without(hidden)
         }
-        return FoundItem(
+        return Item(
             reference: reference, attributes: [:],
             accessControl: .plain(accessControl.protection))
     }
@@ -322,17 +206,36 @@ extension ItemQuery {
         guard limit == nil, parts.contains(.data) else { return false }
         return itemClass == .genericPassword || itemClass == .internetPassword
     }
+
+    /// Whether it names one item so well that who asks knows of it from somewhere: what others have
+    /// can't be found out by such queries, but for what was guessed right.
+    var namesOneItem: Bool {
+        guard limit == 1, !parts.isEmpty, accessGroup == nil, folding.isEmpty,
+            hostOrSubdomain == nil, authenticationUI == .allow
+        else { return false }
+        if let references { return references.count == 1 }
+        return switch itemClass {
+        case .genericPassword: has(.service) && has(.account)
+        case .internetPassword: has(.server) && has(.account)
+        case .certificate: has(.issuer) && has(.serialNumber)
+        case .key: has(.applicationLabel) || has(.applicationTag)
+        }
+    }
+
+    private func has(_ name: AttributeName) -> Bool {
+        attributes[name].map { !$0.comparedBytes.isEmpty } ?? false
+    }
 }
 
-extension FoundItem {
-    fileprivate func without(_ names: [AttributeName]) -> FoundItem {
-        FoundItem(
+extension Item {
+    fileprivate func without(_ names: [AttributeName]) -> Item {
+        Item(
             reference: reference, attributes: attributes.filter { !names.contains($0.key) },
             accessControl: accessControl, trusted: trusted)
     }
 
-    fileprivate var withoutList: FoundItem {
-        FoundItem(
+    fileprivate var withoutList: Item {
+        Item(
             reference: reference, attributes: attributes, accessControl: accessControl)
     }
 }

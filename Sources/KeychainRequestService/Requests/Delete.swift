@@ -1,78 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainPolicyModel
-internal import KeychainAccessControl
 internal import KeychainItemStore
 internal import KeychainMessages
 internal import KeychainModel
+internal import KeychainRequestAudit
+internal import KeychainUserPresence
+internal import KeychainVaults
 
 extension KeychainService {
-    /// In each of the keychains meant.
-    func delete(_ query: ItemQuery, for asker: any Asker) throws(Refusal) -> Answer {
-        var answer = Answer()
-        let places = try places(query, toChange: true, for: asker.caller)
-        try each(of: places) { keychain throws(Refusal) in
-            let changed = try mending(
-                keychain, query.authenticationUI, for: asker
-            ) { () throws(Refusal) in try delete(query, in: keychain, for: asker) }
-            answer.count += changed.count
+    /// In each of the keychains meant: every item found, or none.
+    func delete(_ query: ItemQuery, for client: any Asker) throws(Refusal) -> Int {
+        var count = 0
+        let places = try places(query, toChange: true, for: client.caller)
+        let prompts = UserPrompts(client, authentication)
+        try withAccess(to: places, .delete(query), prompts) { access throws(Refusal) in
+            let groups = try access.groups(query)
+            access.begin(
+                ItemScope(groups: groups.own), given: authentication.evidence(for: client))
+            var meant = query
+            if !groups.others.isEmpty {
+                meant.references = try access.meant(by: query, in: groups).references
+            }
+            count += try access.delete(meant, in: groups)
             return false
         }
-        return answer
+        return count
     }
+}
 
-    /// Deletes every item found, or none. What can't be read for want of a key can be deleted.
-    private func delete(
-        _ query: ItemQuery, in keychain: OpenKeychain, for asker: any Asker
-    ) throws(Refusal) -> Answer {
-        let keys = try RequestKeys(of: keychain, vault)
-        let groups = try groups(query, .delete, keychain, keys.classKeys, for: asker)
-        let access = try Authorization(
-            .delete(query), within: groups.own, keys, for: asker, by: self,
-            given: authentication.evidence(for: asker))
+extension Authorization {
+    /// Deletes what needs no proof, and else asks: the user answers for the items that the question is
+    /// about, and for none that comes later.
+    fileprivate func delete(_ query: ItemQuery, in groups: GroupScope) throws(Refusal) -> Int {
+        do throws(Refusal) { return try remove(query, groups) } catch {
+            guard lacksProof else { throw error }
+        }
         var query = query
-        if !groups.others.isEmpty {
-            query.references = try known(query, groups, access).references
-        }
-        var answer = Answer()
-        do throws(Refusal) { answer.count = try remove(query, groups, access) } catch {
-            guard access.lacksProof else { throw error }
-            // The user answers for the items that the question is about, and for none that comes later.
-            query.references = try known(query, groups, access) { item throws(Refusal) in
-                try access.consider(item)
-            }.references
-            try access.settle()
-            answer.count = try remove(query, groups, access)
-        }
-        audit?.record(.delete, asker, access.proven ?? Evidence(), nil)
-        return answer
+        query.references = try meant(by: query, in: groups) { item throws(Refusal) in
+            try consider(item)
+        }.references
+        try settle()
+        return try remove(query, groups)
     }
 
-    private func remove(
-        _ query: ItemQuery, _ groups: GroupScope, _ access: Authorization
-    ) throws(Refusal) -> Int {
-        try access.change { grant throws(Refusal) in
+    /// What can't be read for want of a key can be deleted.
+    private func remove(_ query: ItemQuery, _ groups: GroupScope) throws(Refusal) -> Int {
+        let keys = try keys
+        return try change { grant throws(Refusal) in
             do throws(KeychainStoreError) {
-                return try access.keychain.file.delete(
-                    query, groups: groups.all, keys: access.keys.classKeys, grant: grant)
+                return try keychain.file.delete(
+                    query, groups: groups.all, keys: keys.classKeys, grant: grant)
             } catch { throw Refusal(error) }
         }
-    }
-
-    /// Those of the items meant that the client may know of.
-    private func known(
-        _ query: ItemQuery, _ groups: GroupScope, _ access: Authorization,
-        each body: (SealedItem) throws(Refusal) -> Void = { _ in }
-    ) throws(Refusal) -> MeantItems {
-        var search = query
-        search.limit = nil
-        var known = MeantItems(memory, for: access.client.caller.user)
-        try access.keychain.each(search, in: .groups(groups.all), access.keys.classKeys) {
-            item throws(Refusal) in
-            guard access.judging.isKnown(item) else { return true }
-            try known.append(item)
-            try body(item)
-            return true
-        }
-        return known
     }
 }

@@ -1,86 +1,118 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainAccessControl
+package import KeychainActivePolicy
 internal import KeychainItemStore
 package import KeychainMessages
 package import KeychainModel
+package import KeychainRequestAudit
 internal import KeychainSecrets
+package import KeychainUserPresence
+package import KeychainVaults
 
 /// The way of a request: find → judge → authenticate → judge → open → record → answer.
 package final class KeychainService: Sendable {
+    /// What a service is made of.
+    package struct Parts {
+        package var folder: KeychainFolder
+        package var vault: any KeyVault
+        package var protectors: Protectors
+        package var authenticator: any Authenticator
+        package var policy = ActivePolicy()
+        package var evidence = EvidenceStore(keyring: nil)
+        package var guesses = Guesses()
+        package var memory = MemoryBudget()
+        package var audit: AuditLog?
+        package var mode: ServiceStatus.Mode
+        /// Steps of the pass of authorisation; nil is the product's own.
+        var unlocking: (any UnlockStep)?
+        var consent: (any ConsentStep)?
+
+        package init(
+            folder: KeychainFolder, vault: any KeyVault, protectors: Protectors,
+            authenticator: any Authenticator, mode: ServiceStatus.Mode
+        ) {
+            self.folder = folder
+            self.vault = vault
+            self.protectors = protectors
+            self.authenticator = authenticator
+            self.mode = mode
+        }
+    }
+
     let folder: KeychainFolder
     let vault: any KeyVault
     let protectors: Protectors
     let authentication: Authentication
-    let audit: AuditLog?
-    let policy: PolicyInForce
+    let policy: ActivePolicy
     let limits = PolicyLimits()
     let guesses: Guesses
     let itemGuesses = ItemGuesses()
     let memory: MemoryBudget
-    let transfers = BackupTransfers()
+    package let transfers = BackupTransfers()
     let checks = KeychainChecks()
     let mode: ServiceStatus.Mode
+    let resync: PasswordResync
+    let unlocking: any UnlockStep
+    let consent: any ConsentStep
     var isDaemon: Bool { mode == .daemon }
+    private let audit: AuditLog?
     private let locksMemory = LockedMemory.isAvailable()
 
-    init(
-        folder: KeychainFolder, vault: any KeyVault, protectors: Protectors,
-        authenticator: any Authenticator, policy: PolicyInForce, evidence: EvidenceStore,
-        guesses: Guesses,
-        memory: MemoryBudget, audit: AuditLog?, mode: ServiceStatus.Mode
-    ) {
-        self.folder = folder
-        self.vault = vault
-        self.protectors = protectors
-        self.authentication = Authentication(authenticator, evidence)
-        self.policy = policy
-        self.guesses = guesses
-        self.memory = memory
-        self.audit = audit
-        self.mode = mode
+    package init(_ parts: Parts) {
+        folder = parts.folder
+        vault = parts.vault
+        protectors = parts.protectors
+        authentication = Authentication(parts.authenticator, parts.evidence)
+        policy = parts.policy
+        guesses = parts.guesses
+        memory = parts.memory
+        audit = parts.audit
+        mode = parts.mode
+        resync = PasswordResync(
+            vault: vault, protectors: protectors, guesses: guesses, policy: policy, limits: limits)
+        unlocking = parts.unlocking ?? resync
+        consent = parts.consent ?? TrustedApplicationConsent(authentication: authentication)
     }
 
-    /// `emit` takes the parts of an answer that is too large for one.
-    package func answer(
-        _ request: Request, for asker: any Asker, emit: (Answer) throws(Refusal) -> Void
-    ) throws(Refusal) -> Answer {
+    /// `emit` takes the parts of an answer that is too large for one. What is granted and what is
+    /// refused is recorded here, and before any of it leaves.
+    package func answer<V: Verb>(
+        _ verb: V, for client: any Asker, emit: (V.Answer) throws(Refusal) -> Void = { _ in }
+    ) throws(Refusal) -> V.Answer {
+        var isRecorded = false
+        func recordGrant() {
+            if !isRecorded { record(verb, of: client, nil) }
+            isRecorded = true
+        }
         do throws(Refusal) {
-            return try answerUnrecorded(request, for: asker, emit: emit)
+            vault.settle(client.caller.user)
+            let last = try verb.handled(by: self, for: client) { part throws(Refusal) in
+                recordGrant()
+                try emit(part)
+            }
+            recordGrant()
+            return last
         } catch {
-            audit?.record(request.operation, asker, Evidence(), error)
+            if client.notes.hasChanged { recordGrant() }
+            record(verb, of: client, error)
             throw error
         }
     }
 
-    /// What is refused is recorded above; what is granted, by the verbs, with its evidence.
-    private func answerUnrecorded(
-        _ request: Request, for asker: any Asker, emit: (Answer) throws(Refusal) -> Void
-    ) throws(Refusal) -> Answer {
-        vault.settle(asker.caller.user)
-        return switch request {
-        case .add(let item, let secret, let parts):
-            try add(item, secret, returning: parts, for: asker)
-        case .copyMatching(let query): try copyMatching(query, for: asker, emit: emit)
-        case .update(let query, let change, let secret):
-            try update(query, change, secret, for: asker)
-        case .delete(let query): try delete(query, for: asker)
-        case .status: status(for: asker.caller)
-        case .createKeychain(let name, let password, let recoveryKey):
-            try createKeychain(name, password, recoveryKey, for: asker)
-        case .unlock(let name, let password): try unlock(name, password, for: asker)
-        case .lock(let name): try lock(name, for: asker)
-        case .changeSettings(let name, let change):
-            try changeSettings(name, change, for: asker)
-        case .setPassword(let name, let old, let new):
-            try setPassword(name, old, new, for: asker)
-        case .authenticate(let constraint): try authenticate(constraint, for: asker)
-        case .capabilities: capabilities(for: asker)
-        case .endContext: endContext(for: asker)
-        case .policies(let reload): try policies(reload: reload, for: asker.caller)
-        case .protectors(let request): try protectors(request, for: asker)
-        case .safekeeping(let name, let step): try safekeep(name, step, for: asker)
-        case .preferences(let change): try preferences(change, for: asker)
+    private func record(_ verb: some Verb, of client: any Asker, _ refusal: Refusal?) {
+        let notes = client.notes
+        for step in notes.takeSteps() {
+            audit?.record(step.operation, client, Evidence(), step.refusal)
         }
+        let proven = refusal == nil ? notes.proven : Evidence()
+        let isRecorded =
+            switch verb.grantRecord {
+            case .always: true
+            case .whereProven: !proven.isEmpty
+            case .never: false
+            }
+        guard refusal != nil || isRecorded else { return }
+        audit?.record(AuditLog.Operation(verb.auditName), client, proven, refusal)
     }
 
     /// For what is done with a keychain as a whole: the machine's is root's.
@@ -91,30 +123,26 @@ package final class KeychainService: Sendable {
     }
 
     /// What protects the policy itself is not expressible in it: only root has it read again.
-    private func policies(reload: Bool, for caller: Caller) throws(Refusal) -> Answer {
+    func policies(reload: Bool, for client: any Asker) throws(Refusal) -> String {
         if reload {
-            guard caller.user == 0 else { throw .notEntitled }
-            audit?.record(.reloadPolicies, by: AuditLog.Subject(caller), nil)
+            guard client.caller.user == 0 else { throw .notEntitled }
+            try checkClient(client)
             guard policy.reload() else { throw .damagedPolicy }
         }
-        var answer = Answer()
-        answer.report = policy.report.text
-        return answer
+        return policy.report.text
     }
 
-    private func status(for caller: Caller) -> Answer {
-        var answer = Answer()
+    func status(for caller: Caller) -> ServiceStatus {
         var names = folder.names(of: caller.user)
         if !names.contains(.login) { names.insert(.login, at: 0) }
         if folder.hasSystemKeychain, !names.contains(.system) { names.append(.system) }
-        answer.status = ServiceStatus(
+        return ServiceStatus(
             mode: mode, keychains: names.map { status(of: $0, for: caller) },
             callerIdentifier: caller.identity.identifier,
             hasSession: vault.knowsSession(of: caller),
             hasPrompter: authentication.hasPrompter(for: caller), locksMemory: locksMemory,
             usesKernelKeyring: vault.usesKernelKeyring, deviceKeyOnDisk: true,
             vaultKeyPlace: vault.vaultKeyPlace)
-        return answer
     }
 
     private func status(of name: KeychainName, for caller: Caller) -> KeychainStatus {
@@ -156,39 +184,5 @@ package final class KeychainService: Sendable {
             }
         }
         return status
-    }
-}
-
-extension Request {
-    fileprivate var operation: AuditLog.Operation {
-        switch self {
-        case .add: .add
-        case .copyMatching: .copyMatching
-        case .update: .update
-        case .delete: .delete
-        case .status: .status
-        case .createKeychain: .createKeychain
-        case .unlock: .unlock
-        case .lock: .lock
-        case .changeSettings: .changeSettings
-        case .setPassword: .setPassword
-        case .authenticate: .authenticate
-        case .capabilities, .endContext: .status
-        case .policies(let reload): reload ? .reloadPolicies : .status
-        case .protectors(let request): request.auditedOperation
-        case .safekeeping(_, let step): step.operation
-        case .preferences(let change): change == nil ? .status : .changePreferences
-        }
-    }
-}
-
-extension Safekeeping {
-    fileprivate var operation: AuditLog.Operation {
-        switch self {
-        case .check(let repair): repair ? .repair : .status
-        case .generations: .status
-        case .beginBackup, .readBackup: .backup
-        case .beginRestore, .sendRestore, .finishRestore, .restoreGeneration: .restore
-        }
     }
 }

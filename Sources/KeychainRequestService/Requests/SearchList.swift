@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainAccessControl
 internal import KeychainMessages
 internal import KeychainModel
+internal import KeychainRequestAudit
+internal import KeychainUserPresence
+internal import KeychainVaults
 
 /// Which keychains a call means (docs/design/system-keychain.md).
 extension KeychainService {
@@ -89,7 +91,7 @@ extension KeychainService {
 
     func preferences(
         _ change: KeychainPreferencesChange?, for asker: any Asker
-    ) throws(Refusal) -> Answer {
+    ) throws(Refusal) -> KeychainPreferences {
         let user = asker.caller.user
         if let change {
             var new = preferences(of: asker.caller)
@@ -100,15 +102,13 @@ extension KeychainService {
                 }
             case .searchList(let names): new.searchList = try list(names)
             }
+            try checkClient(asker)
             try folder.makeFolder(of: user)
             do {
                 try folder.preferences.save(new, for: user, in: folder.folder(user))
             } catch { throw Refusal(error) }
-            audit?.record(.changePreferences, asker, Evidence(), nil)
         }
-        var answer = Answer()
-        answer.preferences = shown(preferences(of: asker.caller))
-        return answer
+        return shown(preferences(of: asker.caller))
     }
 
     private func existing(_ name: String, for caller: Caller) throws(Refusal) -> KeychainName {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import FoundationEssentials
-internal import KeychainLocalSocket
+internal import KeychainLinuxSystem
 internal import PolicySyntax
 
 /// Finds and reads the files of folders of policies.
@@ -56,7 +56,7 @@ enum PolicyFolder {
             (try? FileManager.default.destinationOfSymbolicLink(atPath: file))
             == "/dev/null"
         let contents: FileContents
-        do throws(SocketError) {
+        do throws(SystemError) {
             contents = try FileContents(
                 reading: file, limit: YAMLProfile.largestFile,
                 followingLinks: trust == .anybody || isMask)

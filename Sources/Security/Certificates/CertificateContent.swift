@@ -83,22 +83,6 @@ struct CertificateContent {
     }
 }
 
-/// A public key with the name of its algorithm. A point's length says which curve it is on.
-struct SubjectPublicKey {
-    let algorithm: [UInt]
-    let bits: [UInt8]
-
-    init?(_ node: ASN1Node) {
-        guard let parts = node.children, parts.count == 2,
-            let algorithm = parts[0].children, let name = algorithm.first,
-            let type = try? ASN1ObjectIdentifier(derEncoded: name),
-            let bits = try? ASN1BitString(derEncoded: parts[1]), bits.paddingBits == 0
-        else { return nil }
-        self.algorithm = type.oidComponents
-        self.bits = Array(bits.bytes)
-    }
-}
-
 extension Date {
     fileprivate init?(_ node: ASN1Node) {
         var parts = DateComponents()

@@ -25,7 +25,7 @@ public func SecCertificateCopyCommonName(
 ) -> OSStatus {
     let names = certificate.content.subject.texts(of: DistinguishedName.commonName)
     guard let name = names.last else { return errSecInternal }
-    // Safe: the caller's own place for the answer.
+    // Safe: the caller's own variable for the answer.
     unsafe commonName.pointee = name as NSString
     return errSecSuccess
 }
@@ -35,7 +35,7 @@ public func SecCertificateCopyCommonName(
 public func SecCertificateCopyEmailAddresses(
     _ certificate: SecCertificate, _ emailAddresses: UnsafeMutablePointer<CFArray?>
 ) -> OSStatus {
-    // Safe: the caller's own place for the answer.
+    // Safe: the caller's own variable for the answer.
     unsafe emailAddresses.pointee =
         certificate.content.emailAddresses.map { $0 as NSString } as NSArray
     return errSecSuccess

@@ -28,7 +28,7 @@ struct ResultObjects {
     }
 
     /// Nothing where there is no value.
-    mutating func add(_ key: QueryWords.ValueKey, _ value: NSObject?) {
+    mutating func add(_ key: QueryParameters.ValueKey, _ value: NSObject?) {
         if let value { add(key.rawValue, value) }
     }
 

@@ -47,21 +47,8 @@ struct ResultShape {
         }
         if parts.contains(.reference) {
             objects.add(.reference, result.reference)
-            objects.add(QueryWords.classKey, result.queryClass.code as NSString)
+            objects.add(QueryParameters.classKey, result.queryClass.code as NSString)
         }
         return objects.dictionary
-    }
-}
-
-extension AttributeValue {
-    /// Of the type that the attribute was given in.
-    var object: NSObject {
-        switch self {
-        case .string(let text): text as NSString
-        case .data(let bytes): bytes.object
-        case .number(let number): NSNumber(value: number)
-        case .real(let number): NSNumber(value: number)
-        case .date(let seconds): NSDate(timeIntervalSinceReferenceDate: seconds)
-        }
     }
 }

@@ -21,7 +21,8 @@ struct Search {
         var results: [SearchResult] = []
         for keychain in selection.keychains {
             let left = selection.limit.map { $0 - results.count }
-            results += try self.results(in: keychain, atMost: left)
+            let found = try self.results(in: keychain, atMost: left)
+            if results.isEmpty { results = found } else { results += found }
             if let limit = selection.limit, results.count >= limit { break }
         }
         return results
@@ -56,12 +57,12 @@ struct Search {
             of.limit = nil
             of.attributes = object.attributes(for: query.itemClass)
             let found = try items(of, .persistentReference)
-            query.references?.append(contentsOf: found.map(\.item.reference))
+            query.references?.append(contentsOf: found.map(\.reference))
         }
     }
 
     /// The certificates that the query and the selection's filter mean, with their attributes.
-    func certificates(_ query: ItemQuery) throws(Refusal) -> [AnsweredItem] {
+    func certificates(_ query: ItemQuery) throws(Refusal) -> [Item] {
         var query = query
         query.keychain = selection.keychains.first ?? nil
         query.limit = nil
@@ -70,12 +71,12 @@ struct Search {
 
     private func certificates(
         _ query: ItemQuery, _ parts: ItemQuery.Parts
-    ) throws(Refusal) -> [AnsweredItem] {
+    ) throws(Refusal) -> [Item] {
         let filter = selection.certificateFilter
         guard !filter.isEmpty else { return try items(query, parts) }
         var all = query
         all.limit = nil
-        var matching: [AnsweredItem] = []
+        var matching: [Item] = []
         for item in try items(all, parts.union([.data, .attributes])) {
             if let limit = query.limit, matching.count >= limit { break }
             if try matches(item, filter, query) { matching.append(item) }
@@ -84,15 +85,15 @@ struct Search {
     }
 
     private func matches(
-        _ item: AnsweredItem, _ filter: CertificateFilter, _ query: ItemQuery
+        _ item: Item, _ filter: CertificateFilter, _ query: ItemQuery
     ) throws(Refusal) -> Bool {
         guard let bytes = item.secret?.bytes.releasedFromLockedMemory(),
             let certificate = CertificateContent(bytes), filter.matches(certificate),
-            case .data(let issuer)? = item.item.attributes[.issuer]
+            case .data(let issuer)? = item.attributes[.issuer]
         else { return false }
         let isIssued = try filter.isIssued(by: issuer) { subject throws(Refusal) in
             try certificates(of: subject, query, .attributes).compactMap { found in
-                guard case .data(let issuer)? = found.item.attributes[.issuer] else { return nil }
+                guard case .data(let issuer)? = found.attributes[.issuer] else { return nil }
                 return issuer
             }
         }
@@ -109,7 +110,7 @@ struct Search {
     /// Those of one subject, whatever else the query says.
     private func certificates(
         of subject: [UInt8], _ query: ItemQuery, _ parts: ItemQuery.Parts
-    ) throws(Refusal) -> [AnsweredItem] {
+    ) throws(Refusal) -> [Item] {
         var above = ItemQuery(.certificate)
         above.keychain = query.keychain
         above.synchronizable = .any
@@ -127,7 +128,7 @@ struct Search {
         all.limit = nil
         let ofCertificate = parts.subtracting(.data).union(.attributes)
         for certificate in try certificates(all, ofCertificate) {
-            guard let label = certificate.item.attributes[.publicKeyHash] else { continue }
+            guard let label = certificate.attributes[.publicKeyHash] else { continue }
             var query = pair.keys
             // What the query itself says of the label holds too.
             if let wanted = query.attributes[.applicationLabel], wanted != label { continue }
@@ -144,11 +145,11 @@ struct Search {
     /// What one keychain has of them; none is no refusal, as another may have some.
     private func items(
         _ query: ItemQuery, _ parts: ItemQuery.Parts
-    ) throws(Refusal) -> [AnsweredItem] {
+    ) throws(Refusal) -> [Item] {
         var query = query
         query.parts = parts.needed(of: query.itemClass)
         do throws(Refusal) {
-            return try endpoint.answer(.copyMatching(query), in: selection.context).items
+            return try endpoint.send(CopyMatching(query), in: selection.context)
         } catch {
             guard error == .notFound else { throw error }
             return []

@@ -7,12 +7,12 @@ internal import KeychainSecrets
 
 /// One result of a search: an item, or a private key with its certificate.
 enum SearchResult {
-    case item(AnsweredItem, keychain: String?)
-    case identity(certificate: AnsweredItem, key: AnsweredItem)
+    case item(Item, keychain: String?)
+    case identity(certificate: Item, key: Item)
 
     var queryClass: QueryClass {
         switch self {
-        case .item(let answered, _): .items(answered.item.reference.itemClass)
+        case .item(let item, _): .items(item.reference.itemClass)
         case .identity: .identities
         }
     }
@@ -20,37 +20,37 @@ enum SearchResult {
     /// Where key and certificate have the same attribute, the certificate's counts.
     var attributes: Attributes {
         switch self {
-        case .item(let answered, _): answered.item.attributes
+        case .item(let item, _): item.attributes
         case .identity(let certificate, let key):
-            key.item.attributes.merging(certificate.item.attributes) { $1 }
+            key.attributes.merging(certificate.attributes) { $1 }
         }
     }
 
     var accessControl: ItemAccessControl {
         switch self {
-        case .item(let answered, _): answered.item.accessControl
-        case .identity(let certificate, _): certificate.item.accessControl
+        case .item(let item, _): item.accessControl
+        case .identity(let certificate, _): certificate.accessControl
         }
     }
 
     /// The programs that its secret lets in beside its group.
     var trusted: TrustList? {
         switch self {
-        case .item(let answered, _), .identity(_, let answered): answered.item.trusted
+        case .item(let item, _), .identity(_, let item): item.trusted
         }
     }
 
     /// That of an identity is its key's.
     var secret: HeldSecret? {
         switch self {
-        case .item(let answered, _), .identity(_, let answered): answered.secret
+        case .item(let item, _), .identity(_, let item): item.secret
         }
     }
 
     var persistentReference: PersistentReference {
         switch self {
-        case .item(let answered, _): .item(answered.item.reference)
-        case .identity(let certificate, _): .identity(certificate: certificate.item.reference)
+        case .item(let item, _): .item(item.reference)
+        case .identity(let certificate, _): .identity(certificate: certificate.reference)
         }
     }
 
@@ -67,7 +67,7 @@ enum SearchResult {
     /// The object that stands for it; nil where the item's data is no key or no certificate.
     var reference: NSObject? {
         switch self {
-        case .item(let answered, let keychain): answered.object(in: keychain)
+        case .item(let item, let keychain): item.object(in: keychain)
         case .identity(let certificate, let key):
             if let certificate = certificate.object(in: nil) as? SecCertificate,
                 let key = key.object(in: nil) as? SecKey
@@ -80,15 +80,15 @@ enum SearchResult {
     }
 }
 
-extension AnsweredItem {
+extension Item {
     fileprivate func object(in keychain: String?) -> NSObject? {
-        switch item.reference.itemClass {
+        switch reference.itemClass {
         case .genericPassword, .internetPassword:
             SecKeychainItem(
-                item.reference,
-                in: item.keychain ?? keychain ?? KeychainName.login.description)
+                reference,
+                in: self.keychain ?? keychain ?? KeychainName.login.description)
         case .certificate: secret.flatMap { SecCertificate($0.bytes.releasedFromLockedMemory()) }
-        case .key: secret.flatMap { SecKey($0, itemAttributes: item.attributes) }
+        case .key: secret.flatMap { SecKey($0, itemAttributes: attributes) }
         }
     }
 }

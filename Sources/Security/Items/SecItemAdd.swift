@@ -10,7 +10,7 @@ internal import KeychainModel
 public func SecItemAdd(
     _ attributes: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?
 ) -> OSStatus {
-    // Safe: `status` writes at most once, to the caller's own place for the answer.
+    // Safe: `status` writes at most once, to the caller's own variable for the answer.
     unsafe status(
         of: { () throws(Refusal) in try addItem(Addition(attributes)) }, into: result)
 }
@@ -30,11 +30,11 @@ func addItem(_ addition: Addition) throws(Refusal) -> CFTypeRef? {
         try add(certificate: certificate, key: key, in: addition.context)
         guard !addition.parts.isEmpty else { return nil }
         var query: [String: Any] = [
-            QueryWords.ValueKey.reference.rawValue: identity,
+            QueryParameters.ValueKey.reference.rawValue: identity,
             AttributeName.synchronizable.rawValue: key.item.isSynchronizable,
         ]
         if let name = addition.keychain.flatMap(KeychainName.init) {
-            query[QueryWords.UseKey.keychain.rawValue] = SecKeychain(name)
+            query[QueryParameters.UseKey.keychain.rawValue] = SecKeychain(name)
         }
         let selection = try Selection(query as CFDictionary, for: .copyMatching)
         let found = try Search(selection, parts: addition.parts).results()
@@ -44,12 +44,10 @@ func addItem(_ addition: Addition) throws(Refusal) -> CFTypeRef? {
 
 private func add(
     _ part: Addition.Part, _ parts: ItemQuery.Parts, in context: AuthenticationContext?
-) throws(Refusal) -> AnsweredItem {
+) throws(Refusal) -> Item {
     let parts = parts.needed(of: part.item.itemClass)
-    let answer = try KeychainEndpointChoice.current().answer(
-        .add(part.item, secret: part.secret, returning: parts), in: context)
-    guard let added = answer.items.first else { throw .internalError }
-    return added
+    return try KeychainEndpointChoice.current().send(
+        Add(part.item, secret: part.secret, returning: parts), in: context)
 }
 
 /// Only where both are there already there is nothing to add.

@@ -8,7 +8,7 @@ internal import KeychainModel
 public func SecItemCopyMatching(
     _ query: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?
 ) -> OSStatus {
-    // Safe: `status` writes at most once, to the caller's own place for the answer.
+    // Safe: `status` writes at most once, to the caller's own variable for the answer.
     unsafe status(
         of: { () throws(Refusal) in
             try copyMatching(Selection(query, for: .copyMatching))
@@ -17,8 +17,7 @@ public func SecItemCopyMatching(
 
 private func copyMatching(_ selection: Selection) throws(Refusal) -> CFTypeRef? {
     let shape = ResultShape(parts: selection.parts, isOfSearch: true)
-    let results = try Search(selection, parts: selection.parts).results()
-    guard !results.isEmpty else { throw .notFound }
-    let objects = results.compactMap(shape.object)
-    return selection.limit == 1 ? objects.first : objects.object
+    let results = try Search(selection, parts: shape.parts).results()
+    guard let first = results.first else { throw .notFound }
+    return selection.limit == 1 ? shape.object(for: first) : results.compactMap(shape.object).object
 }

@@ -30,7 +30,7 @@ private func delete(_ selection: Selection) throws(Refusal) {
 private func delete(_ query: ItemQuery, in selection: Selection) throws(Refusal) {
     var query = query
     query.keychain = selection.keychains.first ?? nil
-    _ = try KeychainEndpointChoice.current().answer(.delete(query), in: selection.context)
+    _ = try KeychainEndpointChoice.current().send(Delete(query), in: selection.context)
 }
 
 private func deleteAny(_ query: ItemQuery, _ selection: Selection) throws(Refusal) {
@@ -43,7 +43,7 @@ private func deleteAny(_ query: ItemQuery, _ selection: Selection) throws(Refusa
 private func deleteNamed(_ pair: IdentityQuery, _ selection: Selection) throws(Refusal) {
     let search = try Search(selection, parts: [])
     let labels = try Set(
-        search.certificates(pair.certificates).compactMap { $0.item.attributes[.publicKeyHash] })
+        search.certificates(pair.certificates).compactMap { $0.attributes[.publicKeyHash] })
     try delete(pair.certificates, in: selection)
     for label in labels {
         var others = ItemQuery(.certificate)

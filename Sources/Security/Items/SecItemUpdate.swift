@@ -33,6 +33,6 @@ private func update(
 ) throws(Refusal) {
     var query = query
     query.keychain = selection.keychains.first ?? nil
-    let request = Request.update(query, change.change, secret: change.secret)
-    _ = try KeychainEndpointChoice.current().answer(request, in: selection.context)
+    let verb = Update(query, change.change, secret: change.secret)
+    _ = try KeychainEndpointChoice.current().send(verb, in: selection.context)
 }

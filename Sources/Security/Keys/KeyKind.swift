@@ -54,21 +54,3 @@ enum KeyKind: Hashable, Sendable {
     /// Bytes of a block: what one operation takes or makes.
     var blockBytes: Int { (bits + 7) / 8 }
 }
-
-extension KeyKind.KeyType {
-    private static let rsaEncryption: [UInt] = [1, 2, 840, 113549, 1, 1, 1]
-    private static let ecPublicKey: [UInt] = [1, 2, 840, 10045, 2, 1]
-    private static let ed25519Key: [UInt] = [1, 3, 101, 112]
-    private static let x25519Key: [UInt] = [1, 3, 101, 110]
-
-    /// Of the key in a certificate; nil for kinds that are not known here.
-    init?(_ publicKey: SubjectPublicKey) {
-        switch publicKey.algorithm {
-        case Self.rsaEncryption: self = .rsa
-        case Self.ecPublicKey: self = .ellipticCurve
-        case Self.ed25519Key: self = .ed25519
-        case Self.x25519Key: self = .x25519
-        default: return nil
-        }
-    }
-}

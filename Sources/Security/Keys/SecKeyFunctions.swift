@@ -3,32 +3,6 @@ public import Foundation
 internal import KeychainModel
 internal import KeychainSecrets
 
-/// A key from its external form: PKCS #1 for RSA; for curves over prime fields a point, with the
-/// private number behind it; 32 bytes for the others.
-///
-/// The attributes must say its type and its class. nil where the bytes are no such key.
-public func SecKeyCreateWithData(
-    _ keyData: CFData, _ attributes: CFDictionary,
-    _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
-) -> SecKey? {
-    // Safe: `result` writes at most once, to the caller's own place for an error.
-    unsafe result(tellingIn: error) { () throws(Refusal) -> SecKey in
-        let words = try KeyWords(attributes)
-        guard let type = try words.type(), let keyClass = try words.keyClass() else {
-            throw .badRequest
-        }
-        let content: KeyContent? =
-            switch keyClass {
-            case KeyClass.privateKey:
-                KeyContent(privateKey: HeldSecret(keyData.copiedSecret), type)
-            case KeyClass.publicKey: KeyContent(publicKey: keyData.copiedBytes, type)
-            default: nil
-            }
-        guard let content else { throw .badRequest }
-        return SecKey(content)
-    }
-}
-
 /// The external form of a key. That of a private key lies in memory that is not wiped.
 public func SecKeyCopyExternalRepresentation(
     _ key: SecKey, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
@@ -56,17 +30,3 @@ public func SecKeyCopyPublicKey(_ key: SecKey) -> SecKey? {
 
 /// Bytes that one operation with the key takes or makes.
 public func SecKeyGetBlockSize(_ key: SecKey) -> Int { key.content.kind.blockBytes }
-
-/// What was made, or nil with the refusal told in `error`.
-func result<Object>(
-    tellingIn error: UnsafeMutablePointer<Unmanaged<CFError>?>?,
-    of make: () throws(Refusal) -> Object
-) -> Object? {
-    do {
-        return try make()
-    } catch let refusal {
-        // Safe: the caller's own place for an error; the caller releases it.
-        unsafe error?.pointee = Unmanaged.passRetained(NSError(status: refusal.status))
-        return nil
-    }
-}

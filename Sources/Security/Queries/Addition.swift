@@ -23,18 +23,17 @@ struct Addition {
     let keychain: String?
 
     init(_ dictionary: CFDictionary) throws(Refusal) {
-        let words = try QueryWords(dictionary)
-        guard words.match.isEmpty else { throw .badRequest }
-        let values = try ValueWords(words.values)
+        let parameters = try QueryParameters(dictionary)
+        guard parameters.match.isEmpty else { throw .badRequest }
+        let (use, values) = (parameters.use, parameters.values)
         // An item that is there already can't be added.
         if case .password? = values.reference { throw .badRequest }
-        let queryClass = try QueryClass(words, values)
-        let attributes = try AttributeWords(words.attributes, of: queryClass)
-        let use = try UseWords(words.use)
+        let queryClass = try parameters.queryClass()
+        let attributes = try AttributeParameters(parameters.attributes, of: queryClass)
+        context = try use.context()
         guard use.authenticationUI != .skip, !use.hasItemList else { throw .badRequest }
         guard !attributes.wantsTombstones else { throw .badRequest }
-        parts = try ItemQuery.Parts(words.returns)
-        context = use.context
+        parts = parameters.returns
         keychain = use.keychain
         let given = try values.secret()
         let rights = try attributes.rights()

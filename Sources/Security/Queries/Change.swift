@@ -8,16 +8,16 @@ struct Change {
     let secret: HeldSecret?
 
     init(_ dictionary: CFDictionary, of queryClass: QueryClass) throws(Refusal) {
-        let words = try QueryWords(changes: dictionary)
-        let refused = words.attributes.keys.contains {
-            queryClass.rule(for: $0)?.update == .refused
+        let parameters = try QueryParameters(changes: dictionary)
+        let refused = parameters.attributes.contains {
+            queryClass.rule(for: $0.name)?.update == .refused
         }
         guard !refused else { throw .badRequest }
-        let attributes = try AttributeWords(words.attributes, of: queryClass)
+        let attributes = try AttributeParameters(parameters.attributes, of: queryClass)
         guard !attributes.wantsTombstones, attributes.synchronizable != .any else {
             throw .badRequest
         }
-        secret = try ValueWords(words.values).secret()
+        secret = try parameters.values.secret()
         if queryClass == .identities {
             // One secret can't be that of both.
             guard secret == nil else { throw .badRequest }

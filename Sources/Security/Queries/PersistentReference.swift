@@ -24,17 +24,17 @@ enum PersistentReference {
         self = .identity(certificate: certificate)
     }
 
-    var classCode: String {
+    var queryClass: QueryClass {
         switch self {
-        case .item(let reference): reference.itemClass.code
-        case .identity: QueryClass.identities.code
+        case .item(let reference): .items(reference.itemClass)
+        case .identity: .identities
         }
     }
 
     var bytes: [UInt8] {
         switch self {
         case .item(let reference): reference.bytes
-        case .identity(let certificate): Array(classCode.utf8) + certificate.identifier
+        case .identity(let certificate): Array(queryClass.code.utf8) + certificate.identifier
         }
     }
 

@@ -43,19 +43,24 @@ enum QueryClass: Hashable, Sendable {
 
 extension QueryClass {
     /// The class that a dictionary names, or that of what it refers to.
-    init(_ words: QueryWords, _ values: ValueWords) throws(Refusal) {
-        var codes: [String] = []
-        switch words.classCode {
+    init(
+        code: QueryValue?, persistent: PersistentReference?, reference: ValueReference?
+    ) throws(Refusal) {
+        var found: QueryClass?
+        switch code {
         case nil: break
-        case .string(let code)?: codes.append(code)
+        case .string(let code)?:
+            guard let named = QueryClass(code: code) else { throw .noSuchClass }
+            found = named
         default: throw .badRequest
         }
-        if let reference = values.persistentReference { codes.append(reference.classCode) }
-        if let reference = values.reference { codes.append(reference.queryClass.code) }
-        guard let code = codes.first else { throw .badRequest }
-        guard codes.allSatisfy({ $0 == code }), let queryClass = QueryClass(code: code) else {
-            throw .noSuchClass
+        func add(_ referred: QueryClass) throws(Refusal) {
+            guard found == nil || found == referred else { throw .noSuchClass }
+            found = referred
         }
-        self = queryClass
+        if let persistent { try add(persistent.queryClass) }
+        if let reference { try add(reference.queryClass) }
+        guard let found else { throw .badRequest }
+        self = found
     }
 }

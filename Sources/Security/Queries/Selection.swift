@@ -3,7 +3,9 @@ internal import KeychainMessages
 internal import KeychainModel
 
 /// Which items a dictionary means: what CopyMatching, Update and Delete read in the same way.
-struct Selection {
+///
+/// An object, since it is large, never changes and is passed on.
+final class Selection {
     enum Call { case copyMatching, update, delete }
 
     /// What is to be looked for.
@@ -28,26 +30,25 @@ struct Selection {
     let isPersistentReference: Bool
 
     init(_ dictionary: CFDictionary, for call: Call) throws(Refusal) {
-        let words = try QueryWords(dictionary)
-        guard call.takes(words.match) else { throw .badRequest }
-        let values = try ValueWords(words.values)
-        let queryClass = try QueryClass(words, values)
+        let parameters = try QueryParameters(dictionary)
+        guard call.takes(parameters.match) else { throw .badRequest }
+        let queryClass = try parameters.queryClass()
         self.queryClass = queryClass
-        let attributes = try AttributeWords(words.attributes, of: queryClass)
-        let use = try UseWords(words.use)
-        parts = try ItemQuery.Parts(words.returns)
-        context = use.context
-        let match = try MatchWords(words.match, of: queryClass)
-        try Self.refuse(words, use, parts, match, queryClass, for: call)
+        let attributes = try AttributeParameters(parameters.attributes, of: queryClass)
+        parts = parameters.returns
+        context = try parameters.use.context()
+        let match = try MatchParameters(parameters.match, of: queryClass)
+        try Self.refuse(parameters, attributes, match, queryClass, for: call)
         // One that is used is named like the only one of a list.
-        guard use.keychain == nil || match.searchList == nil else { throw .badRequest }
+        guard parameters.use.keychain == nil || match.searchList == nil else { throw .badRequest }
         keychains =
-            use.keychain.map { [$0] } ?? match.keychains ?? [values.reference?.keychain]
+            parameters.use.keychain.map { [$0] } ?? match.keychains
+            ?? [parameters.values.reference?.keychain]
         limit = call == .copyMatching ? match.limit : nil
         certificateFilter = match.certificateFilter
         listed = match.listed
-        reference = values.reference
-        isPersistentReference = values.persistentReference != nil
+        reference = parameters.values.reference
+        isPersistentReference = parameters.values.persistentReference != nil
         func query(_ itemClass: ItemClass) -> ItemQuery {
             var query = ItemQuery(itemClass)
             query.attributes = attributes.attributes
@@ -57,39 +58,42 @@ struct Selection {
             query.accessible = attributes.accessible
             query.accessGroup = attributes.accessGroup
             query.synchronizable = attributes.synchronizable ?? .no
-            query.authenticationUI = use.authenticationUI
-            query.reason = use.reason
+            query.authenticationUI = parameters.use.authenticationUI
+            query.reason = parameters.use.reason
             query.folding = match.folding
             query.hostOrSubdomain = match.hostOrSubdomain
-            query.references = Self.references(values, match)
+            query.references = Self.references(parameters.values, match)
             if query.references != nil, attributes.synchronizable == nil {
                 query.synchronizable = .any
             }
             if attributes.wantsTombstones { query.references = [] }
             return query
         }
-        func described(_ query: ItemQuery) -> ItemQuery {
-            var query = query
+        func describe(_ query: inout ItemQuery) {
             // What the dictionary says itself comes before what it refers to.
-            if let own = values.reference?.attributes(for: query.itemClass) {
+            if let own = parameters.values.reference?.attributes(for: query.itemClass) {
                 query.attributes.merge(own) { given, _ in given }
             }
-            return query
         }
         switch queryClass {
-        case .items(let itemClass): target = .items(described(query(itemClass)))
+        case .items(let itemClass):
+            var query = query(itemClass)
+            describe(&query)
+            target = .items(query)
         case .identities:
             if call != .copyMatching { try attributes.attributes.refuseUnlessShared() }
             var pair = IdentityQuery(query(.certificate), query(.key))
             if call == .copyMatching { pair.split() }
-            pair.certificates = described(pair.certificates)
-            pair.keys = described(pair.keys)
+            describe(&pair.certificates)
+            describe(&pair.keys)
             target = .identities(pair)
         }
     }
 
     /// The items that are named one by one; nil where none are.
-    private static func references(_ values: ValueWords, _ match: MatchWords) -> [ItemReference]? {
+    private static func references(_ values: ValueParameters, _ match: MatchParameters)
+        -> [ItemReference]?
+    {
         var named: [ItemReference] = []
         if let reference = values.persistentReference?.reference { named.append(reference) }
         if case .password(let item)? = values.reference { named.append(item.reference) }
@@ -99,18 +103,23 @@ struct Selection {
     }
 
     private static func refuse(
-        _ words: QueryWords, _ use: UseWords, _ parts: ItemQuery.Parts, _ match: MatchWords,
-        _ queryClass: QueryClass, for call: Call
+        _ parameters: QueryParameters, _ attributes: AttributeParameters,
+        _ match: MatchParameters, _ queryClass: QueryClass, for call: Call
     ) throws(Refusal) {
-        if call != .copyMatching, use.authenticationUI == .skip { throw .badRequest }
-        if call != .delete, use.hasItemList { throw .badRequest }
-        if call == .update, !parts.isEmpty { throw .badRequest }
+        if call != .copyMatching, parameters.use.authenticationUI == .skip { throw .badRequest }
+        if call != .delete, parameters.use.hasItemList { throw .badRequest }
+        if call == .update, !parameters.returns.isEmpty { throw .badRequest }
         guard call == .copyMatching else { return }
         // A persistent reference says everything.
-        let attributes = words.attributes.keys.filter { $0 != .noLegacy }
-        if words.values[.persistentReference] != nil, !attributes.isEmpty { throw .badRequest }
+        if parameters.values.persistentReference != nil,
+            parameters.attributes.contains(where: { $0.name != .noLegacy })
+        {
+            throw .badRequest
+        }
         // Where something must be asked the service refuses it; file-based keychains do always.
-        if queryClass.isPassword, parts.contains(.data), match.limit == nil, words.wantsFileBased {
+        if queryClass.isPassword, parameters.returns.contains(.data), match.limit == nil,
+            attributes.wantsFileBased
+        {
             throw .badRequest
         }
     }
@@ -119,13 +128,15 @@ struct Selection {
 extension Selection.Call {
     /// Update and Delete mean everything they find. Saying so is no mistake where it is Delete that
     /// is told to: programs written for macOS do. Any narrower limit would be one.
-    fileprivate func takes(_ match: [QueryWords.MatchKey: QueryValue]) -> Bool {
+    fileprivate func takes(_ match: [(key: QueryParameters.MatchKey, value: QueryValue)]) -> Bool {
         switch self {
         case .copyMatching: true
         case .update: match.isEmpty
         case .delete:
             match.allSatisfy { key, value in
-                guard key == .limit, case .string(MatchWords.limitAll) = value else { return false }
+                guard key == .limit, case .string(MatchParameters.limitAll) = value else {
+                    return false
+                }
                 return true
             }
         }
@@ -145,15 +156,5 @@ extension Attributes {
     fileprivate mutating func normalizeIssuer() {
         guard case .data(let name)? = self[.issuer] else { return }
         self[.issuer] = .data(DistinguishedName.comparedContent(of: name))
-    }
-}
-
-extension QueryWords {
-    /// `kSecUseDataProtectionKeychain` = false: the behaviour of file-based keychains is expected.
-    fileprivate var wantsFileBased: Bool {
-        switch attributes[.noLegacy] {
-        case .boolean(false), .number(0): true
-        default: false
-        }
     }
 }

@@ -15,16 +15,15 @@ public var errSecMobileMeFailedConsistencyCheck: OSStatus { -67666 }
 
 extension StatusMessages {
     static let accountServer: [OSStatus: String] = [
-        errSecMobileMeRequestQueued: "The request will be sent later.",
+        errSecMobileMeRequestQueued: "The request was queued and will be sent later.",
         errSecMobileMeRequestRedirected: "The request was redirected.",
-        errSecMobileMeServerError: "The account server failed.",
+        errSecMobileMeServerError: "The account server reported an error.",
         errSecMobileMeServerNotAvailable: "The account server is not available.",
-        errSecMobileMeServerAlreadyExists: "The account server says that the item exists already.",
-        errSecMobileMeServerServiceErr: "The account server reports an error of its service.",
-        errSecMobileMeRequestAlreadyPending:
-            "A request to the account server is under way already.",
-        errSecMobileMeNoRequestPending: "No request to the account server is under way.",
+        errSecMobileMeServerAlreadyExists: "The item already exists on the account server.",
+        errSecMobileMeServerServiceErr: "The account server reported a service error.",
+        errSecMobileMeRequestAlreadyPending: "A request to the account server is already pending.",
+        errSecMobileMeNoRequestPending: "No request to the account server is pending.",
         errSecMobileMeCSRVerifyFailure: "The account server could not verify the signing request.",
-        errSecMobileMeFailedConsistencyCheck: "The account server found a contradiction.",
+        errSecMobileMeFailedConsistencyCheck: "The account server's consistency check failed.",
     ]
 }

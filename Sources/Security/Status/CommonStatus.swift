@@ -30,7 +30,7 @@ extension StatusMessages {
         errSecUserCanceled: "User canceled the operation.",
         errSecBadReq: "Bad parameter or invalid state for operation.",
         errSecInternalComponent: "An internal component failed.",
-        errSecCoreFoundationUnknown: "An unknown error occurred below this library.",
+        errSecCoreFoundationUnknown: "An unknown Core Foundation error occurred.",
         errSecMissingEntitlement: "A required entitlement isn't present.",
         errSecRestrictedAPI: "Client is restricted and is not permitted to perform this operation.",
     ]

@@ -22,23 +22,23 @@ public var errSecIncompatibleKeyBlob: OSStatus { -67601 }
 
 extension StatusMessages {
     static let device: [OSStatus: String] = [
-        errSecServiceNotAvailable: "The service that this needs is not available.",
-        errSecInsufficientClientID: "The identity of the caller is not sufficient.",
+        errSecServiceNotAvailable: "A required service is not available.",
+        errSecInsufficientClientID: "The client ID is not sufficient.",
         errSecDeviceReset: "The device was reset.",
-        errSecDeviceFailed: "The device failed.",
+        errSecDeviceFailed: "A device failure occurred.",
         errSecAppleAddAppACLSubject:
             "The application could not be added to the access control list.",
-        errSecApplePublicKeyIncomplete: "The public key is not complete.",
+        errSecApplePublicKeyIncomplete: "The public key is incomplete.",
         errSecAppleSignatureMismatch: "The signature does not match.",
         errSecAppleInvalidKeyStartDate: "The key's start date is not valid.",
         errSecAppleInvalidKeyEndDate: "The key's end date is not valid.",
         errSecConversionError: "A value could not be converted.",
-        errSecAppleSSLv2Rollback: "The peer was made to fall back to SSL version 2.",
-        errSecQuotaExceeded: "The quota is used up.",
-        errSecFileTooBig: "The file is too big.",
-        errSecInvalidDatabaseBlob: "The database holds a record that is not valid.",
+        errSecAppleSSLv2Rollback: "A rollback to SSL version 2 was detected.",
+        errSecQuotaExceeded: "The quota was exceeded.",
+        errSecFileTooBig: "The file is too large.",
+        errSecInvalidDatabaseBlob: "A database record is not valid.",
         errSecInvalidKeyBlob: "The stored key is not valid.",
-        errSecIncompatibleDatabaseBlob: "The database holds a record of another version.",
-        errSecIncompatibleKeyBlob: "The stored key is of another version.",
+        errSecIncompatibleDatabaseBlob: "A database record is of an incompatible version.",
+        errSecIncompatibleKeyBlob: "The stored key is of an incompatible version.",
     ]
 }

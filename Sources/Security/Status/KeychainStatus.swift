@@ -35,7 +35,7 @@ public var errSecInDarkWake: OSStatus { -25320 }
 
 extension StatusMessages {
     static let keychain: [OSStatus: String] = [
-        errSecNotAvailable: "No keychain is available. You may need to restart your computer.",
+        errSecNotAvailable: "No keychain is available.",
         errSecReadOnly: "This keychain cannot be modified.",
         errSecAuthFailed: "The user name or passphrase you entered is not correct.",
         errSecNoSuchKeychain: "The specified keychain could not be found.",
@@ -47,33 +47,26 @@ extension StatusMessages {
         errSecItemNotFound: "The specified item could not be found in the keychain.",
         errSecBufferTooSmall: "There is not enough memory available to use the specified item.",
         errSecDataTooLarge:
-            """
-        This item contains information which is too large or in a format that cannot be \
-        displayed.
-        """,
+            "The item's data is too large.",
         errSecNoSuchAttr: "The specified attribute does not exist.",
         errSecInvalidItemRef:
-            "The specified item is no longer valid. It may have been deleted from the keychain.",
+            "The specified item is no longer valid.",
         errSecInvalidSearchRef: "Unable to search the current keychain.",
         errSecNoSuchClass: "The specified item does not appear to be a valid keychain item.",
         errSecNoDefaultKeychain: "A default keychain could not be found.",
         errSecInteractionNotAllowed: "User interaction is not allowed.",
         errSecReadOnlyAttr: "The specified attribute could not be modified.",
         errSecWrongSecVersion:
-            """
-        This keychain was created by a different version of the system software and cannot \
-        be opened.
-        """,
-        errSecKeySizeNotAllowed: "This item specifies a key size which is too large or too small.",
-        errSecNoStorageModule: "The part that stores keychains could not be loaded.",
-        errSecNoCertificateModule: "The part that handles certificates could not be loaded.",
-        errSecNoPolicyModule: "The part that evaluates policies could not be loaded.",
+            "This keychain was created by an incompatible version.",
+        errSecKeySizeNotAllowed: "The key size is too large or too small.",
+        errSecNoStorageModule: "The keychain storage module could not be loaded.",
+        errSecNoCertificateModule: "The certificate module could not be loaded.",
+        errSecNoPolicyModule: "The policy module could not be loaded.",
         errSecInteractionRequired: "User interaction is required, but is currently not allowed.",
         errSecDataNotAvailable: "The contents of this item cannot be retrieved.",
         errSecDataNotModifiable: "The contents of this item cannot be modified.",
-        errSecCreateChainFailed:
-            "A certificate that is needed to validate this one cannot be found.",
+        errSecCreateChainFailed: "A certificate needed to validate this one could not be found.",
         errSecInvalidPrefsDomain: "The preferences domain is not valid.",
-        errSecInDarkWake: "The user can't be asked while the machine is awake without its display.",
+        errSecInDarkWake: "User interaction is not possible while the display is off.",
     ]
 }

@@ -32,7 +32,7 @@ extension Refusal {
         case .noDefaultKeychain: errSecNoDefaultKeychain
         case .damaged: errSecInvalidKeychain
         case .newerVersion, .belongsToAnother, .notAvailable, .damagedPolicy,
-            .derivationTooCostly:
+            .derivationTooCostly, .olderService, .olderProgram:
             errSecNotAvailable
         case .readOnly: errSecReadOnly
         case .diskFull: errSecDiskFull

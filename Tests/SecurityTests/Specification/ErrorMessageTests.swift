@@ -17,7 +17,7 @@ import Testing
             (errSecMissingEntitlement, "A required entitlement isn't present."),
             (errSecUserCanceled, "User canceled the operation."),
             (errSecDecode, "Unable to decode the provided data."),
-            (-67_904, "The certificate lacks a qualified statement."),
+            (-67_904, "A required qualified certificate statement is missing."),
             (12345, "OSStatus 12345"), (.min, "OSStatus -2147483648"),
         ] as [(OSStatus, String)])
     func `a status has a sentence`(_ status: OSStatus, _ text: String) {

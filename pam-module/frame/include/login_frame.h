@@ -50,7 +50,6 @@ enum kc_login_notice {
 
 enum kc_login_reason {
     KC_LOGIN_WRONG_PASSWORD = 1,
-    KC_LOGIN_NO_SUCH_USER = 2,
     KC_LOGIN_BUSY = 3,
     KC_LOGIN_INTERNAL = 4,
     // The peer may not ask that.

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+package import LoginRegistry
+package import KeychainMessages
+package import KeychainModel
+package import KeychainLocalSocket
+package import KeychainLinuxSystem
+internal import LoginManager
+
+/// Finds out from the kernel who is at the other end of a connection (docs/design/identity.md).
+package struct CallerResolver: Sendable {
+    private let sessions: SessionRegistry
+    private let screens: ScreenLocks
+    private let names: NameGuard
+
+    package init(sessions: SessionRegistry, screens: ScreenLocks, names: NameGuard) {
+        self.sessions = sessions
+        self.screens = screens
+        self.names = names
+    }
+
+    /// Taken before a byte is read from the connection.
+    package func resolve(_ connection: ServerConnection) -> Caller {
+        let process = connection.process
+        let identity = process.map {
+            Self.identity(
+                of: $0, user: connection.peer.user, label: connection.peerLabel(), names)
+        }
+        let status = process?.status()
+        let session = process.flatMap { sessions.session(of: $0, user: connection.peer.user) }
+        return Caller(
+            user: connection.peer.user, process: connection.peer.pid,
+            identity: identity ?? .unknown,
+            session: session,
+            terminal: status.flatMap { $0.ttyNumber == 0 ? nil : $0.ttyNumber },
+            terminalSession: status.flatMap { $0.ttyNumber == 0 ? nil : $0.session },
+            accessGroups: identity?.identifier.map { [$0] } ?? [],
+            display: display(of: process, in: session, connection.peer.user))
+    }
+
+    /// Where the program's user sees windows, as logind says. The user at a screen is not asked for
+    /// a program of a login from elsewhere.
+    private func display(
+        of process: PinnedProcess?, in session: SessionID?, _ user: UInt32
+    ) -> String? {
+        if let session {
+            guard let own = sessions.session(session, of: user)?.logindSession,
+                own == LoginSessions.display(of: user)
+            else { return nil }
+            return own
+        }
+        guard let lines = process?.cgroup(), ServiceManager.ran(lines, for: user) else {
+            return nil
+        }
+        return LoginSessions.display(of: user)
+    }
+
+    /// The prompter that runs as its user's unit, on the display that logind says is that user's.
+    package func screen(
+        of prompter: Caller, _ process: PinnedProcess?, _ server: DisplayServer?
+    ) -> (place: PrompterPlace, screen: LoginScreen)? {
+        guard let lines = process?.cgroup(), PrompterUnit.runs(lines, of: prompter.user),
+            let login = prompter.display, let server,
+            let screen = LoginScreen(server, of: login, prompter.user)
+        else { return nil }
+        return (.display(user: prompter.user, login: login), screen)
+    }
+
+    /// Whether a prompter that the program starts could read from the program's terminal.
+    package func isInForeground(_ process: PinnedProcess?) -> Bool {
+        process?.isInForeground ?? false
+    }
+
+    /// The caller of the next request on the same connection: its login may have ended since, or
+    /// been recorded.
+    package func refreshed(_ caller: Caller, _ connection: ServerConnection) -> Caller {
+        if let session = caller.session, sessions.isLive(session, of: caller.user) { return caller }
+        let session = connection.process.flatMap {
+            sessions.session(of: $0, user: caller.user)
+        }
+        guard session != caller.session else { return caller }
+        return caller.inSession(
+            session, display: display(of: connection.process, in: session, caller.user))
+    }
+
+    /// What policies ask about the caller's login.
+    package func sessionAttributes(_ caller: Caller, _ connection: ServerConnection)
+        -> SessionAttributes
+    {
+        SessionAttributes(
+            caller.session.flatMap { sessions.session($0, of: caller.user) }, connection.process,
+            screens
+        ) { [names] unit in
+            guard let process = connection.process else { return false }
+            return names.guards(unit: unit, of: caller.user) { Self.runsRootsFile(process) }
+        }
+    }
+
+    /// What names the program, strongest first. An executable's path counts only where it means
+    /// the same file to us as to the program.
+    package static func identity(
+        of process: PinnedProcess, user: UInt32, label: String?, _ names: NameGuard
+    ) -> Caller.Identity {
+        if let domain = SecurityLabel.ofService(label), names.guardsDomain(of: user) {
+            return .label(domain)
+        }
+        // Of its own control group no program can leave; its namespaces say nothing about it.
+        if let unit = process.cgroup().flatMap(SystemUnit.name),
+            names.guards(unit: unit, of: user, runsRootsFile: { runsRootsFile(process) })
+        {
+            return .unit(unit)
+        }
+        guard let executable = process.executable(), TrustedPath.namesSameFile(executable)
+        else { return .unknown }
+        if let snap = SecurityLabel.snap(label, executable) { return .label(snap) }
+        guard process.sharesOurNamespaces() else { return .unknown }
+        return TrustedPath.isTrusted(executable)
+            ? .trustedExecutable(executable.path) : .executable(executable.path)
+    }
+
+    static func runsRootsFile(_ process: PinnedProcess) -> Bool {
+        process.executable().map(TrustedPath.isTrusted) ?? false
+    }
+}
+
+/// Labels of the Linux security modules that say which program this is.
+enum SecurityLabel {
+    /// `selinux:user:role:type:level`; nil without SELinux, and for what it does not confine. Which
+    /// program may enter a domain is in its policy.
+    static func domain(_ label: String?) -> String? {
+        guard let label, !label.contains("unconfined"),
+            label.split(separator: ":", omittingEmptySubsequences: false).count >= 4
+        else { return nil }
+        return "selinux:" + label
+    }
+
+    /// The same where it names a program: the role of services is `system_r`, and no login has it,
+    /// whatever its user's domain is called.
+    static func ofService(_ label: String?) -> String? {
+        guard let domain = domain(label) else { return nil }
+        let parts = domain.split(separator: ":", omittingEmptySubsequences: false)
+        // Safe: a domain has four parts at least.
+        return parts[2] == "system_r" ? domain : nil
+    }
+
+    /// `snap:NAME` for a program of that snap that runs under the snap's own profile.
+    ///
+    /// An AppArmor profile alone says nothing: what is unconfined may change to any (and a scope of
+    /// snapd's name can be made by every user). So the executable, which must be the very file that
+    /// root mounted under `/snap`, names the snap, and the profile must agree.
+    static func snap(_ label: String?, _ executable: ExecutableFacts) -> String? {
+        let parts = executable.path.split(separator: "/", maxSplits: 2)
+        // Safe: the count is checked first.
+        guard parts.count == 3, parts[0] == "snap", let label,
+            label.hasPrefix("snap.\(parts[1])."), label.hasSuffix(" (enforce)"),
+            TrustedPath.isTrusted(executable)
+        else { return nil }
+        // Safe: the count was checked.
+        return "snap:" + parts[1]
+    }
+}
+
+/// The service manager of a user (`user@UID.service`), which starts programs for all of the user's
+/// logins.
+enum ServiceManager {
+    /// Whether the process is in the part of the control groups that the manager has.
+    static func ran(_ cgroup: [UInt8], for user: UInt32) -> Bool {
+        let place = "0::/user.slice/user-\(user).slice/user@\(user).service/"
+        return String(decoding: cgroup, as: UTF8.self).split(separator: "\n")
+            .contains { ($0 + "/").hasPrefix(place) }
+    }
+}
+
+/// `keychain-prompter.service` of a user's service manager.
+enum PrompterUnit {
+    static func runs(_ cgroup: [UInt8], of user: UInt32) -> Bool {
+        let place =
+            "0::/user.slice/user-\(user).slice/user@\(user).service/session.slice/"
+            + "keychain-prompter.service"
+        return String(decoding: cgroup, as: UTF8.self).split(separator: "\n").contains {
+            $0 == place
+        }
+    }
+}
+
+/// The system unit a process belongs to, from its control group.
+enum SystemUnit {
+    /// Units of root's that start other people's programs: their name says nothing about the
+    /// program, also where that is root's or a service's. Programs of people's it says nothing
+    /// about in any case (`NameGuard`).
+    private static let launchers = [
+        "cron.service", "crond.service", "anacron.service", "atd.service", "ssh.service",
+        "sshd.service", "systemd-logind.service", "gdm.service", "gdm3.service", "sddm.service",
+        "lightdm.service", "display-manager.service", "docker.service", "containerd.service",
+        // Those that log people in without a session of PAM's, or before there is one.
+        "dropbear.service", "greetd.service", "xrdp.service", "xrdp-sesman.service",
+        "console-getty.service", "debug-shell.service", "xdm.service", "lxdm.service",
+        "ly.service", "shellinabox.service", "ttyd.service", "inetd.service", "xinetd.service",
+        "cronie.service", "fcron.service", "slurmd.service", "cockpit.service",
+    ]
+    private static let launcherTemplates = [
+        "getty@", "serial-getty@", "container-getty@", "user@", "sshd@", "ssh@", "dropbear@",
+        // A crontab's lines as units (systemd-cron), and terminals and desktops from elsewhere.
+        "cron-", "cockpit-session", "cockpit-wsinstance", "tigervncserver@", "vncserver@",
+        "code-server@", "telnet@",
+    ]
+    /// They run users' commands, in no login where PAM makes none.
+    private static let schedulers = [
+        "cron.service", "crond.service", "atd.service", "cronie.service", "fcron.service",
+    ]
+
+    /// The service, unless what it runs are other people's programs.
+    static func name(_ cgroup: [UInt8]) -> String? {
+        guard let unit = service(cgroup), !launchers.contains(unit),
+            !launcherTemplates.contains(where: unit.hasPrefix)
+        else { return nil }
+        return unit
+    }
+
+    static func isScheduler(_ cgroup: [UInt8]) -> Bool {
+        service(cgroup).map(schedulers.contains) ?? false
+    }
+
+    /// `name.service` directly below `system.slice` or a slice of it; nil for everything else: what
+    /// lies below a service or a scope is named by the user it was given to.
+    private static func service(_ cgroup: [UInt8]) -> String? {
+        guard let group = ControlGroup(cgroup), group.slices.first == "system.slice",
+            let unit = group.unitBelowSlices, unit.hasSuffix(".service")
+        else { return nil }
+        return unit
+    }
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+package import LoginRegistry
+internal import Foundation
+internal import KeychainLinuxSystem
+internal import LoginManager
+
+/// Whether the kernel keeps a user's other programs from speaking under a name that it gives: a
+/// system unit's, or a domain's of SELinux.
+///
+/// Such a name is worth what the process is guarded by, and programs of one user may trace each
+/// other. So the name counts where the user runs nothing but services: root, and numbers of the
+/// system's range. A user who logs in starts programs that are no service's; then the name counts
+/// only where the kernel lets none of them trace it (Yama). And a service manager of that user's, a
+/// scheduler or a terminal server runs such users' work in its own unit: there it counts only where
+/// the unit's `User=` is that user's, and the program is root's file.
+package struct NameGuard: Sendable {
+    /// What the machine says.
+    package struct Machine: Sendable {
+        var firstLoginUser: UInt32
+        var hasLogin: @Sendable (UInt32) -> Bool
+        var forbidsTracing: @Sendable () -> Bool
+        /// What the service manager starts the unit's processes as.
+        package var owner: @Sendable (_ unit: String) -> String?
+        package var account: @Sendable (UInt32) -> String?
+    }
+
+    /// What systemd gives to services with `DynamicUser=`.
+    private static let dynamic: ClosedRange<UInt32> = 61_184...65_519
+
+    private let machine: Machine
+
+    package init(_ machine: Machine) { self.machine = machine }
+
+    /// `runsRootsFile` is asked of the process where that matters.
+    func guards(
+        unit: String, of user: UInt32, runsRootsFile: () -> Bool
+    ) -> Bool {
+        if guardsDomain(of: user) { return true }
+        guard !isServices(user), machine.forbidsTracing(), runsRootsFile(),
+            let owner = machine.owner(unit)
+        else { return false }
+        return owner == "\(user)" || owner == machine.account(user)
+    }
+
+    /// Of the domain that a process is in: one that a login's programs also enter never counts.
+    func guardsDomain(of user: UInt32) -> Bool {
+        if user == 0 { return true }
+        return isServices(user) && (!machine.hasLogin(user) || machine.forbidsTracing())
+    }
+
+    private func isServices(_ user: UInt32) -> Bool {
+        user < machine.firstLoginUser || Self.dynamic.contains(user)
+    }
+}
+
+extension NameGuard.Machine {
+    package init(_ sessions: SessionRegistry, _ accounts: AccountNames) {
+        firstLoginUser = Self.firstLoginUser(in: ["/etc/login.defs", "/usr/etc/login.defs"])
+        hasLogin = { !sessions.live($0).isEmpty }
+        forbidsTracing = {
+            let scope = KernelFile.read("/proc/sys/kernel/yama/ptrace_scope", limit: 16)
+            return scope.flatMap { Self.number($0) }.map { $0 >= 1 } ?? false
+        }
+        owner = { SystemUnits.user(of: $0) }
+        account = { accounts.name(of: $0) }
+    }
+
+    /// `UID_MIN` of the first file that is there (login.defs(5)).
+    static func firstLoginUser(in files: [String]) -> UInt32 {
+        let usual: UInt32 = 1000
+        let content = files.lazy.compactMap { FileManager.default.contents(atPath: $0) }.first
+        for line in String(decoding: content ?? Data(), as: UTF8.self).split(separator: "\n") {
+            let words = line.split(whereSeparator: \.isWhitespace)
+            guard words.count >= 2, words.first == "UID_MIN" else { continue }
+            // Safe: there are two.
+            return UInt32(words[1]) ?? usual
+        }
+        return usual
+    }
+
+    private static func number(_ text: [UInt8]) -> UInt32? {
+        UInt32(
+            String(decoding: text, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines))
+    }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+package import KeychainModel
+package import KeychainPolicyEngine
+package import KeychainPolicyModel
+package import KeychainRequestAudit
+internal import KeychainSecrets
+
+/// How often the policy's `limit` rules let something happen: a bucket for each rule and each of its
+/// keys' values. Kept while the daemon runs, and counted after everything else was decided.
+package final class PolicyLimits: Sendable {
+    /// Beyond it the fullest bucket gives way: it has the least to tell.
+    private static let most = 65_536
+
+    private struct Key: Hashable {
+        let checksum: UInt64
+        let statement: Int
+        let values: [PolicyText]
+    }
+    private struct Bucket {
+        var tokens: Double
+        var asOf: ContinuousClock.Instant
+    }
+    private let buckets = ShortLock<[Key: Bucket]>([:])
+
+    package init() {}
+
+    /// Counts the request. What an exhausted limit asks for instead comes back; one that denies is
+    /// thrown.
+    package func count(
+        _ request: PolicyRequest, _ policy: CompiledPolicy, _ notes: RequestNotes
+    ) throws(Refusal) -> [PolicyConstraint] {
+        var needs: [PolicyConstraint] = []
+        for (statement, limit) in policy.limits(on: policy.admit(request)) {
+            let values = limit.keys.map { Self.value(of: $0, request.facts) }
+            let key = Key(checksum: policy.checksum, statement: statement, values: values)
+            if take(key, limit) { continue }
+            switch limit.then {
+            case .require(let constraint): needs.append(constraint)
+            case .deny:
+                notes.note(rules: [policy.provenance(of: statement)?.id.string ?? ""])
+                throw .tooManyRequests
+            }
+        }
+        return needs
+    }
+
+    private func take(_ key: Key, _ limit: PolicyLimit) -> Bool {
+        let full = Double(limit.count)
+        let perMillisecond = full / Double(max(limit.per.milliseconds, 1))
+        return buckets.withLock { buckets in
+            let now = ContinuousClock.now
+            var bucket = buckets[key] ?? Bucket(tokens: full, asOf: now)
+            let passed = PolicyDuration(bucket.asOf.duration(to: now)).milliseconds
+            bucket.tokens = min(full, bucket.tokens + Double(passed) * perMillisecond)
+            bucket.asOf = now
+            let isAllowed = bucket.tokens >= 1
+            if isAllowed { bucket.tokens -= 1 }
+            if buckets[key] == nil, buckets.count >= Self.most {
+                let fullest = buckets.max { $0.value.tokens < $1.value.tokens }
+                if let fullest { buckets[fullest.key] = nil }
+            }
+            buckets[key] = bucket
+            return isAllowed
+        }
+    }
+
+    /// A fact that can't be told has a bucket like any other value.
+    private static func value(of field: PolicyText, _ facts: PolicyFacts) -> PolicyText {
+        if field == "uid", case .known(let user) = facts.uid { return PolicyText("\(user)") }
+        for block in [PolicyBlock.subject, .resource, .environment] {
+            guard let known = TextField(field.string, in: block) else { continue }
+            if case .known(let values) = facts[known] {
+                return PolicyText(values.map(\.string).sorted().joined(separator: "\n"))
+            }
+        }
+        return ""
+    }
+}

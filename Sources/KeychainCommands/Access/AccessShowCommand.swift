@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import ArgumentParser
+internal import KeychainMessages
+internal import KeychainModel
+internal import Terminal
+
+struct AccessShowCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "List the programs that the matching items let in.")
+
+    @OptionGroup var wanted: QueryOptions
+
+    func validate() throws { try wanted.checkMeansSome(allowingAll: false) }
+
+    func run() throws {
+        var query = try wanted.query()
+        query.parts = .attributes
+        query.limit = nil
+        let found = try wanted.asked.ask(CopyMatching(query), to: "show the item's access")
+        let records = found.map { AccessRecord($0) }
+        if wanted.output.json {
+            JSONOutput.write(AccessRecords(items: records))
+            return
+        }
+        let text = records.map(\.text).joined(separator: "\n")
+        StandardStream.output.write(text)
+    }
+}

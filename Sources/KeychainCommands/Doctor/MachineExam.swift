@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Glibc
+internal import KeychainLinuxSystem
+internal import PAMSetup
+
+/// What was installed, and what the kernel allows.
+struct MachineExam {
+    private static let runtimeFolder = "/run/keychain"
+
+    var findings: [Finding] {
+        [authenticator, prompter] + services + [vaultKey, quota].compactMap { $0 }
+    }
+
+    private var authenticator: Finding {
+        let path = InstalledProgram.sibling("../libexec/keychain/keychain-auth") ?? "keychain-auth"
+        guard InstalledProgram.isTrusted(path) else {
+            return Finding(
+                .machine, .trouble,
+                "\(path) is missing, or not root's alone: no user can be authenticated",
+                remedy: "Install the package again.")
+        }
+        return Finding(.machine, .fine, "keychain-auth is installed")
+    }
+
+    private var prompter: Finding {
+        let path =
+            InstalledProgram.sibling("../libexec/keychain/keychain-prompter") ?? "keychain-prompter"
+        guard InstalledProgram.setgidGroup(path) != nil else {
+            return Finding(
+                .machine, .trouble,
+                "\(path) is missing, or does not take the prompters' group: no user can be asked",
+                remedy: "Install the package again; it makes the group _keychain-prompt.")
+        }
+        return Finding(.machine, .fine, "keychain-prompter is installed, with a group of its own")
+    }
+
+    /// The services that prove presence and passcode; the others are the administrator's choice.
+    private var services: [Finding] {
+        let stacks = PAMStacks()
+        let names = Set(stacks.names)
+        return [("keychain-presence", "presence"), ("keychain-passcode", "passcode")].map {
+            service, proof in
+            guard names.contains(service) else {
+                return Finding(
+                    .machine, .trouble,
+                    "PAM has no service \(service): items that ask for \(proof) do not open",
+                    remedy: "Install the package's pam.d/\(service) in /etc/pam.d.")
+            }
+            return Finding(.machine, .fine, "PAM's service \(service) proves \(proof)")
+        }
+    }
+
+    private var vaultKey: Finding? {
+        guard geteuid() == 0 else { return nil }
+        let folder = Self.runtimeFolder + "/private"
+        let path = folder + "/vault-key"
+        guard FileStatus(path) != nil else {
+            return Finding(
+                .machine, .fine, "systemd keeps the key of this boot while keychaind restarts")
+        }
+        for path in [folder, path] {
+            guard let status = FileStatus(path), status.owner == 0, status.mode & 0o077 == 0 else {
+                return Finding(
+                    .machine, .trouble,
+                    "\(path), the key of this boot or its folder, is not closed to others",
+                    remedy: "chown root \(path) && chmod go= \(path)")
+            }
+        }
+        return Finding(
+            .machine, .note, "the key of this boot lies in a file of \(folder)",
+            remedy: """
+                systemd keeps it where it has started keychaind, with FileDescriptorStoreMax= in the \
+                unit.
+                """)
+    }
+
+    /// "UID: usage nkeys/nikeys qnkeys/maxkeys qnbytes/maxbytes"
+    private var quota: Finding? {
+        let path = "/proc/key-users"
+        guard let bytes = KernelFile.read(path, limit: 256 * 1024) else {
+            return Finding(.machine, .note, "\(path) can't be read: the keys' quota is not known")
+        }
+        let own = "\(getuid()):"
+        let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+        let words = lines.lazy.map { $0.split(separator: " ") }.first { $0.first == own[...] }
+        for (word, what) in zip((words ?? []).dropFirst(3), ["keys", "bytes of keys"]) {
+            let numbers = word.split(separator: "/").compactMap { Int($0) }
+            guard numbers.count == 2, numbers[0] * 10 >= numbers[1] * 9 else { continue }
+            return Finding(
+                .machine, .trouble, "you have \(numbers[0]) of \(numbers[1]) \(what) in the kernel",
+                remedy: """
+                    The next login may get no keyring of its own. keyctl show shows them; the \
+                    limits are in /proc/sys/kernel/keys.
+                    """)
+        }
+        return Finding(.machine, .fine, "the kernel has room for more keys of yours")
+    }
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import ArgumentParser
+internal import KeychainMessages
+internal import KeychainModel
+internal import KeychainSecrets
+internal import Terminal
+
+struct GetCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "get", abstract: "Write an item's secret to standard output.",
+        discussion: "Where several items match, the first of them.")
+
+    @OptionGroup var wanted: QueryOptions
+
+    func validate() throws { try wanted.checkMeansSome(allowingAll: false) }
+
+    func run() throws {
+        var query = try wanted.query()
+        query.parts = wanted.output.json ? [.data, .attributes] : .data
+        let items = try wanted.asked.ask(CopyMatching(query), to: "get the item")
+        guard let found = items.first else {
+            throw wanted.asked.failure(
+                CommandFailure(.notFound, "get the item", keychain: wanted.keychain))
+        }
+        if wanted.output.json {
+            JSONOutput.write(ItemRecord(found, secret: found.secret))
+            return
+        }
+        let output = StandardStream.output
+        guard let secret = found.secret else { return }
+        var isWhole = output.release(secret.bytes)
+        if output.isTerminal { isWhole = output.write("\n") && isWhole }
+        guard isWhole else {
+            throw CommandFailure(
+                .failure, name: "inputOutput", "could not write the secret to standard output")
+        }
+    }
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainRequestAudit
+internal import Dispatch
+internal import LoginManager
+internal import Synchronization
+
+/// The journal's copy of the records. One that is slow to take them keeps no request waiting: what
+/// it does not take in time it does not get. The file has everything.
+final class AuditJournal: AuditSink {
+    private static let mostWaiting = 1000
+    /// Of one user's: what waits for a slow journal leaves room for others.
+    private static let mostOfUser = 200
+    private static let lastPatience = DispatchTimeInterval.seconds(1)
+
+    private let queue = DispatchQueue(label: "audit journal")
+    private let sending = DispatchGroup()
+    private let waiting = Mutex<[UInt32: Int]>([:])
+
+    func append(_ record: AuditRecord) {
+        guard begin(record.user) else { return }
+        queue.async(group: sending) { [self] in
+            Journal.send(record.journalFields)
+            end(record.user)
+        }
+    }
+
+    private func begin(_ user: UInt32) -> Bool {
+        waiting.withLock { waiting in
+            let mine = waiting[user, default: 0]
+            let all = waiting.values.reduce(0, +)
+            guard mine < Self.mostOfUser, all < Self.mostWaiting else { return false }
+            waiting[user] = mine + 1
+            return true
+        }
+    }
+
+    private func end(_ user: UInt32) {
+        waiting.withLock { waiting in
+            let left = waiting[user, default: 1] - 1
+            waiting[user] = left > 0 ? left : nil
+        }
+    }
+
+    /// Before the process ends.
+    func finish() { _ = sending.wait(timeout: .now() + Self.lastPatience) }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainRequestAudit
+internal import KeychainUserPresence
+internal import LoginManager
+
+extension AuditRecord {
+    /// Of every record of this kind (systemd.journal-fields(7)).
+    private static let messageID = "ad6a9009a3284defab5968290d73a1c2"
+
+    /// As `keychainctl audit --denied` has it.
+    private var isRefusal: Bool { outcome != "allowed" && outcome != "notFound" }
+
+    /// Fields of the journal's own and, as KEYCHAIN_…, the record's. Those of the request and of the
+    /// decision are for machines that replay them, from the file.
+    var journalFields: [Journal.Field] {
+        let single: [(String, String?)] = [
+            ("MESSAGE", message), ("MESSAGE_ID", Self.messageID),
+            // syslog's numbers: notice and info; authpriv.
+            ("PRIORITY", isRefusal ? "5" : "6"), ("SYSLOG_FACILITY", "10"),
+            ("SYSLOG_IDENTIFIER", "keychaind"),
+            ("KEYCHAIN_OPERATION", operation), ("KEYCHAIN_OUTCOME", outcome),
+            ("KEYCHAIN_UID", "\(user)"), ("KEYCHAIN_PID", process.map { "\($0)" }),
+            ("KEYCHAIN_PROGRAM", program), ("KEYCHAIN_SESSION", session.map { "\($0)" }),
+            ("KEYCHAIN_COUNT", "\(count)"),
+            ("KEYCHAIN_MILLISECONDS", milliseconds.map { "\($0)" }), ("KEYCHAIN_TRUST", trust),
+            ("KEYCHAIN_REQUIRES", requires), ("KEYCHAIN_WOULD", would),
+        ]
+        let several = [
+            ("KEYCHAIN_RULE", because), ("KEYCHAIN_ITEM", items), ("KEYCHAIN_EVIDENCE", evidence),
+            ("KEYCHAIN_CUT", cut),
+        ]
+        return single.compactMap { name, value in value.map { Journal.Field(name, $0) } }
+            + several.flatMap { name, values in values.map { Journal.Field(name, $0) } }
+    }
+
+    private var message: String {
+        let often = count == 1 ? "" : ", \(count) times"
+        let rules = because.isEmpty ? "" : " (\(because.joined(separator: ", ")))"
+        return "\(operation) by user \(user)'s "
+            + ShownText.cleaned(program, longest: Self.longestText)
+            + ": \(outcome)\(rules)\(often)"
+    }
+}

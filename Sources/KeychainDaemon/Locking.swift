@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainRequestAudit
+internal import KeychainUserPresence
+internal import LoginRegistry
+internal import SessionVault
+internal import KeychainModel
+internal import LoginManager
+
+/// Closes keychains when their user's session is locked or over, and when the machine goes to
+/// sleep.
+final class Locking: Sendable {
+    private let vault: KernelVault
+    private let sessions: SessionRegistry
+    private let screens: ScreenLocks
+    private let evidence: EvidenceStore
+    private let audit: AuditLog
+    private let log: @Sendable (String) -> Void
+
+    init(
+        vault: KernelVault, sessions: SessionRegistry, screens: ScreenLocks,
+        evidence: EvidenceStore, audit: AuditLog, log: @escaping @Sendable (String) -> Void
+    ) {
+        self.vault = vault
+        self.sessions = sessions
+        self.screens = screens
+        self.evidence = evidence
+        self.audit = audit
+        self.log = log
+    }
+
+    func handle(_ event: LoginManagerEvent) {
+        switch event {
+        case .present(let locked): begin(locked)
+        case .absent:
+            screens.knowNothing()
+            log("logind can't be heard: screens that are locked lock no keychain")
+        case .lockRequested(let session): screenIsLocked(session)
+        case .screen(let session, let isLocked):
+            screens.note(session, isLocked: isLocked)
+            if isLocked { screenIsLocked(session) }
+        case .sessionEnded(let session):
+            screens.note(session, isLocked: false)
+            sessions.end { $0.logindSession == session }
+        case .userLeft(let user):
+            sessions.end { $0.user == user && $0.logindSession != nil }
+        case .sleeping: sleep()
+        case .mayHibernate: forgetAll("the machine may hibernate")
+        case .shuttingDown: forgetAll("the machine is shutting down")
+        }
+    }
+
+    /// A screen may have been locked while the daemon did not listen.
+    private func begin(_ locked: Set<String>) {
+        log("listening to logind")
+        screens.know(locked)
+        for session in locked where !sessions.closedWithScreen(session) { screenIsLocked(session) }
+    }
+
+    private func screenIsLocked(_ session: String) {
+        for user in sessions.users(of: session) {
+            close(user, because: .screenLocked) { $0.locksWithScreen }
+        }
+        log("the screen of session \(session) is locked")
+    }
+
+    private func sleep() {
+        for user in vault.users() { close(user, because: .slept) { $0.locksOnSleep } }
+        log("the machine goes to sleep")
+    }
+
+    private func close(
+        _ user: UInt32, because reason: LockReason, where isMeant: (KeychainSettings) -> Bool
+    ) {
+        evidence.forget(user)
+        let isDone = vault.lockAll(of: user, because: reason, where: isMeant)
+        if !isDone { log("keys of uid \(user) could not be removed from the kernel's keyring") }
+        audit.record(.lock, by: .machine(user), isDone ? nil : .internalError)
+    }
+
+    private func forgetAll(_ reason: String) {
+        evidence.forgetAll()
+        let isDone = vault.forgetAll()
+        log("\(reason): \(isDone ? "all keys are gone" : "keys could not be removed")")
+    }
+}
+
+extension AuditLog.Subject {
+    /// It was not asked for.
+    fileprivate static func machine(_ user: UInt32) -> Self {
+        Self(user: user, process: nil, program: "logind", session: nil)
+    }
+}

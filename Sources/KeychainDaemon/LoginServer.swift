@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CallerIdentity
+internal import KeychainModel
+internal import KeychainItemStore
+internal import KeychainLinuxSystem
+internal import KeychainLocalSocket
+internal import LoginHandoff
+internal import KeychainSecrets
+
+/// Serves the login socket, where PAM's module says who logged in, and the offer socket, where an
+/// unprivileged screen locker may offer its own user's password.
+package final class LoginServer: Sendable {
+    package enum Kind: Sendable {
+        /// Only root may speak, about any user.
+        case login
+        /// Each user may speak, about their own keychains, and only offer a password.
+        case offer
+    }
+
+    private let listener: Listener
+    private let kind: Kind
+    private let logins: Logins
+    private let limits: ConnectionLimits
+
+    init(_ listener: Listener, _ kind: Kind, logins: Logins, accounts: AccountNames) {
+        self.listener = listener
+        self.kind = kind
+        self.logins = logins
+        limits = ConnectionLimits(accounts)
+    }
+
+    package func run() { listener.serve(limits) { [self] in welcome($0, $1) } }
+
+    private func welcome(_ descriptor: Descriptor, _ place: ConnectionLimits.Place) {
+        guard let connection = try? LoginConnection(descriptor), isAllowed(connection),
+            let hasAccount = place.hasAccount()
+        else { return }
+        // A number without an account: a user who makes namespaces has thousands of them, and would
+        // have as many shares of the audit.
+        guard hasAccount else { return reply(.notEntitled, connection) }
+        guard let request = try? connection.receive() else { return }
+        handle(request, connection)
+    }
+
+    private func isAllowed(_ connection: LoginConnection) -> Bool {
+        kind == .offer || connection.peerUser == 0
+    }
+
+    private func handle(_ request: LoginRequest, _ connection: LoginConnection) {
+        let host = connection.peerProcess
+        switch (kind, request) {
+        case (.login, .openSession(let facts, let password)):
+            let (refusal, notice) = logins.open(facts, password, host: host)
+            if refusal == nil, let notice {
+                try? connection.reply(.acceptedWithNotice(notice))
+            } else {
+                reply(refusal, connection)
+            }
+        case (.login, .closeSession(let ticket, let user)):
+            logins.close(ticket: ticket, user: user, host: host)
+            reply(nil, connection)
+        case (.login, .changePassword(let user, let account, let old, let new)):
+            reply(
+                logins.changePassword(of: user, account, old: old, new: new, host: host), connection
+            )
+        case (.login, .resetPassword(let user, let account)):
+            reply(logins.resetPassword(of: user, account, host: host), connection)
+        case (.login, .offerPassword(let user, let account, let password)):
+            reply(
+                logins.offer(password, verified: true, for: user, account, host: host), connection)
+        case (.offer, .offerPassword(let user, let account, let password))
+        where user == connection.peerUser:
+            reply(
+                logins.offer(password, verified: false, for: user, account, host: host), connection)
+        case (.offer, _):
+            reply(.notEntitled, connection)
+        }
+    }
+
+    private func reply(_ refusal: Refusal?, _ connection: LoginConnection) {
+        try? connection.reply(refusal.map { .refused(LoginRefusal($0)) } ?? .accepted)
+    }
+}

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CallerIdentity
+internal import Foundation
+internal import KeychainItemStore
+internal import KeychainLinuxSystem
+internal import KeychainModel
+internal import KeychainRequestAudit
+internal import KeychainSecrets
+internal import KeychainUserPresence
+internal import KeychainVaults
+internal import LoginHandoff
+internal import LoginManager
+internal import LoginRegistry
+internal import SessionVault
+
+/// What logins mean for keychains: a session is recorded at once, and its keychain unlocked, or
+/// made, behind the login's back.
+final class Logins: Sendable {
+    private let folder: KeychainFolder
+    private let protectors: Protectors
+    private let vault: KernelVault
+    private let sessions: SessionRegistry
+    private let pending: PendingUnlocks
+    private let evidence: EvidenceStore
+    private let guesses: Guesses
+    private let outOfStep: PasswordMismatch
+    private let unasked: PasswordlessUnlock
+    private let accounts: AccountNames
+    private let hasEmptyPassword: @Sendable (String) -> Bool
+    private let audit: AuditLog
+    private let log: @Sendable (String) -> Void
+    private let work = WorkQueues()
+
+    init(
+        folder: KeychainFolder, protectors: Protectors, vault: KernelVault,
+        sessions: SessionRegistry, pending: PendingUnlocks,
+        evidence: EvidenceStore, guesses: Guesses, outOfStep: PasswordMismatch,
+        unasked: PasswordlessUnlock, accounts: AccountNames,
+        hasEmptyPassword: @escaping @Sendable (String) -> Bool, audit: AuditLog,
+        log: @escaping @Sendable (String) -> Void
+    ) {
+        self.folder = folder
+        self.protectors = protectors
+        self.vault = vault
+        self.sessions = sessions
+        self.pending = pending
+        self.evidence = evidence
+        self.guesses = guesses
+        self.outOfStep = outOfStep
+        self.unasked = unasked
+        self.accounts = accounts
+        self.hasEmptyPassword = hasEmptyPassword
+        self.audit = audit
+        self.log = log
+    }
+
+    /// Records the session and accepts; what the password opens is found out afterwards. So the
+    /// user is told what an earlier login found, or what root did since.
+    func open(
+        _ facts: SessionFacts, _ password: HeldSecret?, host: Int32
+    ) -> (Refusal?, LoginNotice?) {
+        let refusal = recording(.login, facts.user, host) { () throws(Refusal) in
+            let session = try begin(facts, hasPassword: password != nil, host: host)
+            log("login of uid \(facts.user) through \(facts.service)")
+            if password?.bytes.count ?? 0 == 0, facts.isAuthenticated,
+                hasEmptyPassword(session.account)
+            {
+                endPasscodeClass(session.user, host)
+            }
+            guard let password else {
+                return unasked.begin(session, subject(session.user, host))
+            }
+            // An empty one is a failure, not an absence.
+            guard password.bytes.count > 0 else { return }
+            guard pending.begin(facts.user) else { throw .tooManyRequests }
+            let begun = unlockBegins(facts.user)
+            work.async(for: facts.user) { [self] in
+                unlockOrCreate(session, password, since: begun, host: host)
+                pending.end(facts.user)
+            }
+        }
+        guard refusal == nil, !facts.isSilent, outOfStep.tell(facts.user) else {
+            return (refusal, nil)
+        }
+        return (nil, .passwordDiffers)
+    }
+
+    func close(ticket: Int32, user: UInt32, host: Int32) {
+        sessions.close(SessionID(rawValue: ticket), user: user)
+        log("logout of uid \(user)")
+        audit.record(.logout, by: subject(user, host), nil)
+    }
+
+    /// A password that PAM has `verified`, or that an unprivileged locker took: it opens an
+    /// existing keychain if it fits, and never makes one.
+    ///
+    /// A verified one is no guess: it is looked at whatever was guessed before, and counts for
+    /// nothing. Else a program that guesses would keep the keychain closed to its user's own login.
+    func offer(
+        _ password: HeldSecret, verified: Bool, for user: UInt32, _ account: String, host: Int32
+    ) -> Refusal? {
+        let keychain: OpenKeychain
+        do throws(Refusal) {
+            try check(user, account)
+            guard !sessions.live(user).isEmpty else { throw .noSession }
+            keychain = try folder.keychain(nil, of: user)
+            if !verified { try guesses.begin(keychain.place) }
+            guard pending.begin(user) else {
+                if !verified { guesses.end(keychain.place, .undecided) }
+                throw .tooManyRequests
+            }
+        } catch {
+            audit.record(.offerPassword, by: subject(user, host), error)
+            return error
+        }
+        let begun = vault.locks.now(keychain.place)
+        work.async(for: user) { [self] in
+            defer { pending.end(user) }
+            _ = recording(.offerPassword, user, host) { () throws(Refusal) in
+                let keys =
+                    verified
+                    ? try protectors.unlock(keychain, password) : try guess(keychain, password)
+                for session in sessions.live(user) {
+                    try vault.keep(keys, of: keychain, in: session, since: begun)
+                }
+            }
+        }
+        return nil
+    }
+
+    func changePassword(
+        of user: UInt32, _ account: String, old: HeldSecret, new: HeldSecret, host: Int32
+    ) -> Refusal? {
+        recording(.changePassword, user, host) { () throws(Refusal) in
+            try check(user, account)
+            guard new.bytes.count > 0 else { throw .badRequest }
+            guard folder.exists(.login, of: user) else { return }
+            let keychain = try folder.keychain(nil, of: user)
+            try protectors.changePassword(keychain, old: old, new: new)
+            evidence.forget(user)
+            log(
+                "the login keychain of uid \(user) opens with its new password too; the old one "
+                    + "goes when a login has proved that")
+        }
+    }
+
+    /// Its new password opens nothing yet: the user hears of it at the next login.
+    func resetPassword(of user: UInt32, _ account: String, host: Int32) -> Refusal? {
+        recording(.resetPassword, user, host) { () throws(Refusal) in
+            try check(user, account)
+            guard folder.exists(.login, of: user) else { return }
+            outOfStep.note(user)
+            log("root gave uid \(user) a new password, which the login keychain does not know")
+        }
+    }
+
+    // MARK: Steps
+
+    /// The number and the name must be of the same account, by our own look.
+    private func check(_ user: UInt32, _ account: String) throws(Refusal) {
+        guard accounts.name(of: user) == account else { throw .notEntitled }
+    }
+
+    private func begin(
+        _ facts: SessionFacts, hasPassword: Bool, host: Int32
+    ) throws(Refusal) -> LoginSession {
+        try check(facts.user, facts.account)
+        guard facts.leader == host, facts.ticket == 0 || SessionRegistry.isTicket(facts.ticket),
+            let leader = PinnedProcess(pid: host, pidfd: nil),
+            let start = leader.status()?.startTime
+        else { throw .badRequest }
+        let session = LoginSession(
+            id: SessionID(rawValue: facts.ticket), user: facts.user, account: facts.account,
+            leader: host, leaderStart: start, auditSession: facts.auditSession,
+            logindSession: logindSession(facts, host), isRemote: facts.isRemote,
+            service: facts.service, lockReason: hasPassword ? .none : .loginWithoutPassword)
+        if facts.ticket == 0 { return try sessions.openWithoutTicket(session, leader: leader) }
+        try sessions.open(session, leader: leader)
+        return session
+    }
+
+    /// What PAM's environment names, where logind knows it as the session that this very process
+    /// opened for this user. A stack can take the environment from a file, and `su` has its
+    /// caller's: what is said of another session would count for this login.
+    private func logindSession(_ facts: SessionFacts, _ host: Int32) -> String? {
+        facts.logindSession.flatMap { session in
+            LoginSessions.user(of: session) == facts.user
+                && LoginSessions.leader(of: session) == host ? session : nil
+        }
+    }
+
+    /// nil where there is no keychain yet, and so nothing that could be locked meanwhile.
+    private func unlockBegins(_ user: UInt32) -> LockGeneration? {
+        (try? folder.keychain(nil, of: user)).map { vault.locks.now($0.place) }
+    }
+
+    /// Its user came in with an empty password: what was accessible with a passcode is over. Behind
+    /// the login's back, like all that writes; the keychain's own password stays.
+    private func endPasscodeClass(_ user: UInt32, _ host: Int32) {
+        guard let keychain = try? folder.keychain(nil, of: user), pending.begin(user) else {
+            return
+        }
+        work.async(for: user) { [self] in
+            defer { pending.end(user) }
+            _ = recording(.endPasscode, user, host) { () throws(Refusal) in
+                guard try protectors.endPasscodeClass(keychain) else { return }
+                log("uid \(user) has no password any more: its passcode-set items are gone")
+                // Other logins may hold the key.
+                try vault.lock(keychain)
+            }
+        }
+    }
+
+    private func unlockOrCreate(
+        _ session: LoginSession, _ password: HeldSecret, since begun: LockGeneration?,
+        host: Int32
+    ) {
+        let refusal = recording(.unlock, session.user, host) { () throws(Refusal) in
+            let isNew = !folder.exists(.login, of: session.user)
+            if isNew {
+                try protectors.create(
+                    .login, of: session.user, password: password, provisional: true)
+                log("made the login keychain of uid \(session.user)")
+            }
+            let keychain = try folder.keychain(nil, of: session.user)
+            let begun = begun ?? vault.locks.now(keychain.place)
+            // The login that makes it proves nothing by giving the same password again.
+            let keys =
+                isNew
+                ? try protectors.unlock(keychain, password)
+                : try login(session, keychain, password)
+            outOfStep.end(session.user)
+            try vault.keep(keys, of: keychain, in: session, since: begun)
+            evidence.addLogin(of: session.user, in: session.id)
+            log("unlocked the login keychain of uid \(session.user)")
+        }
+        guard let refusal else { return }
+        if refusal == .passcodeNotSet { unasked.begin(session, subject(session.user, host)) }
+        if refusal == .wrongPassword {
+            sessions.setLockReason(.passwordDiffers, of: session.id)
+            outOfStep.note(session.user)
+        }
+        log("the login keychain of uid \(session.user) stays locked: \(refusal)")
+    }
+
+    private func login(
+        _ session: LoginSession, _ keychain: OpenKeychain, _ password: HeldSecret
+    ) throws(Refusal) -> UnlockedKeys {
+        switch try protectors.login(keychain, password) {
+        case .opened(let keys, let effect):
+            if let words = effect.words { log("\(words): uid \(session.user)") }
+            return keys
+        case .differs(let keys):
+            try? vault.keepRenewal(keys, of: keychain, in: session)
+            throw .wrongPassword
+        }
+    }
+
+    private func guess(
+        _ keychain: OpenKeychain, _ password: HeldSecret
+    ) throws(Refusal) -> UnlockedKeys {
+        do throws(Refusal) {
+            let keys = try protectors.unlock(keychain, password)
+            guesses.end(keychain.place, .right)
+            return keys
+        } catch {
+            guesses.end(keychain.place, Guesses.Outcome(error))
+            throw error
+        }
+    }
+
+    private func recording(
+        _ operation: AuditLog.Operation, _ user: UInt32, _ host: Int32,
+        _ body: () throws(Refusal) -> Void
+    ) -> Refusal? {
+        var refusal: Refusal?
+        do throws(Refusal) { try body() } catch { refusal = error }
+        audit.record(operation, by: subject(user, host), refusal)
+        return refusal
+    }
+
+    /// The program that PAM's module runs in.
+    private func subject(_ user: UInt32, _ host: Int32) -> AuditLog.Subject {
+        let path = PinnedProcess(pid: host, pidfd: nil)?.executable()?.path
+        return AuditLog.Subject(
+            user: user, process: host, program: path.map { "exe:" + $0 } ?? "unknown",
+            session: nil)
+    }
+}
+
+extension LoginEffect {
+    fileprivate var words: String? {
+        switch self {
+        case .nothing: nil
+        case .confirmed: "a login proved the login keychain's password, which alone opens it now"
+        case .wrappedAnew: "the login keychain was provisional, and has this login's password now"
+        case .failed: "the login keychain could not be written; the next login tries again"
+        }
+    }
+}

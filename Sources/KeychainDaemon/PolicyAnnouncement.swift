@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainActivePolicy
+internal import KeychainRequestAudit
+internal import KeychainModel
+internal import LoginManager
+
+/// Says in the audit log and on the system's bus what became of the policies that were read, each
+/// time that they are.
+enum PolicyAnnouncement {
+    private static let path = "/keychaind"
+    private static let interface = "keychaind.Policies"
+
+    static func begin(_ policy: ActivePolicy, _ audit: AuditLog) {
+        let signals = BusSignals(path: path, interface: interface)
+        let subject = AuditLog.Subject(user: 0, process: nil, program: "keychaind", session: nil)
+        policy.onReport { report in
+            // An administrator who made the daemon read none has nothing to hear.
+            guard !report.text.isEmpty else { return }
+            audit.record(
+                .loadPolicies, by: subject, report.isDegraded ? .damagedPolicy : nil)
+            signals.tell(report.isDegraded ? "Degraded" : "InForce", report.text)
+        }
+    }
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Dispatch
+internal import Foundation
+package import KeychainActivePolicy
+internal import KeychainLinuxSystem
+internal import KeychainPolicyEngine
+internal import Synchronization
+
+/// Brings the administrator's policies into force: `keychainctl policy compile` reads them, as
+/// `nobody`, and this process takes what comes of it. All or nothing: where a file is mistaken,
+/// what was in force stays in force.
+package final class PolicyLoader: Sendable {
+    private static let deadline = 60.0
+    /// Several files are written one after the other, and a file in pieces.
+    private static let settling: DispatchTimeInterval = .milliseconds(200)
+    /// For file systems on which nothing is told of changes.
+    private static let looking: DispatchTimeInterval = .seconds(60)
+
+    private let compiler: String
+    private let folders: [String]
+    private let stateFolder: String
+    private let kept: LastGoodPolicies
+    private let policy: ActivePolicy
+    private let log: @Sendable (String) -> Void
+    private let queue = DispatchQueue(label: "policies")
+    private let watching = Mutex<Watching>(Watching())
+    /// One at a time: what was read later must not give way to what was read before.
+    private let turn = Mutex<Void>(())
+
+    private struct Watching {
+        var seen: [String] = []
+        /// What was told last, while more may come.
+        var settling = 0
+    }
+
+    /// Later folders win. `compiler` is the installed keychainctl-policy.
+    package init(
+        compiler: String, folders: [String], stateFolder: String, policy: ActivePolicy,
+        log: @escaping @Sendable (String) -> Void
+    ) {
+        self.compiler = compiler
+        self.folders = folders
+        self.stateFolder = stateFolder
+        kept = LastGoodPolicies(stateFolder: stateFolder, mostLevels: folders.count)
+        self.policy = policy
+        self.log = log
+    }
+
+    /// At the start, when nothing is in force yet.
+    package func start() {
+        // Where it can't be made, the daemon itself says so.
+        try? PrivateFile.folder(stateFolder, mode: Daemon.stateFolderMode)
+        policy.onReload { [weak self] in self?.load() ?? false }
+        watching.withLock { $0.seen = state() }
+        guard let mistake = turn.withLock({ _ in takeUp() }) else { return }
+        if let parcel = kept.parcel {
+            use(parcel)
+            tell("the last that could be used are in force", parcel.summary, mistake)
+        } else if !kept.folders.isEmpty, let parcel = try? compile(kept.folders) {
+            use(parcel)
+            tell("the last that could be used were compiled again", parcel.summary, mistake)
+        } else {
+            use(.whenBroken)
+            tell("none could be used; secrets take the password, nothing is exported", mistake)
+        }
+    }
+
+    /// From now on what changes is taken up.
+    package func watch() {
+        do throws(SystemError) {
+            let watch = try FolderWatch(folders)
+            Thread { [weak self] in
+                while self != nil, (try? watch.wait()) != nil { self?.settle() }
+            }.start()
+        } catch {
+            log("policies: changes are looked for once a minute only")
+        }
+        // Something may have changed since the start.
+        look(after: .seconds(0))
+    }
+
+    private func look(after delay: DispatchTimeInterval) {
+        queue.asyncAfter(deadline: .now() + delay) { [weak self] in
+            self?.loadIfChanged()
+            self?.look(after: Self.looking)
+        }
+    }
+
+    private func settle() {
+        let number = watching.withLock { watching in
+            watching.settling += 1
+            return watching.settling
+        }
+        queue.asyncAfter(deadline: .now() + Self.settling) { [weak self] in
+            guard let self, watching.withLock({ $0.settling }) == number else { return }
+            loadIfChanged()
+        }
+    }
+
+    private struct NotTaken: Error {
+        let words: String
+    }
+
+    private func compile(_ folders: [String]) throws -> PolicyBundle {
+        let output: ChildOutput
+        do {
+            output = try ChildOutput(
+                of: compiler, ["policy", "compile"] + folders.flatMap { ["--policies", $0] },
+                limit: PolicyBundle.mostBytes, deadlineSeconds: Self.deadline)
+        } catch {
+            throw NotTaken(words: "could not be compiled (\(error))")
+        }
+        guard output.status?.isSuccess == true else {
+            let words = String(decoding: output.bytes.prefix(8192), as: UTF8.self)
+            throw NotTaken(words: "not taken\n\(words)")
+        }
+        do { return try PolicyBundle(bytes: output.bytes) } catch {
+            throw NotTaken(words: "what was compiled makes no sense (\(error))")
+        }
+    }
+
+    /// Takes up what there is; false where nothing could be taken and all stays as it was.
+    @discardableResult
+    package func load() -> Bool {
+        turn.withLock { _ in
+            guard let mistake = takeUp() else { return true }
+            let parts = mistake.split(separator: "\n", maxSplits: 1).map(String.init)
+            tell(
+                (parts.first ?? "") + "; what was in force stays in force",
+                parts.dropFirst().first ?? "")
+            return false
+        }
+    }
+
+    /// Why nothing could be taken, on the first line in short; nil where all is in force.
+    private func takeUp() -> String? {
+        do {
+            let parcel = try compile(folders.filter { FileManager.default.fileExists(atPath: $0) })
+            use(parcel)
+            kept.keep(parcel)
+            let text = "\(parcel.policy.statementCount) rules in force\n\(parcel.summary)"
+            tell(ActivePolicy.Report(text: text))
+            return nil
+        } catch {
+            return (error as? NotTaken)?.words ?? "\(error)"
+        }
+    }
+
+    /// Looks whether any file has changed, and loads where one has.
+    private func loadIfChanged() {
+        let now = state()
+        let hasChanged = watching.withLock { watching in
+            defer { watching.seen = now }
+            return watching.seen != now
+        }
+        if hasChanged { load() }
+    }
+
+    /// Others are in force than the files say.
+    private func tell(_ parts: String...) {
+        let text = parts.filter { !$0.isEmpty }.joined(separator: "\n")
+        tell(ActivePolicy.Report(isDegraded: true, text: text))
+    }
+
+    private func tell(_ report: ActivePolicy.Report) {
+        policy.tell(report)
+        log("policies: " + report.text)
+    }
+
+    private func use(_ parcel: PolicyBundle) {
+        policy.use(ActivePolicy.Pair(parcel.policy, reach: parcel.reach))
+    }
+
+    /// Names, sizes and times of all files.
+    private func state() -> [String] {
+        folders.flatMap { folder -> [String] in
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+            return names.filter { $0.hasSuffix(".yaml") }.sorted().map { name in
+                let facts = try? FileManager.default.attributesOfItem(atPath: folder + "/" + name)
+                let size = (facts?[.size] as? NSNumber)?.intValue ?? -1
+                let time = (facts?[.modificationDate] as? Date)?.timeIntervalSince1970 ?? 0
+                let number = (facts?[.systemFileNumber] as? NSNumber)?.intValue ?? 0
+                return "\(folder)/\(name) \(size) \(time) \(number)"
+            }
+        }
+    }
+}

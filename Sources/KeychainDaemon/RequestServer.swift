@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CallerIdentity
+internal import Foundation
+internal import KeychainLinuxSystem
+internal import KeychainLocalSocket
+internal import KeychainMessages
+internal import KeychainModel
+internal import KeychainRequestAudit
+internal import KeychainRequestService
+internal import KeychainVaults
+internal import PromptedAuthentication
+
+/// Serves the public socket: one thread a connection, a limited number of them.
+package final class RequestServer: Sendable {
+    /// Who connects has something to say.
+    private static let firstRequestWithin: Duration = .seconds(10)
+    /// A client keeps its connection, but not for ever.
+    private static let nextRequestWithin: Duration = .seconds(900)
+
+    /// Bytes in memory that a byte of a message can become: an empty constraint has one byte, and is a
+    /// value of 16 in a list that grows by doubling.
+    private static let unfolding = 32
+
+    private let listener: Listener
+    private let service: KeychainService
+    private let resolver: CallerResolver
+    private let directory: CallerFacts.Directory
+    private let memory: MemoryBudget
+    private let prompters: PrompterRegistry
+    private let prompterProgram: String
+    private let limits: ConnectionLimits
+
+    init(
+        _ listener: Listener, service: KeychainService, resolver: CallerResolver,
+        directory: CallerFacts.Directory, memory: MemoryBudget, prompters: PrompterRegistry,
+        prompterProgram: String
+    ) {
+        self.listener = listener
+        self.service = service
+        self.resolver = resolver
+        self.directory = directory
+        limits = ConnectionLimits(directory.accounts)
+        self.memory = memory
+        self.prompters = prompters
+        self.prompterProgram = prompterProgram
+    }
+
+    /// Returns when the listener is shut down.
+    package func run() { listener.serve(limits) { [self] in welcome($0, $1) } }
+
+    private func welcome(_ descriptor: Descriptor, _ place: ConnectionLimits.Place) {
+        guard let hasAccount = place.hasAccount() else { return }
+        guard let connection = try? ServerConnection(descriptor) else { return }
+        let facts = connection.process.map(ProcessFacts.init)
+        let caller = resolver.resolve(connection)
+        let policyFacts = CallerFacts(
+            connection.process, label: connection.peerLabel(), directory)
+        // Only now: a peer that knows the nonce may have spoken and become another program.
+        guard (try? connection.greet()) != nil else { return }
+        guard hasAccount else {
+            // It is heard, so that it hears the answer, but not at length.
+            _ = try? connection.receive(.shortRequest, within: Self.firstRequestWithin)
+            say(.refusal(.notEntitled), to: connection)
+            return
+        }
+        serve(connection, caller, facts, policyFacts)
+    }
+
+    private func serve(
+        _ connection: ServerConnection, _ caller: Caller, _ facts: ProcessFacts?,
+        _ policyFacts: CallerFacts
+    ) {
+        var patience = Self.firstRequestWithin
+        while true {
+            var share: MemoryBudget.Share?
+            let message: ClientMessage
+            do {
+                let frame = try connection.receive(.request, within: patience) {
+                    bytes throws(SocketError) in
+                    do { share = try memory.take(Self.room(for: bytes), for: caller.user) } catch {
+                        throw .noRoom
+                    }
+                }
+                message = try ClientMessage(frame.message, secrets: frame.secrets)
+            } catch let error as MessageError {
+                refuse(error, connection)
+                return
+            } catch SocketError.tooLarge {
+                say(.refusal(.dataTooLarge), to: connection)
+                return
+            } catch SocketError.noRoom {
+                say(.refusal(.tooManyRequests), to: connection)
+                return
+            } catch { return }
+            patience = Self.nextRequestWithin
+            defer { withExtendedLifetime(share) {} }
+            switch message {
+            case .request(let verb, let context, let offersTerminal):
+                let caller = resolver.refreshed(caller, connection)
+                let asker = ConnectedAsker(
+                    caller, connection, facts: facts, policyFacts,
+                    resolver.sessionAttributes(caller, connection), context: context,
+                    offersTerminal: offersTerminal
+                        && resolver.isInForeground(connection.process),
+                    prompterProgram: prompterProgram)
+                guard answer(verb, for: asker, on: connection) else { return }
+            case .registerPrompter(let showsWindows, let server):
+                let shown = resolver.screen(of: caller, connection.process, server)
+                let prompter = Prompter(
+                    connection, at: shown?.place ?? .terminal(of: caller), shown?.screen,
+                    drawsWindows: showsWindows)
+                serve(prompter: prompter, connection) { prompter throws(Refusal) in
+                    // Its turn is held meanwhile, so that no question comes before the welcome.
+                    try prompter.take()
+                    defer { prompter.giveBack() }
+                    try prompters.register(prompter)
+                    say(.registered, to: connection)
+                }
+                return
+            case .attachPrompter(let challenge):
+                let prompter = Prompter(connection, at: .terminal(of: caller))
+                serve(prompter: prompter, connection) { prompter throws(Refusal) in
+                    try prompters.attach(prompter, challenge: challenge)
+                }
+                return
+            case .promptReply: return
+            }
+        }
+    }
+
+    private static func room(for frame: FrameLimits) -> Int {
+        frame.secrets + (frame.message > MemoryBudget.free ? frame.message * unfolding : 0)
+    }
+
+    /// Each side is told where the other is older, and what it can do about it.
+    private func refuse(_ error: MessageError, _ connection: ServerConnection) {
+        switch error {
+        case .malformed: say(.refusal(.badRequest), to: connection)
+        case .newer: say(.refusal(.olderService), to: connection)
+        case .older: say(.refusal(.olderProgram), to: connection)
+        case .firstVersion:
+            _ = try? connection.send(
+                Frame(message: ServerMessage.refusalInFirstVersion, secrets: nil))
+        }
+    }
+
+    private func answer<V: Verb>(
+        _ verb: V, for asker: ConnectedAsker, on connection: ServerConnection
+    ) -> Bool {
+        do throws(Refusal) {
+            let last = try service.answer(verb, for: asker) { part throws(Refusal) in
+                guard say(.answer(part, to: V.self, continues: true), to: connection) else {
+                    throw .notAvailable
+                }
+            }
+            return say(.answer(last, to: V.self, continues: false), to: connection)
+        } catch {
+            return say(.refusal(error, because: asker.notes.words), to: connection)
+        }
+    }
+
+    /// Who may answer questions: the program that the group belongs to, and no other.
+    private func serve(
+        prompter: Prompter, _ connection: ServerConnection,
+        _ begin: (Prompter) throws(Refusal) -> Void
+    ) {
+        guard let group = InstalledProgram.setgidGroup(prompterProgram),
+            connection.peer.group == group
+        else {
+            say(.refusal(.notEntitled), to: connection)
+            return
+        }
+        do throws(Refusal) { try begin(prompter) } catch {
+            say(.refusal(error), to: connection)
+            return
+        }
+        defer { prompters.unregister(prompter) }
+        while prompter.isAlive { Thread.sleep(forTimeInterval: 0.25) }
+    }
+
+    @discardableResult
+    private func say(_ said: ServerMessage, to connection: ServerConnection) -> Bool {
+        let (message, secrets) = said.encoded()
+        return (try? connection.send(Frame(message: message, secrets: secrets))) != nil
+    }
+}

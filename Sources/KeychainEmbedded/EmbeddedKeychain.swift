@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Glibc
+internal import KeychainActivePolicy
+internal import KeychainLinuxSystem
+package import KeychainMessages
+package import KeychainModel
+internal import KeychainPolicyEngine
+internal import KeychainPolicyModel
+internal import KeychainRequestAudit
+internal import KeychainRequestService
+internal import KeychainUserPresence
+internal import KeychainVaults
+
+/// The whole service in the calling process, on keychains in a folder of its user's.
+///
+/// The checks are the daemon's, and guard against mistakes; against the process itself they can't.
+package final class EmbeddedKeychain: KeychainEndpoint {
+    private let service: KeychainService
+    private let asker: OwnProcess
+    private let folder: KeychainFolder
+    private let protectors: Protectors
+
+    /// `groups` come after the program's own; where there are any, the first of them is the default
+    /// for new items. `program` is named where this process stands for another program.
+    package init(home: String, groups: [String], program: String? = nil) throws(Refusal) {
+        let user = geteuid()
+        let account = UserAccount.own?.name ?? ""
+        folder = KeychainFolder(
+            home, layout: .ownUser, accountName: { $0 == user ? account : nil })
+        do {
+            try PrivateFile.folder(home, mode: 0o700)
+            protectors = Protectors(
+                folder: folder, deviceKey: try Protectors.deviceKey(at: home + "/device.key"),
+                allowsDeviceProtector: true)
+        } catch { throw Refusal(error) }
+        GenerationKeeper(folder, log: { _ in }).keepWhatIsDue()
+        asker = OwnProcess(user: user, groups: groups, program: program)
+        service = KeychainService(
+            KeychainService.Parts(
+                folder: folder, vault: EmbeddedVault(protectors: protectors),
+                protectors: protectors, authenticator: TerminalAuthenticator(account: account),
+                mode: .embedded))
+    }
+
+    /// The user's terminal is the program's own here: a question is cancelled there.
+    package func send<V: Verb>(
+        _ verb: V, in context: AuthenticationContext?, cancellation: Cancellation?
+    ) throws(Refusal) -> V.Answer {
+        if !(verb is CreateKeychain) { try makeLoginKeychain() }
+        var asker = asker
+        asker.context = context
+        asker.cancellation = cancellation
+        var parts: V.Answer?
+        let last = try service.answer(verb, for: asker) { part in
+            if parts?.append(part: part) == nil { parts = part }
+        }
+        return parts?.append(part: last) == nil ? last : parts ?? last
+    }
+
+    /// A program simply works in a container: its login keychain is made when it is first needed.
+    private func makeLoginKeychain() throws(Refusal) {
+        guard !folder.exists(.login, of: asker.caller.user) else { return }
+        do throws(Refusal) {
+            try protectors.create(.login, of: asker.caller.user, password: nil)
+        } catch {
+            switch error {
+            // Another process was faster.
+            case .duplicateKeychain: return
+            // Its file is gone, and something of it is left: what asks for it is told, and
+            // what brings it back is not held up.
+            case .keychainGone: return
+            default: throw error
+            }
+        }
+    }
+}
+
+/// This very process as the one that asks.
+private struct OwnProcess: Asker {
+    let caller: Caller
+    let offersTerminal: Bool
+    let process: ProofOrigin.Process?
+    var context: AuthenticationContext?
+    var cancellation: Cancellation?
+
+    init(user: UInt32, groups: [String], program: String?) {
+        let own = PinnedProcess(pid: getpid(), pidfd: nil)
+        let executable = own?.executable()
+        process = own.flatMap { ProofOrigin.Process($0, running: executable) }
+        let path = program ?? executable?.path ?? CommandLine.arguments.first ?? "unknown"
+        let group = "exe:" + path
+        caller = Caller(
+            user: user, process: getpid(), identity: .executable(path), session: nil,
+            terminal: own?.status()?.ttyNumber,
+            accessGroups: groups.contains(group) ? groups : groups + [group])
+        offersTerminal = ControllingTerminal.exists
+    }
+
+    func terminal() -> ProofOrigin.Terminal? {
+        PinnedProcess(pid: getpid(), pidfd: nil).flatMap(ProofOrigin.Terminal.init)
+    }
+
+    let notes = RequestNotes()
+    /// Policies are the administrator's, who has none where this package is not installed.
+    func policyFacts(_ asked: AskedFacts) -> PolicyFacts { PolicyFacts() }
+    func reach(
+        _ policy: CompiledPolicy, for operation: PolicyOperation, byNameAlone: Bool
+    ) -> VisibleGroups {
+        VisibleGroups()
+    }
+    func isUnchanged() -> Bool { true }
+    func hasGone() -> Bool { cancellation?.isCancelled ?? false }
+    func startPrompter(challenge: [UInt8]) -> Bool { false }
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainVaults
+internal import KeychainKernelKeyring
+internal import KeychainModel
+internal import KeychainItemStore
+internal import KeychainSecrets
+internal import Synchronization
+
+/// Class keys where no daemon is: one key a keychain in the user's own part of the kernel's
+/// keyring, which every program of the user's can read; in this process's locked memory where the
+/// kernel refuses.
+///
+/// A keychain without a password has no locked state: its keys are derived from the device's.
+final class EmbeddedVault: KeyVault {
+    private let protectors: Protectors
+    private let own = Mutex<[String: HeldSecret]>([:])
+    let usesKernelKeyring = KernelKeyring.isAvailable()
+    let vaultKeyPlace: ServiceStatus.VaultKeyPlace? = nil
+    let locks = LockCounts()
+
+    init(protectors: Protectors) { self.protectors = protectors }
+
+    func settle(_ user: UInt32) {}
+
+    func keys(of keychain: OpenKeychain) throws(Refusal) -> ClassKeys {
+        if try !isProtected(keychain) {
+            let unlocked = try deviceKeys(keychain)
+            return ClassKeys(
+                always: try always(keychain), afterFirstUnlock: unlocked.afterFirstUnlock.copy(),
+                whileUnlocked: unlocked.whileUnlocked.copy())
+        }
+        return ClassKeys(
+            always: try always(keychain), afterFirstUnlock: kept(.afterFirstUnlock, keychain),
+            whileUnlocked: kept(.whileUnlocked, keychain))
+    }
+
+    func keep(
+        _ unlocked: borrowing UnlockedKeys, of keychain: OpenKeychain, for caller: Caller,
+        since begun: LockGeneration
+    ) throws(Refusal) {
+        let both = unlocked.afterFirstUnlock.bytes.appending(unlocked.whileUnlocked.bytes)
+        try locks.keep(keychain.place, since: begun) { () throws(Refusal) in
+            try write(both, keychain)
+        }
+    }
+
+    func unlocks(of keychain: OpenKeychain) -> Unlocks {
+        // Before the keys are looked for: a lock in between makes the unlock end.
+        let moment = locks.now(keychain.place)
+        guard let isProtected = try? isProtected(keychain), isProtected else {
+            return Unlocks(source: .device, moment: moment)
+        }
+        let isOpen = kept(.whileUnlocked, keychain) != nil
+        return Unlocks(source: isOpen ? .user : .logins([]), moment: moment)
+    }
+
+    /// Another process may have locked the keychain, which this one's counts don't know.
+    func lasts(
+        _ unlocks: Unlocks, of keychain: OpenKeychain, for availability: Accessibility.Availability
+    ) -> Bool {
+        let now = locks.now(keychain.place)
+        guard now.isSameUnlessLocked(unlocks.moment) else { return false }
+        if unlocks.source == .device { return true }
+        switch availability {
+        case .always: return true
+        case .afterFirstUnlock: return kept(.afterFirstUnlock, keychain) != nil
+        case .whileUnlocked:
+            return now == unlocks.moment && unlocks.source == .user
+                && kept(.whileUnlocked, keychain) != nil
+        }
+    }
+
+    /// No login is known here.
+    func renewal(of keychain: OpenKeychain) -> PasswordKeys? { nil }
+
+    func isOutOfStep(_ keychain: OpenKeychain) -> Bool { false }
+
+    func endRenewal(of keychain: OpenKeychain) {}
+
+    func lock(_ keychain: OpenKeychain) throws(Refusal) {
+        try locks.lock(keychain.place) { () throws(Refusal) in
+            let first = KeyBundle.byteCount(.afterFirstUnlock)
+            guard let bytes = read(keychain), bytes.count > first else { return }
+            try write(bytes.part(0..<first), keychain)
+        }
+    }
+
+    func forget(_ keychain: OpenKeychain) throws(Refusal) {
+        let isProtected = try isProtected(keychain)
+        try locks.forget(keychain.place) { () throws(Refusal) in
+            own.withLock { own in
+                own["always:" + keychain.path] = nil
+                own["device:" + keychain.path] = nil
+            }
+            guard isProtected else { return }
+            guard usesKernelKeyring else {
+                return own.withLock { $0[name(keychain)] = nil }
+            }
+            guard let key = try? KernelKeyring.find(name(keychain), in: .userKeyring) else {
+                return
+            }
+            do { try KernelKeyring.unlink(key, from: .userKeyring) } catch {
+                throw .notAvailable
+            }
+        }
+    }
+
+    /// No daemon is there to close it.
+    func apply(_ settings: KeychainSettings, to keychain: OpenKeychain) throws(Refusal) {
+        throw .notImplemented
+    }
+
+    func inForce(_ settings: KeychainSettings) -> KeychainSettings? { nil }
+
+    func lockState(of keychain: OpenKeychain) -> KeychainStatus.LockState {
+        guard let isProtected = try? isProtected(keychain), isProtected else { return .unlocked }
+        if kept(.whileUnlocked, keychain) != nil { return .unlocked }
+        return kept(.afterFirstUnlock, keychain) != nil ? .lockedAfterFirstUnlock : .locked
+    }
+
+    func lockReason(of keychain: OpenKeychain, for caller: Caller) -> LockReason { .none }
+
+    func knowsSession(of caller: Caller) -> Bool { true }
+
+    // MARK: Where the keys are
+
+    private func isProtected(_ keychain: OpenKeychain) throws(Refusal) -> Bool {
+        do { return try keychain.file.isPasswordProtected() } catch { throw Refusal(error) }
+    }
+
+    private func always(_ keychain: OpenKeychain) throws(Refusal) -> KeyBundle {
+        let name = "always:" + keychain.path
+        if let held = own.withLock({ $0[name] }),
+            let bundle = try? KeyBundle(.always, held.bytes.copy())
+        {
+            return bundle
+        }
+        let bundle = try protectors.alwaysKeys(keychain)
+        own.withLock { $0[name] = HeldSecret(bundle.bytes.copy()) }
+        return bundle
+    }
+
+    /// The device opens an unprotected keychain; once in a process is enough.
+    private func deviceKeys(_ keychain: OpenKeychain) throws(Refusal) -> UnlockedKeys {
+        let name = "device:" + keychain.path
+        let firstCount = KeyBundle.byteCount(.afterFirstUnlock)
+        if let held = own.withLock({ $0[name] }),
+            let first = try? KeyBundle(
+                .afterFirstUnlock, held.bytes.part(0..<firstCount)),
+            let second = try? KeyBundle(
+                .whileUnlocked, held.bytes.part(firstCount..<held.bytes.count))
+        {
+            return UnlockedKeys(whileUnlocked: second, afterFirstUnlock: first)
+        }
+        let unlocked = try protectors.unlockWithDevice(keychain)
+        let both = unlocked.afterFirstUnlock.bytes.appending(unlocked.whileUnlocked.bytes)
+        own.withLock { $0[name] = HeldSecret(both.copy()) }
+        return unlocked
+    }
+
+    /// The after-first-unlock bundle comes first, the other behind it while it is there.
+    private func kept(_ kind: KeyBundle.Kind, _ keychain: OpenKeychain) -> KeyBundle? {
+        guard let bytes = read(keychain) else { return nil }
+        let first = KeyBundle.byteCount(.afterFirstUnlock)
+        let range = kind == .afterFirstUnlock ? 0..<first : first..<bytes.count
+        guard bytes.count >= first, !range.isEmpty else { return nil }
+        return try? KeyBundle(kind, bytes.part(range))
+    }
+
+    private func name(_ keychain: OpenKeychain) -> String {
+        "keychain:" + keychain.file.identifier.hexadecimal
+    }
+
+    private func read(_ keychain: OpenKeychain) -> SecretBytes? {
+        guard usesKernelKeyring else {
+            return own.withLock { $0[name(keychain)] }?.bytes.copy()
+        }
+        guard let key = try? KernelKeyring.find(name(keychain), in: .userKeyring) else {
+            return nil
+        }
+        return try? KernelKeyring.read(key)
+    }
+
+    private func write(
+        _ bytes: borrowing SecretBytes, _ keychain: OpenKeychain
+    ) throws(Refusal) {
+        guard usesKernelKeyring else {
+            let held = HeldSecret(bytes.copy())
+            own.withLock { $0[name(keychain)] = held }
+            return
+        }
+        do {
+            _ = try KernelKeyring.add(
+                name(keychain), bytes, in: .userKeyring, permissions: 0x3f3f_0000,
+                timeoutSeconds: nil)
+        } catch { throw .notAvailable }
+    }
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainAccessControl
+internal import KeychainLinuxSystem
+internal import KeychainLocalSocket
+internal import KeychainModel
+internal import KeychainPolicyModel
+internal import KeychainSecrets
+internal import KeychainUserPresence
+
+/// Where no daemon is: `keychain-auth` runs as the user, who can prove only to be this user, and
+/// talks to `keychain-prompter` on the terminal. What is typed never enters this process.
+struct TerminalAuthenticator: Authenticator {
+    private static let deadline = 90.0
+    /// Where the two programs may be, seen from the program that uses the library and at large.
+    private static let folders = ["/usr/libexec/keychain", "/usr/local/libexec/keychain"]
+
+    let account: String
+
+    func canAsk(for asker: any Asker) -> Bool {
+        asker.offersTerminal && Self.program("keychain-auth") != nil
+            && Self.program("keychain-prompter") != nil
+    }
+
+    func hasPrompter(for caller: Caller) -> Bool { false }
+
+    /// Who runs as the user can see neither what is enrolled nor a second device; and where the
+    /// programs are not installed the user can't be asked, but may be later.
+    func provable(for caller: Caller) -> Set<PolicyMethod> {
+        [.factor(.presence), .factor(.passcode)]
+    }
+
+    func hasBiometryService() -> Bool { false }
+
+    func enrolledBiometry(of caller: Caller) -> [UInt8] { [] }
+
+    func ask(
+        _ prompt: String, _ question: Question, for asker: any Asker
+    ) throws(Refusal) -> HeldSecret {
+        guard let prompter = Self.program("keychain-prompter"), asker.offersTerminal else {
+            throw .interactionNotAllowed
+        }
+        let answer: ConversationMessage
+        do {
+            let (here, there) = try ConversationChannel.pair()
+            let shower = try ChildProcess(
+                executable: prompter, arguments: ["--conversation"], environment: [],
+                passing: [(source: there.descriptor.number, target: 3)], newSession: false)
+            defer { if shower.wait(deadlineSeconds: 2) == nil { shower.kill() } }
+            try here.send(.title(question.text(for: asker.caller)))
+            try here.send(.askHidden(prompt))
+            answer = try here.receive(deadlineSeconds: Self.deadline)
+            try here.send(.finished(.success))
+        } catch { throw .interactionNotAllowed }
+        guard case .answer(let secret) = answer else { throw .cancelled }
+        return secret
+    }
+
+    /// No login opens a keychain here, nor fails to.
+    func open(
+        _ prompt: String, _ question: Question, for asker: any Asker, unless isOpen: () -> Bool,
+        with opens: (HeldSecret) throws(Refusal) -> Bool
+    ) throws(Refusal) {
+        throw .interactionNotAllowed
+    }
+
+    /// Every item here is as near to one program of the user as to another: there is nothing to
+    /// ask.
+    func consent(
+        for asker: any Asker, _ candidate: () -> (question: Question, options: ConsentOptions)?
+    ) throws(Refusal) -> ConsentResult? {
+        nil
+    }
+
+    func prove(_ method: PolicyMethod, _ question: Question, for asker: any Asker) throws(Refusal) {
+        guard let service = method.service else { throw .authenticationFailed }
+        guard let auth = Self.program("keychain-auth"),
+            let prompter = Self.program("keychain-prompter"), asker.offersTerminal
+        else { throw .interactionNotAllowed }
+        let programs: (prover: ChildProcess, shower: ChildProcess)
+        do {
+            programs = try start(auth, prompter, service, question, asker.caller)
+        } catch { throw .internalError }
+        let status = programs.prover.wait(deadlineSeconds: Self.deadline)
+        if status == nil { programs.prover.kill() }
+        // It sees its channel end, and leaves the terminal as it found it.
+        if programs.shower.wait(deadlineSeconds: 2) == nil { programs.shower.kill() }
+        switch status?.code.flatMap(ConversationOutcome.init(exitStatus:)) {
+        case .success: return
+        case .cancelled: throw .cancelled
+        default: throw .authenticationFailed
+        }
+    }
+
+    /// Joins the two programs by a channel of which this process keeps neither end.
+    private func start(
+        _ auth: String, _ prompter: String, _ service: String, _ question: Question,
+        _ caller: Caller
+    ) throws -> (prover: ChildProcess, shower: ChildProcess) {
+        let (here, there) = try ConversationChannel.pair()
+        try here.send(.title(question.text(for: caller)))
+        let shower = try ChildProcess(
+            executable: prompter, arguments: ["--conversation"], environment: [],
+            passing: [(source: there.descriptor.number, target: 3)], newSession: false)
+        let prover = try ChildProcess(
+            executable: auth, arguments: [service, account], environment: [],
+            passing: [(source: here.descriptor.number, target: 3)], newSession: false)
+        return (prover, shower)
+    }
+
+    private static func program(_ name: String) -> String? {
+        // Beside the folder of this program, or in it: keychain-embedded lies among them.
+        let nearby = ["../libexec/keychain/" + name, name].compactMap(InstalledProgram.sibling)
+        return (nearby + folders.map { $0 + "/" + name })
+            .first(where: InstalledProgram.isTrusted)
+    }
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainDatabase
+
+/// Brings a file of an older version up to date: all steps in one transaction, after a copy of the
+/// file as it was has been kept.
+enum KeychainMigration {
+    /// Does nothing to a file of this version. Another program may be doing the same.
+    static func run(
+        _ path: String, _ owner: KeychainOwner, keepsOld: Bool = true
+    ) throws {
+        let database = try KeychainSchema.connect(path, .writing)
+        try database.execute("PRAGMA synchronous = FULL")
+        try database.transaction {
+            guard try Keybag(database).owner == owner else {
+                throw KeychainStoreError.belongsToAnother
+            }
+            var version = try KeychainSchema.knownVersion(database)
+            guard version < KeychainSchema.version else { return }
+            // No other connection writes now: what is kept is what is migrated.
+            if keepsOld { try KeychainGenerations(of: path).keep() }
+            guard try !Keybag(database).protectors.isEmpty else {
+                throw KeychainStoreError.damaged
+            }
+            while version < KeychainSchema.version {
+                try KeychainSchema.migrate(from: version, database)
+                version += 1
+            }
+            try database.execute("PRAGMA user_version = \(version)")
+        }
+    }
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainModel
+
+/// An item's rights as bytes: part of its attributes, and hashed into what its secret is bound to.
+///
+/// protection ‖ flags ‖ default constraint, if any ‖ count ‖ (operation ‖ constraint)… ‖ what was
+/// enrolled, where it is bound to that
+extension ItemAccessControl {
+    private static let passwordFlag: UInt8 = 1
+    private static let defaultFlag: UInt8 = 2
+    private static let boundFlag: UInt8 = 4
+    private static let biometryBytes = 32
+
+    func encoded() throws(KeychainStoreError) -> [UInt8] {
+        var flags: UInt8 = needsApplicationPassword ? Self.passwordFlag : 0
+        if defaultOperation != nil { flags |= Self.defaultFlag }
+        if !boundBiometry.isEmpty { flags |= Self.boundFlag }
+        var bytes = [protection.rawValue, flags]
+        if let defaultOperation { try defaultOperation.encode(into: &bytes, depth: 0) }
+        // Safe: there are seven operations.
+        bytes.append(UInt8(operations.count))
+        for operation in ItemOperation.allCases {
+            guard let constraint = operations[operation] else { continue }
+            bytes.append(operation.code)
+            try constraint.encode(into: &bytes, depth: 0)
+        }
+        guard boundBiometry.isEmpty || boundBiometry.count == Self.biometryBytes else {
+            throw .tooLarge
+        }
+        return bytes + boundBiometry
+    }
+
+    init(decoding bytes: [UInt8]) throws(MalformedBytes) { try self.init(decoding: bytes[...]) }
+
+    init(decoding bytes: ArraySlice<UInt8>) throws(MalformedBytes) {
+        var reader = ByteReader(bytes)
+        guard let protection = Accessibility(rawValue: try reader.byte()) else {
+            throw MalformedBytes()
+        }
+        let flags = try reader.byte()
+        guard flags <= Self.passwordFlag | Self.defaultFlag | Self.boundFlag else {
+            throw MalformedBytes()
+        }
+        let isDefaultGiven = flags & Self.defaultFlag != 0
+        let defaultOperation = isDefaultGiven ? try Constraint(&reader, depth: 0) : nil
+        var operations: [ItemOperation: Constraint] = [:]
+        var previous: UInt8 = 0
+        for _ in 0..<(try reader.byte()) {
+            let code = try reader.byte()
+            guard code > previous,
+                let operation = ItemOperation.allCases.first(where: { $0.code == code })
+            else { throw MalformedBytes() }
+            operations[operation] = try Constraint(&reader, depth: 0)
+            previous = code
+        }
+        var biometry: [UInt8] = []
+        if flags & Self.boundFlag != 0 { biometry = Array(try reader.take(Self.biometryBytes)) }
+        guard reader.isAtEnd else { throw MalformedBytes() }
+        self.init(
+            protection: protection, operations: operations, defaultOperation: defaultOperation,
+            needsApplicationPassword: flags & Self.passwordFlag != 0, boundBiometry: biometry)
+    }
+}
+
+extension ItemOperation {
+    /// In the order of `allCases`, and never renumbered.
+    fileprivate var code: UInt8 {
+        switch self {
+        case .decrypt: 1
+        case .encrypt: 2
+        case .delete: 3
+        case .sign: 4
+        case .attest: 5
+        case .computeKey: 6
+        case .decapsulate: 7
+        }
+    }
+}
+
+extension Constraint {
+    fileprivate func encode(
+        into bytes: inout [UInt8], depth: Int
+    ) throws(KeychainStoreError) {
+        guard depth < Self.largestDepth else { throw .tooLarge }
+        switch self {
+        case .always: bytes.append(0)
+        case .never: bytes.append(1)
+        case .userPresence: bytes.append(2)
+        case .devicePasscode: bytes.append(3)
+        case .biometryAny: bytes.append(4)
+        case .biometryCurrentSet: bytes.append(5)
+        case .companion: bytes.append(6)
+        case .atLeast(let required, let members):
+            guard members.count <= Self.mostMembers, let required = Int32(exactly: required)
+            else { throw .tooLarge }
+            bytes += [7] + UInt32(bitPattern: required).littleEndianBytes
+            // Safe: at most as many as were checked.
+            bytes.append(UInt8(members.count))
+            for member in members { try member.encode(into: &bytes, depth: depth + 1) }
+        }
+    }
+
+    fileprivate init(_ reader: inout ByteReader, depth: Int) throws(MalformedBytes) {
+        guard depth < Self.largestDepth else { throw MalformedBytes() }
+        switch try reader.byte() {
+        case 0: self = .always
+        case 1: self = .never
+        case 2: self = .userPresence
+        case 3: self = .devicePasscode
+        case 4: self = .biometryAny
+        case 5: self = .biometryCurrentSet
+        case 6: self = .companion
+        case 7:
+            let required = Int32(bitPattern: try reader.number(UInt32.self))
+            let count = Int(try reader.byte())
+            guard count <= Self.mostMembers else { throw MalformedBytes() }
+            var members: [Constraint] = []
+            for _ in 0..<count { members.append(try Constraint(&reader, depth: depth + 1)) }
+            self = .atLeast(required: Int(clamping: required), of: members)
+        default: throw MalformedBytes()
+        }
+    }
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Glibc
+
+/// The other end of `ChildOutput`: what the child says.
+package enum DescriptorOutput {
+    package static func write(_ bytes: [UInt8]) throws(SystemError) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            // Safe: writes the borrowed bytes.
+            let count = unsafe rest.withUnsafeBytes {
+                unsafe Glibc.write(ChildOutput.descriptor, $0.baseAddress, $0.count)
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw .system(errno) }
+            rest = rest.dropFirst(count)
+        }
+    }
+}

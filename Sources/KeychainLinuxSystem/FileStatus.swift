@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Glibc
+
+/// What the kernel says of what lies at a path. Links are not followed.
+package struct FileStatus: Sendable, Equatable {
+    package enum Kind: Sendable { case file, folder, other }
+
+    package let kind: Kind
+    package let owner: UInt32
+    /// Permissions alone.
+    package let mode: UInt32
+
+    /// nil where there is nothing.
+    package init?(_ path: String) {
+        var status = stat()
+        // Safe: the structure is this function's own.
+        guard unsafe lstat(path, &status) == 0 else { return nil }
+        kind =
+            switch status.st_mode & S_IFMT {
+            case S_IFREG: .file
+            case S_IFDIR: .folder
+            default: .other
+            }
+        owner = status.st_uid
+        mode = status.st_mode & 0o7777
+    }
+
+    /// Gives what lies there other permissions, and never what a link there leads to. False where
+    /// that can't be done.
+    package static func setMode(_ mode: UInt32, of path: String) -> Bool {
+        // Safe: opened for looking only, closed by its owner.
+        let number = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
+        guard number >= 0 else { return false }
+        return fchmod(Descriptor(owning: number).number, mode) == 0
+    }
+}

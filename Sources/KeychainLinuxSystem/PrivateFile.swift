@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CKeychainLinux
+internal import Glibc
+package import KeychainSecrets
+
+/// Small files that hold a key: one owner, one link, no rights for other users.
+package enum PrivateFile {
+    /// The `errno` of a file that is not there.
+    package static let notFound = ENOENT
+    package static let noSpace = ENOSPC
+    package static let readOnly = EROFS
+
+    private static let longestOverwritten = 1024 * 1024
+
+    /// Refuses links, other people's files, and files that others may read.
+    package static func read(_ path: String, limit: Int) throws(SystemError) -> SecretBytes {
+        // Safe: the descriptor is closed on every path.
+        let number = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
+        guard number >= 0 else { throw .system(errno) }
+        let descriptor = Descriptor(owning: number)
+        var status = stat()
+        guard unsafe fstat(descriptor.number, &status) == 0 else { throw .system(errno) }
+        guard status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid(),
+            status.st_mode & 0o077 == 0, status.st_nlink == 1
+        else { throw .notPrivate }
+        guard status.st_size <= limit else { throw .tooLarge }
+        return try SecretBytes(count: Int(status.st_size)) {
+            (span: inout MutableRawSpan) throws(SystemError) in
+            // Safe: reads at most the span's length.
+            let count = unsafe span.withUnsafeMutableBytes {
+                unsafe Glibc.read(descriptor.number, $0.baseAddress, $0.count)
+            }
+            guard count == span.byteCount else { throw count < 0 ? .system(errno) : .malformed }
+        }
+    }
+
+    /// Makes the file whole or not at all; one that exists is not replaced (`EEXIST`).
+    package static func create(
+        _ path: String, contents: borrowing SecretBytes
+    ) throws(SystemError) {
+        let temporary = path + ".new-\(getpid())-\(UInt32.random(in: 0...UInt32.max))"
+        // Safe: a new file of our own.
+        let number = unsafe open(
+            temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard number >= 0 else { throw .system(errno) }
+        let descriptor = Descriptor(owning: number)
+        do throws(SystemError) {
+            try write(contents, to: descriptor)
+            guard fsync(descriptor.number) == 0 else { throw .system(errno) }
+            // Renamed, not linked: never has it two names, which `read` refuses.
+            guard unsafe kc_rename_new(temporary, path) == 0 else { throw .system(errno) }
+        } catch {
+            _ = unsafe unlink(temporary)
+            throw error
+        }
+        try sync(folderOf: path)
+    }
+
+    /// Overwrites it before it is unlinked, where it is a file of ours alone; nothing happens where
+    /// there is none. File systems may have kept older copies.
+    package static func remove(_ path: String) {
+        // Safe: writes over the file's own length.
+        let number = unsafe open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
+        if number >= 0 { overwrite(Descriptor(owning: number)) }
+        _ = unsafe unlink(path)
+        try? sync(folderOf: path)
+    }
+
+    private static func overwrite(_ descriptor: Descriptor) {
+        var status = stat()
+        // Safe: the structure is this function's own.
+        guard unsafe fstat(descriptor.number, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+            status.st_uid == geteuid(), status.st_nlink == 1, status.st_size <= longestOverwritten
+        else { return }
+        let zeros = SecretBytes(count: Int(status.st_size)) { (_: inout MutableRawSpan) in }
+        try? write(zeros, to: descriptor)
+        fsync(descriptor.number)
+    }
+
+    private static func write(
+        _ contents: borrowing SecretBytes, to descriptor: Descriptor
+    ) throws(SystemError) {
+        try contents.withBytes { bytes throws(SystemError) in
+            var written = 0
+            while written < bytes.byteCount {
+                let rest = bytes.extracting(written..<bytes.byteCount)
+                // Safe: writes the borrowed bytes.
+                let count = unsafe rest.withUnsafeBytes {
+                    unsafe Glibc.write(descriptor.number, $0.baseAddress, $0.count)
+                }
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { throw .system(errno) }
+                written += count
+            }
+        }
+    }
+
+    static func sync(folderOf path: String) throws(SystemError) {
+        let folder = path.lastIndex(of: "/").map { path[..<$0] } ?? "."
+        // Safe: opened, synced, closed.
+        let number = unsafe open(
+            folder.isEmpty ? "/" : String(folder), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard number >= 0 else { throw .system(errno) }
+        defer { close(number) }
+        // EINVAL: a file system that has nothing to sync there.
+        guard fsync(number) == 0 || errno == EINVAL else { throw .system(errno) }
+    }
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CKeychainLinux
+internal import Glibc
+
+/// What a process may do on the machine.
+package enum Privileges {
+    /// Where the package's accounts were not made.
+    private static let nobody: UInt32 = 65534
+
+    /// Gives root's rights up for good, where the process has them: for work on other people's
+    /// bytes. An account of the program's own is shared with no other process.
+    package static func drop(to account: String) throws(SystemError) {
+        guard geteuid() == 0 else { return }
+        let (user, group) = numbers(of: account) ?? (nobody, nobody)
+        // As root these set the real, the effective and the saved id.
+        guard setgroups(0, nil) == 0, setgid(group) == 0, setuid(user) == 0 else {
+            throw .system(errno)
+        }
+        // With the user the kernel forgets that the process may not be traced.
+        try ProcessHardening.apply()
+    }
+
+    private static func numbers(of account: String) -> (user: UInt32, group: UInt32)? {
+        // Safe: everything the library writes to lives until its numbers were copied.
+        unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 16 * 1024) { buffer in
+            var entry = unsafe passwd()
+            var found: UnsafeMutablePointer<passwd>?
+            guard
+                unsafe getpwnam_r(
+                    account, &entry, buffer.baseAddress!, buffer.count, &found) == 0,
+                unsafe found != nil
+            else { return nil }
+            return unsafe (entry.pw_uid, entry.pw_gid)
+        }
+    }
+}

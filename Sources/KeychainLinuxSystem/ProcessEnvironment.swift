@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Glibc
+
+/// The environment of this process, which is its user's word.
+package enum ProcessEnvironment {
+    /// nil for what is empty, and always in a program with more rights than its user.
+    package static subscript(_ name: String) -> String? {
+        // Safe: the text is copied before anything could change it.
+        guard !ProcessHardening.runsWithForeignRights, let value = unsafe getenv(name) else {
+            return nil
+        }
+        let text = unsafe String(cString: value)
+        return text.isEmpty ? nil : text
+    }
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Glibc
+
+/// Waiting with a deadline.
+package enum Wait {
+    package static func isReady(_ events: Int32, _ descriptor: Int32) -> Bool {
+        var item = pollfd(fd: descriptor, events: Int16(events), revents: 0)
+        // Safe: one element, which is this function's own.
+        return unsafe poll(&item, 1, 0) > 0
+    }
+
+    /// Until the events or a hang-up; nil deadline waits for ever. Once the deadline has passed
+    /// this throws even where something is ready: a peer that drips gets no more time.
+    package static func until(
+        _ events: Int32, _ descriptor: Int32, deadline: ContinuousClock.Instant?
+    ) throws(SystemError) {
+        while true {
+            var item = pollfd(fd: descriptor, events: Int16(events), revents: 0)
+            var milliseconds: Int32 = -1
+            if let deadline {
+                let left = ContinuousClock.now.duration(to: deadline)
+                guard left > .zero else { throw .timedOut }
+                let parts = left.components
+                milliseconds = Int32(
+                    clamping: parts.seconds * 1000 + parts.attoseconds / 1_000_000_000_000_000 + 1)
+            }
+            // Safe: one element, which is this function's own.
+            let count = unsafe poll(&item, 1, milliseconds)
+            if count > 0 { return }
+            if count < 0, errno != EINTR { throw .system(errno) }
+        }
+    }
+}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+package import KeychainModel
+package import KeychainSecrets
+
+package struct CreateKeychain: Verb {
+    package typealias Answer = Done
+    package static let number: UInt16 = 6
+
+    package let name: String
+    package let password: HeldSecret?
+    /// The text of a recovery key that opens it, too.
+    package let recoveryKey: HeldSecret?
+
+    package init(name: String, password: HeldSecret?, recoveryKey: HeldSecret? = nil) {
+        self.name = name
+        self.password = password
+        self.recoveryKey = recoveryKey
+    }
+
+    package var auditName: AuditName { .createKeychain }
+
+    package func encode(into message: inout MessageWriter) {
+        message.append(name)
+        message.append(password)
+        message.append(recoveryKey)
+    }
+
+    package init(_ message: inout MessageReader) throws(MalformedBytes) {
+        name = try message.bytes.text()
+        password = try message.optionalSecret()
+        recoveryKey = try message.optionalSecret()
+    }
+
+    package func handled<Handler: VerbHandler>(
+        by handler: Handler, for client: Handler.Client, emit: (Done) throws(Refusal) -> Void
+    ) throws(Refusal) -> Done {
+        try handler.handle(self, for: client)
+    }
+}
+
+package struct Unlock: Verb {
+    package typealias Answer = Done
+    package static let number: UInt16 = 7
+
+    package let keychain: String?
+    package let password: HeldSecret
+
+    package init(keychain: String?, password: HeldSecret) {
+        self.keychain = keychain
+        self.password = password
+    }
+
+    package var auditName: AuditName { .unlock }
+
+    package func encode(into message: inout MessageWriter) {
+        message.append(keychain)
+        message.append(password)
+    }
+
+    package init(_ message: inout MessageReader) throws(MalformedBytes) {
+        keychain = try message.optionalText()
+        password = try message.secret()
+    }
+
+    package func handled<Handler: VerbHandler>(
+        by handler: Handler, for client: Handler.Client, emit: (Done) throws(Refusal) -> Void
+    ) throws(Refusal) -> Done {
+        try handler.handle(self, for: client)
+    }
+}
+
+package struct Lock: Verb {
+    package typealias Answer = Done
+    package static let number: UInt16 = 8
+
+    package let keychain: String?
+
+    package init(keychain: String?) {
+        self.keychain = keychain
+    }
+
+    package var auditName: AuditName { .lock }
+
+    package func encode(into message: inout MessageWriter) {
+        message.append(keychain)
+    }
+
+    package init(_ message: inout MessageReader) throws(MalformedBytes) {
+        keychain = try message.optionalText()
+    }
+
+    package func handled<Handler: VerbHandler>(
+        by handler: Handler, for client: Handler.Client, emit: (Done) throws(Refusal) -> Void
+    ) throws(Refusal) -> Done {
+        try handler.handle(self, for: client)
+    }
+}
+
+/// What closes the keychain besides; loosening it asks the user.
+package struct ChangeSettings: Verb {
+    package typealias Answer = Done
+    package static let number: UInt16 = 9
+
+    package let keychain: String?
+    package let change: KeychainSettingsChange
+
+    package init(keychain: String?, _ change: KeychainSettingsChange) {
+        self.keychain = keychain
+        self.change = change
+    }
+
+    package var auditName: AuditName { .changeSettings }
+
+    package func encode(into message: inout MessageWriter) {
+        message.append(keychain)
+        change.encode(into: &message)
+    }
+
+    package init(_ message: inout MessageReader) throws(MalformedBytes) {
+        keychain = try message.optionalText()
+        change = try message.value()
+    }
+
+    package func handled<Handler: VerbHandler>(
+        by handler: Handler, for client: Handler.Client, emit: (Done) throws(Refusal) -> Void
+    ) throws(Refusal) -> Done {
+        try handler.handle(self, for: client)
+    }
+}
+
+package struct SetPassword: Verb {
+    package typealias Answer = Done
+    package static let number: UInt16 = 10
+
+    package let keychain: String?
+    package let old: HeldSecret?
+    package let new: HeldSecret
+
+    package init(keychain: String?, old: HeldSecret?, new: HeldSecret) {
+        self.keychain = keychain
+        self.old = old
+        self.new = new
+    }
+
+    package var auditName: AuditName { .setPassword }
+
+    package func encode(into message: inout MessageWriter) {
+        message.append(keychain)
+        message.append(old)
+        message.append(new)
+    }
+
+    package init(_ message: inout MessageReader) throws(MalformedBytes) {
+        keychain = try message.optionalText()
+        old = try message.optionalSecret()
+        new = try message.secret()
+    }
+
+    package func handled<Handler: VerbHandler>(
+        by handler: Handler, for client: Handler.Client, emit: (Done) throws(Refusal) -> Void
+    ) throws(Refusal) -> Done {
+        try handler.handle(self, for: client)
+    }
+}
+
+/// Which keychains are meant where none is named; nil asks, and changes nothing.
+package struct Preferences: Verb {
+    package typealias Answer = KeychainPreferences
+    package static let number: UInt16 = 15
+
+    package let change: KeychainPreferencesChange?
+
+    package init(_ change: KeychainPreferencesChange?) {
+        self.change = change
+    }
+
+    package var auditName: AuditName { change == nil ? .status : .changePreferences }
+
+    package func encode(into message: inout MessageWriter) {
+        message.append(change)
+    }
+
+    package init(_ message: inout MessageReader) throws(MalformedBytes) {
+        change = try message.optional()
+    }
+
+    package func handled<Handler: VerbHandler>(
+        by handler: Handler, for client: Handler.Client,
+        emit: (KeychainPreferences) throws(Refusal) -> Void
+    ) throws(Refusal) -> KeychainPreferences {
+        try handler.handle(self, for: client)
+    }
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+package import KeychainModel
+package import KeychainSecrets
+
+package struct ListProtectors: Verb {
+    package typealias Answer = [Protector]
+    package static let number: UInt16 = 16
+
+    package let keychain: String?
+
+    package init(keychain: String?) {
+        self.keychain = keychain
+    }
+
+    package var auditName: AuditName { .status }
+
+    package func encode(into message: inout MessageWriter) {
+        message.append(keychain)
+    }
+
+    package init(_ message: inout MessageReader) throws(MalformedBytes) {
+        keychain = try message.optionalText()
+    }
+
+    package func handled<Handler: VerbHandler>(
+        by handler: Handler, for client: Handler.Client, emit: ([Protector]) throws(Refusal) -> Void
+    ) throws(Refusal) -> [Protector] {
+        try handler.handle(self, for: client)
+    }
+}
+
+/// Takes something that opens the keychain now: the new protector wraps the same key.
+package struct AddProtector: Verb {
+    package typealias Answer = Protector
+    package static let number: UInt16 = 17
+
+    package let keychain: String?
+    package let new: NewProtector
+    package let opener: KeychainOpener
+
+    package init(keychain: String?, _ new: NewProtector, opening opener: KeychainOpener) {
+        self.keychain = keychain
+        self.new = new
+        self.opener = opener
+    }
+
+    package var auditName: AuditName { .addProtector }
+
+    package func encode(into message: inout MessageWriter) {
+        message.append(keychain)
+        new.encode(into: &message)
+        opener.encode(into: &message)
+    }
+
+    package init(_ message: inout MessageReader) throws(MalformedBytes) {
+        keychain = try message.optionalText()
+        new = try message.value()
+        opener = try message.value()
+    }
+
+    package func handled<Handler: VerbHandler>(
+        by handler: Handler, for client: Handler.Client, emit: (Protector) throws(Refusal) -> Void
+    ) throws(Refusal) -> Protector {
+        try handler.handle(self, for: client)
+    }
+}
+
+package struct RemoveProtector: Verb {
+    package typealias Answer = Done
+    package static let number: UInt16 = 18
+
+    package let keychain: String?
+    package let identifier: String
+
+    package init(keychain: String?, identifier: String) {
+        self.keychain = keychain
+        self.identifier = identifier
+    }
+
+    package var auditName: AuditName { .removeProtector }
+
+    package func encode(into message: inout MessageWriter) {
+        message.append(keychain)
+        message.append(identifier)
+    }
+
+    package init(_ message: inout MessageReader) throws(MalformedBytes) {
+        keychain = try message.optionalText()
+        identifier = try message.bytes.text()
+    }
+
+    package func handled<Handler: VerbHandler>(
+        by handler: Handler, for client: Handler.Client, emit: (Done) throws(Refusal) -> Void
+    ) throws(Refusal) -> Done {
+        try handler.handle(self, for: client)
+    }
+}
+
+/// Whether it would open the keychain now. A password and a recovery key come with it.
+package struct TestProtector: Verb {
+    package typealias Answer = Done
+    package static let number: UInt16 = 19
+
+    package let keychain: String?
+    package let identifier: String
+    package let secret: HeldSecret?
+
+    package init(keychain: String?, identifier: String, secret: HeldSecret?) {
+        self.keychain = keychain
+        self.identifier = identifier
+        self.secret = secret
+    }
+
+    package var auditName: AuditName { .testProtector }
+
+    package func encode(into message: inout MessageWriter) {
+        message.append(keychain)
+        message.append(identifier)
+        message.append(secret)
+    }
+
+    package init(_ message: inout MessageReader) throws(MalformedBytes) {
+        keychain = try message.optionalText()
+        identifier = try message.bytes.text()
+        secret = try message.optionalSecret()
+    }
+
+    package func handled<Handler: VerbHandler>(
+        by handler: Handler, for client: Handler.Client, emit: (Done) throws(Refusal) -> Void
+    ) throws(Refusal) -> Done {
+        try handler.handle(self, for: client)
+    }
+}
+
+/// Opens the keychain, and gives it a new password where there is one.
+package struct UnlockWithProtector: Verb {
+    package typealias Answer = Done
+    package static let number: UInt16 = 20
+
+    package let keychain: String?
+    package let opener: KeychainOpener
+    package let newPassword: HeldSecret?
+
+    package init(keychain: String?, _ opener: KeychainOpener, newPassword: HeldSecret?) {
+        self.keychain = keychain
+        self.opener = opener
+        self.newPassword = newPassword
+    }
+
+    package var auditName: AuditName { .unlock }
+
+    package func encode(into message: inout MessageWriter) {
+        message.append(keychain)
+        opener.encode(into: &message)
+        message.append(newPassword)
+    }
+
+    package init(_ message: inout MessageReader) throws(MalformedBytes) {
+        keychain = try message.optionalText()
+        opener = try message.value()
+        newPassword = try message.optionalSecret()
+    }
+
+    package func handled<Handler: VerbHandler>(
+        by handler: Handler, for client: Handler.Client, emit: (Done) throws(Refusal) -> Void
+    ) throws(Refusal) -> Done {
+        try handler.handle(self, for: client)
+    }
+}

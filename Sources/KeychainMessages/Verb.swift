@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+package import KeychainModel
+
+/// One thing that a program can ask of the keychain: its words as bytes, its answer, and its name in
+/// the audit log. `Verbs.all` lists them.
+package protocol Verb: MessageValue {
+    associatedtype Answer: VerbAnswer
+
+    /// Its name to the other side; never given to another verb.
+    static var number: UInt16 { get }
+    /// What a record of a refusal calls it.
+    var auditName: AuditName { get }
+    /// Whether the audit log hears of a grant, too.
+    var grantRecord: GrantRecord { get }
+
+    /// Leads to the handler's method for this very verb. `emit` takes the parts of an answer that is
+    /// too long for one message.
+    func handled<Handler: VerbHandler>(
+        by handler: Handler, for client: Handler.Client,
+        emit: (Answer) throws(Refusal) -> Void
+    ) throws(Refusal) -> Answer
+}
+
+extension Verb {
+    package var grantRecord: GrantRecord { .always }
+}
+
+/// When the audit log hears of a grant.
+package enum GrantRecord: Sendable {
+    case always
+    /// Where the user proved something.
+    case whereProven
+    /// One of many pieces.
+    case never
+}
+
+/// What comes back when nothing was refused.
+package protocol VerbAnswer: MessageValue {
+    /// Of an answer that comes in parts, the next.
+    mutating func append(part: Self)
+}
+
+extension VerbAnswer {
+    package mutating func append(part: Self) { self = part }
+}
+
+/// Of a verb that has nothing to tell.
+package struct Done: VerbAnswer {
+    package init() {}
+    package func encode(into message: inout MessageWriter) {}
+    package init(_ message: inout MessageReader) throws(MalformedBytes) {}
+}
+
+/// What answers have lists of.
+package protocol ListElement: MessageValue {
+    /// Bytes that each has at the least.
+    static var leastBytes: Int { get }
+}
+
+/// In one part or in several, as the items of a search are.
+extension Array: VerbAnswer, MessageValue where Element: ListElement {
+    package mutating func append(part: Self) { self += part }
+
+    package func encode(into message: inout MessageWriter) { message.append(self) }
+
+    package init(_ message: inout MessageReader) throws(MalformedBytes) {
+        self = try message.values(ofAtLeast: Element.leastBytes)
+    }
+}
+
+extension Item: VerbAnswer {}
+
+/// How many items were changed or deleted.
+extension Int: VerbAnswer, MessageValue {
+    package func encode(into message: inout MessageWriter) { message.append(clamping: self) }
+
+    package init(_ message: inout MessageReader) throws(MalformedBytes) {
+        self = try message.clampedNumber()
+    }
+}
+
+/// Lines for people.
+extension String: VerbAnswer, MessageValue {
+    package func encode(into message: inout MessageWriter) { message.append(self) }
+
+    package init(_ message: inout MessageReader) throws(MalformedBytes) {
+        self = try message.bytes.text()
+    }
+}
+
+/// What the audit log calls verbs.
+package enum AuditName: String, Sendable, CaseIterable {
+    case add, copyMatching, update, delete, unlock, lock, setPassword, createKeychain, status
+    case changeSettings, changePreferences, authenticate, reloadPolicies, backup, restore, repair
+    case addProtector, removeProtector, testProtector
+}
+
+/// Sends verbs to the keychain: to the daemon, or to the service in the own process.
+package protocol KeychainEndpoint: Sendable {
+    func send<V: Verb>(
+        _ verb: V, in context: AuthenticationContext?, cancellation: Cancellation?
+    ) throws(Refusal) -> V.Answer
+    /// The rules of the policy that the last refusal came from, with their places; for programs
+    /// that ask for one thing at a time and explain it to people.
+    var rulesOfLastRefusal: [String] { get }
+}
+
+extension KeychainEndpoint {
+    package var rulesOfLastRefusal: [String] { [] }
+
+    /// An application password of the context's that turns out to be wrong is taken out of it, and
+    /// the verb sent once more: the user is asked for it, or it is refused as without one.
+    package func send<V: Verb>(
+        _ verb: V, in context: AuthenticationContext? = nil
+    ) throws(Refusal) -> V.Answer {
+        let password = context?.applicationPassword
+        do throws(Refusal) {
+            return try send(verb, in: context, cancellation: nil)
+        } catch {
+            guard error == .wrongApplicationPassword, let context, let password else { throw error }
+            context.remove(wrong: password)
+        }
+        return try send(verb, in: context, cancellation: nil)
+    }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Bytes that are not what their format says.
+package struct MalformedBytes: Error, Equatable {
+    package init() {}
+}
+
+/// Takes a record or a message apart from its beginning. Every length is checked against what is
+/// left before anything is made of it; numbers are little-endian.
+package struct ByteReader: Sendable {
+    private let bytes: ArraySlice<UInt8>
+    private var position: Int
+
+    package init(_ bytes: [UInt8]) { self.init(ArraySlice(bytes)) }
+
+    /// A block within other bytes, which is not copied.
+    package init(_ bytes: ArraySlice<UInt8>) {
+        self.bytes = bytes
+        position = bytes.startIndex
+    }
+
+    package var isAtEnd: Bool { position == bytes.endIndex }
+    package var left: Int { bytes.endIndex - position }
+
+    package mutating func byte() throws(MalformedBytes) -> UInt8 {
+        guard position < bytes.endIndex else { throw MalformedBytes() }
+        defer { position += 1 }
+        // Safe: the position was checked.
+        return bytes[position]
+    }
+
+    package mutating func take(_ count: Int) throws(MalformedBytes) -> ArraySlice<UInt8> {
+        guard count >= 0, count <= left else { throw MalformedBytes() }
+        defer { position += count }
+        // Safe: what is left was checked.
+        return bytes[position..<position + count]
+    }
+
+    package mutating func number(_: UInt16.Type) throws(MalformedBytes) -> UInt16 {
+        try take(2).reversed().reduce(0) { $0 << 8 | UInt16($1) }
+    }
+
+    package mutating func number(_: UInt32.Type) throws(MalformedBytes) -> UInt32 {
+        try take(4).reversed().reduce(0) { $0 << 8 | UInt32($1) }
+    }
+
+    package mutating func number(_: UInt64.Type) throws(MalformedBytes) -> UInt64 {
+        try take(8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    /// How many parts follow, of which each has at least so many bytes.
+    package mutating func count(ofAtLeast bytes: Int) throws(MalformedBytes) -> Int {
+        let count = Int(try number(UInt32.self))
+        guard count <= left / max(bytes, 1) else { throw MalformedBytes() }
+        return count
+    }
+
+    /// Four bytes of length, then that many.
+    package mutating func block() throws(MalformedBytes) -> ArraySlice<UInt8> {
+        try take(Int(try number(UInt32.self)))
+    }
+
+    /// A block of UTF-8.
+    package mutating func text() throws(MalformedBytes) -> String {
+        guard let text = String(validating: try block(), as: UTF8.self) else {
+            throw MalformedBytes()
+        }
+        return text
+    }
+}
+
+/// Puts together what `ByteReader` takes apart.
+package struct ByteWriter: Sendable {
+    package private(set) var bytes: [UInt8] = []
+
+    package init(capacity: Int) { bytes.reserveCapacity(capacity) }
+
+    package mutating func append(_ byte: UInt8) { bytes.append(byte) }
+
+    package mutating func append(raw more: [UInt8]) { bytes.append(contentsOf: more) }
+
+    package mutating func append(number: UInt16) {
+        for shift in 0..<2 { bytes.append(UInt8(truncatingIfNeeded: number >> (8 * shift))) }
+    }
+
+    package mutating func append(number: UInt32) {
+        for shift in 0..<4 { bytes.append(UInt8(truncatingIfNeeded: number >> (8 * shift))) }
+    }
+
+    package mutating func append(number: UInt64) {
+        for shift in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: number >> (8 * shift))) }
+    }
+
+    package mutating func append(count: Int) { append(number: UInt32(clamping: count)) }
+
+    package mutating func append(block: [UInt8]) {
+        append(count: block.count)
+        bytes.append(contentsOf: block)
+    }
+
+    package mutating func append(text: String) {
+        append(count: text.utf8.count)
+        bytes.append(contentsOf: text.utf8)
+    }
+}

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Dispatch
+internal import Foundation
+package import KeychainAccessControl
+package import KeychainModel
+package import KeychainPolicyModel
+internal import KeychainSecrets
+internal import Synchronization
+
+/// One JSON line for each decision, in a file of the state folder, and a copy for the journal where
+/// there is one: who, what, with which evidence, and how it ended. Neither secrets nor names
+/// of items.
+///
+/// Reads that needed no question, and those that found nothing, are counted and written together, so
+/// that a program that reads much does not fill the disk. So is everything beyond a user's allowance
+/// of lines and of bytes: each user's records have a pace, and a share of the file (`AuditShares`).
+/// What rests on a proof needs no line of the allowance, but its bytes.
+///
+/// A line is in the file before the answer leaves. What is counted is counted before, and what the
+/// account database has to tell of it is looked up after.
+package final class AuditLog: Sendable {
+    package enum Operation: String, Sendable {
+        case add, copyMatching, update, delete, unlock, lock, setPassword, createKeychain, status
+        case changeSettings, changePreferences, authenticate, reloadPolicies, loadPolicies, backup,
+            restore, repair
+        case addProtector, removeProtector, testProtector, unlockAtLogin
+        /// What PAM's module or a screen locker asked for.
+        case login, logout, offerPassword, changePassword, resetPassword, endPasscode
+    }
+
+    /// Who it was.
+    package struct Subject: Sendable {
+        package var user: UInt32
+        package var process: Int32?
+        package var program: String
+        package var session: Int32?
+
+        package init(user: UInt32, process: Int32?, program: String, session: Int32?) {
+            self.user = user
+            self.process = process
+            self.program = program
+            self.session = session
+        }
+    }
+
+    /// Lines a user may cause at once, and the seconds after which the user may cause another.
+    static let burst = 60
+    fileprivate static let secondsPerLine = 6.0
+    /// The same in bytes.
+    static let burstOfBytes = 256 * 1024
+    fileprivate static let bytesPerSecond = 128.0
+    fileprivate static let mostPrograms = 16
+    /// Of one user's that are counted apart; what the user does besides is counted by operation
+    /// alone.
+    static let mostKinds = 32
+    fileprivate static let mostCounted = 4096
+    fileprivate static let countFor: Duration = .seconds(10)
+
+    fileprivate struct Tally: Hashable {
+        let operation: Operation
+        let user: UInt32
+        var program: String
+        var outcome: String
+    }
+    fileprivate struct Allowance {
+        var lines = Double(AuditLog.burst)
+        /// Below zero after a line that was longer than what was left.
+        var bytes = Double(AuditLog.burstOfBytes)
+        var asOf = ContinuousClock.now
+    }
+    /// How many there were, and what is known of the first.
+    fileprivate struct Counted {
+        var count = 0
+        var first: Account?
+    }
+    fileprivate struct State {
+        var tallies: [Tally: Counted] = [:]
+        var programs: [UInt32: Set<String>] = [:]
+        var kinds: [UInt32: Int] = [:]
+        var allowances: [UInt32: Allowance] = [:]
+        var countedSince = ContinuousClock.now
+        /// What has been counted is about to be written.
+        var isFlushing = false
+    }
+
+    /// Every request counts here: so this lock is never held while something is written.
+    private let state = ShortLock(State())
+    private let file: Mutex<AuditFile>
+    private let journal: (any AuditSink)?
+    /// What is counted is completed here, and written after it.
+    private let completing = DispatchQueue(label: "audit")
+    private let completed = DispatchGroup()
+    /// For the account database, where all has to be written.
+    private static let lastPatience = DispatchTimeInterval.seconds(2)
+
+    package init(folder: String, journal: (any AuditSink)? = nil) {
+        file = Mutex(AuditFile(folder + "/audit.jsonl"))
+        self.journal = journal
+    }
+
+    package func record(
+        _ operation: Operation, by subject: Subject, evidence: Evidence = Evidence(),
+        _ refusal: Refusal?, notes: RequestNotes = RequestNotes(),
+        facts: () -> @Sendable () -> PolicyFacts = { { PolicyFacts() } }
+    ) {
+        guard operation != .status else { return }
+        let outcome = refusal.map { "\($0)" } ?? "allowed"
+        let isPlainRead =
+            operation == .copyMatching && (refusal == nil || refusal == .notFound)
+            && !notes.wantsFullAudit && (notes.trust ?? "listed") == "listed"
+            && !notes.isComplainedOf
+        let tally = Tally(
+            operation: operation, user: subject.user, program: subject.program, outcome: outcome)
+        let (hasLine, place, isFirst) = state.withLock { state in
+            if state.hasRoom(for: subject.user),
+                !evidence.isEmpty || (!isPlainRead && state.takeLine(subject.user))
+            {
+                return (true, tally, false)
+            }
+            let place = state.place(of: tally)
+            return (false, place, state.count(place))
+        }
+        if hasLine {
+            let account = Account(notes, completedBy: facts())
+            write(Self.record(operation, subject, evidence, outcome, notes, account))
+            return
+        }
+        if isFirst { complete(place, notes, facts()) }
+        flushIfDue()
+    }
+
+    /// What is known of the first of those that are counted.
+    private func complete(
+        _ place: Tally, _ notes: RequestNotes, _ facts: @escaping @Sendable () -> PolicyFacts
+    ) {
+        completing.async(group: completed) { [self] in
+            guard let account = Account(notes, completedBy: facts) else { return }
+            state.withLock { $0.tallies[place]?.first = account }
+        }
+    }
+
+    /// Writes what has been counted, where it is old enough, once it is completed.
+    package func flushIfDue() {
+        guard state.withLock({ $0.beginsFlushing() }) else { return }
+        completing.async(group: completed) { [self] in writeCounted() }
+    }
+
+    /// Writes what has been counted.
+    package func flush() {
+        _ = completed.wait(timeout: .now() + Self.lastPatience)
+        writeCounted()
+    }
+
+    /// The last that is written.
+    package func finish() {
+        _ = completed.wait(timeout: .now() + Self.lastPatience)
+        writeCounted(isLast: true)
+        journal?.finish()
+    }
+
+    /// What is beyond its user's allowance stays counted, by operation alone.
+    private func writeCounted(isLast: Bool = false) {
+        for (tally, counted) in state.withLock({ $0.takeCounted() }) {
+            let mayWrite = state.withLock { state in
+                if isLast || state.hasRoom(for: tally.user) { return true }
+                state.putBack(tally, counted.count)
+                return false
+            }
+            guard mayWrite else { continue }
+            let subject = Subject(
+                user: tally.user, process: nil, program: tally.program, session: nil)
+            write(
+                Self.record(
+                    tally.operation, subject, Evidence(), tally.outcome, nil, counted.first,
+                    count: counted.count))
+        }
+    }
+
+    private func write(_ record: AuditRecord) {
+        let line = record.line
+        state.withLock { $0.spend(line.count, of: record.user) }
+        file.withLock { $0.append(line) }
+        journal?.append(record)
+    }
+
+    /// What the policy made of a request, in words that `keychainctl policy` reads.
+    fileprivate struct Account {
+        /// nil where it is too long for a record.
+        let request: String?
+        let decision: PolicyDecision
+        /// What the request does not tell in full.
+        let cut: [String]
+
+        init?(_ notes: RequestNotes, completedBy facts: () -> PolicyFacts) {
+            guard let account = notes.account(completedBy: facts) else { return nil }
+            let (request, cut) = account.request.shortened(to: AuditRecord.longestText)
+            let json = request.json
+            let isShort = json.utf8.count <= AuditRecord.longestRequest
+            self.request = isShort ? json : nil
+            self.cut = isShort ? cut : ["request"]
+            decision = account.decision
+        }
+    }
+
+    fileprivate static func record(
+        _ operation: Operation, _ subject: Subject, _ evidence: Evidence, _ outcome: String,
+        _ notes: RequestNotes? = nil, _ account: Account?, count: Int = 1
+    ) -> AuditRecord {
+        AuditRecord(
+            time: Date(), operation: operation.rawValue, user: subject.user,
+            process: subject.process, program: AuditRecord.cut(subject.program),
+            session: subject.session,
+            evidence: evidence.proofs.map { AuditRecord.cut($0.method.words) }, outcome: outcome,
+            because: (notes?.rules ?? []).map { AuditRecord.cut($0) },
+            items: notes?.items ?? [], count: count,
+            milliseconds: notes.map { milliseconds(since: $0.began) }, trust: notes?.trust,
+            request: account?.request, decision: account?.decision.outcome.rawValue,
+            requires: account?.decision.requires.map { AuditRecord.cut($0.json) },
+            would: account?.decision.wouldDecide?.rawValue, cut: account?.cut ?? [])
+    }
+}
+
+extension AuditLog {
+    private static func milliseconds(since began: ContinuousClock.Instant) -> Double {
+        let (seconds, attoseconds) = began.duration(to: .now).components
+        let microseconds = Double(seconds) * 1e6 + Double(attoseconds) / 1e12
+        return (microseconds / 10).rounded() / 100
+    }
+}
+
+extension AuditLog.State {
+    mutating func takeLine(_ user: UInt32) -> Bool {
+        var allowance = allowance(of: user)
+        let allowed = allowance.lines >= 1
+        if allowed { allowance.lines -= 1 }
+        allowances[user] = allowance
+        return allowed
+    }
+
+    func hasRoom(for user: UInt32) -> Bool { allowance(of: user).bytes > 0 }
+
+    /// With what has been earned meanwhile.
+    private func allowance(of user: UInt32) -> AuditLog.Allowance {
+        var allowance = allowances[user] ?? AuditLog.Allowance()
+        let now = ContinuousClock.now
+        // Whole seconds only: the rest is earned the next time.
+        let passed = Double((now - allowance.asOf).components.seconds)
+        guard passed > 0 else { return allowance }
+        allowance.lines = min(
+            allowance.lines + passed / AuditLog.secondsPerLine, Double(AuditLog.burst))
+        allowance.bytes = min(
+            allowance.bytes + passed * AuditLog.bytesPerSecond, Double(AuditLog.burstOfBytes))
+        allowance.asOf = now
+        return allowance
+    }
+
+    /// A user may have any number of programs; the file names some of them.
+    fileprivate mutating func place(of tally: AuditLog.Tally) -> AuditLog.Tally {
+        var tally = tally
+        let known = programs[tally.user, default: []]
+        if !known.contains(tally.program) {
+            if known.count < AuditLog.mostPrograms {
+                programs[tally.user, default: []].insert(tally.program)
+            } else {
+                tally.program = "others"
+            }
+        }
+        if tallies[tally] == nil, kinds[tally.user, default: 0] >= AuditLog.mostKinds {
+            (tally.program, tally.outcome) = ("others", "several")
+        }
+        return tally
+    }
+
+    mutating func spend(_ bytes: Int, of user: UInt32) {
+        var allowance = allowance(of: user)
+        allowance.bytes -= Double(bytes)
+        allowances[user] = allowance
+    }
+
+    /// True for the first of its kind.
+    fileprivate mutating func count(_ tally: AuditLog.Tally) -> Bool {
+        let isFirst = tallies[tally] == nil
+        if isFirst { kinds[tally.user, default: 0] += 1 }
+        tallies[tally, default: AuditLog.Counted()].count += 1
+        return isFirst
+    }
+
+    /// True once, until what is counted is taken.
+    mutating func beginsFlushing() -> Bool {
+        let isDue =
+            tallies.count > AuditLog.mostCounted || countedSince + AuditLog.countFor < .now
+        guard isDue, !isFlushing else { return false }
+        isFlushing = true
+        return true
+    }
+
+    fileprivate mutating func takeCounted() -> [AuditLog.Tally: AuditLog.Counted] {
+        let counted = tallies
+        tallies = [:]
+        programs = [:]
+        kinds = [:]
+        countedSince = .now
+        isFlushing = false
+        return counted
+    }
+
+    fileprivate mutating func putBack(_ tally: AuditLog.Tally, _ count: Int) {
+        var place = tally
+        (place.program, place.outcome) = ("others", "several")
+        tallies[place, default: AuditLog.Counted()].count += count
+    }
+}
+
+extension AuditLog.Subject {
+    package init(_ caller: Caller) {
+        self.init(
+            user: caller.user, process: caller.process,
+            program: caller.identity.identifier ?? "unknown", session: caller.session?.rawValue)
+    }
+}
+
+extension PolicyMethod {
+    fileprivate var words: String {
+        switch self {
+        case .factor(let factor): factor.rawValue
+        case .pam(let service): service.string
+        }
+    }
+}

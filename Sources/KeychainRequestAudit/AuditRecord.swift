@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Foundation
+internal import KeychainPolicyModel
+
+/// One decision, or several alike, as the file and the journal tell of it.
+package struct AuditRecord: Encodable, Sendable {
+    package let time: Date
+    package let operation: String
+    package let user: UInt32
+    package let process: Int32?
+    package let program: String
+    package let session: Int32?
+    /// Methods of proof.
+    package let evidence: [String]
+    /// `allowed`, or why not.
+    package let outcome: String
+    /// Ids of the rules that made it so.
+    package let because: [String]
+    /// Fingerprints of the items that were concerned.
+    package let items: [String]
+    package let count: Int
+    package let milliseconds: Double?
+    /// What an item's list of programs had to do with it.
+    package let trust: String?
+    package let request: String?
+    let decision: String?
+    package let requires: String?
+    package let would: String?
+    /// Facts of the request that were too long to be told: their names, and how they begin.
+    package let cut: [String]
+
+    /// Bytes of any text in a record. What a user may make as long as a program's name, an access
+    /// group or an item's name would otherwise fill the file.
+    package static let longestText = 256
+    static let longestRequest = 8 * 1024
+
+    /// A text that is longer ends with “…”.
+    package static func cut(_ text: String) -> String { PolicyText(text).cut(to: longestText) }
+
+    /// A JSON object and the line's end.
+    package var line: Data {
+        let encoder = JSONEncoder()
+        encoder.dateEncodingStrategy = .iso8601
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        var line = (try? encoder.encode(self)) ?? Data()
+        line.append(UInt8(ascii: "\n"))
+        return line
+    }
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainPolicyEngine
+package import KeychainAccessControl
+internal import KeychainLinuxSystem
+package import KeychainModel
+package import KeychainPolicyModel
+internal import KeychainSecrets
+internal import Synchronization
+
+/// What is learnt of a request on its way, for the audit and for the explanation of a refusal: that
+/// is one word, and this is the rest.
+package final class RequestNotes: Sendable {
+    private static let mostRules = 16
+    private static let mostItems = 8
+
+    private struct Noted {
+        var rules: [String] = []
+        var place: String?
+        var items: [String] = []
+        var wantsFullAudit = false
+        var trust: String?
+        var proven = Evidence()
+        var steps: [Step] = []
+        var hasChanged = false
+        var judged: Judged?
+        var stranger: (request: PolicyRequest, judge: Judge)?
+    }
+    /// The first of what was judged, or the first that was refused.
+    private struct Judged {
+        let subject: Subject
+        let isDenied: Bool
+        let judge: Judge
+    }
+    private enum Subject {
+        case item(AccessRequest, Evidence)
+        case login(LoginUnlock)
+    }
+    /// Something else that was done on the way to what was asked for.
+    package struct Step: Sendable {
+        package let operation: AuditLog.Operation
+        package let refusal: Refusal?
+    }
+    let began = ContinuousClock.now
+    private let noted = Mutex(Noted())
+
+    package init() {}
+
+    /// The ids of the rules that made it so.
+    package var rules: [String] { noted.withLock { $0.rules } }
+
+    /// The same for people: the first of them with its place.
+    package var words: [String] {
+        noted.withLock { noted in
+            guard let first = noted.rules.first, let place = noted.place else { return noted.rules }
+            return ["\(first) (\(place))"] + noted.rules.dropFirst()
+        }
+    }
+
+    /// What an item's list of programs had to do with it: `listed`, what the user chose, or how the
+    /// list was changed.
+    package var trust: String? { noted.withLock { $0.trust } }
+
+    package func note(trust word: String) { noted.withLock { $0.trust = word } }
+
+    /// What the user has proven to the request's questions: each method once.
+    package var proven: Evidence { noted.withLock { $0.proven } }
+
+    package func note(proven evidence: Evidence) {
+        noted.withLock { noted in
+            let known = noted.proven.proofs.map(\.method)
+            let new = evidence.proofs.filter { !known.contains($0.method) }
+            noted.proven = noted.proven.adding(Evidence(new))
+        }
+    }
+
+    package func note(step operation: AuditLog.Operation, _ refusal: Refusal?) {
+        noted.withLock { $0.steps.append(Step(operation: operation, refusal: refusal)) }
+    }
+
+    /// The steps that were noted since they were taken last.
+    package func takeSteps() -> [Step] {
+        noted.withLock { noted in
+            defer { noted.steps = [] }
+            return noted.steps
+        }
+    }
+
+    /// Items were changed: what refuses the rest of the request does not undo it.
+    package var hasChanged: Bool { noted.withLock { $0.hasChanged } }
+
+    package func noteChange() { noted.withLock { $0.hasChanged = true } }
+
+    /// Fingerprints of the first items that were concerned.
+    package var items: [String] { noted.withLock { $0.items } }
+    /// A rule wants a line for each request.
+    package var wantsFullAudit: Bool { noted.withLock { $0.wantsFullAudit } }
+
+    package func note(rules: [String], first place: String? = nil) {
+        noted.withLock { noted in
+            if noted.place == nil { noted.place = place }
+            for rule in rules
+            where !noted.rules.contains(rule) && noted.rules.count < Self.mostRules {
+                noted.rules.append(rule)
+            }
+        }
+    }
+
+    package func note(
+        _ request: AccessRequest, _ evidence: Evidence, _ isDenied: Bool, _ judge: Judge
+    ) {
+        note(Judged(subject: .item(request, evidence), isDenied: isDenied, judge: judge))
+    }
+
+    package func note(_ login: LoginUnlock, isDenied: Bool, _ judge: Judge) {
+        note(Judged(subject: .login(login), isDenied: isDenied, judge: judge))
+    }
+
+    private func note(_ judged: Judged) {
+        noted.withLock { noted in
+            guard noted.judged.map({ judged.isDenied && !$0.isDenied }) ?? true else { return }
+            noted.judged = judged
+        }
+    }
+
+    /// The caller asked for items of a group that it is not let into, so that none was judged.
+    package func note(stranger item: PolicyFacts, _ operation: PolicyOperation, _ judge: Judge) {
+        guard !judge.policy.isEmpty else { return }
+        var facts = item
+        facts[.member] = .known(false)
+        let request = PolicyRequest(operation, facts: facts, day: LocalTime.now.day)
+        noted.withLock { $0.stranger = (request, judge) }
+    }
+
+    /// What the policy made of it, with the facts that it rests on. Names of items are in it only
+    /// where a rule wants all to be told.
+    ///
+    /// `facts` are those that the policy did not ask for: who reads the record may.
+    package func account(
+        completedBy facts: () -> PolicyFacts = { PolicyFacts() }
+    ) -> (request: PolicyRequest, decision: PolicyDecision)? {
+        let (judged, stranger, isFull) = noted.withLock {
+            ($0.judged, $0.stranger, $0.wantsFullAudit)
+        }
+        if judged == nil, case (var request, let judge)? = stranger {
+            request.facts = request.facts.completed(by: facts())
+            return (request.withoutNames, judge.policy.decision(on: request))
+        }
+        guard let judged else { return nil }
+        let known =
+            switch judged.subject {
+            case .item(let request, let evidence): judged.judge.account(of: request, evidence)
+            case .login(let login): judged.judge.account(of: login)
+            }
+        guard let account = known else { return nil }
+        var request = account.request
+        request.facts = request.facts.completed(by: facts())
+        let isTold = isFull || account.decision.audit == .full
+        return (isTold ? request : request.withoutNames, account.decision)
+    }
+
+    /// A rule on trial would have had it otherwise.
+    var isComplainedOf: Bool {
+        guard noted.withLock({ $0.judged?.judge.hasPermissiveRules }) == true else { return false }
+        return account()?.decision.wouldDecide != nil
+    }
+
+    /// What was granted, and by which rule where it was one.
+    package func note(_ grant: borrowing Grant) {
+        if let rule = grant.because { note(rules: [rule]) }
+        let (item, wantsFullAudit) = (grant.reference, grant.wantsFullAudit)
+        noted.withLock { noted in
+            if wantsFullAudit { noted.wantsFullAudit = true }
+            guard noted.items.count < Self.mostItems else { return }
+            let hash = KeyedHash.fingerprint(item.bytes, count: 16).prefix(8)
+            noted.items.append(hash.hexadecimal)
+        }
+    }
+}

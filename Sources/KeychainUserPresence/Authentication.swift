@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+package import KeychainAccessControl
+internal import KeychainMessages
+package import KeychainModel
+package import KeychainPolicyModel
+package import KeychainSecrets
+
+/// Asks for what the judge requires, once for a whole request, and remembers what was proven.
+package struct Authentication: Sendable {
+    private let authenticator: any Authenticator
+    private let store: EvidenceStore
+
+    package init(_ authenticator: any Authenticator, _ store: EvidenceStore) {
+        self.authenticator = authenticator
+        self.store = store
+    }
+
+    package func mayAsk(_ ui: ItemQuery.AuthenticationUI, for asker: any Asker) -> Bool {
+        ui == .allow && asker.context?.mayInteract != false && authenticator.canAsk(for: asker)
+    }
+
+    /// What users let programs have for a session.
+    package var trust: SessionTrust { store.trust }
+
+    /// What the user says to a program that asks for another one's item, if there is one.
+    /// `.cancelled` is a no.
+    package func consent(
+        for asker: any Asker, _ candidate: () -> (question: Question, options: ConsentOptions)?
+    ) throws(Refusal) -> ConsentResult? {
+        try authenticator.consent(for: asker, candidate)
+    }
+
+    /// Has the user open a keychain. A user who could not be asked hears that it is locked.
+    package func open(
+        _ prompt: String, _ question: Question, for asker: any Asker, unless isOpen: () -> Bool,
+        with opens: (HeldSecret) throws(Refusal) -> Bool
+    ) throws(Refusal) {
+        do throws(Refusal) {
+            try authenticator.open(prompt, question, for: asker, unless: isOpen, with: opens)
+        } catch {
+            switch error {
+            case .interactionNotAllowed, .tooManyRequests: throw .locked
+            default: throw error
+            }
+        }
+    }
+
+    package func hasPrompter(for caller: Caller) -> Bool { authenticator.hasPrompter(for: caller) }
+
+    /// What the asker's user could be asked to prove.
+    package func provable(for asker: any Asker) -> Set<PolicyMethod> {
+        authenticator.provable(for: asker.caller)
+    }
+
+    package func hasBiometryService() -> Bool { authenticator.hasBiometryService() }
+
+    package func enrolledBiometry(of caller: Caller) -> [UInt8] {
+        authenticator.enrolledBiometry(of: caller)
+    }
+
+    /// What was proven before and may serve again.
+    package func evidence(for asker: any Asker) -> Evidence { store.evidence(for: asker) }
+
+    package func forget(_ user: UInt32) { store.forget(user) }
+
+    package func endContext(of asker: any Asker) { store.forgetContext(of: asker) }
+
+    /// What the user proves to meet the requirement, or the refusal that came of asking.
+    ///
+    /// Where a reader or a second device does not do, another way is tried, if there is one.
+    package func satisfy(
+        _ requirement: Requirement, _ question: Question, given evidence: Evidence,
+        for asker: any Asker
+    ) throws(Refusal) -> [PolicyMethod] {
+        var available = provable(for: asker)
+        var proven: [PolicyMethod] = []
+        while true {
+            let known = proven.reduce(evidence) { $0.adding($1) }
+            guard let proof = requirement.cheapestProof(given: known, available: available) else {
+                throw .authenticationFailed
+            }
+            guard let next = proof.first else { break }
+            do throws(Refusal) {
+                try authenticator.prove(next, question, for: asker)
+                proven.append(next)
+            } catch {
+                guard error == .authenticationFailed, next.mayFailWithoutFault else { throw error }
+                available.remove(next)
+            }
+        }
+        return proven
+    }
+
+    /// Keeps what was proven for later requests. The asker may have become another program while the
+    /// user was typing: who calls this has looked.
+    package func keep(_ proven: [PolicyMethod], for asker: any Asker, about items: [ItemReference])
+    {
+        store.add(proven, for: asker, about: items)
+    }
+
+    /// What the asker's user types as the application password of an item.
+    package func applicationPassword(
+        _ question: Question, isNew: Bool, for asker: any Asker
+    ) throws(Refusal) -> HeldSecret {
+        let typed = try authenticator.ask("Application password: ", question, for: asker)
+        guard isNew else { return typed }
+        let again = try authenticator.ask("The same again: ", question, for: asker)
+        guard typed.bytes.matches(again.bytes) else { throw .authenticationFailed }
+        return typed
+    }
+}
+
+extension PolicyMethod {
+    /// A wet finger, a key that is not plugged in.
+    fileprivate var mayFailWithoutFault: Bool {
+        self == .factor(.biometry) || self == .factor(.companion)
+    }
+}
+
+extension Refusal {
+    package init(_ denial: Denial) {
+        switch denial {
+        case .unknownItem: self = .notFound
+        case .impossible: self = .authenticationFailed
+        case .forbidden: self = .forbidden
+        case .locked: self = .locked
+        case .passcodeNotSet: self = .passcodeNotSet
+        case .interactionNotAllowed: self = .interactionNotAllowed
+        }
+    }
+}

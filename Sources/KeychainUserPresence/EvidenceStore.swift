@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Foundation
+package import KeychainAccessControl
+internal import KeychainMessages
+package import KeychainModel
+package import KeychainPolicyModel
+internal import KeychainSecrets
+
+/// What was proven, by whom and where, for as long as it may serve later requests. Never a
+/// decision.
+///
+/// In the daemon each proof is a key in the kernel's keyring besides, with the kernel's own
+/// timeout: a restarted daemon knows it again, and one whose key has gone counts no longer. Time is
+/// counted while the machine sleeps too.
+package final class EvidenceStore: Sendable {
+    /// After which no policy can make use of a proof.
+    private static let longest: Duration = .seconds(12 * 3600)
+    /// Of one user; the oldest give way.
+    private static let most = 64
+    /// That one yes is remembered for.
+    private static let mostItems = 64
+
+    /// Ends when proofs end.
+    package let trust: SessionTrust
+    private let keyring: (any ProofKeyring)?
+    private let proofs: ShortLock<[UInt32: [Proof]]>
+
+    /// Without a keyring proofs live as long as this process.
+    package init(keyring: (any ProofKeyring)?) {
+        self.keyring = keyring
+        trust = SessionTrust(keyring: keyring)
+        var kept: [UInt32: [Proof]] = [:]
+        if let keyring {
+            for user in keyring.users() { kept[user] = Self.recorded(user, keyring) }
+        }
+        proofs = ShortLock(kept)
+    }
+
+    private static func recorded(_ user: UInt32, _ keyring: any ProofKeyring) -> [Proof] {
+        let names = (try? keyring.names(of: user)) ?? []
+        return names.filter { $0.hasPrefix(Proof.prefix) }.compactMap { name in
+            guard let record = keyring.read(name, of: user) else { return nil }
+            return Proof(record.releasedFromLockedMemory())
+        }.sorted { $0.given < $1.given }
+    }
+
+    // MARK: Giving and taking
+
+    /// Keeps what the asker's user has proven, for the context, process, terminal and session that
+    /// it was proven in. What can't be kept was proven for one request only. A yes was said to the
+    /// program and about the items that the question named, and to nothing else.
+    package func add(
+        _ methods: [PolicyMethod], for asker: any Asker, about items: [ItemReference] = []
+    ) {
+        for method in methods {
+            var proof = Proof(
+                method: method, given: .now, context: asker.context?.identifier,
+                places: asker.places)
+            proof.program = asker.caller.identity.identifier
+            if method == .factor(.confirm) {
+                guard let program = asker.caller.identity.identifier,
+                    (1...Self.mostItems).contains(items.count)
+                else { continue }
+                proof.consent = Proof.Consent(program: program, items: items.map(\.bytes))
+            }
+            keep(proof, asker.caller.user)
+        }
+    }
+
+    func keep(_ proof: Proof, _ user: UInt32) {
+        guard keyring == nil || write(proof, user) else { return }
+        let surplus = proofs.withLock { proofs in
+            proofs[user, default: []].append(proof)
+            let surplus = max(0, proofs[user, default: []].count - Self.most)
+            let oldest = Array(proofs[user, default: []].prefix(surplus))
+            proofs[user]?.removeFirst(surplus)
+            return oldest
+        }
+        for old in surplus { keyring?.remove(old.name, of: user) }
+    }
+
+    /// The proofs that may serve the asker, each with its age and the narrowest place that it
+    /// shares with the asker. One that was given in the asker's own context is as good as new for
+    /// as long as that lives: who does not want it used again ends the context, or asks for the
+    /// scope `operation`.
+    package func evidence(for asker: any Asker) -> Evidence {
+        let user = asker.caller.user
+        let kept = proofs.withLock { $0[user] ?? [] }
+        guard !kept.isEmpty else { return Evidence() }
+        lazy var terminal = asker.terminal()
+        let now = ContinuousClock.now
+        var proofs: [PolicyProof] = []
+        var ofItems: [ItemReference: [PolicyProof]] = [:]
+        for proof in kept {
+            let age = proof.given.duration(to: now)
+            // From the future, where a clock is wrong: good for nothing.
+            guard age >= .zero, age < Self.longest,
+                let scope = proof.scope(for: asker, terminal: terminal),
+                isAlive(proof, user)
+            else { continue }
+            let known = PolicyProof(
+                proof.method, age: scope == .context ? .zero : PolicyDuration(age), scope: scope)
+            guard let consent = proof.consent else {
+                proofs.append(known)
+                continue
+            }
+            guard consent.program == asker.caller.identity.identifier else { continue }
+            for item in consent.items.compactMap(ItemReference.init(bytes:)) {
+                ofItems[item, default: []].append(known)
+            }
+        }
+        return Evidence(proofs, ofItems: ofItems)
+    }
+
+    /// Keeps that the session began with the password. It was typed for the login and for no
+    /// program: a method of its own, which meets nothing but a rule that names it.
+    package func addLogin(of user: UInt32, in session: SessionID) {
+        var places = ProofOrigin()
+        places.session = session.rawValue
+        keep(Proof(method: .factor(.login), given: .now, context: nil, places: places), user)
+    }
+
+    // MARK: Forgetting
+
+    /// All of the user's: the keychain was locked, or its password changed.
+    package func forget(_ user: UInt32) {
+        forget(of: user) { _ in true }
+        trust.forget(user)
+    }
+
+    /// Everybody's.
+    package func forgetAll() {
+        for user in proofs.withLock({ Array($0.keys) }) { forget(user) }
+    }
+
+    /// Those of a session that ended.
+    package func forget(_ session: SessionID, of user: UInt32) {
+        forget(of: user) { $0.places.session == session.rawValue }
+        trust.forget(session, of: user)
+    }
+
+    /// Those given in the asker's context.
+    func forgetContext(of asker: any Asker) {
+        guard let context = asker.context?.identifier else { return }
+        let process = asker.process
+        forget(of: asker.caller.user) {
+            $0.context == context && $0.places.process == process
+        }
+    }
+
+    private func forget(of user: UInt32, _ isMeant: (Proof) -> Bool) {
+        let gone = proofs.withLock { proofs in
+            let gone = (proofs[user] ?? []).filter(isMeant)
+            proofs[user]?.removeAll(where: isMeant)
+            if proofs[user]?.isEmpty == true { proofs[user] = nil }
+            return gone
+        }
+        for proof in gone { keyring?.remove(proof.name, of: user) }
+    }
+
+    // MARK: In the kernel
+
+    private func write(_ proof: Proof, _ user: UInt32) -> Bool {
+        guard let record = proof.record else { return false }
+        let seconds = UInt32(Self.longest.components.seconds)
+        return
+            (try? keyring?.write(
+                proof.name, SecretBytes(copying: record), of: user, timeoutSeconds: seconds)) != nil
+    }
+
+    private func isAlive(_ proof: Proof, _ user: UInt32) -> Bool {
+        keyring?.holds(proof.name, of: user) ?? true
+    }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Foundation
+internal import KeychainMessages
+internal import KeychainModel
+internal import KeychainPolicyModel
+
+/// One success of a method: what, when and where.
+struct Proof: Codable, Sendable {
+    static let prefix = "evidence:"
+
+    /// What a yes was said to.
+    struct Consent: Codable {
+        let program: String
+        let items: [[UInt8]]
+    }
+
+    let name: String
+    let methodName: String
+    let isService: Bool
+    let given: ContinuousClock.Instant
+    let context: [UInt8]?
+    let places: ProofOrigin
+    /// The program that the question named.
+    var program: String?
+    var consent: Consent?
+
+    init(
+        method: PolicyMethod, given: ContinuousClock.Instant, context: [UInt8]?,
+        places: ProofOrigin
+    ) {
+        name = Self.prefix + String(UInt64.random(in: .min ... .max), radix: 16)
+        switch method {
+        case .factor(let factor): (methodName, isService) = (factor.rawValue, false)
+        case .pam(let service): (methodName, isService) = (service.string, true)
+        }
+        self.given = given
+        self.context = context
+        self.places = places
+    }
+
+    /// A yes says to what. A login is proven in no process; an earlier version kept it as a password
+    /// that was typed for one, and so is a record that names none.
+    private var isWhole: Bool {
+        switch method {
+        case .factor(.confirm): consent != nil
+        case .factor(.login): true
+        default: places.process != nil
+        }
+    }
+
+    init?(_ record: [UInt8]) {
+        guard let proof = try? JSONDecoder().decode(Self.self, from: Data(record)),
+            proof.isWhole
+        else { return nil }
+        self = proof
+    }
+
+    var record: [UInt8]? { (try? JSONEncoder().encode(self)).map { [UInt8]($0) } }
+
+    var method: PolicyMethod {
+        isService
+            ? .pam(PolicyText(methodName))
+            : .factor(PolicyFactor(rawValue: methodName) ?? .appPassword)
+    }
+
+    /// The narrowest place that it shares with an asker; nil where there is none. The terminal is
+    /// looked for only where that decides.
+    func scope(
+        for asker: any Asker, terminal: @autoclosure () -> ProofOrigin.Terminal?
+    ) -> Freshness? {
+        if let own = places.process, own == asker.process {
+            let context = asker.context?.identifier
+            return context != nil && self.context == context ? .context : .process
+        }
+        if isOfProgram(asker.caller), sharesTerminal(with: asker, terminal()) { return .tty }
+        if let own = places.session, own == asker.caller.session?.rawValue { return .session }
+        return nil
+    }
+
+    /// The question named one program: what shares its terminal and no more was not meant.
+    private func isOfProgram(_ caller: Caller) -> Bool {
+        guard let program, let asking = caller.identity.identifier else { return false }
+        return program.utf8.elementsEqual(asking.utf8)
+    }
+
+    /// Where no terminal is, the process that it was given in and its children take its place.
+    private func sharesTerminal(
+        with asker: any Asker, _ terminal: ProofOrigin.Terminal?
+    ) -> Bool {
+        if let own = places.terminal { return own == terminal }
+        guard terminal == nil, let process = places.process else { return false }
+        return asker.descends(from: process)
+    }
+}

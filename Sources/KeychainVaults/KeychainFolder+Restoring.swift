@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+package import KeychainModel
+package import KeychainItemStore
+internal import KeychainLinuxSystem
+
+extension KeychainFolder {
+    /// Puts it in the keychain's place, and says which generation the one that was there became; 0
+    /// where there was none, or none that could be read. That one is set aside as it is.
+    package func put(
+        _ returning: ReturningKeychain, _ place: KeychainPlace
+    ) throws(Refusal) -> Int {
+        let path = filePath(place.name, place.user)
+        defer { forget(place) }
+        let live: OpenKeychain
+        do throws(Refusal) {
+            live = try keychain(place.name.description, of: place.user)
+        } catch {
+            switch error {
+            case .noSuchKeychain, .keychainGone:
+                try setLogsAside(path)
+                try make(place.name, of: place.user) { path, _ throws(KeychainStoreError) in
+                    try returning.publish(at: path)
+                }
+            case .damaged: try replaceDamaged(path, with: returning)
+            default: throw error
+            }
+            return 0
+        }
+        do throws(KeychainStoreError) { return try returning.replace(live.file).number } catch {
+            guard error == .damaged else { throw Refusal(error) }
+            try replaceDamaged(path, with: returning)
+            return 0
+        }
+    }
+
+    private func replaceDamaged(
+        _ path: String, with returning: ReturningKeychain
+    ) throws(Refusal) {
+        let new = KeychainRemains.incomingPath(path)
+        PrivateFile.removeDatabase(new)
+        do { try returning.publish(at: new) } catch { throw Refusal(error) }
+        do {
+            try PrivateFile.replaceDatabase(
+                path, with: new, settingAside: KeychainRemains.pathAside(path))
+        } catch { throw Refusal(error) }
+    }
+
+    /// SQLite would write the log of a file that is gone into the one that comes in its place.
+    private func setLogsAside(_ path: String) throws(Refusal) {
+        guard !KeychainRemains(of: path).logs.isEmpty else { return }
+        do {
+            try PrivateFile.setLogsAside(of: path, as: KeychainRemains.pathAside(path))
+        } catch { throw Refusal(error) }
+    }
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Foundation
+package import KeychainModel
+package import KeychainItemStore
+internal import KeychainLinuxSystem
+internal import KeychainSecrets
+
+/// The files of everybody's keychains: `FOLDER/UID/NAME.keychain` where one service keeps them for
+/// all users, `FOLDER/NAME.keychain` where a program keeps its own user's.
+package final class KeychainFolder: Sendable {
+    package enum Layout: Sendable { case folderPerUser, ownUser }
+
+    static let mostKeychains = 32
+    /// Open files; beyond it the one that was opened first is closed.
+    private static let mostOpen = 64
+
+    private struct OpenFile {
+        let file: KeychainFile
+        let identity: FileIdentity?
+    }
+    private struct OpenFiles {
+        var files: [KeychainPlace: OpenFile] = [:]
+        var order: [KeychainPlace] = []
+    }
+
+    package let path: String
+    package let preferences: KeychainPreferenceFiles
+    private let layout: Layout
+    /// nil where there is no such account.
+    private let accountName: @Sendable (UInt32) -> String?
+    /// nil where memory is the calling program's own affair.
+    private let memory: MemoryBudget?
+    private let open = ShortLock(OpenFiles())
+
+    package init(
+        _ path: String, layout: Layout, accountName: @escaping @Sendable (UInt32) -> String?,
+        memory: MemoryBudget? = nil
+    ) {
+        self.memory = memory
+        self.path = path
+        self.layout = layout
+        self.accountName = accountName
+        preferences = KeychainPreferenceFiles(isShared: layout == .ownUser)
+    }
+
+    /// Root's keychain for services is where one service keeps all users' keychains.
+    package var hasSystemKeychain: Bool { layout == .folderPerUser }
+
+    /// Where the keychain lies that a user calls so: the machine's is root's, whichever user names
+    /// it.
+    package func place(_ name: KeychainName, of user: UInt32) throws(Refusal) -> KeychainPlace {
+        guard name == .system else { return KeychainPlace(user: user, name: name) }
+        guard hasSystemKeychain else { throw .noSuchKeychain }
+        return KeychainPlace(user: 0, name: name)
+    }
+
+    /// The user's keychain of that name; the login keychain without one.
+    package func keychain(_ name: String?, of client: UInt32) throws(Refusal) -> OpenKeychain {
+        let key = try place(Self.verified(name), of: client)
+        let (user, name) = (key.user, key.name)
+        let path = filePath(name, user)
+        let identity = FileIdentity(path)
+        let owner = try owner(user)
+        func opened(_ file: KeychainFile) -> OpenKeychain {
+            let isShared = hasSystemKeychain && name == .system
+            return OpenKeychain(
+                user: user, name: name, path: path, file: isShared ? file.serving(client) : file)
+        }
+        // The user's number may belong to another user by now.
+        if let known = open.withLock({ $0.files[key] }), let identity, known.identity == identity,
+            known.file.owner == owner
+        {
+            return opened(known.file)
+        }
+        let file: KeychainFile
+        do {
+            file = try KeychainFile.open(
+                at: path, owner: owner, isShared: layout == .ownUser, memory: memory(of: key))
+        } catch {
+            guard error == .noSuchFile, isGone(name, user) else { throw Self.refusal(error) }
+            throw .keychainGone
+        }
+        remember(OpenFile(file: file, identity: identity), key)
+        return opened(file)
+    }
+
+    private func memory(of place: KeychainPlace) -> UserMemory? {
+        let user = place.name == .system && hasSystemKeychain ? UserMemory.machine : place.user
+        return memory.map { UserMemory(budget: $0, user: user) }
+    }
+
+    package func exists(_ name: KeychainName, of user: UInt32) -> Bool {
+        // Whatever lies there, even if it is no keychain, is not overwritten.
+        FileIdentity(filePath(name, user)) != nil
+    }
+
+    /// The keychain's file is not there, and something of an earlier one is. Others may be making it
+    /// meanwhile, and its first generation: so the file is looked for last.
+    private func isGone(_ name: KeychainName, _ user: UInt32) -> Bool {
+        !KeychainRemains(of: filePath(name, user)).isEmpty && !exists(name, of: user)
+    }
+
+    /// Makes a new keychain with `creating`: never where anything of an earlier one lies.
+    package func create<R: ~Copyable>(
+        _ name: KeychainName, of user: UInt32,
+        _ creating: (String, KeychainOwner) throws(KeychainStoreError) -> R
+    ) throws(Refusal) -> R {
+        guard !isGone(name, user) else { throw .keychainGone }
+        return try make(name, of: user, creating)
+    }
+
+    /// Makes the file with `creating`, in a folder that is the user's alone.
+    package func make<R: ~Copyable>(
+        _ name: KeychainName, of user: UInt32,
+        _ creating: (String, KeychainOwner) throws(KeychainStoreError) -> R
+    ) throws(Refusal) -> R {
+        guard names(of: user).count < Self.mostKeychains else { throw .tooManyRequests }
+        guard !exists(name, of: user) else { throw .duplicateKeychain }
+        let owner = try owner(user)
+        try makeFolder(of: user)
+        do { return try creating(filePath(name, user), owner) } catch {
+            throw Self.refusal(error)
+        }
+    }
+
+    /// The user's alone.
+    package func makeFolder(of user: UInt32) throws(Refusal) {
+        do {
+            try PrivateFile.folder(path, mode: layout == .ownUser ? 0o700 : 0o711)
+            try PrivateFile.folder(folder(user), mode: 0o700)
+        } catch { throw Refusal(error) }
+    }
+
+    /// Names of the user's keychains, the login keychain first.
+    package func names(of user: UInt32) -> [KeychainName] {
+        let files = (try? FileManager.default.contentsOfDirectory(atPath: folder(user))) ?? []
+        let ending = ".keychain"
+        let names = files.filter { $0.hasSuffix(ending) }.compactMap {
+            KeychainName(String($0.dropLast(ending.count)))
+        }
+        // What lies there under the name of the machine's is no user's keychain.
+        let own = user == 0 && hasSystemKeychain ? names : names.filter { $0 != .system }
+        return own.sorted { a, b in
+            (a == .login ? 0 : 1, a.description) < (b == .login ? 0 : 1, b.description)
+        }
+    }
+
+    package func filePath(_ name: KeychainName, _ user: UInt32) -> String {
+        folder(user) + "/\(name).keychain"
+    }
+
+    /// Where the part of the key to passcode-set items lies that no backup of the file contains.
+    func deviceSecretPath(_ name: KeychainName, _ user: UInt32) -> String {
+        folder(user) + "/\(name).device-secret"
+    }
+
+    /// A file beside the keychain that is there for a while.
+    package func passingPath(_ kind: String, _ identifier: [UInt8], _ place: KeychainPlace)
+        -> String
+    {
+        filePath(place.name, place.user) + ".\(kind)-\(identifier.hexadecimal)"
+    }
+
+    package static func verified(_ name: String?) throws(Refusal) -> KeychainName {
+        guard let name else { return .login }
+        guard let verified = KeychainName(name) else { throw .badKeychainName }
+        return verified
+    }
+
+    package func folder(_ user: UInt32) -> String {
+        layout == .ownUser ? path : path + "/\(user)"
+    }
+
+    package func owner(_ user: UInt32) throws(Refusal) -> KeychainOwner {
+        guard let account = accountName(user) else { throw .notEntitled }
+        return KeychainOwner(user: user, account: account)
+    }
+
+    /// Every keychain of every user.
+    package func places() -> [KeychainPlace] {
+        users().flatMap { user in
+            names(of: user).map { KeychainPlace(user: user, name: $0) }
+        }
+    }
+
+    /// Every keychain of every user whose file is not there, but others beside its place are.
+    package func placesWithoutFile() -> [KeychainPlace] {
+        users().flatMap { user in
+            let files = (try? FileManager.default.contentsOfDirectory(atPath: folder(user))) ?? []
+            return Set(files.compactMap(KeychainRemains.keychain(of:)))
+                .subtracting(names(of: user))
+                .map { KeychainPlace(user: user, name: $0) }
+        }
+    }
+
+    private func users() -> [UInt32] {
+        switch layout {
+        case .ownUser: [geteuid()]
+        case .folderPerUser:
+            ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [])
+                .compactMap(UInt32.init)
+        }
+    }
+
+    package func forget(_ place: KeychainPlace) {
+        let closed = open.withLock { open in
+            open.order.removeAll { $0 == place }
+            return open.files.removeValue(forKey: place)
+        }
+        withExtendedLifetime(closed) {}
+    }
+
+    private func remember(_ file: OpenFile, _ key: KeychainPlace) {
+        // Files are closed after the lock, which every request takes.
+        let closed = open.withLock { open in
+            let old = open.files.updateValue(file, forKey: key)
+            if old == nil { open.order.append(key) }
+            guard open.order.count > Self.mostOpen else { return old }
+            return open.files.removeValue(forKey: open.order.removeFirst())
+        }
+        withExtendedLifetime(closed) {}
+    }
+
+    package static func refusal(_ error: any Error) -> Refusal {
+        switch error {
+        case let refusal as Refusal: refusal
+        case let error as KeychainStoreError: Refusal(error)
+        default: .internalError
+        }
+    }
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Foundation
+internal import KeychainMessages
+package import KeychainModel
+internal import KeychainItemStore
+
+/// What lies beside the place of a keychain's file, of one that is or was there: earlier states,
+/// files set aside, copies on their way, and a log.
+///
+/// While any of it is there and the file is not, no new keychain is made under the name: it would
+/// look like the old one with nothing in it, its user would never learn of the rest, and the secret
+/// of this device that the rest needs would be replaced.
+package struct KeychainRemains {
+    package private(set) var generations: [String] = []
+    /// `login.keychain.damaged-1`: what could not be read when something was restored.
+    package private(set) var setAside: [String] = []
+    /// The restored one, on the point of taking the keychain's place.
+    private(set) var incoming: [String] = []
+    /// Copies that were on their way in or out.
+    package private(set) var transfers: [String] = []
+    /// What SQLite had not written into the file yet.
+    private(set) var logs: [String] = []
+
+    package init(of path: String) {
+        let file = URL(fileURLWithPath: path)
+        let folder = file.deletingLastPathComponent().path
+        let keychain = file.lastPathComponent
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        for name in names.sorted() where name.hasPrefix(keychain) {
+            let rest = name.dropFirst(keychain.count)
+            if KeychainGenerations.isGeneration(name, of: keychain) {
+                generations.append(name)
+            } else if rest == Self.newest {
+                incoming.append(name)
+            } else if Self.isPassing(name, of: keychain), !Self.isSideFile(rest) {
+                transfers.append(name)
+            } else if Self.isSetAside(rest) {
+                setAside.append(name)
+            } else if Self.logEndings.contains(String(rest)), Self.hasContent(folder + "/" + name) {
+                logs.append(name)
+            }
+        }
+    }
+
+    package var isEmpty: Bool { all.isEmpty }
+    /// Of a keychain that was never here, or is not any more.
+    var isOfTransfersAlone: Bool { all.count == transfers.count }
+    package var all: [String] { generations + setAside + incoming + transfers + logs }
+
+    // MARK: Names
+
+    static func incomingPath(_ path: String) -> String { path + newest }
+
+    /// A name that no file set aside has yet.
+    static func pathAside(_ path: String) -> String {
+        // One more than there are files in any folder.
+        let free = (1...Int.max).first { number in
+            ([""] + logEndings).allSatisfy {
+                !FileManager.default.fileExists(atPath: "\(path)\(aside)\(number)\($0)")
+            }
+        }
+        return "\(path)\(aside)\(free ?? 0)"
+    }
+
+    private static let newest = ".incoming-new"
+    private static let aside = ".damaged-"
+    private static let logEndings = ["-wal", "-journal"]
+    private static let sideEndings = ["-wal", "-shm", "-journal"]
+
+    /// `login.keychain.backup-` and 32 digits, and what SQLite lays beside it: never the file of a
+    /// keychain, whose name may begin in the same way.
+    static func isPassing(_ file: String, of name: String) -> Bool {
+        for kind in [".backup-", ".incoming-"] where file.hasPrefix(name + kind) {
+            var rest = file.dropFirst(name.count + kind.count)
+            for ending in sideEndings where rest.hasSuffix(ending) {
+                rest = rest.dropLast(ending.count)
+            }
+            let isDigits = rest.allSatisfy { $0.isASCII && $0.isHexDigit }
+            if rest == "new" || (isDigits && rest.count == 2 * BackupTransfer.identifierBytes) {
+                return true
+            }
+        }
+        return false
+    }
+
+    /// The keychain that a file lies beside, by its name; nil for all others.
+    package static func keychain(of file: String) -> KeychainName? {
+        guard let range = file.range(of: ".keychain.", options: .backwards) else { return nil }
+        return KeychainName(String(file[..<range.lowerBound]))
+    }
+
+    private static func isSideFile(_ rest: Substring) -> Bool {
+        sideEndings.contains(where: rest.hasSuffix)
+    }
+
+    private static func isSetAside(_ rest: Substring) -> Bool {
+        guard rest.hasPrefix(aside) else { return false }
+        var digits = rest.dropFirst(aside.count)
+        for ending in logEndings where digits.hasSuffix(ending) {
+            digits = digits.dropLast(ending.count)
+        }
+        return !digits.isEmpty && digits.allSatisfy { $0.isASCII && $0.isNumber }
+    }
+
+    private static func hasContent(_ path: String) -> Bool {
+        let facts = try? FileManager.default.attributesOfItem(atPath: path)
+        return ((facts?[.size] as? NSNumber)?.intValue ?? 0) > 0
+    }
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+package import KeychainMessages
+package import KeychainModel
+package import KeychainItemStore
+package import KeychainSecrets
+
+/// Where the keys of protectors come from: paper, the TPM, a security key, systemd.
+package struct ProtectorKeys: Sendable {
+    private static let registerBytes = 3
+    /// Bytes of a credential's name.
+    private static let longestName = 64
+    /// A credential that could be guessed would be a password without Argon2id.
+    private static let shortestCredential = 32
+
+    /// nil where no daemon is: programs can't use the machine's TPM.
+    package let tpm: (any TPMSealer)?
+    package let securityKeys: (any SecurityKeySource)?
+    /// By name, as they were when the service started.
+    package let credentials: [String: HeldSecret]
+
+    package init(
+        tpm: (any TPMSealer)?, securityKeys: (any SecurityKeySource)?,
+        credentials: [String: HeldSecret]
+    ) {
+        self.tpm = tpm
+        self.securityKeys = securityKeys
+        self.credentials = credentials
+    }
+
+    package static let none = ProtectorKeys(tpm: nil, securityKeys: nil, credentials: [:])
+
+    /// A new protector and the key for it.
+    package func make(
+        _ new: NewProtector
+    ) throws(Refusal) -> (protector: ProtectorRecord, key: HeldSecret) {
+        switch new {
+        // Its key is not looked for: the service has it.
+        case .device: throw .badRequest
+        case .recoveryKey(let text):
+            return (
+                try record(.recoveryKey, []), HeldSecret(try Self.recoveryKey(text).bytes.copy())
+            )
+        case .tpm(let registers, let atLogin):
+            guard let tpm else { throw .protectorNotAvailable }
+            let key = HeldSecret(SecretBytes(random: SealingKey.byteCount))
+            let sealed = try tpm.seal(key, registers: registers)
+            return (try record(.tpm, [atLogin ? 1 : 0] + Self.bits(registers) + sealed), key)
+        case .credential(let name, let atLogin):
+            let key = HeldSecret(try credentialKey(name).bytes.copy())
+            return (try record(.credential, [atLogin ? 1 : 0] + Array(name.utf8)), key)
+        case .securityKey(let pin, let atLogin):
+            // It could not be typed there.
+            guard pin.bytes.count == 0 || !atLogin else { throw .badRequest }
+            guard let securityKeys else { throw .protectorNotAvailable }
+            let (credential, key) = try securityKeys.make(pin: pin)
+            return (try record(.securityKey, [atLogin ? 1 : 0] + credential), key)
+        }
+    }
+
+    private func record(
+        _ kind: ProtectorRecord.Kind, _ parameters: [UInt8]
+    ) throws(Refusal) -> ProtectorRecord {
+        do { return try .new(kind, parameters: parameters) } catch { throw Refusal(error) }
+    }
+
+    /// The key of a protector that is there; for a recovery key, of what was typed; of a security
+    /// key that may be its PIN.
+    package func key(
+        of protector: ProtectorRecord, typed: HeldSecret?, atLogin: Bool = false
+    ) throws(Refusal) -> SealingKey {
+        switch protector.kind {
+        case .recoveryKey:
+            guard let typed else { throw .badRequest }
+            return try Self.recoveryKey(typed)
+        case .tpm:
+            guard let tpm else { throw .protectorNotAvailable }
+            let key = try tpm.open(Array(protector.parameters.dropFirst(1 + Self.registerBytes)))
+            guard key.bytes.count == SealingKey.byteCount else { throw .damaged }
+            return SealingKey(key.bytes.copy())
+        case .credential: return try credentialKey(protector.credentialName)
+        case .securityKey:
+            guard let securityKeys else { throw .protectorNotAvailable }
+            let credential = Array(protector.parameters.dropFirst())
+            let key = try securityKeys.open(credential, pin: typed, atLogin: atLogin)
+            return SealingKey(key.bytes.copy())
+        case .password, .device: throw .badRequest
+        }
+    }
+
+    /// As people see it.
+    package static func shown(_ protector: ProtectorRecord) -> Protector {
+        var shown = Protector(
+            identifier: protector.shownIdentifier, kind: protector.kind.shown,
+            opensAtLogin: protector.opensAtLogin, made: protector.made)
+        if protector.kind == .tpm {
+            let bits = Array(protector.parameters.dropFirst().prefix(registerBytes))
+            for register in 0..<UInt8(8 * bits.count) {
+                let bit: UInt8 = 1 << (register % 8)
+                // Safe: there are eight registers to each of the bytes.
+                if bits[Int(register / 8)] & bit != 0 { shown.registers.append(register) }
+            }
+        }
+        if protector.kind == .credential { shown.credential = protector.credentialName }
+        if protector.kind == .securityKey {
+            shown.usesPIN = protector.parameters.dropFirst().first == 1
+        }
+        return shown
+    }
+
+    private static func recoveryKey(_ text: HeldSecret) throws(Refusal) -> SealingKey {
+        do { return try RecoveryKey(typed: text.bytes).key() } catch { throw .wrongRecoveryKey }
+    }
+
+    private func credentialKey(_ name: String) throws(Refusal) -> SealingKey {
+        guard name.utf8.count <= Self.longestName, let secret = credentials[name],
+            secret.bytes.count >= Self.shortestCredential
+        else { throw .protectorNotAvailable }
+        let purpose = Array("keychain credential 1".utf8)
+        // Keyed hashes take at most 64 bytes of key: longer ones are hashed first.
+        return SealingKey(KeyedHash.secret(hashing: secret.bytes, purpose))
+    }
+
+    private static func bits(_ registers: [UInt8]) -> [UInt8] {
+        // Safe: messages with registers from 24 on are refused.
+        registers.reduce(into: [0, 0, 0]) { $0[Int($1 / 8)] |= 1 << ($1 % 8) }
+    }
+}
+
+extension ProtectorRecord {
+    /// The first of the parameters of those kinds for which nothing has to be typed.
+    package var opensAtLogin: Bool {
+        (kind == .tpm || kind == .credential || kind == .securityKey) && parameters.first == 1
+    }
+
+    fileprivate var credentialName: String {
+        String(decoding: parameters.dropFirst(), as: UTF8.self)
+    }
+}
+
+extension ProtectorRecord.Kind {
+    fileprivate var shown: Protector.Kind {
+        switch self {
+        case .password: .password
+        case .device: .device
+        case .recoveryKey: .recoveryKey
+        case .tpm: .tpm
+        case .credential: .credential
+        case .securityKey: .securityKey
+        }
+    }
+}

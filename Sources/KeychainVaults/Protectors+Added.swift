@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+package import KeychainAccessControl
+package import KeychainItemStore
+package import KeychainMessages
+package import KeychainModel
+package import KeychainSecrets
+
+/// What opens a keychain beside its password.
+extension Protectors {
+    package func list(_ keychain: OpenKeychain) throws(Refusal) -> [Protector] {
+        try records(keychain).map(ProtectorKeys.shown).sorted { a, b in
+            (a.kind.rawValue, a.made) < (b.kind.rawValue, b.made)
+        }
+    }
+
+    package func add(
+        _ new: NewProtector, to keychain: OpenKeychain, from opener: KeychainOpener,
+        _ grant: borrowing ProtectorGrant
+    ) throws(Refusal) -> Protector {
+        let new = try make(new, for: keychain)
+        try changing(keychain.user) { () throws(Refusal) in
+            let opening = try source(keychain, opener)
+            do throws(KeychainStoreError) {
+                try keychain.file.add(
+                    new.protector, key: SealingKey(new.key.bytes.copy()), grant, from: opening)
+            } catch { throw Refusal(error) }
+        }
+        return ProtectorKeys.shown(new.protector)
+    }
+
+    /// This machine's own key opens no keychain but the machine's, and once is enough.
+    private func make(
+        _ new: NewProtector, for keychain: OpenKeychain
+    ) throws(Refusal) -> (protector: ProtectorRecord, key: HeldSecret) {
+        guard case .device = new else { return try keys.make(new) }
+        guard keychain.isSystem, try !records(keychain).contains(where: { $0.kind == .device })
+        else { throw .badRequest }
+        do throws(KeychainStoreError) {
+            return (try .new(.device), HeldSecret(deviceKey.bytes.copy()))
+        } catch { throw Refusal(error) }
+    }
+
+    /// Another must be left that works: the password, paper, or one that opens it this moment.
+    package func remove(
+        _ identifier: String, from keychain: OpenKeychain, _ grant: borrowing ProtectorGrant
+    ) throws(Refusal) {
+        let protector = try record(identifier, keychain)
+        guard protector.kind != .device || keychain.isSystem else { throw .notImplemented }
+        let isPassword = protector.kind == .password
+        // Two of them are the old one and the new one.
+        let others = try records(keychain).filter {
+            $0 != protector && !(isPassword && $0.kind == .password)
+        }
+        // Services have neither a password nor paper.
+        var rest = keychain.isSystem ? [] : others.filter { $0.isPersons }
+        if rest.isEmpty { rest = others.filter { works($0, keychain) } }
+        guard !isPassword else { return try removePassword(of: keychain, grant, leaving: rest) }
+        do { try keychain.file.remove(protector, grant, leaving: rest) } catch {
+            throw Refusal(error)
+        }
+    }
+
+    /// With the password goes what it alone opens.
+    private func removePassword(
+        of keychain: OpenKeychain, _ grant: borrowing ProtectorGrant,
+        leaving rest: [ProtectorRecord]
+    ) throws(Refusal) {
+        // Without a daemon nothing else keeps a keychain open from one program to the next.
+        guard !allowsDeviceProtector else { throw .notImplemented }
+        try changing(keychain.user) { () throws(Refusal) in
+            do throws(KeychainStoreError) {
+                try keychain.file.removePassword(grant, leaving: rest)
+            } catch { throw Refusal(error) }
+            destroyDeviceSecret(keychain)
+        }
+    }
+
+    /// The account has no password any more: the passcode-set class is over, the keychain stays.
+    /// False where it was over before.
+    package func endPasscodeClass(_ keychain: OpenKeychain) throws(Refusal) -> Bool {
+        try changing(keychain.user) { () throws(Refusal) in
+            guard deviceSecret(keychain) != nil else { return false }
+            do throws(KeychainStoreError) { try keychain.file.endPasscodeClass() } catch {
+                throw Refusal(error)
+            }
+            destroyDeviceSecret(keychain)
+            return true
+        }
+    }
+
+    /// What it would open the keychain with, found and used; nothing stays open.
+    package func test(
+        _ identifier: String, _ typed: HeldSecret?, of keychain: OpenKeychain
+    ) throws(Refusal) {
+        let protector = try record(identifier, keychain)
+        switch protector.kind {
+        case .password:
+            guard let typed else { throw .badRequest }
+            _ = try unlock(keychain, typed)
+        case .device: _ = try unlockWithDevice(keychain)
+        case .recoveryKey, .tpm, .credential, .securityKey:
+            _ = try unlock(keychain, with: protector, typed)
+        }
+    }
+
+    package func unlock(
+        _ keychain: OpenKeychain, with protector: ProtectorRecord, _ typed: HeldSecret? = nil,
+        atLogin: Bool = false
+    ) throws(Refusal) -> UnlockedKeys {
+        let key = try keys.key(of: protector, typed: typed, atLogin: atLogin)
+        do { return try keychain.file.unlock(with: protector, key: key) } catch {
+            guard error == .wrongProtectorKey, protector.kind == .recoveryKey else {
+                throw Refusal(error)
+            }
+            throw .wrongRecoveryKey
+        }
+    }
+
+    /// With what needs no user, the device's key before a TPM; else why the last did not.
+    package func unlockUnasked(_ keychain: OpenKeychain) throws(Refusal) -> UnlockedKeys {
+        let records = try records(keychain)
+        if records.contains(where: { $0.kind == .device }) {
+            return try unlockWithDevice(keychain)
+        }
+        var refusal = Refusal.notOpenedHere
+        for record in records where record.kind == .tpm || record.kind == .credential {
+            do throws(Refusal) { return try unlock(keychain, with: record) } catch {
+                refusal = error
+            }
+        }
+        throw refusal
+    }
+
+    /// With whichever of the keychain's recovery keys it is.
+    package func unlock(_ keychain: OpenKeychain, recoveryKey: HeldSecret) throws(Refusal)
+        -> UnlockedKeys
+    {
+        let protector = try record(of: recoveryKey, keychain)
+        return try unlock(keychain, with: protector, recoveryKey)
+    }
+
+    /// The same, and lets the next login's password open it too.
+    package func unlock(
+        _ keychain: OpenKeychain, recoveryKey: HeldSecret, goingOnWith new: borrowing PasswordKeys
+    ) throws(Refusal) -> UnlockedKeys {
+        let protector = try record(of: recoveryKey, keychain)
+        let key = try keys.key(of: protector, typed: recoveryKey)
+        do {
+            return try keychain.file.unlock(with: protector, key: key, goingOnWith: new)
+        } catch { throw Refusal(error) }
+    }
+
+    /// With whichever of the keychain's security keys is plugged in.
+    package func unlock(_ keychain: OpenKeychain, pin: HeldSecret) throws(Refusal) -> UnlockedKeys {
+        var refusal = Refusal.noSuchProtector
+        for record in try records(keychain) where record.kind == .securityKey {
+            do throws(Refusal) { return try unlock(keychain, with: record, pin) } catch {
+                // Of another key: that was found out without a touch.
+                guard error == .protectorChanged else { throw error }
+                refusal = error
+            }
+        }
+        throw refusal
+    }
+
+    /// Gives the keychain the password that it is to have from now on.
+    package func setPassword(
+        _ keychain: OpenKeychain, recoveryKey: HeldSecret, new: HeldSecret
+    ) throws(Refusal) {
+        try changing(keychain.user) { () throws(Refusal) in
+            // One that outlived its password serves no other.
+            if try !records(keychain).contains(where: { $0.kind == .password }) {
+                destroyDeviceSecret(keychain)
+            }
+            let secret = try deviceSecretOrNew(keychain)
+            let opening = try source(keychain, .recoveryKey(recoveryKey))
+            do throws(KeychainStoreError) {
+                try keychain.file.setPassword(
+                    from: opening, new: new.bytes.copy(), deviceSecret: secret)
+            } catch { throw Refusal(error) }
+        }
+    }
+
+    /// Those that open it at a login without a password.
+    package func opensAtLogin(_ keychain: OpenKeychain) -> [ProtectorRecord] {
+        ((try? records(keychain)) ?? []).filter(\.opensAtLogin)
+    }
+
+    // MARK: Steps
+
+    private func records(_ keychain: OpenKeychain) throws(Refusal) -> [ProtectorRecord] {
+        do { return try keychain.file.protectors() } catch { throw Refusal(error) }
+    }
+
+    private func record(
+        _ identifier: String, _ keychain: OpenKeychain
+    ) throws(Refusal) -> ProtectorRecord {
+        guard let found = try records(keychain).first(where: { $0.shownIdentifier == identifier })
+        else { throw .noSuchProtector }
+        return found
+    }
+
+    private func works(_ protector: ProtectorRecord, _ keychain: OpenKeychain) -> Bool {
+        (try? test(protector.shownIdentifier, nil, of: keychain)) != nil
+    }
+
+    private func record(
+        of recoveryKey: HeldSecret, _ keychain: OpenKeychain
+    ) throws(Refusal) -> ProtectorRecord {
+        let all = try records(keychain).filter { $0.kind == .recoveryKey }
+        guard !all.isEmpty else { throw .noSuchProtector }
+        for record in all where (try? unlock(keychain, with: record, recoveryKey)) != nil {
+            return record
+        }
+        throw .wrongRecoveryKey
+    }
+
+    private func source(
+        _ keychain: OpenKeychain, _ opener: KeychainOpener
+    ) throws(Refusal) -> MasterKeySource {
+        switch opener {
+        case .unasked:
+            guard keychain.isSystem else { throw .badRequest }
+            return try unaskedSource(keychain)
+        case .password(let password):
+            return .password(password.bytes.copy(), deviceSecret(keychain))
+        case .recoveryKey(let text):
+            let record = try record(of: text, keychain)
+            return .protector(record, try keys.key(of: record, typed: text))
+        case .securityKey: throw .badRequest
+        }
+    }
+
+    private func unaskedSource(
+        _ keychain: OpenKeychain
+    ) throws(Refusal) -> MasterKeySource {
+        let records = try records(keychain)
+        if let device = records.first(where: { $0.kind == .device }) {
+            return .protector(device, SealingKey(deviceKey.bytes.copy()))
+        }
+        guard let working = records.first(where: { works($0, keychain) }) else {
+            throw .notOpenedHere
+        }
+        return .protector(working, try keys.key(of: working, typed: nil))
+    }
+}
+
+extension ProtectorRecord {
+    /// A person knows it or has it on paper: whether it works can't be tried here.
+    fileprivate var isPersons: Bool {
+        state != .provisional && (kind == .password || kind == .recoveryKey)
+    }
+}

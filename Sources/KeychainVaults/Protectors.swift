@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainMessages
+package import KeychainModel
+package import KeychainItemStore
+package import KeychainSecrets
+package import KeychainLinuxSystem
+internal import Synchronization
+
+/// Opens, makes and re-wraps keychains with what protects their keys: a password, this device.
+///
+/// What changes one user's keychains is done one at a time. What is derived on the way waits for the
+/// user's turn by itself (`DerivationTurns`), and lets go of it before anything is written: so a
+/// file that is slow to write, or closed to writers, keeps no other user waiting.
+package final class Protectors: Sendable {
+    private let folder: KeychainFolder
+    package let deviceKey: SealingKey
+    package let keys: ProtectorKeys
+    /// A keychain that is made without a password can be opened by this device.
+    package let allowsDeviceProtector: Bool
+    private let changes = Mutex<[UInt32: Changes]>([:])
+
+    package init(
+        folder: KeychainFolder, deviceKey: consuming SealingKey, allowsDeviceProtector: Bool,
+        keys: ProtectorKeys = .none
+    ) {
+        self.folder = folder
+        self.keys = keys
+        self.deviceKey = deviceKey
+        self.allowsDeviceProtector = allowsDeviceProtector
+    }
+
+    /// The device's own key, made at first use.
+    package static func deviceKey(at path: String) throws(SystemError) -> SealingKey {
+        if let kept = try existing(path) { return SealingKey(kept) }
+        let key = SecretBytes(random: SealingKey.byteCount)
+        do { try PrivateFile.create(path, contents: key) } catch {
+            // Another process was faster: its key is the device's.
+            guard case .system = error, let kept = try existing(path) else { throw error }
+            return SealingKey(kept)
+        }
+        return SealingKey(key)
+    }
+
+    private static func existing(_ path: String) throws(SystemError) -> SecretBytes? {
+        let kept: SecretBytes
+        do { kept = try PrivateFile.read(path, limit: SealingKey.byteCount) } catch {
+            guard error == .system(PrivateFile.notFound) else { throw error }
+            return nil
+        }
+        guard kept.count == SealingKey.byteCount else { throw .malformed }
+        return kept
+    }
+
+    package func unlock(
+        _ keychain: OpenKeychain, _ password: HeldSecret
+    ) throws(Refusal) -> UnlockedKeys {
+        let secret = deviceSecret(keychain)
+        // Writes nothing, and so waits for no change.
+        do throws(KeychainStoreError) {
+            return try keychain.file.unlock(
+                password: password.bytes, deviceSecret: secret, deviceKey: deviceKey)
+        } catch { throw Refusal(error) }
+    }
+
+    /// Opens it for a login whose password PAM has verified.
+    package func login(
+        _ keychain: OpenKeychain, _ password: HeldSecret
+    ) throws(Refusal) -> LoginOutcome {
+        let secret = deviceSecret(keychain)
+        return try changing(keychain.user) { () throws(Refusal) in
+            do throws(KeychainStoreError) {
+                return try keychain.file.login(
+                    password: password.bytes, deviceSecret: secret, deviceKey: deviceKey)
+            } catch { throw Refusal(error) }
+        }
+    }
+
+    /// Opens it with a password of its own, and lets the next login's open it too.
+    package func unlock(
+        _ keychain: OpenKeychain, _ password: HeldSecret, goingOnWith new: borrowing PasswordKeys
+    ) throws(Refusal) -> UnlockedKeys {
+        let kept = new.copy()
+        return try withDeviceSecret(keychain) { secret throws(KeychainStoreError) in
+            try keychain.file.unlock(
+                password: password.bytes, goingOnWith: PasswordKeys(copy: kept),
+                deviceSecret: secret)
+        }
+    }
+
+    /// For keychains that no password protects.
+    package func unlockWithDevice(_ keychain: OpenKeychain) throws(Refusal) -> UnlockedKeys {
+        do { return try keychain.file.unlock(deviceKey: deviceKey) } catch {
+            throw Refusal(error)
+        }
+    }
+
+    package func alwaysKeys(_ keychain: OpenKeychain) throws(Refusal) -> KeyBundle {
+        do { return try keychain.file.alwaysKeys(deviceKey: deviceKey) } catch {
+            throw Refusal(error)
+        }
+    }
+
+    package func applicationKey(
+        _ keychain: OpenKeychain, _ password: HeldSecret
+    ) throws(Refusal) -> HeldSecret {
+        do throws(KeychainStoreError) {
+            return try keychain.file.applicationKey(password.bytes)
+        } catch { throw Refusal(error) }
+    }
+
+    package func create(
+        _ name: KeychainName, of user: UInt32, password: HeldSecret?,
+        recoveryKey: HeldSecret? = nil, provisional: Bool = false
+    ) throws(Refusal) {
+        guard password != nil || allowsDeviceProtector || name == .system else {
+            throw .passcodeNotSet
+        }
+        let recovery = try recoveryKey.map { text throws(Refusal) in
+            try keys.make(.recoveryKey(text))
+        }
+        try changing(user) { () throws(Refusal) in
+            let secret = password == nil ? nil : HeldSecret(SecretBytes(random: 32))
+            try folder.create(name, of: user) { path, owner throws(KeychainStoreError) in
+                // One of a creation that did not come to its end, or of a keychain that is gone.
+                PrivateFile.remove(folder.deviceSecretPath(name, user))
+                if let secret { try keep(secret, name, user) }
+                _ = try KeychainFile.create(
+                    at: path, owner: owner, deviceKey: deviceKey, password: password,
+                    deviceSecret: secret, provisional: provisional, adding: recovery)
+            }
+        }
+    }
+
+    /// A copy that is to be restored on this device.
+    package func returning(
+        _ path: String, _ owner: KeychainOwner
+    ) throws(Refusal) -> ReturningKeychain {
+        do { return try ReturningKeychain(path, owner: owner, deviceKey: deviceKey) } catch {
+            throw error == .wrongDeviceKey ? .notOpenedHere : Refusal(error)
+        }
+    }
+
+    package func setPassword(
+        _ keychain: OpenKeychain, old: HeldSecret?, new: HeldSecret
+    ) throws(Refusal) {
+        try withDeviceSecret(keychain) { secret throws(KeychainStoreError) in
+            try keychain.file.setPassword(
+                old: old?.bytes.copy(), new: new.bytes.copy(), deviceKey: deviceKey,
+                deviceSecret: secret)
+        }
+    }
+
+    /// The old password opens it as before, until a login has proved the new one.
+    package func changePassword(
+        _ keychain: OpenKeychain, old: HeldSecret, new: HeldSecret
+    ) throws(Refusal) {
+        try withDeviceSecret(keychain) { secret throws(KeychainStoreError) in
+            try keychain.file.changePassword(
+                old: old.bytes, new: new.bytes, deviceSecret: secret)
+        }
+    }
+
+    /// For what makes a password protector: the secret is made where there is none any more.
+    private func withDeviceSecret<R: ~Copyable>(
+        _ keychain: OpenKeychain, _ body: (HeldSecret) throws(KeychainStoreError) -> R
+    ) throws(Refusal) -> R {
+        try changing(keychain.user) { () throws(Refusal) in
+            let secret = try deviceSecretOrNew(keychain)
+            do throws(KeychainStoreError) { return try body(secret) } catch {
+                throw Refusal(error)
+            }
+        }
+    }
+
+    /// One change of the user's keychains at a time; other users' go on.
+    package func changing<R: ~Copyable>(
+        _ user: UInt32, _ body: () throws(Refusal) -> R
+    ) throws(Refusal) -> R {
+        let mine = changes.withLock { changes in
+            let mine = changes[user] ?? Changes()
+            changes[user] = mine
+            return mine
+        }
+        return try mine.lock.withLock { _ throws(Refusal) in try body() }
+    }
+
+    private final class Changes: Sendable {
+        let lock = Mutex(())
+    }
+
+    // MARK: The device secret of passcode-set items
+
+    func deviceSecretOrNew(_ keychain: OpenKeychain) throws(Refusal) -> HeldSecret {
+        if let known = deviceSecret(keychain) { return known }
+        let secret = HeldSecret(SecretBytes(random: 32))
+        do { try keep(secret, keychain.name, keychain.user) } catch { throw Refusal(error) }
+        return secret
+    }
+
+    func deviceSecret(_ keychain: OpenKeychain) -> HeldSecret? {
+        let path = folder.deviceSecretPath(keychain.name, keychain.user)
+        guard let kept = try? PrivateFile.read(path, limit: SealingKey.byteCount) else {
+            return nil
+        }
+        return HeldSecret(kept)
+    }
+
+    /// Another is made where one is needed again.
+    func destroyDeviceSecret(_ keychain: OpenKeychain) {
+        PrivateFile.remove(folder.deviceSecretPath(keychain.name, keychain.user))
+    }
+
+    private func keep(
+        _ secret: HeldSecret, _ name: KeychainName, _ user: UInt32
+    ) throws(KeychainStoreError) {
+        do {
+            try PrivateFile.create(
+                folder.deviceSecretPath(name, user), contents: secret.bytes)
+        } catch { throw .inputOutput(0) }
+    }
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Foundation
+internal import KeychainKernelKeyring
+package import KeychainModel
+package import KeychainSecrets
+internal import Synchronization
+
+/// The daemon's part of root's keyring: one keyring a user, and in it sealed class keys and facts
+/// about logins (docs/design/sessions.md).
+///
+/// Names below a user's keyring:
+/// `session:TICKET`, `half:SESSION`, `unlock:SESSION:KEYCHAIN`, `first-unlock:KEYCHAIN`,
+/// `machine:KEYCHAIN`, `renewal:SESSION:KEYCHAIN`, `out-of-step:KEYCHAIN`.
+package final class DaemonKeyring: Sendable {
+    /// Possessor and owner may do everything, all others nothing.
+    private static let permissions: UInt32 = 0x3f3f_0000
+
+    private struct Name: Hashable {
+        let user: UInt32
+        let key: String
+    }
+
+    private let top: KeySerial
+    /// Where keys were found or made: a hint that saves looking for them, and no more. What a key
+    /// holds is sealed for its name, so that a number which the kernel has given to another key
+    /// opens nothing.
+    private let known = ShortLock<[Name: KeySerial]>([:])
+    /// Two who write a user's first key at the same moment write into one keyring.
+    private let making = Mutex(())
+
+    /// One keyring for each state folder, by what it is and not by what it is called: daemons in
+    /// different mount namespaces share root's keyring, and must not meet in it.
+    package init(stateFolder: String) throws(Refusal) {
+        guard let place = FolderPlace(stateFolder) else { throw .notAvailable }
+        let name = "keychain:\(stateFolder):\(place.device):\(place.number)"
+        do {
+            top =
+                try KernelKeyring.findKeyring(name, in: .userKeyring)
+                ?? KernelKeyring.makeKeyring(
+                    name, in: .userKeyring, permissions: Self.permissions)
+        } catch { throw .notAvailable }
+    }
+
+    package func users() -> [UInt32] {
+        ((try? names(in: top)) ?? []).compactMap { name in
+            // Safe: of a text; nil where it is no number.
+            name.hasPrefix("uid:") ? UInt32(name.dropFirst(4)) : nil
+        }
+    }
+
+    /// Names of the keys kept for a user.
+    package func names(of user: UInt32) throws(Refusal) -> [String] {
+        do {
+            guard let ring = try existingRing(of: user) else { return [] }
+            return try names(in: ring)
+        } catch { throw .notAvailable }
+    }
+
+    package func read(_ name: String, of user: UInt32) -> SecretBytes? {
+        let place = Name(user: user, key: name)
+        if let serial = known.withLock({ $0[place] }) {
+            if let payload = try? KernelKeyring.read(serial) { return payload }
+            known.withLock { $0[place] = nil }
+        }
+        guard let ring = try? existingRing(of: user),
+            let key = try? KernelKeyring.find(name, in: ring)
+        else { return nil }
+        known.withLock { $0[place] = key }
+        return try? KernelKeyring.read(key)
+    }
+
+    /// Whether there is such a key now.
+    package func holds(_ name: String, of user: UInt32) -> Bool {
+        let place = Name(user: user, key: name)
+        if let serial = known.withLock({ $0[place] }), KernelKeyring.isReadable(serial) {
+            return true
+        }
+        return read(name, of: user) != nil
+    }
+
+    package func write(
+        _ name: String, _ payload: borrowing SecretBytes, of user: UInt32,
+        timeoutSeconds: UInt32? = nil
+    ) throws(Refusal) {
+        do {
+            let ring = try ring(of: user)
+            let serial = try KernelKeyring.add(
+                name, payload, in: ring, permissions: Self.permissions,
+                timeoutSeconds: timeoutSeconds)
+            known.withLock { $0[Name(user: user, key: name)] = serial }
+        } catch { throw .notAvailable }
+    }
+
+    /// When the kernel ends the key, from now on; nothing for one that has ended.
+    package func setTimeout(_ name: String, of user: UInt32, seconds: UInt32) {
+        let place = Name(user: user, key: name)
+        guard let ring = try? existingRing(of: user),
+            let key = known.withLock({ $0[place] })
+                ?? (try? KernelKeyring.find(name, in: ring))
+        else { return }
+        try? KernelKeyring.setTimeout(key, seconds: seconds)
+    }
+
+    /// Ends the key at once, for every holder of a link to it.
+    package func remove(_ name: String, of user: UInt32) {
+        known.withLock { $0[Name(user: user, key: name)] = nil }
+        guard let ring = try? existingRing(of: user),
+            let key = try? KernelKeyring.find(name, in: ring)
+        else { return }
+        try? KernelKeyring.revoke(key)
+        try? KernelKeyring.unlink(key, from: ring)
+    }
+
+    /// Which folder a path leads to.
+    private struct FolderPlace {
+        let device: Int
+        let number: Int
+
+        init?(_ path: String) {
+            let facts = try? FileManager.default.attributesOfItem(atPath: path)
+            guard let device = (facts?[.systemNumber] as? NSNumber)?.intValue,
+                let number = (facts?[.systemFileNumber] as? NSNumber)?.intValue
+            else { return nil }
+            self.device = device
+            self.number = number
+        }
+    }
+
+    private func existingRing(of user: UInt32) throws(KeyringError) -> KeySerial? {
+        try KernelKeyring.findKeyring("uid:\(user)", in: top)
+    }
+
+    private func ring(of user: UInt32) throws(KeyringError) -> KeySerial {
+        if let ring = try existingRing(of: user) { return ring }
+        return try making.withLock { _ throws(KeyringError) in
+            if let ring = try existingRing(of: user) { return ring }
+            return try KernelKeyring.makeKeyring(
+                "uid:\(user)", in: top, permissions: Self.permissions)
+        }
+    }
+
+    /// Those that have ended meanwhile are left out.
+    private func names(in ring: KeySerial) throws(KeyringError) -> [String] {
+        try KernelKeyring.list(ring).compactMap { serial in
+            (try? KernelKeyring.describe(serial))?.description
+        }
+    }
+}

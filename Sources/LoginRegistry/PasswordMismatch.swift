@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+package import KeyringStore
+internal import KeychainModel
+internal import KeychainSecrets
+
+/// Users whose login keychain has, or may have, another password than their login, and who have
+/// been told so or not. Kept by the kernel until the next boot: then a login finds out again.
+package struct PasswordMismatch: Sendable {
+    private static let toBeTold: UInt8 = 0
+    private static let told: UInt8 = 1
+    private static let name = "out-of-step:\(KeychainName.login)"
+
+    private let keyring: DaemonKeyring
+
+    package init(keyring: DaemonKeyring) { self.keyring = keyring }
+
+    /// A user who was told is not told again.
+    package func note(_ user: UInt32) {
+        guard keyring.read(Self.name, of: user) == nil else { return }
+        write(Self.toBeTold, user)
+    }
+
+    /// Once true, and false from then on.
+    package func tell(_ user: UInt32) -> Bool {
+        guard let state = keyring.read(Self.name, of: user),
+            state.matches(SecretBytes(copying: [Self.toBeTold]))
+        else { return false }
+        write(Self.told, user)
+        return true
+    }
+
+    /// A login's password has opened the keychain.
+    package func end(_ user: UInt32) { keyring.remove(Self.name, of: user) }
+
+    private func write(_ state: UInt8, _ user: UInt32) {
+        try? keyring.write(Self.name, SecretBytes(copying: [state]), of: user)
+    }
+}

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+package import KeyringStore
+internal import KeychainKernelKeyring
+package import KeychainModel
+package import KeychainLinuxSystem
+internal import LoginManager
+package import KeychainSecrets
+internal import Synchronization
+
+/// The logins that are alive, by every witness there is: the process that opened the session, its
+/// ticket in the kernel, and logind where it runs.
+package final class SessionRegistry: Sendable {
+    static let ticketDescription = "keychain:ticket"
+    /// Sessions of one user; more than any person has.
+    package static let mostSessions = 64
+    /// How far up the process tree a login is looked for.
+    private static let farthestAncestor = 32
+
+    private struct Entry {
+        var session: LoginSession
+        let leader: PinnedProcess
+    }
+
+    private let keyring: DaemonKeyring
+    private let ended: @Sendable (SessionID, UInt32) -> Void
+    /// Every request reads them: so this lock is never held for longer than a look or a change of
+    /// the dictionary takes.
+    private let entries: ShortLock<[SessionID: Entry]>
+    /// One change of what is recorded of logins at a time, what is written in the kernel's keyring
+    /// included.
+    private let recording = Mutex(())
+
+    /// Takes up what an earlier run of the daemon recorded and the kernel still holds. `ended` is
+    /// told of each login that is over.
+    package init(keyring: DaemonKeyring, ended: @escaping @Sendable (SessionID, UInt32) -> Void) {
+        self.keyring = keyring
+        self.ended = ended
+        var found: [SessionID: Entry] = [:]
+        for user in keyring.users() {
+            for name in (try? keyring.names(of: user)) ?? [] where name.hasPrefix("session:") {
+                guard let entry = Self.recorded(name, user, keyring) else {
+                    keyring.remove(name, of: user)
+                    continue
+                }
+                found[entry.session.id] = entry
+            }
+        }
+        entries = ShortLock(found)
+        forgetDead()
+    }
+
+    private static func recorded(
+        _ name: String, _ user: UInt32, _ keyring: DaemonKeyring
+    ) -> Entry? {
+        guard let record = keyring.read(name, of: user)?.releasedFromLockedMemory(),
+            let session = LoginSession(record: record), session.user == user,
+            let leader = PinnedProcess(pid: session.leader, pidfd: nil),
+            leader.status()?.startTime == session.leaderStart
+        else { return nil }
+        return Entry(session: session, leader: leader)
+    }
+
+    // MARK: Opening and closing
+
+    package func open(_ session: LoginSession, leader: PinnedProcess) throws(Refusal) {
+        forgetDead()
+        guard live(session.user).count < Self.mostSessions else { throw .tooManyRequests }
+        try keep(session)
+        entries.withLock { $0[session.id] = Entry(session: session, leader: leader) }
+    }
+
+    /// A session for an unlock from outside any login: it lives as long as `leader`.
+    package func openWithoutTicket(user: UInt32, leader: PinnedProcess) throws(Refusal)
+        -> LoginSession
+    {
+        guard let start = leader.status()?.startTime else { throw .noSession }
+        let known = live(user).first { $0.leader == leader.id && $0.leaderStart == start }
+        if let known { return known }
+        let session = LoginSession(
+            id: SessionID(rawValue: 0), user: user, account: "", leader: leader.id,
+            leaderStart: start, auditSession: nil, logindSession: nil, isRemote: false,
+            service: "", lockReason: .none)
+        return try openWithoutTicket(session, leader: leader)
+    }
+
+    /// A login to which the kernel gave no key, such as one over its quota: it lives as long as its
+    /// leader.
+    @discardableResult
+    package func openWithoutTicket(
+        _ session: LoginSession, leader: PinnedProcess
+    ) throws(Refusal) -> LoginSession {
+        let session = session.named(SessionID(rawValue: -Int32.random(in: 1...Int32.max)))
+        let half = SecretBytes(random: 32)
+        try keyring.write("half:\(session.id.rawValue)", half, of: session.user)
+        try open(session, leader: leader)
+        return session
+    }
+
+    package func close(_ id: SessionID, user: UInt32) {
+        let known = recording.withLock { _ in
+            entries.withLock { entries in
+                entries[id]?.session.user == user ? entries.removeValue(forKey: id) : nil
+            }
+        }
+        // Its leader's descriptors are closed after the lock.
+        guard known != nil else { return }
+        forget(id, user)
+        ended(id, user)
+    }
+
+    /// Writes what `close` removes. What takes its time may come here when the login has ended:
+    /// then nothing would remove it any more.
+    package func whileKnown(
+        _ session: LoginSession, _ write: () throws(Refusal) -> Void
+    ) throws(Refusal) {
+        try recording.withLock { _ throws(Refusal) in
+            guard entries.withLock({ $0[session.id] != nil }) else { throw .noSession }
+            try write()
+        }
+    }
+
+    /// Ends logins by what is known of them, whichever of their processes still live.
+    package func end(where isOver: (LoginSession) -> Bool) {
+        let over = entries.withLock { $0.values.map(\.session).filter(isOver) }
+        for session in over { close(session.id, user: session.user) }
+    }
+
+    package func setLockReason(_ reason: LockReason, of id: SessionID) {
+        recording.withLock { _ in
+            let changed = entries.withLock { entries in
+                entries[id]?.session.lockReason = reason
+                return entries[id]?.session
+            }
+            // Written before `close` can take the entry away, and with it what is written here.
+            if let changed { try? keep(changed) }
+        }
+    }
+
+    private func keep(_ session: LoginSession) throws(Refusal) {
+        try keyring.write(
+            "session:\(session.id.rawValue)", SecretBytes(copying: session.record),
+            of: session.user)
+    }
+
+    // MARK: Who is alive
+
+    /// The user's live sessions, newest last. Dead ones lose their keys on the way.
+    package func live(_ user: UInt32) -> [LoginSession] {
+        let mine = entries.withLock { $0.values.filter { $0.session.user == user } }
+        var alive: [LoginSession] = []
+        for entry in mine {
+            if isAlive(entry) {
+                alive.append(entry.session)
+            } else {
+                close(entry.session.id, user: user)
+            }
+        }
+        return alive.sorted { ($0.leaderStart, $0.id.rawValue) < ($1.leaderStart, $1.id.rawValue) }
+    }
+
+    /// Whether they live or not.
+    package func recorded(_ user: UInt32) -> [LoginSession] {
+        entries.withLock { $0.values.map(\.session).filter { $0.user == user } }
+    }
+
+    package func session(_ id: SessionID, of user: UInt32) -> LoginSession? {
+        entries.withLock { $0[id]?.session }.flatMap { $0.user == user ? $0 : nil }
+    }
+
+    /// Whose logind's session is: by logind's word, and by what was recorded of logins.
+    package func users(of logindSession: String) -> Set<UInt32> {
+        let recorded = entries.withLock { entries in
+            entries.values.map(\.session).filter { $0.logindSession == logindSession }
+        }
+        return Set(recorded.map(\.user)).union(
+            [LoginSessions.user(of: logindSession)].compactMap { $0 })
+    }
+
+    /// Whether the login's last lock was its screen's.
+    package func closedWithScreen(_ logindSession: String) -> Bool {
+        entries.withLock { entries in
+            entries.values.contains {
+                $0.session.logindSession == logindSession
+                    && $0.session.lockReason == .screenLocked
+            }
+        }
+    }
+
+    package func isLive(_ id: SessionID, of user: UInt32) -> Bool {
+        guard let entry = entries.withLock({ $0[id] }), entry.session.user == user else {
+            return false
+        }
+        return isAlive(entry)
+    }
+
+    /// What a session's key is mixed with: gone when the session is.
+    package func ticket(of session: LoginSession) -> SecretBytes? {
+        session.id.rawValue > 0
+            ? try? KernelKeyring.read(KeySerial(rawValue: session.id.rawValue))
+            : keyring.read("half:\(session.id.rawValue)", of: session.user)
+    }
+
+    /// The session a process runs in, by the kernel's audit session, else by descent.
+    package func session(of process: PinnedProcess, user: UInt32) -> SessionID? {
+        let sessions = live(user)
+        guard !sessions.isEmpty else { return nil }
+        if let audit = process.auditSession(),
+            let match = sessions.last(where: { $0.auditSession == audit })
+        {
+            return match.id
+        }
+        var ancestor: PinnedProcess? = process
+        for _ in 0..<Self.farthestAncestor {
+            guard let current = ancestor, let status = current.status() else { return nil }
+            let match = sessions.last {
+                $0.leader == current.id && $0.leaderStart == status.startTime
+            }
+            if let match { return match.id }
+            ancestor = status.parent > 1 ? PinnedProcess(pid: status.parent, pidfd: nil) : nil
+        }
+        return nil
+    }
+
+    package func forgetDead() {
+        let users = entries.withLock { Set($0.values.map(\.session.user)) }
+        for user in users { _ = live(user) }
+    }
+
+    /// Whether the ticket is the one our module made, in a session that has not ended.
+    package static func isTicket(_ serial: Int32) -> Bool {
+        KernelKeyring.isUserKey(
+            KeySerial(rawValue: serial), of: 0, described: ticketDescription)
+    }
+
+    private func isAlive(_ entry: Entry) -> Bool {
+        guard entry.leader.isAlive else { return false }
+        if entry.session.id.rawValue > 0, !Self.isTicket(entry.session.id.rawValue) {
+            return false
+        }
+        guard let logind = entry.session.logindSession else { return true }
+        return LoginSessions.isAlive(logind) != false
+    }
+
+    private func forget(_ id: SessionID, _ user: UInt32) {
+        for name in (try? keyring.names(of: user)) ?? []
+        where name == "session:\(id.rawValue)" || name == "half:\(id.rawValue)"
+            || name.hasPrefix("unlock:\(id.rawValue):")
+            || name.hasPrefix("renewal:\(id.rawValue):")
+        {
+            keyring.remove(name, of: user)
+        }
+        if id.rawValue > 0, Self.isTicket(id.rawValue) {
+            try? KernelKeyring.revoke(KeySerial(rawValue: id.rawValue))
+        }
+    }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainAccessControl
+internal import CallerIdentity
+internal import KeychainLocalSocket
+internal import KeychainMessages
+package import KeychainModel
+internal import KeychainPolicyModel
+internal import KeychainSecrets
+package import KeychainUserPresence
+
+extension PromptedAuthenticator {
+    private enum Outcome {
+        case allowed(ConsentResult)
+        case refused
+        /// The user wanted to, but the proof was not given.
+        case notProven
+    }
+
+    /// One question on one prompter: what may be, and who says so. A "yes" that is typed into a
+    /// terminal may be a program's, so that only windows do without a proof, and never for good.
+    ///
+    /// `candidate` is looked for when a prompter is there: a program that offers its terminal is told
+    /// to start one for a name that exists and for one that does not.
+    package func consent(
+        for asker: any Asker, _ candidate: () -> (question: Question, options: ConsentOptions)?
+    ) throws(Refusal) -> ConsentResult? {
+        do { try check(asker, nil) } catch { return nil }
+        guard let prompter = try? find(for: asker) else { return nil }
+        guard let (question, options) = candidate() else {
+            if prompters.prompter(for: asker.caller) !== prompter { prompter.hangUp() }
+            return nil
+        }
+        return try consent(question, options, on: prompter, for: asker)
+    }
+
+    private func consent(
+        _ question: Question, _ options: ConsentOptions, on prompter: Prompter, for asker: any Asker
+    ) throws(Refusal) -> ConsentResult {
+        guard let account = accounts.name(of: asker.caller.user) else {
+            throw .interactionNotAllowed
+        }
+        let outcome: Outcome
+        var isShown = false
+        do throws(Refusal) {
+            outcome = try show(
+                question, on: prompter, for: asker
+            ) { prompter, settled throws(Refusal) in
+                isShown = true
+                // Left unanswered is a no as well.
+                settled = .declined
+                let outcome = try consent(question, options, account, prompter, &settled, asker)
+                try? prompter.show(.finished(succeeded: settled == .proven || settled == .agreed))
+                return outcome
+            }
+        } catch {
+            throw isShown ? .cancelled : .interactionNotAllowed
+        }
+        switch outcome {
+        case .allowed(let answer): return answer
+        case .refused: throw .cancelled
+        case .notProven: throw .authenticationFailed
+        }
+    }
+
+    private func consent(
+        _ question: Question, _ options: ConsentOptions, _ account: String, _ prompter: Prompter,
+        _ settled: inout PromptRateLimiter.Outcome, _ asker: any Asker
+    ) throws(Refusal) -> Outcome {
+        guard let choice = try choice(question, options, prompter, asker), choice != .deny,
+            let proof = options.proofs[choice]
+        else { return .refused }
+        // A yes in a window is one to whatever else asks for a yes.
+        let agreed: [PolicyMethod] = prompter.showsWindows ? [.factor(.confirm)] : []
+        guard choice == .always || agreed.isEmpty else {
+            settled = .agreed
+            return .allowed(ConsentResult(choice: choice, proven: agreed))
+        }
+        for method in proof where !agreed.contains(method) {
+            guard let service = method.service else { return .notProven }
+            let transaction = PAMProcess(
+                program: program, service: service, account: account, deadline: Self.deadline)
+            var hasAnswered = false
+            defer { if hasAnswered, settled != .proven { settled = .wrong } }
+            let outcome = try transaction.ask(
+                question.text(for: asker.caller), on: prompter, unless: { asker.hasGone() },
+                &hasAnswered)
+            switch outcome {
+            case .success: settled = .proven
+            case .cancelled: return .refused
+            case .failed, .unavailable, .accountRefused, .tooManyTries: return .notProven
+            }
+        }
+        return .allowed(ConsentResult(choice: choice, proven: proof + agreed))
+    }
+
+    private func choice(
+        _ question: Question, _ options: ConsentOptions, _ prompter: Prompter, _ asker: any Asker
+    ) throws(Refusal) -> TrustChoice? {
+        let reply = try self.reply(to: .choose(options.choices), question, prompter, asker)
+        guard let reply else { return nil }
+        let word = String(decoding: reply.bytes.releasedFromLockedMemory(), as: UTF8.self)
+        return TrustChoice(rawValue: word)
+    }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+package import KeychainUserPresence
+internal import KeychainMessages
+package import KeychainModel
+package import KeychainSecrets
+
+extension PromptedAuthenticator {
+    private enum Outcome {
+        case opened
+        case refused(Refusal)
+    }
+
+    /// The daemon's own question: no PAM service knows what opens a keychain.
+    package func open(
+        _ prompt: String, _ question: Question, for asker: any Asker, unless isOpen: () -> Bool,
+        with opens: (HeldSecret) throws(Refusal) -> Bool
+    ) throws(Refusal) {
+        let outcome = try withPrompter(for: asker, question) { prompter, settled throws(Refusal) in
+            // The answer to one asker is an answer to all that waited behind it.
+            let outcome =
+                isOpen()
+                ? Outcome.opened
+                : try conversing(about: question, prompter, asker) { () throws(Refusal) in
+                    try open(prompt, prompter, &settled, with: opens)
+                }
+            var succeeded = false
+            if case .opened = outcome { succeeded = true }
+            try? prompter.show(.finished(succeeded: succeeded))
+            return outcome
+        }
+        if case .refused(let refusal) = outcome { throw refusal }
+    }
+
+    private func open(
+        _ prompt: String, _ prompter: Prompter, _ settled: inout PromptRateLimiter.Outcome,
+        with opens: (HeldSecret) throws(Refusal) -> Bool
+    ) throws(Refusal) -> Outcome {
+        for _ in 0..<Self.mostTries {
+            guard let typed = try prompter.ask(.askHidden(prompt)) else {
+                if settled == .undecided { settled = .declined }
+                return .refused(.cancelled)
+            }
+            // However it ends from here: something was typed.
+            settled = .wrong
+            do throws(Refusal) {
+                if try opens(typed) {
+                    // The user knows the password, which does not say which user it is.
+                    settled = .agreed
+                    return .opened
+                }
+            } catch { return .refused(error) }
+            try prompter.show(.error("That does not open the keychain."))
+        }
+        return .refused(.authenticationFailed)
+    }
+}

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainAccessControl
+package import CallerIdentity
+internal import Foundation
+internal import KeychainLocalSocket
+package import KeychainMessages
+package import KeychainModel
+package import KeychainPolicyModel
+package import KeychainSecrets
+package import KeychainUserPresence
+
+/// Runs one PAM transaction in `keychain-auth` and carries its conversation to a prompter. The
+/// asking program sees none of it.
+package final class PromptedAuthenticator: Authenticator {
+    /// From the moment the question is shown.
+    static let deadline: TimeInterval = 60
+    /// As many as PAM's modules give.
+    static let mostTries = 3
+    private static let arrivalDeadline: TimeInterval = 10
+    /// Less than a client's own patience.
+    private static let longestWait: Duration = .seconds(100)
+    private static let glance: TimeInterval = 0.2
+
+    package let program: String
+    package let prompters: PrompterRegistry
+    private let budget = PromptRateLimiter()
+    private let services = PAMServices()
+    package let accounts: AccountNames
+
+    package init(
+        program: String, prompters: PrompterRegistry, accounts: AccountNames
+    ) {
+        self.program = program
+        self.prompters = prompters
+        self.accounts = accounts
+    }
+
+    package func canAsk(for asker: any Asker) -> Bool {
+        prompters.prompter(for: asker.caller) != nil
+            || (asker.offersTerminal && asker.caller.terminal != nil)
+    }
+
+    package func hasPrompter(for caller: Caller) -> Bool { prompters.prompter(for: caller) != nil }
+
+    package func provable(for caller: Caller) -> Set<PolicyMethod> {
+        var methods = services.methods()
+        if enrolledBiometry(of: caller).isEmpty { methods.remove(.factor(.biometry)) }
+        // On a terminal any program of the user could type a yes.
+        if prompters.prompter(for: caller)?.showsWindows == true {
+            methods.insert(.factor(.confirm))
+        }
+        return methods
+    }
+
+    package func hasBiometryService() -> Bool { services.methods().contains(.factor(.biometry)) }
+
+    package func enrolledBiometry(of caller: Caller) -> [UInt8] {
+        accounts.name(of: caller.user).map(EnrolledBiometry.state(of:)) ?? []
+    }
+
+    package func prove(
+        _ method: PolicyMethod, _ question: Question, for asker: any Asker
+    ) throws(Refusal) {
+        if method == .factor(.confirm) { return try confirm(question, for: asker) }
+        guard let account = accounts.name(of: asker.caller.user), let service = method.service
+        else { throw .authenticationFailed }
+        let transaction = PAMProcess(
+            program: program, service: service, account: account, deadline: Self.deadline)
+        let outcome = try withPrompter(for: asker, question) { prompter, settled throws(Refusal) in
+            var hasAnswered = false
+            // Broken off after something was typed: that was not right, or is not known to be.
+            defer { if hasAnswered, settled == .undecided { settled = .wrong } }
+            let outcome = try transaction.ask(
+                question.text(for: asker.caller), on: prompter, unless: { asker.hasGone() },
+                &hasAnswered)
+            try? prompter.show(.finished(succeeded: outcome == .success))
+            switch outcome {
+            case .success: settled = .proven
+            case .cancelled where !hasAnswered: settled = .declined
+            case .accountRefused: settled = .wrong
+            // Where nothing has been typed: a wet finger is no guess, and a password may follow.
+            case .failed, .unavailable, .cancelled, .tooManyTries: break
+            }
+            return outcome
+        }
+        switch outcome {
+        case .success: return
+        case .cancelled: throw .cancelled
+        case .failed, .unavailable, .accountRefused, .tooManyTries: throw .authenticationFailed
+        }
+    }
+
+    /// A yes in a window: it shows that a person at the screen agrees, and not which person.
+    private func confirm(_ question: Question, for asker: any Asker) throws(Refusal) {
+        let agrees = try withPrompter(for: asker, question) { prompter, settled throws(Refusal) in
+            guard prompter.showsWindows else { throw .interactionNotAllowed }
+            let answer = try self.ask(.confirm("Allow it?"), question, prompter, asker)
+            guard answer.map({ $0.bytes.count == 0 }) ?? true, prompter.showsWindows else {
+                throw .interactionNotAllowed
+            }
+            settled = answer != nil ? .agreed : .declined
+            return answer != nil
+        }
+        guard agrees else { throw .cancelled }
+    }
+
+    package func ask(
+        _ prompt: String, _ question: Question, for asker: any Asker
+    ) throws(Refusal) -> HeldSecret {
+        let answer = try withPrompter(for: asker, question) { prompter, settled throws(Refusal) in
+            let answer = try self.ask(.askHidden(prompt), question, prompter, asker)
+            if answer == nil { settled = .declined }
+            return answer
+        }
+        guard let answer else { throw .cancelled }
+        return answer
+    }
+
+    /// Asks something that is no proof, and that no PAM module asks.
+    private func ask(
+        _ words: ServerMessage.Prompt, _ question: Question, _ prompter: Prompter,
+        _ asker: any Asker
+    ) throws(Refusal) -> HeldSecret? {
+        let answer = try reply(to: words, question, prompter, asker)
+        try? prompter.show(.finished(succeeded: answer != nil))
+        return answer
+    }
+
+    /// The answer, while more may be asked; nil where the user gives none.
+    package func reply(
+        to words: ServerMessage.Prompt, _ question: Question, _ prompter: Prompter,
+        _ asker: any Asker
+    ) throws(Refusal) -> HeldSecret? {
+        try conversing(about: question, prompter, asker) { () throws(Refusal) in
+            try prompter.ask(words)
+        }
+    }
+
+    /// Until it is over, no answer has come in time, or the asker no longer waits for it.
+    func conversing<R>(
+        about question: Question, _ prompter: Prompter, _ asker: any Asker,
+        _ body: () throws(Refusal) -> R
+    ) throws(Refusal) -> R {
+        let watch = PromptWatchdog(
+            until: Date(timeIntervalSinceNow: Self.deadline), unless: { asker.hasGone() },
+            end: { prompter.hangUp() })
+        watch.start()
+        defer { watch.stop() }
+        try prompter.show(.title(question.text(for: asker.caller)))
+        return try body()
+    }
+
+    /// One question at a time, and not too many of them. A prompter that something went wrong with
+    /// is not asked again.
+    func withPrompter<R>(
+        for asker: any Asker, _ question: Question,
+        _ body: (Prompter, inout PromptRateLimiter.Outcome) throws(Refusal) -> R
+    ) throws(Refusal) -> R {
+        try check(asker, question)
+        return try show(question, on: try find(for: asker), for: asker, body)
+    }
+
+    /// Waits for its turn behind questions that are shown elsewhere; refuses where there are too
+    /// many of them.
+    package func check(_ asker: any Asker, _ question: Question?) throws(Refusal) {
+        let registered = prompters.prompter(for: asker.caller)
+        guard let place = registered.map(\.place) ?? terminal(of: asker) else {
+            throw .interactionNotAllowed
+        }
+        let matter = matter(asker, question, at: place)
+        let deadline = ContinuousClock.now + Self.longestWait
+        while true {
+            try budget.check(matter)
+            // A registered prompter has a queue of its own.
+            guard budget.isWaiting(matter, besides: registered?.place) else { return }
+            guard !asker.hasGone() else { throw .interactionNotAllowed }
+            guard ContinuousClock.now < deadline else { throw .tooManyRequests }
+            Thread.sleep(forTimeInterval: Self.glance)
+        }
+    }
+
+    /// It counts from the moment in which the prompter has no other to show.
+    func show<R>(
+        _ question: Question, on prompter: Prompter, for asker: any Asker,
+        _ body: (Prompter, inout PromptRateLimiter.Outcome) throws(Refusal) -> R
+    ) throws(Refusal) -> R {
+        guard let place = prompter.place else { throw .interactionNotAllowed }
+        let matter = matter(asker, question, at: place)
+        try prompter.take { asker.hasGone() }
+        defer { prompter.giveBack() }
+        try budget.begin(matter)
+        var settled = PromptRateLimiter.Outcome.undecided
+        defer { budget.end(matter, settled) }
+        do { return try body(prompter, &settled) } catch {
+            prompter.hangUp()
+            throw error
+        }
+    }
+
+    private func matter(
+        _ asker: any Asker, _ question: Question?, at place: PrompterPlace
+    ) -> PromptRateLimiter.Matter {
+        PromptRateLimiter.Matter(
+            user: asker.caller.user, program: asker.caller.identity.identifier ?? "",
+            place: place, items: question?.items ?? [], keychain: question?.keychain)
+    }
+
+    private func terminal(of asker: any Asker) -> PrompterPlace? {
+        asker.offersTerminal ? .terminal(of: asker.caller) : nil
+    }
+
+    /// The registered prompter, else one that the asking program starts on its terminal.
+    func find(for asker: any Asker) throws(Refusal) -> Prompter {
+        if let registered = prompters.prompter(for: asker.caller) { return registered }
+        guard let place = terminal(of: asker) else { throw .interactionNotAllowed }
+        let challenge = try prompters.expect(at: place)
+        guard asker.startPrompter(challenge: challenge),
+            let prompter = prompters.arrival(
+                of: challenge, within: Self.arrivalDeadline, unless: asker.hasGone)
+        else { throw .interactionNotAllowed }
+        return prompter
+    }
+}

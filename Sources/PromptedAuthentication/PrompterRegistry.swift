@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+package import CallerIdentity
+internal import Foundation
+package import KeychainModel
+internal import KeychainLinuxSystem
+internal import LoginManager
+internal import KeychainSecrets
+
+/// The prompters that wait for questions: one for each display and each terminal, and those that
+/// were started for a single question.
+///
+/// Only the installed `keychain-prompter` may register: it is setgid, and the kernel reports the
+/// group of the process that connects.
+package final class PrompterRegistry: @unchecked Sendable {
+    private struct Awaited {
+        let place: PrompterPlace
+        var prompter: Prompter?
+    }
+
+    static let challengeBytes = 16
+    private static let mostAwaited = 64
+
+    private let condition = NSCondition()
+    private var registered: [PrompterPlace: Prompter] = [:]
+    private var awaited: [[UInt8]: Awaited] = [:]
+
+    package init() {}
+
+    /// Keeps a prompter for its place until it hangs up; refused while another is there.
+    package func register(_ prompter: Prompter) throws(Refusal) {
+        guard let place = prompter.place else { throw .noSession }
+        condition.lock()
+        defer { condition.unlock() }
+        if let other = registered[place], other.isAlive { throw .duplicate }
+        registered[place] = prompter
+    }
+
+    /// Windows of a login that another has taken the screen from are seen by no user.
+    private static func isInFront(_ place: PrompterPlace) -> Bool {
+        guard case .display(_, let login) = place else { return true }
+        return LoginSessions.isActive(login) == true
+    }
+
+    package func unregister(_ prompter: Prompter) {
+        condition.lock()
+        defer { condition.unlock() }
+        registered = registered.filter { $0.value !== prompter }
+    }
+
+    package func prompter(for caller: Caller) -> Prompter? {
+        // Looked at after the lock: logind may take its time to answer.
+        let candidates = registered(at: PrompterPlace.all(for: caller))
+        return candidates.first {
+            $0.prompter.canAsk && $0.prompter.user == caller.user && Self.isInFront($0.place)
+        }?.prompter
+    }
+
+    private func registered(
+        at places: [PrompterPlace]
+    ) -> [(place: PrompterPlace, prompter: Prompter)] {
+        condition.lock()
+        defer { condition.unlock() }
+        return places.compactMap { place in registered[place].map { (place, $0) } }
+    }
+
+    // MARK: Prompters for one question
+
+    /// A name under which a prompter there may attach, once.
+    package func expect(at place: PrompterPlace) throws(Refusal) -> [UInt8] {
+        condition.lock()
+        defer { condition.unlock() }
+        guard awaited.count < Self.mostAwaited else { throw .tooManyRequests }
+        let challenge = RandomBytes.make(Self.challengeBytes)
+        awaited[challenge] = Awaited(place: place, prompter: nil)
+        return challenge
+    }
+
+    package func attach(_ prompter: Prompter, challenge: [UInt8]) throws(Refusal) {
+        condition.lock()
+        defer { condition.unlock() }
+        guard let expected = awaited[challenge], expected.prompter == nil,
+            expected.place == prompter.place
+        else { throw .notFound }
+        awaited[challenge]?.prompter = prompter
+        condition.broadcast()
+    }
+
+    /// Waits until the expected prompter is there, the asker no longer waits, or time is up.
+    func arrival(
+        of challenge: [UInt8], within seconds: TimeInterval, unless isGone: () -> Bool
+    ) -> Prompter? {
+        condition.lock()
+        defer {
+            awaited[challenge] = nil
+            condition.unlock()
+        }
+        let deadline = Date(timeIntervalSinceNow: seconds)
+        while awaited[challenge]?.prompter == nil {
+            if Date() >= deadline || isGone() { return nil }
+            _ = condition.wait(until: min(deadline, Date(timeIntervalSinceNow: 0.2)))
+        }
+        return awaited[challenge]?.prompter
+    }
+}

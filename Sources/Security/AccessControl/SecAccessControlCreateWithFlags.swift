@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+public import Foundation
+
+/// Makes the rights of an item from its protection class and flags.
+///
+/// Where flags contradict each other, or the protection is none: nil, and `error` tells
+/// errSecParam.
+public func SecAccessControlCreateWithFlags(
+    _ allocator: CFAllocator?, _ protection: CFTypeRef, _ flags: SecAccessControlCreateFlags,
+    _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
+) -> SecAccessControl? {
+    if let protection = SecAccessControl.Protection(protection),
+        let rights = SecAccessControl(protection, flags.flags)
+    {
+        return rights
+    }
+    // Safe: the caller's own variable for an error; the caller releases it.
+    unsafe error?.pointee = Unmanaged.passRetained(NSError(status: errSecParam))
+    return nil
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Foundation
+internal import KeychainModel
+
+/// What a dictionary says of a key that is to be made.
+struct KeyParameters {
+    private var values: [String: Any] = [:]
+
+    static let privateKeyAttributes = "private"
+    static let publicKeyAttributes = "public"
+
+    init(_ dictionary: CFDictionary) throws(Refusal) {
+        for (key, value) in zip(dictionary.allKeys, dictionary.allValues) {
+            guard case .string(let name) = QueryValue(key) else { throw .badRequest }
+            values[name] = value
+        }
+    }
+
+    /// nil where it says none; one that is not known can't be made.
+    func type() throws(Refusal) -> KeyKind.KeyType? {
+        guard let code = try number(.type) else { return nil }
+        guard let type = KeyKind.KeyType(rawValue: code) else { throw .notImplemented }
+        return type
+    }
+
+    func keyClass() throws(Refusal) -> Int64? { try number(.keyClass) }
+
+    func bits() throws(Refusal) -> Int? {
+        try number(.keySize).map { Int(clamping: $0) }
+    }
+
+    func isPermanent() throws(Refusal) -> Bool { try number(.isPermanent) ?? 0 != 0 }
+
+    var hasToken: Bool { value(AttributeName.tokenID.rawValue) != nil }
+
+    /// What it says of one half of a pair: what it says of both, and what it says of this one.
+    func half(_ name: String) throws(Refusal) -> KeyParameters {
+        var half = self
+        half.values[Self.privateKeyAttributes] = nil
+        half.values[Self.publicKeyAttributes] = nil
+        switch value(name) {
+        case nil: break
+        case .dictionary(let own)?: half.values.merge(try KeyParameters(own).values) { $1 }
+        default: throw .badRequest
+        }
+        return half
+    }
+
+    /// The dictionary of an item for the key, without what the key says itself.
+    func item(of key: SecKey) -> CFDictionary {
+        let own: [AttributeName] = [.type, .keySize, .keyClass, .isPermanent]
+        var item = values.filter { value in !own.contains { $0.rawValue == value.key } }
+        item[QueryParameters.classKey] = nil
+        item[QueryParameters.ValueKey.reference.rawValue] = key
+        item[QueryParameters.ReturnKey.persistentReference.rawValue] = true
+        return item as CFDictionary
+    }
+
+    private func number(_ name: AttributeName) throws(Refusal) -> Int64? {
+        guard let given = value(name.rawValue) else { return nil }
+        guard case .number(let number) = try AttributeKind.number.value(given) else {
+            throw .badRequest
+        }
+        return number
+    }
+
+    private func value(_ name: String) -> QueryValue? {
+        values[name].map { QueryValue($0) }
+    }
+}

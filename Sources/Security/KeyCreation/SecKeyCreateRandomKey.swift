@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+public import Foundation
+internal import KeychainModel
+
+/// Makes a key of the type and size that the parameters say, and returns its private half.
+///
+/// A half whose own attributes (`kSecPrivateKeyAttrs`, `kSecPublicKeyAttrs`) say that it is permanent
+/// is added to the keychain. RSA keys have 2048 to 4096 bits, others the bits of their curve.
+public func SecKeyCreateRandomKey(
+    _ parameters: CFDictionary, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
+) -> SecKey? {
+    // Safe: `result` writes at most once, to the caller's own variable for an error.
+    unsafe result(tellingIn: error) { () throws(Refusal) -> SecKey in
+        try newKey(KeyParameters(parameters))
+    }
+}
+
+private func newKey(_ parameters: KeyParameters) throws(Refusal) -> SecKey {
+    let ofPrivate = try parameters.half(KeyParameters.privateKeyAttributes)
+    let ofPublic = try parameters.half(KeyParameters.publicKeyAttributes)
+    guard let type = try parameters.type() else { throw .badRequest }
+    // There is no hardware here that keeps keys to itself.
+    guard !ofPrivate.hasToken else { throw .notImplemented }
+    guard let kind = KeyKind(new: type, bits: try parameters.bits()) else { throw .badRequest }
+    let content: KeyContent
+    do { content = try KeyContent(generating: kind) } catch { throw .internalError }
+    let key = SecKey(content)
+    let added = try addIfPermanent(key, ofPrivate)
+    do throws(Refusal) {
+        _ = try addIfPermanent(SecKey(content.publicKey), ofPublic)
+    } catch {
+        // Both halves or none.
+        if let added {
+            let query: [String: Any] = [
+                QueryParameters.ValueKey.persistentReference.rawValue: added
+            ]
+            SecItemDelete(query as CFDictionary)
+        }
+        throw error
+    }
+    return key
+}
+
+/// Adds a permanent key, and returns the name of its item.
+private func addIfPermanent(_ key: SecKey, _ parameters: KeyParameters) throws(Refusal)
+    -> CFTypeRef?
+{
+    guard try parameters.isPermanent() else { return nil }
+    return try addItem(Addition(parameters.item(of: key)))
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+public import Foundation
+internal import KeychainMessages
+internal import KeychainModel
+
+/// The keychain to which calls add that name none; errSecNoDefaultKeychain where there is none.
+@discardableResult
+public func SecKeychainCopyDefault(
+    _ keychain: UnsafeMutablePointer<SecKeychain?>
+) -> OSStatus {
+    do throws(Refusal) {
+        let byDefault = try UserKeychains.byDefault()
+        // Safe: the caller's own variable for the answer.
+        unsafe keychain.pointee = SecKeychain(byDefault)
+        return errSecSuccess
+    } catch { return error.status }
+}
+
+/// Makes another keychain the user's default, or with nil none. It must exist.
+@discardableResult
+public func SecKeychainSetDefault(_ keychain: SecKeychain?) -> OSStatus {
+    UserKeychains.ask(Preferences(.defaultKeychain(keychain?.name)))
+}
+
+/// The keychains that calls search which name none, in their order. A query names others with
+/// `kSecMatchSearchList`.
+@discardableResult
+public func SecKeychainCopySearchList(
+    _ searchList: UnsafeMutablePointer<CFArray?>
+) -> OSStatus {
+    do throws(Refusal) {
+        let list = try UserKeychains.preferences().searchList.map { SecKeychain($0) }
+        // Safe: the caller's own variable for the answer.
+        unsafe searchList.pointee = list as NSArray
+        return errSecSuccess
+    } catch { return error.status }
+}
+
+/// Sets the list for all programs of the user. Keychains in it need not exist.
+@discardableResult
+public func SecKeychainSetSearchList(_ searchList: CFArray) -> OSStatus {
+    guard let list = searchList as? [SecKeychain] else { return errSecParam }
+    return UserKeychains.ask(Preferences(.searchList(list.map(\.name))))
+}

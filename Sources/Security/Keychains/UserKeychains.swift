@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainEndpoints
+internal import KeychainMessages
+internal import KeychainModel
+
+/// What the calls of old about whole keychains ask the service.
+enum UserKeychains {
+    static func ask(_ verb: some Verb) -> OSStatus {
+        do throws(Refusal) {
+            _ = try KeychainEndpointChoice.current().send(verb)
+            return errSecSuccess
+        } catch { return error.status }
+    }
+
+    /// What the user has said of keychains that calls don't name, or what holds where the user said
+    /// nothing.
+    static func preferences() throws(Refusal) -> KeychainPreferences {
+        try KeychainEndpointChoice.current().send(Preferences(nil))
+    }
+
+    static func byDefault() throws(Refusal) -> KeychainName {
+        guard let name = try preferences().defaultKeychain else { throw .noDefaultKeychain }
+        return name
+    }
+
+    /// The keychain's name; that of the default one where the caller names none.
+    static func name(_ keychain: SecKeychain?) throws(Refusal) -> String {
+        guard let keychain else { return try byDefault().description }
+        return keychain.name
+    }
+
+    /// How they stand.
+    static func all() throws(Refusal) -> [KeychainStatus] {
+        try KeychainEndpointChoice.current().send(Status()).keychains
+    }
+
+    static func state(of keychain: SecKeychain?) throws(Refusal) -> KeychainStatus {
+        let name = try name(keychain)
+        guard let state = try all().first(where: { $0.name == name }) else {
+            throw .noSuchKeychain
+        }
+        if let problem = state.problem { throw problem }
+        return state
+    }
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Foundation
+internal import KeychainModel
+
+/// A dictionary sorted by what its keys are about (docs/secitem.md, Dictionary grammar). The first
+/// letter and the length of a key say which kind it is of.
+struct QueryParameters {
+    /// Keys that one dictionary may have.
+    private static let mostKeys = 128
+    private static let attributeLength = 4
+    static let classKey = "class"
+
+    private var classCode: QueryValue?
+    /// What these mean depends on the class, which may stand behind them.
+    private(set) var attributes: [(name: AttributeName, value: QueryValue)] = []
+    private(set) var match: [(key: MatchKey, value: QueryValue)] = []
+    private(set) var returns: ItemQuery.Parts = []
+    private(set) var use = UseParameters()
+    private(set) var values = ValueParameters()
+
+    enum MatchKey: String {
+        case limit = "m_Limit"
+        case policy = "m_Policy"
+        case itemList = "m_ItemList"
+        case searchList = "m_SearchList"
+        case issuers = "m_Issuers"
+        case emailAddress = "m_EmailAddressIfPresent"
+        case subjectContains = "m_SubjectContains"
+        case subjectStartsWith = "m_SubjectStartsWith"
+        case subjectEndsWith = "m_SubjectEndsWith"
+        case subjectWholeString = "m_SubjectWholeString"
+        case hostOrSubdomain = "m_HostOrSubdomainOfHost"
+        case caseInsensitive = "m_CaseInsensitive"
+        case diacriticInsensitive = "m_DiacriticInsensitive"
+        case widthInsensitive = "m_WidthInsensitive"
+        case trustedOnly = "m_TrustedOnly"
+        case validOnDate = "m_ValidOnDate"
+    }
+
+    enum ReturnKey: String {
+        case data = "r_Data"
+        case attributes = "r_Attributes"
+        case reference = "r_Ref"
+        case persistentReference = "r_PersistentRef"
+    }
+
+    enum UseKey: String {
+        case itemList = "u_ItemList"
+        case keychain = "u_Keychain"
+        case operationPrompt = "u_OpPrompt"
+        case noAuthenticationUI = "u_NoAuthUI"
+        case authenticationUI = "u_AuthUI"
+        case authenticationContext = "u_AuthCtx"
+        case credentialReference = "u_CredRef"
+        // Known, and without a meaning here.
+        case tombstones = "u_Tomb"
+        case callerName = "u_CallerName"
+        case systemKeychain = "u_SystemKeychain"
+        case systemKeychainAlways = "u_SystemKeychainAlways"
+        case userIndependentKeychain = "u_UserIndependentKeychain"
+    }
+
+    enum ValueKey: String {
+        case data = "v_Data"
+        case reference = "v_Ref"
+        case persistentReference = "v_PersistentRef"
+    }
+
+    init(_ dictionary: CFDictionary) throws(Refusal) { try read(dictionary, changesOnly: false) }
+
+    /// Of what SecItemUpdate changes: attributes and a secret. Any other key is taken for the name
+    /// of an attribute that does not exist.
+    init(changes dictionary: CFDictionary) throws(Refusal) {
+        try read(dictionary, changesOnly: true)
+    }
+
+    private mutating func read(_ dictionary: CFDictionary, changesOnly: Bool) throws(Refusal) {
+        let count = dictionary.count
+        guard count <= Self.mostKeys else { throw .badRequest }
+        // Both are in the same order. A walk through the dictionary itself would turn each value
+        // into one of Swift's, and data into one more copy.
+        attributes.reserveCapacity(count)
+        let (keys, values) = (dictionary.allKeys, dictionary.allValues)
+        for index in 0..<min(keys.count, values.count) {
+            guard let name = (keys[index] as AnyObject) as? NSString else {
+                // A number is taken for the name of an attribute, and there is none of that name.
+                throw (keys[index] as AnyObject) is NSNumber ? .noSuchAttribute : .badRequest
+            }
+            try add(name as String, QueryValue(values[index]), changesOnly)
+        }
+    }
+
+    /// The class that the dictionary names, or that of what it refers to.
+    func queryClass() throws(Refusal) -> QueryClass {
+        try QueryClass(
+            code: classCode, persistent: values.persistentReference, reference: values.reference)
+    }
+
+    private mutating func add(
+        _ name: String, _ value: QueryValue, _ changesOnly: Bool
+    ) throws(Refusal) {
+        if name.utf16.count == Self.attributeLength {
+            attributes.append((AttributeName(rawValue: name), value))
+            return
+        }
+        if changesOnly, name != ValueKey.data.rawValue { throw .noSuchAttribute }
+        switch name.utf8.first {
+        case UInt8(ascii: "c") where name == Self.classKey: classCode = value
+        case UInt8(ascii: "m"): match.append((try known(MatchKey(rawValue: name)), value))
+        case UInt8(ascii: "r"): try returns.add(known(ReturnKey(rawValue: name)), value)
+        case UInt8(ascii: "u"): try use.add(known(UseKey(rawValue: name)), value)
+        case UInt8(ascii: "v"): try values.add(known(ValueKey(rawValue: name)), value)
+        // Callbacks of other systems.
+        case UInt8(ascii: "f") where name.utf16.count > 1: break
+        default: throw .badRequest
+        }
+    }
+
+    private func known<Key>(_ key: Key?) throws(Refusal) -> Key {
+        guard let key else { throw .badRequest }
+        return key
+    }
+}

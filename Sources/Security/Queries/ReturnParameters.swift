@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainModel
+
+extension ItemQuery.Parts {
+    /// What a dictionary wants of an item (`kSecReturn…`).
+    mutating func add(
+        _ key: QueryParameters.ReturnKey, _ value: QueryValue
+    ) throws(Refusal) {
+        guard case .boolean(let isWanted) = value else { throw .badRequest }
+        if isWanted { insert(Self(key)) }
+    }
+
+    private init(_ key: QueryParameters.ReturnKey) {
+        switch key {
+        case .data: self = .data
+        case .attributes: self = .attributes
+        case .reference: self = .reference
+        case .persistentReference: self = .persistentReference
+        }
+    }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainEndpoints
+internal import KeychainMessages
+internal import KeychainModel
+
+/// What a dictionary says of how a call goes about its work (`kSecUse…`).
+struct UseParameters {
+    /// The program's reason, shown where the user is asked.
+    private(set) var reason: String?
+    private(set) var hasItemList = false
+    /// The name of the one keychain that the call means.
+    private(set) var keychain: String?
+    private var chosenUI = ItemQuery.AuthenticationUI.allow
+    private var forbidsUI = false
+    private var carrier: (any AuthenticationContextCarrier)?
+
+    /// The older key must not let in what the newer one keeps out, nor the other way round.
+    var authenticationUI: ItemQuery.AuthenticationUI {
+        forbidsUI && chosenUI == .allow ? .fail : chosenUI
+    }
+
+    /// What was proven already, and proofs that may be needed once more.
+    func context() throws(Refusal) -> AuthenticationContext? {
+        guard let carrier else { return nil }
+        // In a context that has ended nothing can be proven, nor was anything.
+        guard let authentication = carrier.authentication else { throw .authenticationFailed }
+        return authentication
+    }
+
+    mutating func add(
+        _ key: QueryParameters.UseKey, _ value: QueryValue
+    ) throws(Refusal) {
+        switch (key, value) {
+        case (.authenticationContext, .context(let carrier)): self.carrier = carrier
+        case (.keychain, .keychain(let named)): keychain = named.name
+        case (.itemList, _): hasItemList = true
+        case (.operationPrompt, .string(let text)): reason = text
+        case (.authenticationUI, .string("u_AuthUIA")): chosenUI = .allow
+        case (.authenticationUI, .string("u_AuthUIF")): chosenUI = .fail
+        case (.authenticationUI, .string("u_AuthUIS")): chosenUI = .skip
+        case (.noAuthenticationUI, .boolean(let isForbidden)): forbidsUI = isForbidden
+        case (.operationPrompt, _), (.tombstones, _), (.callerName, _), (.systemKeychain, _),
+            (.systemKeychainAlways, _), (.userIndependentKeychain, _):
+            break
+        // A credential reference is a context in another form, of a system that is not this.
+        case (.credentialReference, _), (.authenticationContext, _), (.keychain, _),
+            (.authenticationUI, _), (.noAuthenticationUI, _):
+            throw .badRequest
+        }
+    }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Foundation
+internal import KeychainMessages
+internal import KeychainModel
+internal import KeychainSecrets
+
+/// The secret or the item itself that lies in a dictionary (`kSecValue…`).
+struct ValueParameters {
+    private var data: NSData?
+    private(set) var persistentReference: PersistentReference?
+    private(set) var reference: ValueReference?
+
+    mutating func add(
+        _ key: QueryParameters.ValueKey, _ value: QueryValue
+    ) throws(Refusal) {
+        switch (key, value) {
+        case (.data, .data(let data)): self.data = data
+        case (.persistentReference, .data(let data)):
+            persistentReference = try PersistentReference(data)
+        case (.reference, .reference(let reference)): self.reference = reference
+        default: throw .badRequest
+        }
+    }
+
+    func secret() throws(Refusal) -> HeldSecret? {
+        guard let data else { return nil }
+        guard data.length <= RequestLimits.largestSecret else { throw .dataTooLarge }
+        return HeldSecret(data.copiedSecret)
+    }
+}
+
+/// An object that stands for an item: `kSecValueRef`.
+enum ValueReference {
+    /// Names its item.
+    case password(SecKeychainItem)
+    // These are what items may keep, and find them by that.
+    case certificate(SecCertificate)
+    case key(SecKey)
+    case identity(SecIdentity)
+
+    var queryClass: QueryClass {
+        switch self {
+        case .password(let item): .items(item.reference.itemClass)
+        case .certificate: .items(.certificate)
+        case .key: .items(.key)
+        case .identity: .identities
+        }
+    }
+
+    /// By which items of the class are found.
+    func attributes(for itemClass: ItemClass) -> Attributes {
+        switch (self, itemClass) {
+        case (.certificate(let certificate), .certificate): certificate.attributes
+        case (.key(let key), .key): key.attributesOfQuery
+        case (.identity(let identity), .certificate): identity.certificate.attributes
+        case (.identity(let identity), .key): identity.privateKey.attributesOfQuery
+        default: [:]
+        }
+    }
+}

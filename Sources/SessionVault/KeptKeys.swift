@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainVaults
+internal import LoginRegistry
+internal import KeychainModel
+internal import KeychainItemStore
+internal import KeychainSecrets
+
+/// The name of a key in the kernel's keyring, and the context that its content is sealed with.
+struct KeptKey: Sendable {
+    let name: String
+    private let keychain: [UInt8]
+    private let place: [UInt8]
+
+    init(_ name: String, _ keychain: OpenKeychain) {
+        self.name = name
+        self.keychain = keychain.file.identifier
+        place = Array("\(keychain.user):\(name)".utf8)
+    }
+
+    func context(_ terms: AutoLockTerms?) -> [UInt8] {
+        var context: [UInt8] = []
+        context.reserveCapacity(keychain.count + AutoLockTerms.byteCount + place.count)
+        context += keychain
+        if let terms { context += terms.bytes }
+        context += place
+        return context
+    }
+}
+
+/// The keys of one open keychain: the names that every request needs, and the bundle that the device
+/// key opens. The device key lies in the same locked memory for good, so that the bundle beside it
+/// tells nothing more.
+final class KeptKeys: Sendable {
+    private struct State {
+        var unlocks: [SessionID: KeptKey] = [:]
+        var always: HeldSecret?
+    }
+
+    let firstUnlock: KeptKey
+    /// What is open of the machine's keychain.
+    let machine: KeptKey
+    private weak let file: KeychainFile?
+    private let state = ShortLock(State())
+
+    init(_ keychain: OpenKeychain) {
+        firstUnlock = KeptKey("first-unlock:\(keychain.name)", keychain)
+        machine = KeptKey("machine:\(keychain.name)", keychain)
+        file = keychain.file
+    }
+
+    /// Another file may have taken the keychain's place, even one of the same identifier.
+    func areOf(_ keychain: OpenKeychain) -> Bool { file === keychain.file }
+
+    func unlock(_ session: LoginSession, _ keychain: OpenKeychain) -> KeptKey {
+        if let known = state.withLock({ $0.unlocks[session.id] }) { return known }
+        let key = KeptKey("unlock:\(session.id.rawValue):\(keychain.name)", keychain)
+        state.withLock { state in
+            if state.unlocks.count >= SessionRegistry.mostSessions { state.unlocks = [:] }
+            state.unlocks[session.id] = key
+        }
+        return key
+    }
+
+    func always() -> KeyBundle? {
+        guard let held = state.withLock({ $0.always }) else { return nil }
+        return try? KeyBundle(.always, held.bytes.copy())
+    }
+
+    func keep(always keys: borrowing KeyBundle) {
+        let held = HeldSecret(keys.bytes.copy())
+        state.withLock { $0.always = held }
+    }
+}
+
+/// Those of the keychains that requests have been about.
+final class KeptKeysOfAll: Sendable {
+    /// Keychains whose keys are kept at once.
+    private static let most = 1024
+
+    private let known = ShortLock<[KeychainPlace: KeptKeys]>([:])
+
+    func keys(of keychain: OpenKeychain) -> KeptKeys {
+        let place = keychain.place
+        if let keys = known.withLock({ $0[place] }), keys.areOf(keychain) { return keys }
+        let keys = KeptKeys(keychain)
+        let old = known.withLock { known in
+            let old = known
+            if known.count >= Self.most { known = [:] }
+            known[place] = keys
+            return old
+        }
+        withExtendedLifetime(old) {}
+        return keys
+    }
+
+    /// A request under way may still have them in its hands; no later one gets them.
+    func forget(_ place: KeychainPlace) {
+        let old = known.withLock { $0.removeValue(forKey: place) }
+        withExtendedLifetime(old) {}
+    }
+
+    func forgetAll() {
+        let old = known.withLock { known in
+            defer { known = [:] }
+            return known
+        }
+        withExtendedLifetime(old) {}
+    }
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeyringStore
+internal import KeychainVaults
+internal import KeychainModel
+internal import KeychainItemStore
+
+/// The machine's keychain: no login opens it, and no lock of a user's closes it.
+extension KernelVault {
+    func systemKeys(_ keychain: OpenKeychain) throws(Refusal) -> ClassKeys {
+        let always = try alwaysKeys(keychain)
+        let keys = kept.keys(of: keychain)
+        if let first = bundle(.afterFirstUnlock, keys.firstUnlock, keychain, vaultKey),
+            let open = bundle(.whileUnlocked, keys.machine, keychain, vaultKey)
+        {
+            return ClassKeys(always: always, afterFirstUnlock: first, whileUnlocked: open)
+        }
+        let unlocked = try systemOpening.open(keychain)
+        try keepSystem(unlocked, keychain)
+        return ClassKeys(
+            always: always, afterFirstUnlock: unlocked.afterFirstUnlock.copy(),
+            whileUnlocked: unlocked.whileUnlocked.copy())
+    }
+
+    func keepSystem(
+        _ unlocked: borrowing UnlockedKeys, _ keychain: OpenKeychain
+    ) throws(Refusal) {
+        let keys = kept.keys(of: keychain)
+        try keyring.write(
+            keys.firstUnlock.name, sealed(unlocked.afterFirstUnlock, keys.firstUnlock, vaultKey),
+            of: keychain.user)
+        try keyring.write(
+            keys.machine.name, sealed(unlocked.whileUnlocked, keys.machine, vaultKey),
+            of: keychain.user)
+    }
+}

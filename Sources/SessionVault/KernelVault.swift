@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: Apache-2.0
+package import KeychainVaults
+package import KeyringStore
+package import LoginRegistry
+package import KeychainModel
+package import KeychainItemStore
+package import KeychainSecrets
+internal import KeychainLinuxSystem
+
+/// The daemon's vault: class keys in the kernel's keyring, sealed so that an unlock ends with the
+/// login that made it. Between requests this process holds none of them but those that the device
+/// key opens.
+package final class KernelVault: KeyVault {
+    package let keyring: DaemonKeyring
+    package let sessions: SessionRegistry
+    package let vaultKey: SealingKey
+    private let deviceKey: SealingKey
+    private let pending: PendingUnlocks
+    package let systemOpening: SystemKeychainOpening
+    let uses = IdleTracker()
+    /// What the administrator wants at least.
+    package let bounds: @Sendable () -> KeychainSettings
+
+    package let usesKernelKeyring = true
+    package let vaultKeyPlace: ServiceStatus.VaultKeyPlace?
+    package let locks = LockCounts()
+    let kept = KeptKeysOfAll()
+
+    package init(
+        keyring: DaemonKeyring, sessions: SessionRegistry, vaultKey: consuming VaultKey.Loaded,
+        deviceKey: consuming SealingKey, pending: PendingUnlocks,
+        systemOpening: SystemKeychainOpening,
+        bounds: @escaping @Sendable () -> KeychainSettings
+    ) {
+        self.keyring = keyring
+        self.sessions = sessions
+        vaultKeyPlace = vaultKey.place
+        self.vaultKey = vaultKey.key
+        self.deviceKey = deviceKey
+        self.pending = pending
+        self.systemOpening = systemOpening
+        self.bounds = bounds
+    }
+
+    package func settle(_ user: UInt32) { pending.wait(for: user) }
+
+    package func keys(of keychain: OpenKeychain) throws(Refusal) -> ClassKeys {
+        try take(keychain).keys()
+    }
+
+    package func take(_ keychain: OpenKeychain) throws(Refusal) -> TakenKeys {
+        // Before the keyring is read: a lock in between makes the unlocks end.
+        let moment = locks.now(keychain.place)
+        if keychain.isSystem {
+            return TakenKeys(
+                try systemKeys(keychain), Unlocks(source: .device, moment: moment))
+        }
+        let keys = kept.keys(of: keychain)
+        var logins: Set<SessionID> = []
+        let whileUnlocked = whileUnlockedKeys(keychain, isUse: true, &logins)
+        let classKeys = ClassKeys(
+            always: try alwaysKeys(keychain),
+            afterFirstUnlock: bundle(.afterFirstUnlock, keys.firstUnlock, keychain, vaultKey),
+            whileUnlocked: whileUnlocked)
+        return TakenKeys(classKeys, Unlocks(source: .logins(logins), moment: moment))
+    }
+
+    package func keep(
+        _ unlocked: borrowing UnlockedKeys, of keychain: OpenKeychain, for caller: Caller,
+        since begun: LockGeneration
+    ) throws(Refusal) {
+        if keychain.isSystem { return try keepSystem(unlocked, keychain) }
+        try keep(unlocked, of: keychain, in: try session(for: caller), since: begun)
+    }
+
+    /// The login that an unlock belongs to: the caller's own; else the user's latest; else, outside
+    /// any login, the Unix session that the caller runs in.
+    private func session(for caller: Caller) throws(Refusal) -> LoginSession {
+        let live = sessions.live(caller.user)
+        if let own = live.last(where: { $0.id == caller.session }) ?? live.last { return own }
+        guard let process = PinnedProcess(pid: caller.process, pidfd: nil),
+            let number = process.status()?.session,
+            let leader = PinnedProcess(pid: number, pidfd: nil)
+        else { throw .noSession }
+        return try sessions.openWithoutTicket(user: caller.user, leader: leader)
+    }
+
+    package func keep(
+        _ unlocked: borrowing UnlockedKeys, of keychain: OpenKeychain, in session: LoginSession,
+        since begun: LockGeneration
+    ) throws(Refusal) {
+        guard let sealing = sessionKey(session) else { throw .noSession }
+        let firstUnlock = kept.keys(of: keychain).firstUnlock
+        let first = sealed(unlocked.afterFirstUnlock, firstUnlock, vaultKey)
+        // Settings that another program wrote don't keep the user out.
+        let settings = try? keychain.file.settings(unlocked.whileUnlocked)
+        let terms = AutoLockTerms(settings ?? .strictest, begun: .sinceBoot)
+        let unlock = sealed(
+            unlocked.whileUnlocked, unlockKey(session, keychain), sealing, terms)
+        try locks.keep(keychain.place, since: begun) { () throws(Refusal) in
+            try keyring.write(firstUnlock.name, first, of: keychain.user)
+            uses.begin(keychain.place, terms.tightened(by: bounds()))
+            try write(unlock, session, keychain, terms)
+        }
+        sessions.setLockReason(.none, of: session.id)
+    }
+
+    private func write(
+        _ unlock: borrowing SecretBytes, _ session: LoginSession, _ keychain: OpenKeychain,
+        _ terms: AutoLockTerms
+    ) throws(Refusal) {
+        let name = unlockKey(session, keychain).name
+        let rest = uses.rest(of: terms.tightened(by: bounds()), keychain.place)
+        try sessions.whileKnown(session) { () throws(Refusal) in
+            try keyring.write(name, unlock, of: keychain.user, timeoutSeconds: rest?.kernelSeconds)
+        }
+    }
+
+    /// Seals what is open anew, with the settings.
+    package func apply(_ settings: KeychainSettings, to keychain: OpenKeychain) throws(Refusal) {
+        let begun = locks.now(keychain.place)
+        for session in sessions.live(keychain.user) {
+            let key = unlockKey(session, keychain)
+            guard let kept = keyring.read(key.name, of: keychain.user),
+                let old = AutoLockTerms(kept: kept), let sealing = sessionKey(session),
+                let keys = opened(.whileUnlocked, kept, key, sealing, old)
+            else { continue }
+            let terms = AutoLockTerms(settings, begun: old.begun)
+            let unlock = sealed(keys, key, sealing, terms)
+            try locks.keep(keychain.place, since: begun) { () throws(Refusal) in
+                uses.change(keychain.place, terms.tightened(by: bounds()))
+                do throws(Refusal) { try write(unlock, session, keychain, terms) } catch {
+                    guard error == .noSession else { throw error }
+                }
+            }
+        }
+    }
+
+    package func inForce(_ settings: KeychainSettings) -> KeychainSettings? {
+        settings.tightened(by: bounds())
+    }
+
+    /// Says so where a key could not be removed: a keychain that is not locked must not be taken
+    /// for locked.
+    package func lock(_ keychain: OpenKeychain) throws(Refusal) {
+        try locks.lock(keychain.place) { () throws(Refusal) in
+            for name in try unlocks(of: keychain) { keyring.remove(name, of: keychain.user) }
+            uses.end(keychain.place)
+            guard try unlocks(of: keychain).isEmpty else { throw .internalError }
+        }
+        for session in sessions.live(keychain.user) {
+            sessions.setLockReason(.lockedByUser, of: session.id)
+        }
+    }
+
+    package func forget(_ keychain: OpenKeychain) throws(Refusal) {
+        // Root's logins have nothing to do with the machine's.
+        if !keychain.isSystem { try lock(keychain) }
+        try locks.forget(keychain.place) { () throws(Refusal) in
+            let keys = kept.keys(of: keychain)
+            for key in [keys.firstUnlock, keys.machine] {
+                keyring.remove(key.name, of: keychain.user)
+            }
+            kept.forget(keychain.place)
+        }
+    }
+
+    // MARK: Whether an unlock lasts
+
+    package func unlocks(of keychain: OpenKeychain) -> Unlocks {
+        // Before the keyring is read: a lock in between makes the unlocks end.
+        let moment = locks.now(keychain.place)
+        if keychain.isSystem { return Unlocks(source: .device, moment: moment) }
+        // Whether they live is looked at where it counts: by `keys` and by `lasts`.
+        let open = sessions.recorded(keychain.user).filter { isOpen(keychain, in: $0) }
+        return Unlocks(source: .logins(Set(open.map(\.id))), moment: moment)
+    }
+
+    package func lasts(
+        _ unlocks: Unlocks, of keychain: OpenKeychain, for availability: Accessibility.Availability
+    ) -> Bool {
+        let now = locks.now(keychain.place)
+        guard now.isSameUnlessLocked(unlocks.moment) else { return false }
+        // The machine's keychain has no lock.
+        guard case .logins(let logins) = unlocks.source else { return true }
+        switch availability {
+        case .always: return true
+        case .afterFirstUnlock:
+            return keyring.holds(kept.keys(of: keychain).firstUnlock.name, of: keychain.user)
+        case .whileUnlocked:
+            return now == unlocks.moment
+                && sessions.live(keychain.user).contains {
+                    logins.contains($0.id) && isOpen(keychain, in: $0)
+                }
+        }
+    }
+
+    /// Whether the login's unlock of the keychain is there, and its time not over.
+    private func isOpen(_ keychain: OpenKeychain, in session: LoginSession) -> Bool {
+        let key = unlockKey(session, keychain)
+        guard let kept = keyring.read(key.name, of: keychain.user),
+            let terms = AutoLockTerms(kept: kept)
+        else { return false }
+        return uses.rest(of: terms.tightened(by: bounds()), keychain.place) != .zero
+    }
+
+    private func unlocks(of keychain: OpenKeychain) throws(Refusal) -> [String] {
+        let suffix = ":\(keychain.name)"
+        return try keyring.names(of: keychain.user).filter {
+            $0.hasPrefix("unlock:") && $0.hasSuffix(suffix)
+        }
+    }
+
+    // MARK: A login whose password is not the keychain's
+
+    /// Eight hours: a day's work.
+    private static let renewalSeconds: UInt32 = 8 * 3600
+
+    /// Keeps what was derived from the password that PAM verified, until the session ends or the
+    /// time is over. It opens nothing: no protector is made of it before the keychain's own
+    /// password was given.
+    package func keepRenewal(
+        _ keys: borrowing PasswordKeys, of keychain: OpenKeychain, in session: LoginSession
+    ) throws(Refusal) {
+        guard let sealing = sessionKey(session) else { throw .noSession }
+        let key = renewalKey(session, keychain)
+        let sealed = sealing.seal(keys.copy(), context: key.context(nil))
+        try sessions.whileKnown(session) { () throws(Refusal) in
+            try keyring.write(
+                key.name, SecretBytes(copying: sealed), of: keychain.user,
+                timeoutSeconds: Self.renewalSeconds)
+        }
+    }
+
+    /// That of the latest login.
+    package func renewal(of keychain: OpenKeychain) -> PasswordKeys? {
+        for session in sessions.live(keychain.user).reversed() {
+            let key = renewalKey(session, keychain)
+            guard let sealing = sessionKey(session),
+                let sealed = keyring.read(key.name, of: keychain.user),
+                let copy = sealed.withBytes({ try? sealing.open($0, context: key.context(nil)) })
+            else { continue }
+            return try? PasswordKeys(copy: copy)
+        }
+        return nil
+    }
+
+    /// While the keys of that password are kept, or a login has not been opened since.
+    package func isOutOfStep(_ keychain: OpenKeychain) -> Bool {
+        guard keychain.name == .login else { return false }
+        return renewal(of: keychain) != nil
+            || sessions.live(keychain.user).contains { $0.lockReason == .passwordDiffers }
+    }
+
+    /// Of every login: an older one's password has been replaced since, so that the
+    /// user need not be told any more.
+    package func endRenewal(of keychain: OpenKeychain) {
+        for session in sessions.live(keychain.user) {
+            keyring.remove(renewalKey(session, keychain).name, of: keychain.user)
+        }
+        if keychain.name == .login { PasswordMismatch(keyring: keyring).end(keychain.user) }
+    }
+
+    private func renewalKey(_ session: LoginSession, _ keychain: OpenKeychain) -> KeptKey {
+        KeptKey("renewal:\(session.id.rawValue):\(keychain.name)", keychain)
+    }
+
+    package func lockState(of keychain: OpenKeychain) -> KeychainStatus.LockState {
+        if keychain.isSystem { return (try? systemKeys(keychain)) != nil ? .unlocked : .locked }
+        var logins: Set<SessionID> = []
+        if whileUnlockedKeys(keychain, isUse: false, &logins) != nil { return .unlocked }
+        let firstUnlock = kept.keys(of: keychain).firstUnlock
+        let first = bundle(.afterFirstUnlock, firstUnlock, keychain, vaultKey)
+        return first != nil ? .lockedAfterFirstUnlock : .locked
+    }
+
+    package func lockReason(of keychain: OpenKeychain, for caller: Caller) -> LockReason {
+        let live = sessions.live(keychain.user)
+        guard let session = live.first(where: { $0.id == caller.session }) ?? live.last else {
+            return .noSession
+        }
+        let hasRunOut = session.lockReason == .none && uses.hasRunOut(keychain.place)
+        return hasRunOut ? .timedOut : session.lockReason
+    }
+
+    package func knowsSession(of caller: Caller) -> Bool { caller.session != nil }
+
+    // MARK: Sealed bundles
+
+    func alwaysKeys(_ keychain: OpenKeychain) throws(Refusal) -> KeyBundle {
+        // Taken before the file is read: what is forgotten meanwhile is not kept again.
+        let kept = kept.keys(of: keychain)
+        if let keys = kept.always() { return keys }
+        let keys: KeyBundle
+        do { keys = try keychain.file.alwaysKeys(deviceKey: deviceKey) } catch {
+            throw Refusal(error)
+        }
+        kept.keep(always: keys)
+        return keys
+    }
+
+    /// From whichever live session opened the keychain; all that did are in `logins`.
+    private func whileUnlockedKeys(
+        _ keychain: OpenKeychain, isUse: Bool, _ logins: inout Set<SessionID>
+    ) -> KeyBundle? {
+        let live = sessions.live(keychain.user)
+        var found: KeyBundle?
+        for session in live {
+            let key = unlockKey(session, keychain)
+            guard let sealed = keyring.read(key.name, of: keychain.user),
+                let terms = AutoLockTerms(kept: sealed)
+            else { continue }
+            let lasting = terms.tightened(by: bounds())
+            guard uses.rest(of: lasting, keychain.place) != .zero else {
+                keyring.remove(key.name, of: keychain.user)
+                continue
+            }
+            if found == nil {
+                guard let sealing = sessionKey(session),
+                    let keys = opened(.whileUnlocked, sealed, key, sealing, terms)
+                else { continue }
+                if isUse, lasting.settings.lockAfterIdle != nil {
+                    renew(keychain, lasting, in: live)
+                }
+                found = consume keys
+            }
+            logins.insert(session.id)
+        }
+        return found
+    }
+
+    /// The user is not idle, whichever login shows activity.
+    private func renew(_ keychain: OpenKeychain, _ terms: AutoLockTerms, in live: [LoginSession]) {
+        uses.note(keychain.place)
+        guard let rest = uses.rest(of: terms, keychain.place), rest != .zero else { return }
+        for session in live {
+            keyring.setTimeout(
+                unlockKey(session, keychain).name, of: keychain.user,
+                seconds: rest.kernelSeconds)
+        }
+    }
+
+    private func unlockKey(_ session: LoginSession, _ keychain: OpenKeychain) -> KeptKey {
+        kept.keys(of: keychain).unlock(session, keychain)
+    }
+
+    /// Half of it goes with the session's ticket, half with the boot.
+    private func sessionKey(_ session: LoginSession) -> SealingKey? {
+        guard let ticket = sessions.ticket(of: session) else { return nil }
+        return SealingKey(
+            KeyedHash.secret(key: vaultKey.bytes, Array("session".utf8), mixedWith: ticket))
+    }
+
+    func bundle(
+        _ kind: KeyBundle.Kind, _ key: KeptKey, _ keychain: OpenKeychain,
+        _ sealing: borrowing SealingKey
+    ) -> KeyBundle? {
+        guard let sealed = keyring.read(key.name, of: keychain.user) else { return nil }
+        return opened(kind, sealed, key, sealing, nil)
+    }
+
+    private func opened(
+        _ kind: KeyBundle.Kind, _ sealed: borrowing SecretBytes, _ key: KeptKey,
+        _ sealing: borrowing SealingKey, _ terms: AutoLockTerms?
+    ) -> KeyBundle? {
+        let start = terms == nil ? 0 : AutoLockTerms.byteCount
+        let plain = sealed.withBytes { bytes in
+            try? sealing.open(
+                bytes.extracting(start..<bytes.byteCount), context: key.context(terms))
+        }
+        guard let plain else { return nil }
+        return try? KeyBundle(kind, plain)
+    }
+
+    /// The terms lie before what is sealed, readable, and can't be changed.
+    func sealed(
+        _ keys: borrowing KeyBundle, _ key: KeptKey, _ sealing: borrowing SealingKey,
+        _ terms: AutoLockTerms? = nil
+    ) -> SecretBytes {
+        let box = sealing.seal(keys.bytes, context: key.context(terms))
+        return SecretBytes(copying: (terms?.bytes ?? []) + box)
+    }
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+package import KeychainVaults
+package import KeychainModel
+package import KeychainItemStore
+internal import Synchronization
+
+/// Opens the machine's keychain with what the machine has: its device key, its TPM, or what systemd
+/// gave the service. Nothing is typed.
+package final class SystemKeychainOpening: Sendable {
+    /// A TPM that does not answer is not asked again at each request.
+    private static let patience: Duration = .seconds(10)
+
+    private struct Failure {
+        let refusal: Refusal
+        let at = ContinuousClock.now
+    }
+    private let protectors: Protectors
+    /// Not the queue of passwords: a TPM that does not answer must not hold logins up.
+    private let last = Mutex<Failure?>(nil)
+
+    package init(_ protectors: Protectors) { self.protectors = protectors }
+
+    package func open(_ keychain: OpenKeychain) throws(Refusal) -> UnlockedKeys {
+        try last.withLock { last throws(Refusal) in
+            if let failed = last, failed.at.duration(to: .now) < Self.patience {
+                throw failed.refusal
+            }
+            do throws(Refusal) {
+                let unlocked = try protectors.unlockUnasked(keychain)
+                last = nil
+                return unlocked
+            } catch {
+                last = Failure(refusal: error)
+                throw error
+            }
+        }
+    }
+}

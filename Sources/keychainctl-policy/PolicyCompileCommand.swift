@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import PolicySyntax
+internal import KeychainPolicyCompiler
+internal import ArgumentParser
+internal import KeychainLinuxSystem
+internal import KeychainPolicyEngine
+internal import PolicyLanguage
+internal import PolicyTools
+
+/// What keychaind starts when policies may have changed: it reads no YAML itself.
+struct PolicyCompileCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "compile",
+        abstract: "Compile policies for keychaind, which starts this.",
+        discussion: """
+            Reads what is root's alone, as a user without rights, and writes to descriptor 3: a compiled policy, \
+            or, ending with 1, why there is none.
+            """,
+        shouldDisplay: false)
+
+    @OptionGroup var policies: PolicyOptions
+
+    func run() throws {
+        try Privileges.drop(to: "_keychain-policy")
+        let loaded = LoadedPolicies(
+            reading: policies.folders, asRoot: true, today: policies.today)
+        var diagnostics = loaded.diagnostics
+        if !loaded.hasErrors { diagnostics += PolicyTestRun(loaded).diagnostics }
+        let errors = diagnostics.filter { $0.severity == .error }
+        guard errors.isEmpty else {
+            try DescriptorOutput.write(Array(errors.map(\.text).joined().utf8))
+            throw ExitCode.failure
+        }
+        let sources = loaded.files.map { file in
+            PolicyBundle.Source(
+                level: file.level, name: file.baseName, bytes: file.source.bytes)
+        }
+        let parcel = try PolicyBundle(
+            loaded.policy, summary: summary(of: loaded), sources: sources)
+        try DescriptorOutput.write(parcel.bytes)
+    }
+
+    private func summary(of loaded: LoadedPolicies) -> String {
+        let files = loaded.files.filter { !$0.isMask }.map { file in
+            "\(file.source.path): \(PolicyOutput.count(file.ruleCount, "rule"))"
+        }
+        let replaced = loaded.replacements.map { "replaced: \($0.old) by \($0.new)" }
+        let weakened = loaded.weakened.map { "weakened: \($0.what) by \($0.by)" }
+        return (files + replaced + weakened).joined(separator: "\n")
+    }
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+import KeychainMessages
+import KeychainModel
+import Testing
+
+@testable import KeychainRequestService
+
+@Suite struct CopyMatchingTests {
+    private let world: ServiceInMemory
+
+    init() throws { world = try ServiceInMemory() }
+
+    @Test func `a program reads its own item, and no other program does`() throws {
+        try world.add("mail")
+        #expect(try world.read("mail") == "secret of mail")
+        #expect(throws: Refusal.notFound) {
+            try world.read("mail", as: Program("/usr/bin/mail", process: 30))
+        }
+        #expect(world.person.questions.isEmpty)
+    }
+
+    @Test func `a plain read takes the keys once and judges once`() throws {
+        try world.add("mail")
+        try world.use(rules: AskingVerb.rule("audit: full", "read-secret"))
+        let program = Program("/usr/bin/git", process: 10)
+        let looks = world.vault.looks
+        let facts = program.looksAtFacts
+        #expect(try world.read("mail", as: program) == "secret of mail")
+        #expect(world.vault.looks == looks + 1)
+        #expect(program.looksAtFacts == facts + 1)
+    }
+
+    @Test func `one question is asked for all items of a search`() throws {
+        for name in ["a", "b", "c"] {
+            try world.add(name) {
+                $0.accessControl = .guarded
+                $0.attributes[.comment] = .string("all")
+            }
+        }
+        var query = ItemQuery(.genericPassword)
+        query.attributes = [.comment: .string("all")]
+        query.parts = [.data, .attributes]
+        query.limit = 5
+        #expect(try world.ask(CopyMatching(query)).count == 3)
+        #expect(world.person.questions.count == 1)
+    }
+
+    @Test func `an item that was changed during the question is judged as it is then`() throws {
+        try world.add("mail") { $0.accessControl = .guarded }
+        let (service, query) = (world.service, ServiceInMemory.query("mail"))
+        world.person.meanwhile {
+            // Its owner's user proves to be there for that, too.
+            _ = try? service.answer(Delete(query), for: Program.git) { _ in }
+        }
+        // What was found is answered as it was found, or not at all.
+        _ = try? world.read("mail")
+        #expect(throws: Refusal.notFound) { try world.read("mail") }
+    }
+
+    @Test func `who may not be asked is refused, and what is left out is not missed`() throws {
+        try world.add("mail") { $0.accessControl = .guarded }
+        var query = ServiceInMemory.query("mail")
+        query.authenticationUI = .fail
+        #expect(throws: Refusal.interactionNotAllowed) { try world.ask(CopyMatching(query)) }
+        query.authenticationUI = .skip
+        #expect(throws: Refusal.notFound) { try world.ask(CopyMatching(query)) }
+        #expect(world.person.questions.isEmpty)
+    }
+
+    // MARK: Another program's item
+
+    @Test func `a yes for once opens the item once`() throws {
+        try world.add("mail") { $0.trusted = [] }
+        let mail = Program("/usr/bin/mail", process: 30)
+        world.person.chooses(.once)
+        #expect(try world.read("mail", as: mail) == "secret of mail")
+        #expect(try world.read("mail", as: mail) == "secret of mail")
+        #expect(world.person.questions.count == 2)
+        world.person.chooses(.always)
+        #expect(try world.read("mail", as: mail) == "secret of mail")
+        #expect(try world.read("mail", as: mail) == "secret of mail")
+        #expect(world.person.questions.count == 3)
+    }
+
+    @Test func `a list is not written where the policy forbids it meanwhile`() throws {
+        try world.add("mail") { $0.trusted = [] }
+        world.person.chooses(.always)
+        let (policy, forbidding) = (
+            world.policy, try ServiceInMemory.rules(AskingVerb.rule("forbid: No.", "change-acl"))
+        )
+        world.person.meanwhile { policy.use(forbidding) }
+        let before = try world.state()
+        #expect(throws: Refusal.forbidden) {
+            try world.read("mail", as: Program("/usr/bin/mail", process: 30))
+        }
+        #expect(try world.state() == before)
+    }
+
+    // MARK: A locked keychain
+
+    @Test func `a keychain that is out of step is opened once, by its older password`() throws {
+        try world.add("mail")
+        try world.vault.lock(world.keychain)
+        #expect(throws: Refusal.locked) { try world.read("mail") }
+        world.vault.getOutOfStep()
+        world.person.types(ServiceInMemory.secret("wrong"))
+        #expect(throws: Refusal.authenticationFailed) { try world.read("mail") }
+        world.person.types(ServiceInMemory.secret(ServiceInMemory.password))
+        #expect(try world.read("mail") == "secret of mail")
+        #expect(try world.read("mail") == "secret of mail")
+        #expect(world.person.questions.count == 2)
+    }
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+import KeychainMessages
+import KeychainModel
+import Testing
+
+@testable import KeychainRequestService
+
+@Suite struct DeleteTests {
+    private let world: ServiceInMemory
+
+    init() throws { world = try ServiceInMemory() }
+
+    private func delete(_ name: String, as program: Program = .git) throws(Refusal) -> Int {
+        try world.ask(Delete(ServiceInMemory.query(name)), program)
+    }
+
+    @Test func `an item is deleted by its program alone`() throws {
+        try world.add("mail")
+        #expect(throws: Refusal.notFound) {
+            try delete("mail", as: Program("/usr/bin/mail", process: 30))
+        }
+        #expect(try delete("mail") == 1)
+        #expect(throws: Refusal.notFound) { try world.read("mail") }
+    }
+
+    @Test func `all go or none, and one question is asked for all`() throws {
+        try world.add("a") { $0.accessControl = .guarded }
+        try world.add("b") { $0.accessControl = .guarded }
+        var query = ItemQuery(.genericPassword)
+        query.attributes = [.account: .string("me")]
+        #expect(try world.ask(Delete(query)) == 2)
+        #expect(world.person.questions.count == 1)
+    }
+
+    @Test func `what can't be read for want of a key can be deleted`() throws {
+        try world.add("mail")
+        try world.vault.lock(world.keychain)
+        #expect(try delete("mail") == 1)
+    }
+}

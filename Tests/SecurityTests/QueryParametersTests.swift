@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+import KeychainModel
+import Testing
+
+@testable import Security
+
+@Suite struct QueryParametersTests {
+    @Test(
+        arguments: [
+            (nil, true, .fail), ("u_AuthUIA", true, .fail), ("u_AuthUIF", false, .fail),
+            ("u_AuthUIS", true, .skip), ("u_AuthUIA", false, .allow), (nil, nil, .allow),
+        ] as [(String?, Bool?, ItemQuery.AuthenticationUI)])
+    func `neither key for questions allows what the other forbids`(
+        _ newer: String?, _ older: Bool?, _ meant: ItemQuery.AuthenticationUI
+    ) throws {
+        var query: [String: Any] = [:]
+        query[kSecUseAuthenticationUI as String] = newer
+        query[kSecUseNoAuthenticationUI as String] = older
+        #expect(try QueryParameters(query as CFDictionary).use.authenticationUI == meant)
+    }
+
+    @Test func `a dictionary of any order is read with its class`() throws {
+        for _ in 0..<20 {
+            // Each dictionary has an order of its own.
+            let query: [String: Any] = [
+                kSecAttrService as String: "mail", kSecMatchLimit as String: 3,
+                kSecReturnData as String: true, kSecClass as String: kSecClassGenericPassword,
+                kSecReturnAttributes as String: false,
+                kSecUseOperationPrompt as String: "to sign in",
+            ]
+            let selection = try Selection(query as CFDictionary, for: .copyMatching)
+            #expect(selection.queryClass == .items(.genericPassword))
+            #expect(selection.limit == 3)
+            guard case .items(let query) = selection.target else {
+                Issue.record("no items")
+                return
+            }
+            #expect(query.attributes == [.service: .string("mail")])
+            #expect(query.reason == "to sign in")
+        }
+    }
+}
