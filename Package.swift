@@ -157,7 +157,7 @@ let package = Package(
             "KeychainRequestAudit",
             [
                 "KeychainAccessControl", "KeychainLinuxSystem", "KeychainModel",
-                "KeychainPolicyModel", "KeychainSecrets",
+                "KeychainPolicyEngine", "KeychainPolicyModel", "KeychainSecrets",
             ]),
         library(
             "KeychainActivePolicy",
@@ -198,11 +198,11 @@ let package = Package(
         library(
             "KeychainEmbedded",
             [
-                "KeychainActivePolicy", "KeychainItemStore", "KeychainKernelKeyring",
-                "KeychainLinuxSystem", "KeychainLocalSocket", "KeychainMessages", "KeychainModel",
-                "KeychainPolicyEngine", "KeychainPolicyModel", "KeychainRequestAudit",
-                "KeychainRequestService", "KeychainSecrets", "KeychainUserPresence",
-                "KeychainVaults",
+                "KeychainAccessControl", "KeychainActivePolicy", "KeychainItemStore",
+                "KeychainKernelKeyring", "KeychainLinuxSystem", "KeychainLocalSocket",
+                "KeychainMessages", "KeychainModel", "KeychainPolicyEngine", "KeychainPolicyModel",
+                "KeychainRequestAudit", "KeychainRequestService", "KeychainSecrets",
+                "KeychainUserPresence", "KeychainVaults",
             ]),
         library(
             "KeychainEndpoints",
@@ -258,9 +258,9 @@ let package = Package(
         library(
             "PromptedAuthentication",
             [
-                "CallerIdentity", "KeychainLinuxSystem", "KeychainLocalSocket", "KeychainMessages",
-                "KeychainModel", "KeychainPolicyModel", "KeychainSecrets", "KeychainUserPresence",
-                "LoginManager", "PAMSetup",
+                "CallerIdentity", "KeychainAccessControl", "KeychainLinuxSystem",
+                "KeychainLocalSocket", "KeychainMessages", "KeychainModel", "KeychainPolicyModel",
+                "KeychainSecrets", "KeychainUserPresence", "LoginManager", "PAMSetup",
             ]),
         library(
             "KeychainDaemon",
