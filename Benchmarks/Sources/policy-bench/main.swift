@@ -52,11 +52,12 @@ do {
         let mix = RuleMix(kind, rules: Int(words[3]) ?? 0, requests: 256)
         try DecisionTimes(mix).decide(count: Int(words[4]) ?? 0)
     default:
-        FileHandle.standardError.write(
-            Data(
-                "usage: policy-bench times [SIZE…] | judge [SIZE…] | compare DECISIONS [SEED]\n"
-                    + "       policy-bench decide KIND SIZE COUNT\n"
-                    .utf8))
+        let usage = """
+            usage: policy-bench times [SIZE…] | judge [SIZE…] | compare DECISIONS [SEED]
+                   policy-bench decide KIND SIZE COUNT
+
+            """
+        FileHandle.standardError.write(Data(usage.utf8))
         exit(2)
     }
 } catch {
