@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import KeychainPolicyModel
 import KeychainPolicyCompiler
 import Foundation
 import KeychainMessages
