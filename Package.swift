@@ -110,7 +110,10 @@ let package = Package(
             "KeychainLocalSocket", ["CKeychainLinux", "KeychainLinuxSystem", "KeychainSecrets"]),
         library(
             "LoginHandoff",
-            ["CLoginFrame", "KeychainLinuxSystem", "KeychainLocalSocket", "KeychainSecrets"]),
+            [
+                "CKeychainLinux", "CLoginFrame", "KeychainLinuxSystem", "KeychainLocalSocket",
+                "KeychainSecrets",
+            ]),
         library("LoginManager", ["CSystemd", "KeychainModel"]),
         library("TrustedPlatform", ["CTSS2", "KeychainSecrets"]),
         library(
@@ -170,7 +173,7 @@ let package = Package(
             "KeychainVaults",
             [
                 "KeychainAccessControl", "KeychainItemStore", "KeychainLinuxSystem",
-                "KeychainMessages", "KeychainModel", "KeychainSecrets", "LoginHandoff",
+                "KeychainMessages", "KeychainModel", "KeychainSecrets",
             ]),
         library(
             "KeychainUserPresence",

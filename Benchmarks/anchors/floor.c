@@ -100,8 +100,9 @@ static sqlite3_int64 token(int item, int number) {
 static void fill(void) {
     run(schema);
     run("BEGIN");
-    sqlite3_stmt *item = prepared("INSERT INTO item VALUES (?, randomblob(16), 1, 1, 1,"
-                                  " randomblob(16), randomblob(48), randomblob(300), randomblob(180))");
+    sqlite3_stmt *item =
+        prepared("INSERT INTO item VALUES (?, randomblob(16), 1, 1, 1,"
+                 " randomblob(16), randomblob(48), randomblob(300), randomblob(180))");
     sqlite3_stmt *entry = prepared("INSERT INTO token VALUES (?, ?)");
     for (int i = 1; i <= ITEMS; i++) {
         sqlite3_bind_int(item, 1, i);

@@ -8,12 +8,18 @@
 #include <link.h>
 #include <linux/close_range.h>
 #include <linux/magic.h>
+#include <malloc.h>
 #include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -28,48 +34,135 @@
 #ifndef SO_PEERPIDFD
 #define SO_PEERPIDFD 77
 #endif
+#ifndef SO_PASSRIGHTS
+#define SO_PASSRIGHTS 83
+#endif
 
-ssize_t kc_receive(int socket, void *buffer, size_t length, struct kc_sender *sender) {
+int kc_refuse_descriptors(int socket) {
+    int no = 0;
+    return setsockopt(socket, SOL_SOCKET, SO_PASSRIGHTS, &no, sizeof no);
+}
+
+int kc_refuses_descriptors(int socket) {
+    int passes = 1;
+    socklen_t length = sizeof passes;
+    return getsockopt(socket, SOL_SOCKET, SO_PASSRIGHTS, &passes, &length) == 0 && passes == 0;
+}
+
+// The control buffer has room for who sent it and for no descriptor: the kernel drops those.
+static ssize_t receive(int socket, void *buffer, size_t length, int flags, struct kc_sender *sender,
+                       int *is_cut) {
     struct iovec part = {.iov_base = buffer, .iov_len = length};
     union {
-        char bytes[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(sizeof(int) * 8)];
+        char bytes[CMSG_SPACE(sizeof(struct ucred))];
         struct cmsghdr aligned;
     } control;
-    struct msghdr message = {.msg_iov = &part,
-                             .msg_iovlen = 1,
-                             .msg_control = control.bytes,
-                             .msg_controllen = sizeof control.bytes};
-    memset(sender, 0, sizeof *sender);
-    ssize_t received = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+    if (sender != NULL) {
+        message.msg_control = control.bytes;
+        message.msg_controllen = sizeof control.bytes;
+        memset(sender, 0, sizeof *sender);
+    }
+    ssize_t received = recvmsg(socket, &message, flags | MSG_CMSG_CLOEXEC);
     if (received < 0) {
         return received;
     }
-    for (struct cmsghdr *item = CMSG_FIRSTHDR(&message); item != NULL;
-         item = CMSG_NXTHDR(&message, item)) {
-        if (item->cmsg_level != SOL_SOCKET) {
-            continue;
-        }
-        if (item->cmsg_type == SCM_CREDENTIALS &&
-            item->cmsg_len == CMSG_LEN(sizeof(struct ucred))) {
-            struct ucred credentials;
-            memcpy(&credentials, CMSG_DATA(item), sizeof credentials);
-            sender->pid = credentials.pid;
-            sender->uid = credentials.uid;
-            sender->gid = credentials.gid;
-            sender->known = 1;
-        } else if (item->cmsg_type == SCM_RIGHTS) {
-            size_t count = (item->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-            for (size_t i = 0; i < count; i++) {
-                int descriptor;
-                memcpy(&descriptor, CMSG_DATA(item) + i * sizeof(int), sizeof descriptor);
-                close(descriptor);
-            }
-        }
+    struct cmsghdr *item = sender != NULL ? CMSG_FIRSTHDR(&message) : NULL;
+    if (item != NULL && item->cmsg_level == SOL_SOCKET && item->cmsg_type == SCM_CREDENTIALS &&
+        item->cmsg_len == CMSG_LEN(sizeof(struct ucred))) {
+        struct ucred credentials;
+        memcpy(&credentials, CMSG_DATA(item), sizeof credentials);
+        sender->pid = credentials.pid;
+        sender->uid = credentials.uid;
+        sender->gid = credentials.gid;
+        sender->known = 1;
     }
-    if (message.msg_flags & MSG_CTRUNC) {
+    *is_cut = (message.msg_flags & MSG_CTRUNC) != 0;
+    return received;
+}
+
+ssize_t kc_receive(int socket, void *buffer, size_t length, int flags, int may_bring_descriptors,
+                   struct kc_sender *sender) {
+    int is_cut = 0;
+    if (may_bring_descriptors) {
+        // A descriptor that is seen but not taken stays in the queue, and is closed with the
+        // socket: to drop it here could take as long as its owner likes.
+        ssize_t seen = receive(socket, buffer, length, flags | MSG_PEEK, sender, &is_cut);
+        if (seen <= 0) {
+            return seen;
+        }
+        if (is_cut) {
+            errno = EBADMSG;
+            return -1;
+        }
+        // What came since may bring one.
+        length = (size_t)seen;
+    }
+    ssize_t received = receive(socket, buffer, length, flags, sender, &is_cut);
+    if (received >= 0 && is_cut && sender != NULL) {
         sender->known = 0;
     }
     return received;
+}
+
+struct closing {
+    int number;
+    int is_alone;
+    sem_t is_held;
+    sem_t may_end;
+};
+
+static void *hold_and_end(void *context) {
+    struct closing *closing = context;
+    closing->is_alone = unshare(CLONE_FILES) == 0;
+    sem_post(&closing->is_held);
+    while (sem_wait(&closing->may_end) != 0) {
+    }
+    if (!closing->is_alone) {
+        // A system call filter forbids a table of its own: this thread waits, and no other.
+        close(closing->number);
+    }
+    free(closing);
+    return NULL;
+}
+
+void kc_close_held(int socket) {
+    struct closing *closing = calloc(1, sizeof *closing);
+    pthread_attr_t attributes;
+    pthread_t thread;
+    if (closing == NULL || pthread_attr_init(&attributes) != 0) {
+        free(closing);
+        return;
+    }
+    closing->number = socket;
+    sem_init(&closing->is_held, 0, 0);
+    sem_init(&closing->may_end, 0, 0);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setstacksize(&attributes, (size_t)64 * 1024);
+    int error = pthread_create(&thread, &attributes, hold_and_end, closing);
+    pthread_attr_destroy(&attributes);
+    if (error != 0) {
+        // A descriptor less is better than a thread less.
+        free(closing);
+        return;
+    }
+    while (sem_wait(&closing->is_held) != 0) {
+    }
+    if (closing->is_alone) {
+        close(socket);
+    }
+    sem_post(&closing->may_end);
+}
+
+void kc_close_peer(int socket) {
+    int unread = 0;
+    // After it nothing can be sent to us, and so what is unread now is all of it.
+    shutdown(socket, SHUT_RDWR);
+    if (kc_refuses_descriptors(socket) || (ioctl(socket, FIONREAD, &unread) == 0 && unread == 0)) {
+        close(socket);
+    } else {
+        kc_close_held(socket);
+    }
 }
 
 ssize_t kc_send(int socket, const void *first, size_t first_length, const void *second,
@@ -180,6 +273,13 @@ int kc_has_access_list(const char *path) {
 int kc_forbid_dumping(void) {
     struct rlimit none = {0, 0};
     return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0 && setrlimit(RLIMIT_CORE, &none) == 0 ? 0 : -1;
+}
+
+void kc_bound_memory(void) {
+    mallopt(M_ARENA_MAX, 2);
+    // Large pieces are mappings of their own, however large those were that were freed before.
+    mallopt(M_MMAP_THRESHOLD, 128 * 1024);
+    mallopt(M_TRIM_THRESHOLD, 1024 * 1024);
 }
 
 static struct {

@@ -55,6 +55,11 @@ package final class AccountNames: Sendable {
         user == 0 || known.withLock { $0.names[user] != nil || $0.expected.contains(user) }
     }
 
+    /// Whether the last look, a moment ago, found no account.
+    package func isKnownAbsent(_ user: UInt32) -> Bool {
+        known.withLock { $0.absent[user].map { .now < $0 } ?? false }
+    }
+
     /// Takes users for known until they are looked at.
     package func expect(_ users: some Sequence<UInt32>) {
         known.withLock { $0.expected.formUnion(users) }

@@ -6,7 +6,9 @@ package import KeychainRequestAudit
 internal import KeychainSecrets
 
 /// How often the policy's `limit` rules let something happen: a bucket for each rule and each of its
-/// keys' values. Kept while the daemon runs, and counted after everything else was decided.
+/// keys' values. Limits on questions (`when: {prompted: true}`) have one for each place where questions
+/// are shown besides: what is asked on a terminal that a program made for itself uses up nothing of
+/// the user's own. Kept while the daemon runs, and counted after everything else was decided.
 package final class PolicyLimits: Sendable {
     /// Beyond it the fullest bucket gives way: it has the least to tell.
     private static let most = 65_536
@@ -15,6 +17,7 @@ package final class PolicyLimits: Sendable {
         let checksum: UInt64
         let statement: Int
         let values: [PolicyText]
+        let place: String
     }
     private struct Bucket {
         var tokens: Double
@@ -30,9 +33,14 @@ package final class PolicyLimits: Sendable {
         _ request: PolicyRequest, _ policy: CompiledPolicy, _ notes: RequestNotes
     ) throws(Refusal) -> [PolicyConstraint] {
         var needs: [PolicyConstraint] = []
-        for (statement, limit) in policy.limits(on: policy.admit(request)) {
+        let limits = policy.limits(on: policy.admit(request))
+        let ofQuestions = Self.limitsOfQuestions(limits.map(\.statement), request, policy)
+        lazy var place = notes.promptPlace
+        for (statement, limit) in limits {
             let values = limit.keys.map { Self.value(of: $0, request.facts) }
-            let key = Key(checksum: policy.checksum, statement: statement, values: values)
+            let key = Key(
+                checksum: policy.checksum, statement: statement, values: values,
+                place: ofQuestions.contains(statement) ? place : "")
             if take(key, limit) { continue }
             switch limit.then {
             case .require(let constraint): needs.append(constraint)
@@ -42,6 +50,17 @@ package final class PolicyLimits: Sendable {
             }
         }
         return needs
+    }
+
+    /// Those that would not count the request if nothing had to be asked for it.
+    private static func limitsOfQuestions(
+        _ statements: [Int], _ request: PolicyRequest, _ policy: CompiledPolicy
+    ) -> Set<Int> {
+        guard !statements.isEmpty, case .known(true) = request.facts[.prompted] else { return [] }
+        var unasked = request
+        unasked.facts[.prompted] = .known(false)
+        return Set(statements).subtracting(
+            policy.limits(on: policy.admit(unasked)).map(\.statement))
     }
 
     private func take(_ key: Key, _ limit: PolicyLimit) -> Bool {

@@ -34,12 +34,30 @@ struct CreateCommand: ParsableCommand {
                 CommandFailure(
                     .notImplemented, "create the keychain “\(name)”", keychain: name))
         }
+        try checkFree(keychain)
         let password = try chosenPassword(keychain)
         let recoveryKey = password == nil ? nil : try newRecoveryKey(keychain)
         try keychain.ask(
             CreateKeychain(name: name, password: password, recoveryKey: recoveryKey),
             to: "create the keychain “\(name)”")
         if output.json { JSONOutput.write(DoneRecord()) }
+    }
+
+    /// Where a keychain of that name lies, or something of an earlier one does, the service refuses to
+    /// make one: its user hears that before choosing a password and writing a recovery key down.
+    private func checkFree(_ keychain: Keychain) throws(CommandFailure) {
+        guard let known = try keychain.status().keychains.first(where: { $0.name == name })
+        else { return }
+        switch known.problem {
+        case nil: throw refused(.duplicateKeychain, keychain)
+        case .keychainGone: throw refused(.keychainGone, keychain)
+        default: return
+        }
+    }
+
+    private func refused(_ refusal: Refusal, _ keychain: Keychain) -> CommandFailure {
+        keychain.failure(
+            CommandFailure(refusal, "create the keychain “\(name)”", keychain: name))
     }
 
     /// Only where a user is there to write it down.

@@ -19,14 +19,15 @@ final class ConnectedAsker: Asker {
     private let prompterProgram: String
     private let callerFacts: CallerFacts
     private let sessionAttributes: SessionAttributes
-    let notes = RequestNotes()
+    let notes: RequestNotes
 
     init(
         _ caller: Caller, _ connection: ServerConnection, facts: ProcessFacts?,
         _ callerFacts: CallerFacts, _ sessionAttributes: SessionAttributes,
         context: AuthenticationContext?,
-        offersTerminal: Bool, prompterProgram: String
+        offersTerminal: Bool, prompterProgram: String, notes: RequestNotes
     ) {
+        self.notes = notes
         self.caller = caller
         self.context = context
         self.connection = connection

@@ -89,6 +89,8 @@ extension DaemonPlan {
 package final class Daemon: Sendable {
     /// How often logins that ended without saying so are looked for.
     private static let sweepSeconds = 2
+    /// How long servers may take to stop.
+    private static let stopSeconds = 5
     static let stateFolderMode: UInt32 = 0o711
 
     private let plan: DaemonPlan
@@ -102,6 +104,7 @@ package final class Daemon: Sendable {
     private let transfers: BackupTransfers
     private let folder: KeychainFolder
     private let protectors: Protectors
+    private let servers = ServingThreads()
     private let watches = Mutex<[@Sendable () -> Void]>([])
 
     package init(_ plan: DaemonPlan) throws {
@@ -222,16 +225,7 @@ package final class Daemon: Sendable {
         defer { sweep.cancel() }
         // Nothing waits for it to end: it waits for others.
         Thread { [locking] in LoginManagerWatch { locking.handle($0) }.run() }.start()
-        let servers = DispatchGroup()
-        for serve in [requests.run, logins.run, offers.run] {
-            let thread = Thread {
-                serve()
-                servers.leave()
-            }
-            servers.enter()
-            thread.start()
-        }
-        servers.wait()
+        servers.run([requests.run, logins.run, offers.run])
         audit.finish()
     }
 
@@ -239,5 +233,6 @@ package final class Daemon: Sendable {
         plan.requests.shutDown()
         plan.logins.shutDown()
         plan.offers.shutDown()
+        servers.stop(within: Self.stopSeconds)
     }
 }

@@ -102,7 +102,11 @@ package final class RequestServer: Sendable {
                     resolver.sessionAttributes(caller, connection), context: context,
                     offersTerminal: offersTerminal
                         && resolver.isInForeground(connection.process),
-                    prompterProgram: prompterProgram)
+                    prompterProgram: prompterProgram,
+                    notes: RequestNotes { [prompters] in
+                        let place = prompters.prompter(for: caller)?.place ?? .terminal(of: caller)
+                        return place.map { "\($0)" } ?? ""
+                    })
                 guard answer(verb, for: asker, on: connection) else { return }
             case .registerPrompter(let showsWindows, let server):
                 let shown = resolver.screen(of: caller, connection.process, server)

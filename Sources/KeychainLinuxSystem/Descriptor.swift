@@ -4,6 +4,20 @@ internal import Glibc
 /// Owns a file descriptor and closes it at the end.
 package final class Descriptor: Sendable {
     package let number: Int32
-    package init(owning number: Int32) { self.number = number }
-    deinit { close(number) }
+    private let closing: (@Sendable (Int32) -> Void)?
+
+    package init(owning number: Int32) {
+        self.number = number
+        closing = nil
+    }
+
+    /// `closing` ends it, where close(2) could take as long as another process likes.
+    package init(owning number: Int32, closing: @escaping @Sendable (Int32) -> Void) {
+        self.number = number
+        self.closing = closing
+    }
+
+    deinit {
+        if let closing { closing(number) } else { close(number) }
+    }
 }

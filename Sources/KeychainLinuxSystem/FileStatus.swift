@@ -31,6 +31,8 @@ package struct FileStatus: Sendable, Equatable {
         // Safe: opened for looking only, closed by its owner.
         let number = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
         guard number >= 0 else { return false }
-        return fchmod(Descriptor(owning: number).number, mode) == 0
+        let file = Descriptor(owning: number)
+        // Otherwise it is closed once its number has been read.
+        return withExtendedLifetime(file) { fchmod(file.number, mode) == 0 }
     }
 }

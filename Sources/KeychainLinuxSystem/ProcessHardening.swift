@@ -11,6 +11,9 @@ package enum ProcessHardening {
         guard kc_forbid_dumping() == 0 else { throw .system(errno) }
     }
 
+    /// Memory that was freed goes back to the kernel, however many threads had some.
+    package static func boundMemory() { kc_bound_memory() }
+
     /// Room for many connections, as far as the limits allow.
     package static func raiseDescriptorLimit() {
         var limit = rlimit()

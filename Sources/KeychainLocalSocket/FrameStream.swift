@@ -20,6 +20,8 @@ final class FrameStream {
     private let ourselves: kc_sender?
     private let nonce: [UInt8]
     private let timeout: Duration
+    /// From a peer that is distrusted, where the kernel does not refuse them.
+    private let mayBringDescriptors: Bool
     private var received: UInt64 = 0
     private var sent: UInt64 = 0
     private var buffer = SecretBytes(count: readAhead) { (_: inout MutableRawSpan) in }
@@ -36,6 +38,7 @@ final class FrameStream {
         self.ourselves = ourselves
         self.nonce = nonce
         self.timeout = timeout
+        mayBringDescriptors = sender != nil && kc_refuses_descriptors(descriptor.number) == 0
     }
 
     /// Whether the sender has said something that was not read yet.
@@ -171,7 +174,8 @@ final class FrameStream {
             var speaker = kc_sender()
             // Safe: the target is borrowed memory of that length.
             let count = unsafe kc_receive(
-                descriptor.number, target.baseAddress, target.count, &speaker)
+                descriptor.number, target.baseAddress, target.count, 0,
+                mayBringDescriptors ? 1 : 0, &speaker)
             if count > 0 {
                 if let sender, !sender.isSame(as: speaker) { throw .foreignSender }
                 return count
@@ -181,6 +185,7 @@ final class FrameStream {
             case EINTR: continue
             case EAGAIN: try descriptor.wait(for: POLLIN, until: deadline)
             case ECONNRESET: throw .closed
+            case EBADMSG: throw .malformed
             default: throw .system(errno)
             }
         }

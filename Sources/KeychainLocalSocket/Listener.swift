@@ -21,7 +21,7 @@ package final class Listener: Sendable {
     ///
     /// The socket appears under its name when it already listens and has its mode.
     package init(path: String, mode: UInt32) throws(SocketError) {
-        descriptor = try SocketAddress.make()
+        descriptor = Self.listening(try SocketAddress.makeNumber())
         wake = try Self.makeWake()
         let temporary = path + ".\(getpid())"
         // Left by a process of our number that was killed.
@@ -40,7 +40,7 @@ package final class Listener: Sendable {
 
     /// Takes over a socket that another process made, such as systemd.
     package init(inherited number: Int32) {
-        descriptor = Descriptor(owning: number)
+        descriptor = Self.listening(number)
         _ = fcntl(number, F_SETFD, FD_CLOEXEC)
         // Without a descriptor for it nothing wakes accept(), which then ends with the process.
         wake = Descriptor(owning: kc_wake_make())
@@ -53,10 +53,10 @@ package final class Listener: Sendable {
             let number = kc_accept(descriptor.number, wake.number)
             let error = errno
             if isShutDown.withLock({ $0 }) {
-                if number >= 0 { close(number) }
+                if number >= 0 { kc_close_peer(number) }
                 throw .closed
             }
-            if number >= 0 { return Descriptor(owning: number) }
+            if number >= 0 { return Descriptor(owning: number) { kc_close_peer($0) } }
             switch error {
             case EINTR, ECONNABORTED, EAGAIN: continue
             case EMFILE, ENFILE, ENOBUFS, ENOMEM:
@@ -80,6 +80,13 @@ package final class Listener: Sendable {
         isShutDown.withLock { $0 = true }
         kc_wake(wake.number)
         if bound != nil { _ = Glibc.shutdown(descriptor.number, Int32(SHUT_RDWR)) }
+    }
+
+    /// Peers can't send descriptors along, or, before Linux 6.16, hold up no thread with them: those
+    /// of connections that were not accepted are closed with the listener.
+    private static func listening(_ number: Int32) -> Descriptor {
+        _ = kc_refuse_descriptors(number)
+        return Descriptor(owning: number) { kc_close_held($0) }
     }
 
     private static func makeWake() throws(SocketError) -> Descriptor {

@@ -4,11 +4,13 @@ internal import Glibc
 
 /// Paths of sockets.
 enum SocketAddress {
-    static func make() throws(SocketError) -> Descriptor {
+    static func make() throws(SocketError) -> Descriptor { Descriptor(owning: try makeNumber()) }
+
+    static func makeNumber() throws(SocketError) -> Int32 {
         let number = socket(
             AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard number >= 0 else { throw .system(errno) }
-        return Descriptor(owning: number)
+        return number
     }
 
     static func connect(

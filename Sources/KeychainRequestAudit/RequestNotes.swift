@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainPolicyEngine
 package import KeychainAccessControl
 internal import KeychainLinuxSystem
 package import KeychainModel
+internal import KeychainPolicyEngine
 package import KeychainPolicyModel
 internal import KeychainSecrets
 internal import Synchronization
@@ -43,7 +43,15 @@ package final class RequestNotes: Sendable {
     let began = ContinuousClock.now
     private let noted = Mutex(Noted())
 
-    package init() {}
+    private let findPromptPlace: @Sendable () -> String
+
+    /// `promptPlace` says where a question would be shown; called where one would be.
+    package init(promptPlace: @escaping @Sendable () -> String = { "" }) {
+        findPromptPlace = promptPlace
+    }
+
+    /// Where a question about it would be shown: a display, or one terminal.
+    package var promptPlace: String { findPromptPlace() }
 
     /// The ids of the rules that made it so.
     package var rules: [String] { noted.withLock { $0.rules } }

@@ -87,6 +87,8 @@ package struct Question: Sendable, Equatable {
     package let remarks: [String]
 
     package static let mostNames = 20
+    /// So that the first line stays on a terminal.
+    private static let longestRemark = 600
 
     package init(
         _ purpose: Purpose, names: [String], itemCount: Int, items: [ItemReference] = [],
@@ -116,7 +118,9 @@ package struct Question: Sendable, Equatable {
             case .list: "see the attributes of \(things)"
             case .read, .change, .delete, .add: "\(purpose.rawValue) \(things)"
             }
-        var lines = ["\(Self.program(caller)) wants to \(purpose)."] + remarks
+        var lines =
+            ["\(Self.program(caller)) wants to \(purpose)."]
+            + remarks.map { ShownText.cut($0, longest: Self.longestRemark) }
         if let reason, !reason.isEmpty {
             lines.append("The program says: \(ShownText.quoted(reason, longest: 200))")
         }

@@ -15,8 +15,9 @@ internal import KeychainSecrets
 package final class EvidenceStore: Sendable {
     /// After which no policy can make use of a proof.
     private static let longest: Duration = .seconds(12 * 3600)
-    /// Of one user; the oldest give way.
-    private static let most = 64
+    /// Of one user. Beyond it the oldest of the program that has most gives way, so that no program
+    /// has another's forgotten.
+    static let most = 64
     /// That one yes is remembered for.
     private static let mostItems = 64
 
@@ -71,12 +72,21 @@ package final class EvidenceStore: Sendable {
         guard keyring == nil || write(proof, user) else { return }
         let surplus = proofs.withLock { proofs in
             proofs[user, default: []].append(proof)
-            let surplus = max(0, proofs[user, default: []].count - Self.most)
-            let oldest = Array(proofs[user, default: []].prefix(surplus))
-            proofs[user]?.removeFirst(surplus)
-            return oldest
+            var surplus: [Proof] = []
+            while let kept = proofs[user], kept.count > Self.most {
+                surplus.append(kept[Self.first(toGiveWay: kept)])
+                proofs[user]?.remove(at: Self.first(toGiveWay: kept))
+            }
+            return surplus
         }
         for old in surplus { keyring?.remove(old.name, of: user) }
+    }
+
+    private static func first(toGiveWay proofs: [Proof]) -> Int {
+        var counts: [String?: Int] = [:]
+        for proof in proofs { counts[proof.program, default: 0] += 1 }
+        let most = counts.values.max()
+        return proofs.firstIndex { counts[$0.program] == most } ?? 0
     }
 
     /// The proofs that may serve the asker, each with its age and the narrowest place that it

@@ -13,10 +13,19 @@ package final class BackupTransfers: Sendable {
     /// No program leaves one lying for longer.
     private static let patience: Duration = .seconds(900)
 
+    private final class Turn: Sendable {
+        private let lock = Mutex(())
+
+        func take<R: Sendable>(_ body: () throws(Refusal) -> R) throws(Refusal) -> R {
+            try lock.withLock { _ throws(Refusal) in try body() }
+        }
+    }
     private struct Transfer: Sendable {
         let identifier: BackupTransfer.Identifier
         let file: PieceFile
         let isComing: Bool
+        /// Of those that write into the file and the one that takes it: one at a time.
+        let turn = Turn()
         /// The unlock that the keychain was open by when the copy was made; nil where it was
         /// locked.
         var unlock: UnlockWatch?
@@ -83,6 +92,15 @@ package final class BackupTransfers: Sendable {
     package func write(
         _ identifier: BackupTransfer.Identifier, _ bytes: [UInt8], of place: KeychainPlace
     ) throws(Refusal) {
+        try use(identifier, isComing: true, of: place).turn.take { () throws(Refusal) in
+            try writeNext(identifier, bytes, of: place)
+        }
+    }
+
+    /// For the one whose turn it is: the file may have been taken while it waited.
+    private func writeNext(
+        _ identifier: BackupTransfer.Identifier, _ bytes: [UInt8], of place: KeychainPlace
+    ) throws(Refusal) {
         let transfer = try use(identifier, isComing: true, of: place)
         guard !transfer.isComplete else { throw .badRequest }
         guard transfer.bytes <= Self.most,
@@ -104,8 +122,13 @@ package final class BackupTransfers: Sendable {
     package func finishWriting(
         _ identifier: BackupTransfer.Identifier, digest: [UInt8], of place: KeychainPlace
     ) throws(Refusal) -> String {
-        let transfer = try use(identifier, isComing: true, of: place)
-        transfers.withLock { $0[place] = nil }
+        let transfer = try use(identifier, isComing: true, of: place).turn.take {
+            () throws(Refusal) in
+            // What was written while it waited counts.
+            let transfer = try use(identifier, isComing: true, of: place)
+            transfers.withLock { $0[place] = nil }
+            return transfer
+        }
         guard transfer.digest.bytes == digest else {
             PrivateFile.removeDatabase(transfer.file.path)
             throw .damaged

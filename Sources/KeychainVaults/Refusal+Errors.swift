@@ -2,7 +2,6 @@
 internal import KeychainModel
 package import KeychainItemStore
 package import KeychainLinuxSystem
-internal import LoginHandoff
 
 extension Refusal {
     package init(_ error: KeychainStoreError) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import CKeychainLinux
 internal import Glibc
 package import KeychainLinuxSystem
 internal import KeychainLocalSocket
@@ -16,6 +17,8 @@ package final class LoginConnection: Sendable {
     package let peerUser: UInt32
     /// As above. A session's leader must be this process.
     package let peerProcess: Int32
+    /// Where the kernel does not refuse them.
+    private let mayBringDescriptors: Bool
 
     package init(_ descriptor: Descriptor) throws(LoginHandoffError) {
         let peer: PeerCredentials
@@ -23,6 +26,7 @@ package final class LoginConnection: Sendable {
         self.descriptor = descriptor
         peerUser = peer.user
         peerProcess = peer.pid
+        mayBringDescriptors = kc_refuses_descriptors(descriptor.number) == 0
     }
 
     /// Reads one frame: its header first, and memory for the rest only once that is in order.
@@ -64,9 +68,9 @@ package final class LoginConnection: Sendable {
             while filled < count {
                 // Safe: the rest of the span, and not a byte more.
                 let got = unsafe span.withUnsafeMutableBytes { bytes in
-                    unsafe recv(
+                    unsafe kc_receive(
                         descriptor.number, bytes.baseAddress! + filled, count - filled,
-                        Int32(MSG_DONTWAIT))
+                        Int32(MSG_DONTWAIT), mayBringDescriptors ? 1 : 0, nil)
                 }
                 guard got != 0 else { throw .closed }
                 if got > 0 {
@@ -89,6 +93,7 @@ package final class LoginConnection: Sendable {
             } catch { throw LoginHandoffError(error) }
         case EINTR: return
         case ECONNRESET, EPIPE: throw .closed
+        case EBADMSG: throw .malformed
         default: throw .system(errno)
         }
     }

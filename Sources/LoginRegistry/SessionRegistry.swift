@@ -64,9 +64,23 @@ package final class SessionRegistry: Sendable {
 
     package func open(_ session: LoginSession, leader: PinnedProcess) throws(Refusal) {
         forgetDead()
-        guard live(session.user).count < Self.mostSessions else { throw .tooManyRequests }
+        try makeRoom(for: session.user)
         try keep(session)
         entries.withLock { $0[session.id] = Entry(session: session, leader: leader) }
+    }
+
+    /// Where a user has as many logins as may be, the oldest without an unlock gives way: any program
+    /// of the user's can open logins that carry no password, and they keep out none that does.
+    private func makeRoom(for user: UInt32) throws(Refusal) {
+        let sessions = live(user)
+        guard sessions.count >= Self.mostSessions else { return }
+        guard let names = try? keyring.names(of: user) else { throw .tooManyRequests }
+        let oldest = sessions.first { session in
+            let unlocks = "unlock:\(session.id.rawValue):"
+            return !names.contains { $0.hasPrefix(unlocks) }
+        }
+        guard let oldest else { throw .tooManyRequests }
+        close(oldest.id, user: user)
     }
 
     /// A session for an unlock from outside any login: it lives as long as `leader`.

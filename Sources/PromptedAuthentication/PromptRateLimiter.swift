@@ -12,7 +12,8 @@ internal import Synchronization
 /// guess: otherwise all that are shown at once would be free. A no is heard where it was said, so
 /// that no program is silenced by what another answers on a terminal of its own. Guesses are
 /// counted for all of a user's terminals, since programs make as many as they like, and for the
-/// desktop apart.
+/// desktop apart; and for each terminal apart on which the user has proven to be the user, which no
+/// program can do on one of its own: what is guessed elsewhere holds up no question there.
 ///
 /// Counts while the daemon runs. Whatever programs do, a user's counts take bounded memory.
 final class PromptRateLimiter: Sendable {
@@ -58,6 +59,7 @@ final class PromptRateLimiter: Sendable {
     private static let mostItems = 20
     static let mostSubjects = 512
     static let mostUsers = 1024
+    static let mostProven = 32
 
     private struct Subject: Hashable {
         enum Name: Hashable {
@@ -97,12 +99,40 @@ final class PromptRateLimiter: Sendable {
         var asked: [(at: Instant, place: PrompterPlace)] = []
         var terminals = Pace()
         var desktop = Pace()
+        /// Of terminals on which something was proven; the one that asked least lately gives way.
+        var proven: [PrompterPlace: Pace] = [:]
         var denials: [Subject: Denials] = [:]
         var latest: Instant
 
         subscript(pace place: PrompterPlace) -> Pace {
-            get { place.isTerminal ? terminals : desktop }
-            set { if place.isTerminal { terminals = newValue } else { desktop = newValue } }
+            get { proven[place] ?? (place.isTerminal ? terminals : desktop) }
+            set {
+                if proven[place] != nil {
+                    proven[place] = newValue
+                } else if place.isTerminal {
+                    terminals = newValue
+                } else {
+                    desktop = newValue
+                }
+            }
+        }
+
+        /// The question is shown no more, whichever pace it was shown by.
+        mutating func close(_ place: PrompterPlace) {
+            if let shown = self[pace: place].shown.firstIndex(of: place) {
+                self[pace: place].shown.remove(at: shown)
+            } else if let shown = terminals.shown.firstIndex(of: place) {
+                terminals.shown.remove(at: shown)
+            }
+        }
+
+        mutating func prove(_ place: PrompterPlace, _ now: Instant) {
+            guard place.isTerminal, proven[place] == nil else { return }
+            if proven.count >= PromptRateLimiter.mostProven {
+                let stale = proven.min { ($0.value.latest ?? now) < ($1.value.latest ?? now) }
+                if let stale { proven[stale.key] = nil }
+            }
+            proven[place] = Pace(latest: now)
         }
     }
     private let states = Mutex<[UInt32: State]>([:])
@@ -161,8 +191,8 @@ final class PromptRateLimiter: Sendable {
     func end(_ matter: Matter, _ outcome: Outcome, at now: Instant = .now) {
         states.withLock { states in
             guard var state = states[matter.user] else { return }
+            state.close(matter.place)
             var pace = state[pace: matter.place]
-            if let place = pace.shown.firstIndex(of: matter.place) { pace.shown.remove(at: place) }
             switch outcome {
             case .undecided: break
             case .proven:
@@ -180,6 +210,7 @@ final class PromptRateLimiter: Sendable {
                 Self.remember(matter, &state, now)
             }
             state[pace: matter.place] = pace
+            if outcome == .proven { state.prove(matter.place, now) }
             states[matter.user] = state
         }
     }

@@ -59,6 +59,7 @@ struct Keychaind: ParsableCommand {
         guard geteuid() == 0 else { throw StartError.notRoot }
         try ProcessHardening.apply()
         ProcessHardening.raiseDescriptorLimit()
+        ProcessHardening.boundMemory()
         let signals = Signals()
         defer { signals.end() }
         let programs = try Programs()

@@ -39,6 +39,23 @@ import Testing
             try [UInt8](Data(contentsOf: URL(fileURLWithPath: path))) == Self.whole + [1, 2, 3])
     }
 
+    @Test func `what comes while the copy is taken is refused, and not in the file`() throws {
+        for _ in 0..<200 {
+            try beginWriting()
+            try transfers.write(identifier, Self.whole, of: place)
+            let late = Thread { [transfers, identifier, place] in
+                try? transfers.write(identifier, [1, 2, 3], of: place)
+            }
+            late.start()
+            let path = try? transfers.finishWriting(
+                identifier, digest: digest([Self.whole]), of: place)
+            while !late.isFinished { Thread.sleep(forTimeInterval: 0.0001) }
+            guard let path else { continue }
+            #expect(try Data(contentsOf: URL(fileURLWithPath: path)).count == Self.whole.count)
+            try FileManager.default.removeItem(atPath: path)
+        }
+    }
+
     @Test func `a copy that differs from its digest is damaged, and gone`() throws {
         try beginWriting()
         try transfers.write(identifier, [1, 2, 3], of: place)

@@ -178,6 +178,28 @@ import Testing
         #expect(!text.contains("not verified"))
     }
 
+    @Test func `remarks that name many programs leave the first line in sight`() {
+        let program = "/tmp/" + String(repeating: "x", count: 195)
+        let question = Question(
+            .change, names: ["bank"], itemCount: 1, reason: nil,
+            remarks: [(0..<32).map { _ in program }.joined(separator: ", ")])
+        let text = question.text(for: Self.caller(.trustedExecutable("/usr/bin/git")))
+        #expect(text.count < 800)
+        #expect(text.hasSuffix("… and more"))
+    }
+
+    @Test func `a name neither ends its own quotation nor piles marks on it`() {
+        #expect(ShownText.quoted("a” wants “b", longest: 60) == "“a\\u{201d} wants \\u{201c}b”")
+        #expect(ShownText.cleaned("say \"x\"", longest: 60) == "say \\u{22}x\\u{22}")
+        let piled = "e" + String(repeating: "\u{301}", count: 30)
+        let shown = ShownText.cleaned(piled, longest: 1000)
+        #expect(shown.unicodeScalars.count(where: { $0 == "\u{301}" }) == 3)
+        #expect(ShownText.cleaned("\u{301}e", longest: 60) == "\\u{301}e")
+        #expect(ShownText.cleaned("l’été", longest: 60) == "l’été")
+        // What escapes make of it is no longer than what was asked for.
+        #expect(ShownText.cleaned(String(repeating: "\n", count: 60), longest: 60).count <= 61)
+    }
+
     @Test func `an item without a name is an item all the same`() {
         let question = Question(.read, names: [], itemCount: 0, reason: nil)
         let text = question.text(for: Self.caller(.trustedExecutable("/usr/bin/git")))

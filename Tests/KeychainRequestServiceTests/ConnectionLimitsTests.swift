@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
+import KeychainLinuxSystem
 import KeychainLocalSocket
 import Synchronization
 import Testing
@@ -26,7 +28,7 @@ import Testing
     private func limits(knowing users: ClosedRange<UInt32>) -> ConnectionLimits {
         let accounts = AccountNames { "user\($0)" }
         for user in users { _ = accounts.name(of: user) }
-        return ConnectionLimits(accounts)
+        return ConnectionLimits(accounts) { "\($0)" }
     }
 
     @Test func `one program leaves room for others of the same user`() {
@@ -36,6 +38,37 @@ import Testing
         let other = (0..<ConnectionLimits.few).map { _ in begin(limits, 7, 2) }
         #expect(!other.contains { $0 == nil })
         withExtendedLifetime(greedy) {}
+    }
+
+    @Test func `a program that makes processes is one program all the same`() throws {
+        let accounts = AccountNames { "user\($0)" }
+        _ = accounts.name(of: 7)
+        // Number 99 runs another file.
+        let limits = ConnectionLimits(accounts) { $0 == 99 ? "/usr/bin/git" : "/tmp/greedy" }
+        var greedy: [Place] = []
+        for process in 1...Int32(40) {
+            if let place = begin(limits, 7, process) { greedy.append(place) }
+        }
+        #expect(greedy.count == ConnectionLimits.mostForUser - ConnectionLimits.reserveOfUser)
+        #expect(begin(limits, 7, 99) != nil)
+        withExtendedLifetime(greedy) {}
+    }
+
+    @Test func `a process is known by the file that it runs, and by nothing when it has gone`() {
+        #expect(ProcessProgram.path(of: getpid())?.hasPrefix("/") == true)
+        #expect(ProcessProgram.path(of: .max) == nil)
+    }
+
+    @Test func `numbers without an account keep out none that may have one`() throws {
+        let limits = ConnectionLimits(AccountNames { $0 == 7 ? "alice" : nil }) { "\($0)" }
+        var strange: [Place] = []
+        for number in 3_000_000..<UInt32(3_000_100) {
+            guard let place = begin(limits, number, Int32(number)) else { continue }
+            if place.hasAccount() == false { strange.append(place) }
+        }
+        #expect(strange.count == ConnectionLimits.mostForUser)
+        // Not looked at before, as after the start of the machine.
+        #expect(try #require(begin(limits, 7, 1)).hasAccount() == true)
     }
 
     @Test func `one user's connections leave room for another's, and root's for nobody's sake`() {
@@ -71,7 +104,8 @@ import Testing
             AccountNames { _ in
                 Issue.record("the directory was asked")
                 return nil
-            })
+            }
+        ) { "\($0)" }
         #expect(begin(limits, 0, 1) != nil)
         #expect(begin(limits, 7, 1) != nil)
     }
@@ -79,7 +113,7 @@ import Testing
     @Test func `numbers nobody has looked at share one part, whatever the directory takes`() {
         let accounts = AccountNames { $0 == 7 ? "alice" : nil }
         _ = accounts.name(of: 7)
-        let limits = ConnectionLimits(accounts)
+        let limits = ConnectionLimits(accounts) { "\($0)" }
         var held: [Place] = []
         for number in 3_000_000..<UInt32(3_000_100) {
             held += hold(limits, user: number, process: Int32(number))
@@ -92,7 +126,7 @@ import Testing
 
     @Test func `a user whom the directory knows after all has a part of its own`() throws {
         let accounts = AccountNames { "user\($0)" }
-        let limits = ConnectionLimits(accounts)
+        let limits = ConnectionLimits(accounts) { "\($0)" }
         let first = try #require(begin(limits, 7, 1))
         var strange: [Place] = []
         for number in 3_000_000..<UInt32(3_000_100) {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-import KeychainAccessControl
 import Foundation
+import KeychainAccessControl
 import KeychainLinuxSystem
 import KeychainMessages
 import KeychainModel
 import KeychainPolicyEngine
 import KeychainPolicyModel
-import Testing
-
 @testable import KeychainRequestAudit
 @testable import KeychainUserPresence
 @testable import KeychainVaults
+import Testing
+
 
 /// Somebody who asks, from wherever the test says.
 private struct TestAsker: Asker {
@@ -88,6 +88,19 @@ private struct TestAsker: Asker {
         #expect(scopes(TestAsker(process: 43, tty: 4).with(context)) == [.session])
         #expect(scopes(TestAsker(session: 8, process: 43, tty: 4).with(context)) == [])
         #expect(scopes(TestAsker(user: 1001).with(context)) == [])
+    }
+
+    @Test func `no program has another's proofs forgotten`() {
+        let mine = TestAsker(process: 42, program: .trustedExecutable("/usr/bin/git"))
+        store.add([.factor(.passcode)], for: mine)
+        for number in 0..<3 * Int32(EvidenceStore.most) {
+            store.add(
+                [.factor(.passcode)],
+                for: TestAsker(
+                    session: 8, process: 1000 + number, tty: 9,
+                    program: .executable("/tmp/greedy")))
+        }
+        #expect(scopes(mine) == [.process])
     }
 
     @Test func `a process that became another program is another`() {

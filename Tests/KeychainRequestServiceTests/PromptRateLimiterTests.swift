@@ -120,6 +120,26 @@ private final class Asking {
         #expect(asking.ask(matter(at: terminal(2)), .wrong) == 30)
     }
 
+    @Test func `guesses elsewhere don't slow down a terminal where the user was proven`() {
+        #expect(asking.ask(matter(at: terminal(1)), .proven) == 0)
+        for number in 10..<18 { _ = asking.ask(matter(at: terminal(UInt32(number))), .wrong) }
+        #expect(asking.ask(matter(at: terminal(1)), .wrong) == 0)
+        // Guesses there cost what they cost, and another terminal waits as before.
+        #expect(asking.ask(matter(at: terminal(1)), .wrong) == 2)
+        #expect(asking.ask(matter(at: terminal(2)), .wrong) > 60)
+        #expect(asking.ask(matter(at: terminal(1)), .proven) == 0)
+        #expect(!asking.budget.isWaiting(matter(at: terminal(1)), besides: nil, at: asking.now))
+    }
+
+    @Test func `a question that was shown before the proof is over when it ends`() {
+        #expect(asking.begins(matter("exe:/a", at: terminal(1))))
+        asking.now += .seconds(2)
+        #expect(asking.begins(matter("exe:/b", at: terminal(1))))
+        asking.ends(matter("exe:/a", at: terminal(1)), .proven)
+        asking.ends(matter("exe:/b", at: terminal(1)), .undecided)
+        #expect(asking.begins(matter(at: terminal(2))))
+    }
+
     @Test func `a no on one terminal silences no program anywhere else`() {
         for _ in 0..<3 { _ = asking.ask(matter("exe:/a", 1), .declined) }
         #expect(!asking.begins(matter("exe:/a", 1)))

@@ -47,6 +47,34 @@ final class SessionRegistryTests {
         #expect(try keyring.names(of: user) == [])
     }
 
+    @Test func `logins without an unlock keep out none, and one with an unlock stays`() throws {
+        let registry = SessionRegistry(keyring: keyring) { _, _ in }
+        let user: UInt32 = 4_000_002
+        let leader = try #require(PinnedProcess(pid: getpid(), pidfd: nil))
+        let start = try #require(leader.status()?.startTime)
+        func open() throws -> SessionID {
+            try registry.openWithoutTicket(
+                LoginSession(
+                    id: SessionID(rawValue: 0), user: user, account: "", leader: leader.id,
+                    leaderStart: start, auditSession: nil, logindSession: nil, isRemote: false,
+                    service: "", lockReason: .loginWithoutPassword), leader: leader
+            ).id
+        }
+        func unlock(_ session: SessionID) throws {
+            try keyring.write(
+                "unlock:\(session.rawValue):login", SecretBytes(random: 32), of: user)
+        }
+        let unlocked = try open()
+        try unlock(unlocked)
+        for _ in 1..<SessionRegistry.mostSessions { _ = try open() }
+        let next = try open()
+        #expect(registry.live(user).count == SessionRegistry.mostSessions)
+        #expect(registry.isLive(unlocked, of: user) && registry.isLive(next, of: user))
+        for session in registry.live(user) { try unlock(session.id) }
+        #expect(throws: Refusal.tooManyRequests) { try open() }
+        for session in registry.live(user) { registry.close(session.id, user: user) }
+    }
+
     @Test func `requests look at logins while something is written for one`() throws {
         let registry = SessionRegistry(keyring: keyring) { _, _ in }
         let user: UInt32 = 4_000_001

@@ -63,6 +63,8 @@ private let table = [
     Row(.notOpenedHere, .authenticationFailed, errSecNotAvailable),
     Row(.keychainGone, .authenticationFailed, errSecInvalidKeychain),
     Row(.derivationTooCostly, .authenticationFailed, errSecNotAvailable),
+    Row(.olderService, .authenticationFailed, errSecNotAvailable),
+    Row(.olderProgram, .authenticationFailed, errSecNotAvailable),
     Row(.readOnly, .authenticationFailed, errSecReadOnly),
     Row(.diskFull, .authenticationFailed, errSecDiskFull),
     Row(.inputOutput, .authenticationFailed, errSecIO),

@@ -243,6 +243,97 @@ def test_one_program_s_connections_leave_room_for_the_user_s_others(victim):
         holder.wait()
 
 
+def test_processes_of_one_program_leave_room_for_the_user_s_others(victim):
+    uid = world.pwd.getpwnam(ALICE[0]).pw_uid
+    holder = subprocess.Popen(
+        ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", "/usr/bin/python3", "-B",
+         "-c", f"import os, sys; sys.path.insert(0, '{TOOLS}')\nimport wire\n"
+         "reads, writes = os.pipe()\n"
+         "for _ in range(40):\n"
+         "    if os.fork() == 0:\n"
+         "        try:\n"
+         "            client = wire.Client()\n"
+         "            client.ask(wire.READ_STATUS)\n"
+         "            os.write(writes, b'y')\n"
+         "        except BaseException:\n"
+         "            os.write(writes, b'n')\n"
+         "        sys.stdin.read()\n"
+         "        os._exit(0)\n"
+         "said = b''\n"
+         "while len(said) < 40: said += os.read(reads, 40)\n"
+         "print(said.count(b'y'), flush=True)\n"
+         "sys.stdin.read()\n"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        assert 4 <= int(holder.stdout.readline()) < 32
+        assert victim.run("keychainctl " + " ".join(GET)).text.strip() == "s3cret"
+    finally:
+        holder.stdin.close()
+        holder.wait()
+
+
+# A descriptor whose last close takes ten minutes, in a connection that is refused and in ones that
+# are not: sent before the kernel knows better, or not at all where it refuses descriptors.
+LINGERING = """
+import array, os, socket, struct, sys, time
+def lingering():
+    listener = socket.socket()
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2304)
+    listener.bind(("127.0.0.1", 0))
+    listener.listen()
+    mine = socket.create_connection(listener.getsockname())
+    other, _ = listener.accept()
+    mine.setblocking(False)
+    try:
+        while True:
+            mine.send(b"x" * 65536)
+    except BlockingIOError:
+        pass
+    mine.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 600))
+    return listener, mine, other
+reads, writes = os.pipe()
+for _ in range(60):
+    if os.fork() == 0:
+        listener, mine, other = lingering()
+        said = b"refused"
+        try:
+            s = wire.connect()
+            said = b"sent..."
+            rights = (socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [mine.fileno()]))
+            s.sendmsg([b"x"], [rights])
+        except OSError:
+            said = b"refused"
+            mine.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 0, 0))
+        mine.close()
+        os.write(writes, said)
+        sys.stdin.read()
+        os._exit(0)
+said = b""
+while len(said) < 60 * 7:
+    said += os.read(reads, 7)
+print("done", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_a_descriptor_whose_close_takes_long_holds_up_nobody(victim, daemon, login):
+    other = login(BOB)
+    uid = world.pwd.getpwnam(ALICE[0]).pw_uid
+    holder = subprocess.Popen(
+        ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", "/usr/bin/python3", "-B",
+         "-c", f"import sys; sys.path.insert(0, '{TOOLS}')\nimport wire\n{LINGERING}"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        assert holder.stdout.readline().strip() == "done"
+        assert other.run("timeout 20 keychainctl status").status == 0
+        tasks = pathlib.Path(f"/proc/{daemon.pid}/task")
+        assert not [task for task in tasks.iterdir()
+                    if "tcp_close" in (task / "stack").read_text()]
+    finally:
+        holder.stdin.close()
+        holder.wait()
+
+
 def speak_as(uid, body):
     """Runs `body` in a process of that user, and returns what it printed."""
     done = world.run("setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups",
@@ -414,6 +505,47 @@ print(count)
 print(filler.ask(wire.update(found, wire.attributes(labl="new"))))
 """)
     assert said == ["read", "48", "b''"], said
+    most = next(line for line in open(f"/proc/{daemon.pid}/status") if line.startswith("VmHWM"))
+    assert int(most.split()[1]) < 200 * 1024, most
+    assert victim.run("keychainctl " + " ".join(GET)).text.strip() == "s3cret"
+
+
+def test_large_changes_at_once_and_slow_readers_take_no_memory_from_others(victim, login, daemon):
+    login(BOB)
+    uid = world.pwd.getpwnam(BOB[0]).pw_uid
+    said = speak_as(uid, """
+import os, time
+found = wire.attributes(svce="large")
+filler = wire.Client()
+for number in range(40):
+    item = wire.new_item(
+        wire.attributes(svce="large", acct=str(number), icmt="x" * 1_000_000))
+    assert filler.ask(wire.add(item), b"s") == b""
+children = []
+for number in range(20):
+    child = os.fork()
+    if child == 0:
+        client = wire.Client()
+        client.connection.settimeout(12)
+        try:
+            if number % 2:
+                client.say(wire.copy(found=found, parts=2))
+                for _ in range(20):
+                    client.connection.recv(60_000)
+                    time.sleep(0.2)
+            else:
+                change = wire.attributes(desc="y" * 1000 + str(number))
+                client.say(wire.update(found, change))
+                client.hear()
+        except (EOFError, OSError):
+            pass
+        os._exit(0)
+    children.append(child)
+for child in children:
+    os.waitpid(child, 0)
+print("over")
+""")
+    assert said == ["over"], said
     most = next(line for line in open(f"/proc/{daemon.pid}/status") if line.startswith("VmHWM"))
     assert int(most.split()[1]) < 200 * 1024, most
     assert victim.run("keychainctl " + " ".join(GET)).text.strip() == "s3cret"

@@ -8,7 +8,7 @@ DOORS = {
     "AccountDatabase": "the C library's look-ups of accounts",
     "KeychainDatabase": "SQLite",
     "KeychainKernelKeyring": "libkeyutils",
-    "KeychainLinuxSystem": "system calls: files, processes",
+    "KeychainLinuxSystem": "system calls: files, processes, users",
     "KeychainLocalSocket": "system calls: sockets",
     "KeychainSecrets": "libsodium, locked memory",
     "LocalAuthentication": "Apple's error pointers",

@@ -16,9 +16,27 @@ struct kc_sender {
     int32_t known;
 };
 
-/// recvmsg with MSG_CMSG_CLOEXEC. Returns what recvmsg returns; descriptors that a peer passes are
-/// closed. A cut control message counts as an unknown sender.
-ssize_t kc_receive(int socket, void *buffer, size_t length, struct kc_sender *sender);
+/// Has the kernel refuse descriptors that peers send along, on a listener for all connections made
+/// from now on; 0 or -1 (before Linux 6.16).
+int kc_refuse_descriptors(int socket);
+
+/// 1 where the kernel has refused them for as long as the connection exists.
+int kc_refuses_descriptors(int socket);
+
+/// recvmsg. No descriptor that a peer passes is ever taken. Where `may_bring_descriptors`, data
+/// that brings one stays where it is: -1 with EBADMSG. A cut control message counts as an unknown
+/// sender; a NULL sender is not asked for.
+ssize_t kc_receive(int socket, void *buffer, size_t length, int flags, int may_bring_descriptors,
+                   struct kc_sender *sender);
+
+/// Closes a peer's connection without waiting for what its peer put in it. The last close of a
+/// socket with SO_LINGER takes as long as its owner said, and one that lies unread in a connection
+/// is closed with the connection.
+void kc_close_peer(int socket);
+
+/// The same for any socket, at the cost of a thread: only a thread that ends does not linger. It
+/// has a table of descriptors of its own, so that its copy is the last.
+void kc_close_held(int socket);
 
 /// Both parts with MSG_NOSIGNAL and MSG_DONTWAIT: a peer that stops reading gives EAGAIN. Where
 /// `self` is given and known the message says so itself, and the kernel checks it.
@@ -45,6 +63,9 @@ int kc_rename_new(const char *from, const char *to);
 
 /// Two files change names in one step; -1 with EINVAL or ENOSYS where the file system can't.
 int kc_rename_exchange(const char *one, const char *other);
+
+/// Has freed memory go back to the kernel, and not lie in an arena of each thread.
+void kc_bound_memory(void);
 
 /// Who connected; 0 or -1.
 int kc_peer_credentials(int socket, struct kc_sender *peer);

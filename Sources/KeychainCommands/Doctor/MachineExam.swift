@@ -8,7 +8,7 @@ struct MachineExam {
     private static let runtimeFolder = "/run/keychain"
 
     var findings: [Finding] {
-        [authenticator, prompter] + services + [vaultKey, quota].compactMap { $0 }
+        [authenticator, prompter] + services + [vaultKey, tracing, quota].compactMap { $0 }
     }
 
     private var authenticator: Finding {
@@ -72,6 +72,22 @@ struct MachineExam {
                 systemd keeps it where it has started keychaind, with FileDescriptorStoreMax= in the \
                 unit.
                 """)
+    }
+
+    /// A proof on a terminal, and the name of a unit that runs as a person, reach as far as tracing.
+    private var tracing: Finding {
+        let path = "/proc/sys/kernel/yama/ptrace_scope"
+        let scope =
+            KernelFile.read(path, limit: 16).flatMap {
+                Int(String(decoding: $0, as: UTF8.self).filter(\.isNumber))
+            } ?? 0
+        guard scope > 0 else {
+            return Finding(
+                .machine, .note,
+                "programs of a user may trace one another: what one may read, others get through it",
+                remedy: "kernel.yama.ptrace_scope = 1 in a file of /etc/sysctl.d.")
+        }
+        return Finding(.machine, .fine, "programs of a user may trace their own children only")
     }
 
     /// "UID: usage nkeys/nikeys qnkeys/maxkeys qnbytes/maxbytes"

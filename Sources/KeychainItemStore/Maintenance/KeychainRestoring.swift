@@ -66,6 +66,8 @@ package struct ReturningKeychain: Sendable {
 }
 
 extension KeychainFile {
+    private static let mostMovedAtOnce = 1000
+
     /// On another device than the one it was made on, “always” items get new keys; the old ones,
     /// and all that is bound to the other device, do not open here and are set aside.
     fileprivate func adopt(
@@ -85,11 +87,19 @@ extension KeychainFile {
         return try writing { database in
             try Keybag.write(.always, always, database)
             try Keybag.replace(keybag.protectors, with: portable, database)
-            let rows = try database.all(
-                "SELECT id FROM item WHERE accessible IN (\(bound.joined(separator: ", ")))"
-            ) { $0.integer(0) }
-            for row in rows { try Quarantine.move(row, database) }
-            return rows.count
+            var moved = 0
+            while true {
+                // What was moved is not found again.
+                let rows = try database.all(
+                    """
+                    SELECT id FROM item WHERE accessible IN (\(bound.joined(separator: ", ")))
+                    LIMIT \(Self.mostMovedAtOnce)
+                    """
+                ) { $0.integer(0) }
+                guard !rows.isEmpty else { return moved }
+                for row in rows { try Quarantine.move(row, database) }
+                moved += rows.count
+            }
         }
     }
 

@@ -30,7 +30,9 @@ extension ItemAccessControl {
         return bytes + boundBiometry
     }
 
-    init(decoding bytes: [UInt8]) throws(MalformedBytes) { try self.init(decoding: bytes[...]) }
+    init(decoding bytes: [UInt8]) throws(MalformedBytes) {
+        try self.init(decoding: ArraySlice(bytes))
+    }
 
     init(decoding bytes: ArraySlice<UInt8>) throws(MalformedBytes) {
         var reader = ByteReader(bytes)

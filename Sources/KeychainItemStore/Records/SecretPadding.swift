@@ -22,6 +22,7 @@ enum SecretPadding {
         guard padded.count >= block, padded.count % block == 0 else { return nil }
         // Out of locked memory for the moment of a comparison: the length, not the secret.
         let length = padded.withBytes { bytes in
+            // Safe: a wider number of a byte.
             (0..<lengthBytes).reduce(UInt32(0)) { $0 | UInt32(bytes.byte($1)) << ($1 * 8) }
         }
         let used = lengthBytes + Int(clamping: length)

@@ -226,6 +226,7 @@ final class Authorization {
     private func countLimits(_ item: SealedItem) throws(Refusal) {
         let exhausted = try service.countLimits(
             item, context, isPrompted: !pending.items.isEmpty)
+        guard exhausted.isEmpty || prompts.mayAsk(intent.ui) else { throw .interactionNotAllowed }
         for constraint in exhausted { pending.require(Requirement(constraint), for: item) }
     }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import KeychainVaults
 import KeychainItemStore
 import KeychainModel
 import KeychainSecrets

@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-import KeychainPolicyCompiler
+import CallerIdentity
 import Foundation
+import KeychainActivePolicy
 import KeychainItemStore
 import KeychainMessages
 import KeychainModel
+import KeychainPolicyCompiler
 import KeychainPolicyEngine
+import KeychainRequestAudit
+@testable import KeychainRequestService
 import KeychainSecrets
+import KeychainUserPresence
+import KeychainVaults
 import PolicyLanguage
 import PolicySyntax
 import Testing
 
-@testable import KeychainRequestService
 
 /// The service on a login keychain with a password, with its class keys in this process's memory and a
 /// user who answers: without root, a daemon or a kernel's keyring.
@@ -84,7 +89,7 @@ final class ServiceInMemory {
     deinit { try? FileManager.default.removeItem(atPath: home) }
 
     private static func parts(_ home: String) throws -> (KeychainFolder, Protectors) {
-        let folder = KeychainFolder(home, layout: .ownUser, accounts: AccountNames { _ in "a" })
+        let folder = KeychainFolder(home, layout: .ownUser, accountName: { _ in "a" })
         return (
             folder,
             Protectors(

@@ -2,10 +2,12 @@
 import Foundation
 import KeychainMessages
 import KeychainModel
+@testable import KeychainRequestService
 import KeychainSecrets
+import KeychainUserPresence
+import KeychainVaults
 import Testing
 
-@testable import KeychainRequestService
 
 /// Every verb that asks the user, each made so that it asks once.
 enum AskingVerb: String, CaseIterable, Sendable {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import KeychainActivePolicy
 import KeychainMessages
 import KeychainModel
 import Testing

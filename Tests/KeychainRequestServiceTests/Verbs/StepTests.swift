@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import KeychainVaults
+import KeychainUserPresence
 import KeychainItemStore
 import KeychainMessages
 import KeychainModel

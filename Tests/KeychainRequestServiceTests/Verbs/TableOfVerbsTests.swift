@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import KeychainActivePolicy
 import KeychainMessages
 import KeychainModel
+@testable import KeychainRequestService
+import KeychainUserPresence
 import Synchronization
 import Testing
 
-@testable import KeychainRequestService
 
 /// What holds for every verb that asks the user.
 @Suite struct TableOfVerbsTests {
@@ -26,7 +28,8 @@ import Testing
 
     @Test(arguments: AskingVerb.allCases)
     func `it asks once, and does what it was asked for`(_ verb: AskingVerb) throws {
-        let (refusal, _, _) = try ask(verb) { _ in }
+        let (request, program) = try verb.prepare(world)
+        let refusal = refusal { () throws(Refusal) in _ = try world.ask(request, program) }
         #expect(refusal == nil)
         #expect(world.person.questions.count == verb.questions)
     }

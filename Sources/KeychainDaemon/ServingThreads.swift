@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Foundation
+
+/// Threads that serve until they are told to stop, and are not waited for longer than that may take:
+/// one that hangs in the kernel holds up no end of the daemon.
+final class ServingThreads: Sendable {
+    private let ended = DispatchSemaphore(value: 0)
+    private let overdue = DispatchQueue(label: "stop")
+
+    /// Returns when all of them have returned, or the time that `stop` gives them is over.
+    func run(_ bodies: [@Sendable () -> Void]) {
+        let serving = DispatchGroup()
+        for body in bodies {
+            serving.enter()
+            Thread {
+                body()
+                serving.leave()
+            }.start()
+        }
+        serving.notify(queue: overdue) { [ended] in ended.signal() }
+        ended.wait()
+    }
+
+    func stop(within seconds: Int) {
+        overdue.asyncAfter(deadline: .now() + .seconds(seconds)) { [ended] in ended.signal() }
+    }
+}
