@@ -16,7 +16,7 @@ struct GetCommand: ParsableCommand {
 
     func run() throws {
         var query = try wanted.query()
-        query.parts = wanted.output.json ? [.data, .attributes] : .data
+        query.returnFields = wanted.output.json ? [.data, .attributes] : .data
         let items = try wanted.asked.ask(CopyMatching(query), to: "get the item")
         guard let found = items.first else {
             throw wanted.asked.failure(

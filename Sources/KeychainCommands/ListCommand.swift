@@ -29,7 +29,7 @@ struct ListCommand: ParsableCommand {
     private func found() throws -> [Item] {
         var query = try wanted.query()
         query.limit = nil
-        query.parts = .attributes
+        query.returnFields = .attributes
         if wanted.noPrompt { query.authenticationUI = .skip }
         do throws(CommandFailure) {
             return try wanted.asked.ask(CopyMatching(query), to: "list the items")

@@ -115,7 +115,7 @@ package final class Daemon: Sendable {
         let memory = MemoryBudget()
         let folder = KeychainFolder(
             state, layout: .folderPerUser, accountName: { accounts.name(of: $0) }, memory: memory)
-        accounts.expect(Set(folder.places().map(\.user)))
+        accounts.expect(Set(folder.keychains().map(\.user)))
         let keyring = try DaemonKeyring(stateFolder: state)
         let evidence = EvidenceStore(keyring: keyring)
         let sessions = SessionRegistry(keyring: keyring) { evidence.forget($0, of: $1) }
@@ -137,7 +137,7 @@ package final class Daemon: Sendable {
         let prompters = PrompterRegistry()
         let audit = AuditLog(folder: state, journal: AuditJournal())
         PolicyAnnouncement.begin(plan.policy, audit)
-        let guesses = Guesses()
+        let guesses = UnlockThrottle()
         var parts = KeychainService.Parts(
             folder: folder, vault: vault, protectors: protectors,
             authenticator: PromptedAuthenticator(
@@ -175,14 +175,14 @@ package final class Daemon: Sendable {
             vault: vault, sessions: sessions, screens: screens, evidence: evidence, audit: audit,
             log: plan.log)
         // A copy or a restore that was under way when the last daemon ended begins again.
-        for place in folder.places() + folder.placesWithoutFile() {
-            Leftovers(of: place, in: folder, olderThan: -1).remove()
-            let remains = KeychainRemains(of: folder.filePath(place.name, place.user))
-            guard !folder.exists(place.name, of: place.user), !remains.isEmpty else { continue }
+        for id in folder.keychains() + folder.placesWithoutFile() {
+            Leftovers(of: id, in: folder, olderThan: -1).remove()
+            let remains = KeychainRemains(of: folder.filePath(id.name, id.user))
+            guard !folder.exists(id.name, of: id.user), !remains.isEmpty else { continue }
             plan.log(
                 """
-                the file of the keychain \(place.name) of uid \(place.user) is gone; of it there \
-                are \(remains.all.joined(separator: ", ")). No new one is made in its place: \
+                the file of the keychain \(id.name) of uid \(id.user) is gone; of it there \
+                are \(remains.all.joined(separator: ", ")). No new one is made in its id: \
                 keychainctl restore brings it back
                 """)
         }

@@ -22,7 +22,7 @@ final class Logins: Sendable {
     private let sessions: SessionRegistry
     private let pending: PendingUnlocks
     private let evidence: EvidenceStore
-    private let guesses: Guesses
+    private let guesses: UnlockThrottle
     private let outOfStep: PasswordMismatch
     private let unasked: PasswordlessUnlock
     private let accounts: AccountNames
@@ -34,7 +34,7 @@ final class Logins: Sendable {
     init(
         folder: KeychainFolder, protectors: Protectors, vault: KernelVault,
         sessions: SessionRegistry, pending: PendingUnlocks,
-        evidence: EvidenceStore, guesses: Guesses, outOfStep: PasswordMismatch,
+        evidence: EvidenceStore, guesses: UnlockThrottle, outOfStep: PasswordMismatch,
         unasked: PasswordlessUnlock, accounts: AccountNames,
         hasEmptyPassword: @escaping @Sendable (String) -> Bool, audit: AuditLog,
         log: @escaping @Sendable (String) -> Void
@@ -104,16 +104,16 @@ final class Logins: Sendable {
             try check(user, account)
             guard !sessions.live(user).isEmpty else { throw .noSession }
             keychain = try folder.keychain(nil, of: user)
-            if !verified { try guesses.begin(keychain.place) }
+            if !verified { try guesses.begin(keychain.id) }
             guard pending.begin(user) else {
-                if !verified { guesses.end(keychain.place, .undecided) }
+                if !verified { guesses.end(keychain.id, .undecided) }
                 throw .tooManyRequests
             }
         } catch {
             audit.record(.offerPassword, by: subject(user, host), error)
             return error
         }
-        let begun = vault.locks.now(keychain.place)
+        let begun = vault.locks.now(keychain.id)
         work.async(for: user) { [self] in
             defer { pending.end(user) }
             _ = recording(.offerPassword, user, host) { () throws(Refusal) in
@@ -223,7 +223,7 @@ final class Logins: Sendable {
                 log("made the login keychain of uid \(session.user)")
             }
             let keychain = try folder.keychain(nil, of: session.user)
-            let begun = begun ?? vault.locks.now(keychain.place)
+            let begun = begun ?? vault.locks.now(keychain.id)
             // The login that makes it proves nothing by giving the same password again.
             let keys =
                 isNew
@@ -261,10 +261,10 @@ final class Logins: Sendable {
     ) throws(Refusal) -> UnlockedKeys {
         do throws(Refusal) {
             let keys = try protectors.unlock(keychain, password)
-            guesses.end(keychain.place, .right)
+            guesses.end(keychain.id, .right)
             return keys
         } catch {
-            guesses.end(keychain.place, Guesses.Outcome(error))
+            guesses.end(keychain.id, UnlockThrottle.Outcome(error))
             throw error
         }
     }

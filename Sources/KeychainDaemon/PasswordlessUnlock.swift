@@ -52,7 +52,7 @@ final class PasswordlessUnlock: Sendable {
         guard let keychain = try? folder.keychain(nil, of: session.user) else { return }
         let enrolled = protectors.opensAtLogin(keychain)
         guard !enrolled.isEmpty, pending.begin(session.user) else { return }
-        let begun = vault.locks.now(keychain.place)
+        let begun = vault.locks.now(keychain.id)
         work.async { [self] in
             defer { pending.end(session.user) }
             let notes = RequestNotes()

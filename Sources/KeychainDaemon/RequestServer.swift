@@ -97,7 +97,7 @@ package final class RequestServer: Sendable {
             switch message {
             case .request(let verb, let context, let offersTerminal):
                 let caller = resolver.refreshed(caller, connection)
-                let asker = ConnectedAsker(
+                let client = RemoteClient(
                     caller, connection, facts: facts, policyFacts,
                     resolver.sessionAttributes(caller, connection), context: context,
                     offersTerminal: offersTerminal
@@ -107,7 +107,7 @@ package final class RequestServer: Sendable {
                         let place = prompters.prompter(for: caller)?.place ?? .terminal(of: caller)
                         return place.map { "\($0)" } ?? ""
                     })
-                guard answer(verb, for: asker, on: connection) else { return }
+                guard answer(verb, for: client, on: connection) else { return }
             case .registerPrompter(let showsWindows, let server):
                 let shown = resolver.screen(of: caller, connection.process, server)
                 let prompter = Prompter(
@@ -149,17 +149,17 @@ package final class RequestServer: Sendable {
     }
 
     private func answer<V: Verb>(
-        _ verb: V, for asker: ConnectedAsker, on connection: ServerConnection
+        _ verb: V, for client: RemoteClient, on connection: ServerConnection
     ) -> Bool {
         do throws(Refusal) {
-            let last = try service.answer(verb, for: asker) { part throws(Refusal) in
+            let last = try service.answer(verb, for: client) { part throws(Refusal) in
                 guard say(.answer(part, to: V.self, continues: true), to: connection) else {
                     throw .notAvailable
                 }
             }
             return say(.answer(last, to: V.self, continues: false), to: connection)
         } catch {
-            return say(.refusal(error, because: asker.notes.words), to: connection)
+            return say(.refusal(error, because: client.notes.words), to: connection)
         }
     }
 

@@ -16,7 +16,7 @@ internal import KeychainVaults
 /// The checks are the daemon's, and guard against mistakes; against the process itself they can't.
 package final class EmbeddedKeychain: KeychainEndpoint {
     private let service: KeychainService
-    private let asker: OwnProcess
+    private let client: OwnProcess
     private let folder: KeychainFolder
     private let protectors: Protectors
 
@@ -34,7 +34,7 @@ package final class EmbeddedKeychain: KeychainEndpoint {
                 allowsDeviceProtector: true)
         } catch { throw Refusal(error) }
         GenerationKeeper(folder, log: { _ in }).keepWhatIsDue()
-        asker = OwnProcess(user: user, groups: groups, program: program)
+        client = OwnProcess(user: user, groups: groups, program: program)
         service = KeychainService(
             KeychainService.Parts(
                 folder: folder, vault: EmbeddedVault(protectors: protectors),
@@ -47,11 +47,11 @@ package final class EmbeddedKeychain: KeychainEndpoint {
         _ verb: V, in context: AuthenticationContext?, cancellation: Cancellation?
     ) throws(Refusal) -> V.Answer {
         if !(verb is CreateKeychain) { try makeLoginKeychain() }
-        var asker = asker
-        asker.context = context
-        asker.cancellation = cancellation
+        var client = client
+        client.context = context
+        client.cancellation = cancellation
         var parts: V.Answer?
-        let last = try service.answer(verb, for: asker) { part in
+        let last = try service.answer(verb, for: client) { part in
             if parts?.append(part: part) == nil { parts = part }
         }
         return parts?.append(part: last) == nil ? last : parts ?? last
@@ -59,9 +59,9 @@ package final class EmbeddedKeychain: KeychainEndpoint {
 
     /// A program simply works in a container: its login keychain is made when it is first needed.
     private func makeLoginKeychain() throws(Refusal) {
-        guard !folder.exists(.login, of: asker.caller.user) else { return }
+        guard !folder.exists(.login, of: client.caller.user) else { return }
         do throws(Refusal) {
-            try protectors.create(.login, of: asker.caller.user, password: nil)
+            try protectors.create(.login, of: client.caller.user, password: nil)
         } catch {
             switch error {
             // Another process was faster.
@@ -76,7 +76,7 @@ package final class EmbeddedKeychain: KeychainEndpoint {
 }
 
 /// This very process as the one that asks.
-private struct OwnProcess: Asker {
+private struct OwnProcess: Client {
     let caller: Caller
     let offersTerminal: Bool
     let process: ProofOrigin.Process?

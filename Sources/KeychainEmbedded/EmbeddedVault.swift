@@ -20,7 +20,7 @@ final class EmbeddedVault: KeyVault {
 
     init(protectors: Protectors) { self.protectors = protectors }
 
-    func settle(_ user: UInt32) {}
+    func waitForPendingUnlocks(of user: UInt32) {}
 
     func keys(of keychain: OpenKeychain) throws(Refusal) -> ClassKeys {
         if try !isProtected(keychain) {
@@ -39,14 +39,14 @@ final class EmbeddedVault: KeyVault {
         since begun: LockGeneration
     ) throws(Refusal) {
         let both = unlocked.afterFirstUnlock.bytes.appending(unlocked.whileUnlocked.bytes)
-        try locks.keep(keychain.place, since: begun) { () throws(Refusal) in
+        try locks.keep(keychain.id, since: begun) { () throws(Refusal) in
             try write(both, keychain)
         }
     }
 
     func unlocks(of keychain: OpenKeychain) -> Unlocks {
         // Before the keys are looked for: a lock in between makes the unlock end.
-        let moment = locks.now(keychain.place)
+        let moment = locks.now(keychain.id)
         guard let isProtected = try? isProtected(keychain), isProtected else {
             return Unlocks(source: .device, moment: moment)
         }
@@ -58,7 +58,7 @@ final class EmbeddedVault: KeyVault {
     func lasts(
         _ unlocks: Unlocks, of keychain: OpenKeychain, for availability: Accessibility.Availability
     ) -> Bool {
-        let now = locks.now(keychain.place)
+        let now = locks.now(keychain.id)
         guard now.isSameUnlessLocked(unlocks.moment) else { return false }
         if unlocks.source == .device { return true }
         switch availability {
@@ -78,7 +78,7 @@ final class EmbeddedVault: KeyVault {
     func endRenewal(of keychain: OpenKeychain) {}
 
     func lock(_ keychain: OpenKeychain) throws(Refusal) {
-        try locks.lock(keychain.place) { () throws(Refusal) in
+        try locks.lock(keychain.id) { () throws(Refusal) in
             let first = KeyBundle.byteCount(.afterFirstUnlock)
             guard let bytes = read(keychain), bytes.count > first else { return }
             try write(bytes.part(0..<first), keychain)
@@ -87,7 +87,7 @@ final class EmbeddedVault: KeyVault {
 
     func forget(_ keychain: OpenKeychain) throws(Refusal) {
         let isProtected = try isProtected(keychain)
-        try locks.forget(keychain.place) { () throws(Refusal) in
+        try locks.forget(keychain.id) { () throws(Refusal) in
             own.withLock { own in
                 own["always:" + keychain.path] = nil
                 own["device:" + keychain.path] = nil

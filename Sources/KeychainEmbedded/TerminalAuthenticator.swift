@@ -16,8 +16,8 @@ struct TerminalAuthenticator: Authenticator {
 
     let account: String
 
-    func canAsk(for asker: any Asker) -> Bool {
-        asker.offersTerminal && Self.program("keychain-auth") != nil
+    func canAsk(for client: any Client) -> Bool {
+        client.offersTerminal && Self.program("keychain-auth") != nil
             && Self.program("keychain-prompter") != nil
     }
 
@@ -34,9 +34,9 @@ struct TerminalAuthenticator: Authenticator {
     func enrolledBiometry(of caller: Caller) -> [UInt8] { [] }
 
     func ask(
-        _ prompt: String, _ question: Question, for asker: any Asker
+        _ prompt: String, _ question: Question, for client: any Client
     ) throws(Refusal) -> HeldSecret {
-        guard let prompter = Self.program("keychain-prompter"), asker.offersTerminal else {
+        guard let prompter = Self.program("keychain-prompter"), client.offersTerminal else {
             throw .interactionNotAllowed
         }
         let answer: ConversationMessage
@@ -46,7 +46,7 @@ struct TerminalAuthenticator: Authenticator {
                 executable: prompter, arguments: ["--conversation"], environment: [],
                 passing: [(source: there.descriptor.number, target: 3)], newSession: false)
             defer { if shower.wait(deadlineSeconds: 2) == nil { shower.kill() } }
-            try here.send(.title(question.text(for: asker.caller)))
+            try here.send(.title(question.text(for: client.caller)))
             try here.send(.askHidden(prompt))
             answer = try here.receive(deadlineSeconds: Self.deadline)
             try here.send(.finished(.success))
@@ -57,7 +57,7 @@ struct TerminalAuthenticator: Authenticator {
 
     /// No login opens a keychain here, nor fails to.
     func open(
-        _ prompt: String, _ question: Question, for asker: any Asker, unless isOpen: () -> Bool,
+        _ prompt: String, _ question: Question, for client: any Client, unless isOpen: () -> Bool,
         with opens: (HeldSecret) throws(Refusal) -> Bool
     ) throws(Refusal) {
         throw .interactionNotAllowed
@@ -66,19 +66,20 @@ struct TerminalAuthenticator: Authenticator {
     /// Every item here is as near to one program of the user as to another: there is nothing to
     /// ask.
     func consent(
-        for asker: any Asker, _ candidate: () -> (question: Question, options: ConsentOptions)?
+        for client: any Client, _ candidate: () -> (question: Question, options: ConsentOptions)?
     ) throws(Refusal) -> ConsentResult? {
         nil
     }
 
-    func prove(_ method: PolicyMethod, _ question: Question, for asker: any Asker) throws(Refusal) {
+    func prove(_ method: PolicyMethod, _ question: Question, for client: any Client) throws(Refusal)
+    {
         guard let service = method.service else { throw .authenticationFailed }
         guard let auth = Self.program("keychain-auth"),
-            let prompter = Self.program("keychain-prompter"), asker.offersTerminal
+            let prompter = Self.program("keychain-prompter"), client.offersTerminal
         else { throw .interactionNotAllowed }
         let programs: (prover: ChildProcess, shower: ChildProcess)
         do {
-            programs = try start(auth, prompter, service, question, asker.caller)
+            programs = try start(auth, prompter, service, question, client.caller)
         } catch { throw .internalError }
         let status = programs.prover.wait(deadlineSeconds: Self.deadline)
         if status == nil { programs.prover.kill() }

@@ -24,7 +24,7 @@ extension Keychain {
     /// nil for an item that has no secret.
     func copyMatching(_ account: String) throws(KeychainError) -> Secret? {
         var query = query(account)
-        query.parts = .data
+        query.returnFields = .data
         return try send(CopyMatching(query)).first?.secret.map(Secret.init)
     }
 
@@ -78,7 +78,7 @@ extension Keychain {
     func items() throws(KeychainError) -> [Item] {
         var query = query(nil)
         query.limit = nil
-        query.parts = .attributes
+        query.returnFields = .attributes
         var items: [Item] = []
         for found in try send(CopyMatching(query)) {
             guard let item = Item(found) else { throw KeychainError(.internalError) }

@@ -27,7 +27,7 @@ package struct CheckKeychain: Verb {
     }
 
     package func handled<Handler: VerbHandler>(
-        by handler: Handler, for client: Handler.Client,
+        by handler: Handler, for client: Handler.Peer,
         emit: (KeychainFindings) throws(Refusal) -> Void
     ) throws(Refusal) -> KeychainFindings {
         try handler.handle(self, for: client)
@@ -56,7 +56,7 @@ package struct ListGenerations: Verb {
     }
 
     package func handled<Handler: VerbHandler>(
-        by handler: Handler, for client: Handler.Client,
+        by handler: Handler, for client: Handler.Peer,
         emit: ([Generation]) throws(Refusal) -> Void
     ) throws(Refusal) -> [Generation] {
         try handler.handle(self, for: client)
@@ -85,7 +85,7 @@ package struct BeginBackup: Verb {
     }
 
     package func handled<Handler: VerbHandler>(
-        by handler: Handler, for client: Handler.Client,
+        by handler: Handler, for client: Handler.Peer,
         emit: (BackupTransfer) throws(Refusal) -> Void
     ) throws(Refusal) -> BackupTransfer {
         try handler.handle(self, for: client)
@@ -122,7 +122,7 @@ package struct ReadBackup: Verb {
     }
 
     package func handled<Handler: VerbHandler>(
-        by handler: Handler, for client: Handler.Client, emit: (BackupPiece) throws(Refusal) -> Void
+        by handler: Handler, for client: Handler.Peer, emit: (BackupPiece) throws(Refusal) -> Void
     ) throws(Refusal) -> BackupPiece {
         try handler.handle(self, for: client)
     }
@@ -151,7 +151,7 @@ package struct BeginRestore: Verb {
     }
 
     package func handled<Handler: VerbHandler>(
-        by handler: Handler, for client: Handler.Client,
+        by handler: Handler, for client: Handler.Peer,
         emit: (BackupTransfer) throws(Refusal) -> Void
     ) throws(Refusal) -> BackupTransfer {
         try handler.handle(self, for: client)
@@ -189,7 +189,7 @@ package struct SendRestore: Verb {
     }
 
     package func handled<Handler: VerbHandler>(
-        by handler: Handler, for client: Handler.Client, emit: (Done) throws(Refusal) -> Void
+        by handler: Handler, for client: Handler.Peer, emit: (Done) throws(Refusal) -> Void
     ) throws(Refusal) -> Done {
         try handler.handle(self, for: client)
     }
@@ -225,7 +225,7 @@ package struct FinishRestore: Verb {
     }
 
     package func handled<Handler: VerbHandler>(
-        by handler: Handler, for client: Handler.Client,
+        by handler: Handler, for client: Handler.Peer,
         emit: (RestoredKeychain) throws(Refusal) -> Void
     ) throws(Refusal) -> RestoredKeychain {
         try handler.handle(self, for: client)
@@ -257,7 +257,7 @@ package struct RestoreGeneration: Verb {
     }
 
     package func handled<Handler: VerbHandler>(
-        by handler: Handler, for client: Handler.Client,
+        by handler: Handler, for client: Handler.Peer,
         emit: (RestoredKeychain) throws(Refusal) -> Void
     ) throws(Refusal) -> RestoredKeychain {
         try handler.handle(self, for: client)

@@ -9,9 +9,9 @@ package struct Add: Verb {
     package let item: NewItem
     package let secret: HeldSecret?
     /// What the answer carries of the new item.
-    package let parts: ItemQuery.Parts
+    package let parts: ReturnFields
 
-    package init(_ item: NewItem, secret: HeldSecret?, returning parts: ItemQuery.Parts) {
+    package init(_ item: NewItem, secret: HeldSecret?, returning parts: ReturnFields) {
         self.item = item
         self.secret = secret
         self.parts = parts
@@ -28,11 +28,11 @@ package struct Add: Verb {
     package init(_ message: inout MessageReader) throws(MalformedBytes) {
         item = try message.value()
         secret = try message.optionalSecret()
-        parts = ItemQuery.Parts(rawValue: try message.bytes.byte())
+        parts = ReturnFields(rawValue: try message.bytes.byte())
     }
 
     package func handled<Handler: VerbHandler>(
-        by handler: Handler, for client: Handler.Client, emit: (Item) throws(Refusal) -> Void
+        by handler: Handler, for client: Handler.Peer, emit: (Item) throws(Refusal) -> Void
     ) throws(Refusal) -> Item {
         try handler.handle(self, for: client)
     }
@@ -59,7 +59,7 @@ package struct CopyMatching: Verb {
     }
 
     package func handled<Handler: VerbHandler>(
-        by handler: Handler, for client: Handler.Client, emit: ([Item]) throws(Refusal) -> Void
+        by handler: Handler, for client: Handler.Peer, emit: ([Item]) throws(Refusal) -> Void
     ) throws(Refusal) -> [Item] {
         try handler.handle(self, for: client, emit: emit)
     }
@@ -95,7 +95,7 @@ package struct Update: Verb {
     }
 
     package func handled<Handler: VerbHandler>(
-        by handler: Handler, for client: Handler.Client, emit: (Int) throws(Refusal) -> Void
+        by handler: Handler, for client: Handler.Peer, emit: (Int) throws(Refusal) -> Void
     ) throws(Refusal) -> Int {
         try handler.handle(self, for: client)
     }
@@ -123,7 +123,7 @@ package struct Delete: Verb {
     }
 
     package func handled<Handler: VerbHandler>(
-        by handler: Handler, for client: Handler.Client, emit: (Int) throws(Refusal) -> Void
+        by handler: Handler, for client: Handler.Peer, emit: (Int) throws(Refusal) -> Void
     ) throws(Refusal) -> Int {
         try handler.handle(self, for: client)
     }

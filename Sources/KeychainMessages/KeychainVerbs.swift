@@ -32,7 +32,7 @@ package struct CreateKeychain: Verb {
     }
 
     package func handled<Handler: VerbHandler>(
-        by handler: Handler, for client: Handler.Client, emit: (Done) throws(Refusal) -> Void
+        by handler: Handler, for client: Handler.Peer, emit: (Done) throws(Refusal) -> Void
     ) throws(Refusal) -> Done {
         try handler.handle(self, for: client)
     }
@@ -63,7 +63,7 @@ package struct Unlock: Verb {
     }
 
     package func handled<Handler: VerbHandler>(
-        by handler: Handler, for client: Handler.Client, emit: (Done) throws(Refusal) -> Void
+        by handler: Handler, for client: Handler.Peer, emit: (Done) throws(Refusal) -> Void
     ) throws(Refusal) -> Done {
         try handler.handle(self, for: client)
     }
@@ -90,7 +90,7 @@ package struct Lock: Verb {
     }
 
     package func handled<Handler: VerbHandler>(
-        by handler: Handler, for client: Handler.Client, emit: (Done) throws(Refusal) -> Void
+        by handler: Handler, for client: Handler.Peer, emit: (Done) throws(Refusal) -> Void
     ) throws(Refusal) -> Done {
         try handler.handle(self, for: client)
     }
@@ -122,7 +122,7 @@ package struct ChangeSettings: Verb {
     }
 
     package func handled<Handler: VerbHandler>(
-        by handler: Handler, for client: Handler.Client, emit: (Done) throws(Refusal) -> Void
+        by handler: Handler, for client: Handler.Peer, emit: (Done) throws(Refusal) -> Void
     ) throws(Refusal) -> Done {
         try handler.handle(self, for: client)
     }
@@ -157,7 +157,7 @@ package struct SetPassword: Verb {
     }
 
     package func handled<Handler: VerbHandler>(
-        by handler: Handler, for client: Handler.Client, emit: (Done) throws(Refusal) -> Void
+        by handler: Handler, for client: Handler.Peer, emit: (Done) throws(Refusal) -> Void
     ) throws(Refusal) -> Done {
         try handler.handle(self, for: client)
     }
@@ -185,7 +185,7 @@ package struct Preferences: Verb {
     }
 
     package func handled<Handler: VerbHandler>(
-        by handler: Handler, for client: Handler.Client,
+        by handler: Handler, for client: Handler.Peer,
         emit: (KeychainPreferences) throws(Refusal) -> Void
     ) throws(Refusal) -> KeychainPreferences {
         try handler.handle(self, for: client)

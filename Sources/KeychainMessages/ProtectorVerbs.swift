@@ -23,7 +23,7 @@ package struct ListProtectors: Verb {
     }
 
     package func handled<Handler: VerbHandler>(
-        by handler: Handler, for client: Handler.Client, emit: ([Protector]) throws(Refusal) -> Void
+        by handler: Handler, for client: Handler.Peer, emit: ([Protector]) throws(Refusal) -> Void
     ) throws(Refusal) -> [Protector] {
         try handler.handle(self, for: client)
     }
@@ -59,7 +59,7 @@ package struct AddProtector: Verb {
     }
 
     package func handled<Handler: VerbHandler>(
-        by handler: Handler, for client: Handler.Client, emit: (Protector) throws(Refusal) -> Void
+        by handler: Handler, for client: Handler.Peer, emit: (Protector) throws(Refusal) -> Void
     ) throws(Refusal) -> Protector {
         try handler.handle(self, for: client)
     }
@@ -90,7 +90,7 @@ package struct RemoveProtector: Verb {
     }
 
     package func handled<Handler: VerbHandler>(
-        by handler: Handler, for client: Handler.Client, emit: (Done) throws(Refusal) -> Void
+        by handler: Handler, for client: Handler.Peer, emit: (Done) throws(Refusal) -> Void
     ) throws(Refusal) -> Done {
         try handler.handle(self, for: client)
     }
@@ -126,7 +126,7 @@ package struct TestProtector: Verb {
     }
 
     package func handled<Handler: VerbHandler>(
-        by handler: Handler, for client: Handler.Client, emit: (Done) throws(Refusal) -> Void
+        by handler: Handler, for client: Handler.Peer, emit: (Done) throws(Refusal) -> Void
     ) throws(Refusal) -> Done {
         try handler.handle(self, for: client)
     }
@@ -162,7 +162,7 @@ package struct UnlockWithProtector: Verb {
     }
 
     package func handled<Handler: VerbHandler>(
-        by handler: Handler, for client: Handler.Client, emit: (Done) throws(Refusal) -> Void
+        by handler: Handler, for client: Handler.Peer, emit: (Done) throws(Refusal) -> Void
     ) throws(Refusal) -> Done {
         try handler.handle(self, for: client)
     }

@@ -32,7 +32,7 @@ extension ItemQuery: MessageValue {
         hostOrSubdomain = try message.optionalText()
         folding = Folding(rawValue: try message.bytes.byte())
         limit = try message.flag() ? try Self.limit(&message) : nil
-        parts = Parts(rawValue: try message.bytes.byte())
+        returnFields = ReturnFields(rawValue: try message.bytes.byte())
         authenticationUI = try message.raw()
         reason = try message.optionalText()
     }

@@ -14,7 +14,7 @@ package struct Status: Verb {
     package init(_ message: inout MessageReader) throws(MalformedBytes) {}
 
     package func handled<Handler: VerbHandler>(
-        by handler: Handler, for client: Handler.Client,
+        by handler: Handler, for client: Handler.Peer,
         emit: (ServiceStatus) throws(Refusal) -> Void
     ) throws(Refusal) -> ServiceStatus {
         try handler.handle(self, for: client)
@@ -43,7 +43,7 @@ package struct Policies: Verb {
     }
 
     package func handled<Handler: VerbHandler>(
-        by handler: Handler, for client: Handler.Client, emit: (String) throws(Refusal) -> Void
+        by handler: Handler, for client: Handler.Peer, emit: (String) throws(Refusal) -> Void
     ) throws(Refusal) -> String {
         try handler.handle(self, for: client)
     }
@@ -72,7 +72,7 @@ package struct Authenticate: Verb {
     }
 
     package func handled<Handler: VerbHandler>(
-        by handler: Handler, for client: Handler.Client, emit: (Done) throws(Refusal) -> Void
+        by handler: Handler, for client: Handler.Peer, emit: (Done) throws(Refusal) -> Void
     ) throws(Refusal) -> Done {
         try handler.handle(self, for: client)
     }
@@ -91,7 +91,7 @@ package struct ReadCapabilities: Verb {
     package init(_ message: inout MessageReader) throws(MalformedBytes) {}
 
     package func handled<Handler: VerbHandler>(
-        by handler: Handler, for client: Handler.Client,
+        by handler: Handler, for client: Handler.Peer,
         emit: (Capabilities) throws(Refusal) -> Void
     ) throws(Refusal) -> Capabilities {
         try handler.handle(self, for: client)
@@ -112,7 +112,7 @@ package struct EndContext: Verb {
     package init(_ message: inout MessageReader) throws(MalformedBytes) {}
 
     package func handled<Handler: VerbHandler>(
-        by handler: Handler, for client: Handler.Client, emit: (Done) throws(Refusal) -> Void
+        by handler: Handler, for client: Handler.Peer, emit: (Done) throws(Refusal) -> Void
     ) throws(Refusal) -> Done {
         try handler.handle(self, for: client)
     }

@@ -16,7 +16,7 @@ package protocol Verb: MessageValue {
     /// Leads to the handler's method for this very verb. `emit` takes the parts of an answer that is
     /// too long for one message.
     func handled<Handler: VerbHandler>(
-        by handler: Handler, for client: Handler.Client,
+        by handler: Handler, for client: Handler.Peer,
         emit: (Answer) throws(Refusal) -> Void
     ) throws(Refusal) -> Answer
 }

@@ -2,16 +2,6 @@
 
 /// Which items a call means, and how it wants them.
 public struct ItemQuery: Sendable, Equatable {
-    /// What of an item an answer carries.
-    public struct Parts: OptionSet, Sendable, Hashable {
-        public let rawValue: UInt8
-        public init(rawValue: UInt8) { self.rawValue = rawValue }
-        public static let data = Parts(rawValue: 1)
-        public static let attributes = Parts(rawValue: 2)
-        public static let reference = Parts(rawValue: 4)
-        public static let persistentReference = Parts(rawValue: 8)
-    }
-
     public enum Synchronizable: UInt8, Sendable { case no, yes, any }
 
     /// Whether the user may be asked (`kSecUseAuthenticationUI`).
@@ -41,7 +31,7 @@ public struct ItemQuery: Sendable, Equatable {
     public var folding: Folding = []
     /// nil is all.
     public var limit: Int? = 1
-    public var parts: Parts = []
+    public var returnFields: ReturnFields = []
     public var authenticationUI: AuthenticationUI = .allow
     /// The asking program's own words for the user.
     public var reason: String?

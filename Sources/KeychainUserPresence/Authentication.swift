@@ -15,8 +15,8 @@ package struct Authentication: Sendable {
         self.store = store
     }
 
-    package func mayAsk(_ ui: ItemQuery.AuthenticationUI, for asker: any Asker) -> Bool {
-        ui == .allow && asker.context?.mayInteract != false && authenticator.canAsk(for: asker)
+    package func mayAsk(_ ui: ItemQuery.AuthenticationUI, for client: any Client) -> Bool {
+        ui == .allow && client.context?.mayInteract != false && authenticator.canAsk(for: client)
     }
 
     /// What users let programs have for a session.
@@ -25,18 +25,18 @@ package struct Authentication: Sendable {
     /// What the user says to a program that asks for another one's item, if there is one.
     /// `.cancelled` is a no.
     package func consent(
-        for asker: any Asker, _ candidate: () -> (question: Question, options: ConsentOptions)?
+        for client: any Client, _ candidate: () -> (question: Question, options: ConsentOptions)?
     ) throws(Refusal) -> ConsentResult? {
-        try authenticator.consent(for: asker, candidate)
+        try authenticator.consent(for: client, candidate)
     }
 
     /// Has the user open a keychain. A user who could not be asked hears that it is locked.
     package func open(
-        _ prompt: String, _ question: Question, for asker: any Asker, unless isOpen: () -> Bool,
+        _ prompt: String, _ question: Question, for client: any Client, unless isOpen: () -> Bool,
         with opens: (HeldSecret) throws(Refusal) -> Bool
     ) throws(Refusal) {
         do throws(Refusal) {
-            try authenticator.open(prompt, question, for: asker, unless: isOpen, with: opens)
+            try authenticator.open(prompt, question, for: client, unless: isOpen, with: opens)
         } catch {
             switch error {
             case .interactionNotAllowed, .tooManyRequests: throw .locked
@@ -47,9 +47,9 @@ package struct Authentication: Sendable {
 
     package func hasPrompter(for caller: Caller) -> Bool { authenticator.hasPrompter(for: caller) }
 
-    /// What the asker's user could be asked to prove.
-    package func provable(for asker: any Asker) -> Set<PolicyMethod> {
-        authenticator.provable(for: asker.caller)
+    /// What the client's user could be asked to prove.
+    package func provable(for client: any Client) -> Set<PolicyMethod> {
+        authenticator.provable(for: client.caller)
     }
 
     package func hasBiometryService() -> Bool { authenticator.hasBiometryService() }
@@ -59,20 +59,20 @@ package struct Authentication: Sendable {
     }
 
     /// What was proven before and may serve again.
-    package func evidence(for asker: any Asker) -> Evidence { store.evidence(for: asker) }
+    package func evidence(for client: any Client) -> Evidence { store.evidence(for: client) }
 
     package func forget(_ user: UInt32) { store.forget(user) }
 
-    package func endContext(of asker: any Asker) { store.forgetContext(of: asker) }
+    package func endContext(of client: any Client) { store.forgetContext(of: client) }
 
     /// What the user proves to meet the requirement, or the refusal that came of asking.
     ///
     /// Where a reader or a second device does not do, another way is tried, if there is one.
     package func satisfy(
         _ requirement: Requirement, _ question: Question, given evidence: Evidence,
-        for asker: any Asker
+        for client: any Client
     ) throws(Refusal) -> [PolicyMethod] {
-        var available = provable(for: asker)
+        var available = provable(for: client)
         var proven: [PolicyMethod] = []
         while true {
             let known = proven.reduce(evidence) { $0.adding($1) }
@@ -81,7 +81,7 @@ package struct Authentication: Sendable {
             }
             guard let next = proof.first else { break }
             do throws(Refusal) {
-                try authenticator.prove(next, question, for: asker)
+                try authenticator.prove(next, question, for: client)
                 proven.append(next)
             } catch {
                 guard error == .authenticationFailed, next.mayFailWithoutFault else { throw error }
@@ -91,20 +91,21 @@ package struct Authentication: Sendable {
         return proven
     }
 
-    /// Keeps what was proven for later requests. The asker may have become another program while the
+    /// Keeps what was proven for later requests. The client may have become another program while the
     /// user was typing: who calls this has looked.
-    package func keep(_ proven: [PolicyMethod], for asker: any Asker, about items: [ItemReference])
-    {
-        store.add(proven, for: asker, about: items)
+    package func keep(
+        _ proven: [PolicyMethod], for client: any Client, about items: [ItemReference]
+    ) {
+        store.add(proven, for: client, about: items)
     }
 
-    /// What the asker's user types as the application password of an item.
+    /// What the client's user types as the application password of an item.
     package func applicationPassword(
-        _ question: Question, isNew: Bool, for asker: any Asker
+        _ question: Question, isNew: Bool, for client: any Client
     ) throws(Refusal) -> HeldSecret {
-        let typed = try authenticator.ask("Application password: ", question, for: asker)
+        let typed = try authenticator.ask("Application password: ", question, for: client)
         guard isNew else { return typed }
-        let again = try authenticator.ask("The same again: ", question, for: asker)
+        let again = try authenticator.ask("The same again: ", question, for: client)
         guard typed.bytes.matches(again.bytes) else { throw .authenticationFailed }
         return typed
     }

@@ -6,8 +6,8 @@ package import KeychainSecrets
 
 /// Proves to the engine that the user is there, by PAM and nothing else.
 package protocol Authenticator: Sendable {
-    /// Whether a user could be asked for this asker.
-    func canAsk(for asker: any Asker) -> Bool
+    /// Whether a user could be asked for this client.
+    func canAsk(for client: any Client) -> Bool
     /// Whether a prompter is registered for the caller's session.
     func hasPrompter(for caller: Caller) -> Bool
     /// What the caller could be asked to prove on this machine.
@@ -18,24 +18,24 @@ package protocol Authenticator: Sendable {
     func enrolledBiometry(of caller: Caller) -> [UInt8]
     /// Asks for the proof. Refuses where it wasn't given.
     func prove(
-        _ method: PolicyMethod, _ question: Question, for asker: any Asker
+        _ method: PolicyMethod, _ question: Question, for client: any Client
     ) throws(Refusal)
     /// Asks for a secret that is the user's and the program's, and no proof of anything.
     func ask(
-        _ prompt: String, _ question: Question, for asker: any Asker
+        _ prompt: String, _ question: Question, for client: any Client
     ) throws(Refusal) -> HeldSecret
     /// Asks for what opens a keychain until `opens` says that it does, a few times at most, and not
     /// any more once `isOpen`. `.interactionNotAllowed` and `.tooManyRequests` mean that the user
     /// was not asked.
     func open(
-        _ prompt: String, _ question: Question, for asker: any Asker, unless isOpen: () -> Bool,
+        _ prompt: String, _ question: Question, for client: any Client, unless isOpen: () -> Bool,
         with opens: (HeldSecret) throws(Refusal) -> Bool
     ) throws(Refusal)
     /// Asks whether the program may have another one's item, if `candidate` finds one; nil where it
     /// does not. `.cancelled` and `.authenticationFailed` mean that the user was asked, and nothing
     /// else does.
     func consent(
-        for asker: any Asker, _ candidate: () -> (question: Question, options: ConsentOptions)?
+        for client: any Client, _ candidate: () -> (question: Question, options: ConsentOptions)?
     ) throws(Refusal) -> ConsentResult?
 }
 

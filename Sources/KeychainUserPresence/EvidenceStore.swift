@@ -47,24 +47,24 @@ package final class EvidenceStore: Sendable {
 
     // MARK: Giving and taking
 
-    /// Keeps what the asker's user has proven, for the context, process, terminal and session that
+    /// Keeps what the client's user has proven, for the context, process, terminal and session that
     /// it was proven in. What can't be kept was proven for one request only. A yes was said to the
     /// program and about the items that the question named, and to nothing else.
     package func add(
-        _ methods: [PolicyMethod], for asker: any Asker, about items: [ItemReference] = []
+        _ methods: [PolicyMethod], for client: any Client, about items: [ItemReference] = []
     ) {
         for method in methods {
             var proof = Proof(
-                method: method, given: .now, context: asker.context?.identifier,
-                places: asker.places)
-            proof.program = asker.caller.identity.identifier
+                method: method, given: .now, context: client.context?.identifier,
+                places: client.places)
+            proof.program = client.caller.identity.identifier
             if method == .factor(.confirm) {
-                guard let program = asker.caller.identity.identifier,
+                guard let program = client.caller.identity.identifier,
                     (1...Self.mostItems).contains(items.count)
                 else { continue }
                 proof.consent = Proof.Consent(program: program, items: items.map(\.bytes))
             }
-            keep(proof, asker.caller.user)
+            keep(proof, client.caller.user)
         }
     }
 
@@ -89,15 +89,15 @@ package final class EvidenceStore: Sendable {
         return proofs.firstIndex { counts[$0.program] == most } ?? 0
     }
 
-    /// The proofs that may serve the asker, each with its age and the narrowest place that it
-    /// shares with the asker. One that was given in the asker's own context is as good as new for
+    /// The proofs that may serve the client, each with its age and the narrowest place that it
+    /// shares with the client. One that was given in the client's own context is as good as new for
     /// as long as that lives: who does not want it used again ends the context, or asks for the
     /// scope `operation`.
-    package func evidence(for asker: any Asker) -> Evidence {
-        let user = asker.caller.user
+    package func evidence(for client: any Client) -> Evidence {
+        let user = client.caller.user
         let kept = proofs.withLock { $0[user] ?? [] }
         guard !kept.isEmpty else { return Evidence() }
-        lazy var terminal = asker.terminal()
+        lazy var terminal = client.terminal()
         let now = ContinuousClock.now
         var proofs: [PolicyProof] = []
         var ofItems: [ItemReference: [PolicyProof]] = [:]
@@ -105,7 +105,7 @@ package final class EvidenceStore: Sendable {
             let age = proof.given.duration(to: now)
             // From the future, where a clock is wrong: good for nothing.
             guard age >= .zero, age < Self.longest,
-                let scope = proof.scope(for: asker, terminal: terminal),
+                let scope = proof.scope(for: client, terminal: terminal),
                 isAlive(proof, user)
             else { continue }
             let known = PolicyProof(
@@ -114,7 +114,7 @@ package final class EvidenceStore: Sendable {
                 proofs.append(known)
                 continue
             }
-            guard consent.program == asker.caller.identity.identifier else { continue }
+            guard consent.program == client.caller.identity.identifier else { continue }
             for item in consent.items.compactMap(ItemReference.init(bytes:)) {
                 ofItems[item, default: []].append(known)
             }
@@ -149,11 +149,11 @@ package final class EvidenceStore: Sendable {
         trust.forget(session, of: user)
     }
 
-    /// Those given in the asker's context.
-    func forgetContext(of asker: any Asker) {
-        guard let context = asker.context?.identifier else { return }
-        let process = asker.process
-        forget(of: asker.caller.user) {
+    /// Those given in the client's context.
+    func forgetContext(of client: any Client) {
+        guard let context = client.context?.identifier else { return }
+        let process = client.process
+        forget(of: client.caller.user) {
             $0.context == context && $0.places.process == process
         }
     }

@@ -63,17 +63,17 @@ struct Proof: Codable, Sendable {
             : .factor(PolicyFactor(rawValue: methodName) ?? .appPassword)
     }
 
-    /// The narrowest place that it shares with an asker; nil where there is none. The terminal is
+    /// The narrowest place that it shares with an client; nil where there is none. The terminal is
     /// looked for only where that decides.
     func scope(
-        for asker: any Asker, terminal: @autoclosure () -> ProofOrigin.Terminal?
+        for client: any Client, terminal: @autoclosure () -> ProofOrigin.Terminal?
     ) -> Freshness? {
-        if let own = places.process, own == asker.process {
-            let context = asker.context?.identifier
+        if let own = places.process, own == client.process {
+            let context = client.context?.identifier
             return context != nil && self.context == context ? .context : .process
         }
-        if isOfProgram(asker.caller), sharesTerminal(with: asker, terminal()) { return .tty }
-        if let own = places.session, own == asker.caller.session?.rawValue { return .session }
+        if isOfProgram(client.caller), sharesTerminal(with: client, terminal()) { return .tty }
+        if let own = places.session, own == client.caller.session?.rawValue { return .session }
         return nil
     }
 
@@ -85,10 +85,10 @@ struct Proof: Codable, Sendable {
 
     /// Where no terminal is, the process that it was given in and its children take its place.
     private func sharesTerminal(
-        with asker: any Asker, _ terminal: ProofOrigin.Terminal?
+        with client: any Client, _ terminal: ProofOrigin.Terminal?
     ) -> Bool {
         if let own = places.terminal { return own == terminal }
         guard terminal == nil, let process = places.process else { return false }
-        return asker.descends(from: process)
+        return client.descends(from: process)
     }
 }

@@ -4,27 +4,27 @@ internal import KeychainPolicyModel
 
 /// What an answer opens besides, for whom and how long, in the words of a question.
 extension Set<ProofReach> {
-    package func remarks(ofOthers: Bool, for asker: any Asker) -> [String] {
-        Set<String>(map { $0.remark(ofOthers: ofOthers, for: asker) }).sorted()
+    package func remarks(ofOthers: Bool, for client: any Client) -> [String] {
+        Set<String>(map { $0.remark(ofOthers: ofOthers, for: client) }).sorted()
     }
 }
 
 extension ProofReach {
-    fileprivate func remark(ofOthers: Bool, for asker: any Asker) -> String {
+    fileprivate func remark(ofOthers: Bool, for client: any Client) -> String {
         let time = within.words
         guard constraint != .factor(.confirm) else {
             return "The answer counts for \(time), for the same program and items."
         }
         return ofOthers
             ? "For \(time) the answer also opens the items of all your other programs to "
-                + "\(beneficiary(asker))."
+                + "\(beneficiary(client))."
             : "For \(time) the answer also counts for other items that ask for the same, "
-                + "for \(beneficiary(asker))."
+                + "for \(beneficiary(client))."
     }
 
-    private func beneficiary(_ asker: any Asker) -> String {
+    private func beneficiary(_ client: any Client) -> String {
         if scope == .session { return "every program of this login that may have them" }
-        guard scope == .tty, let terminal = asker.terminal() else {
+        guard scope == .tty, let terminal = client.terminal() else {
             return scope == .tty
                 ? "this one run of the program and what it starts" : "this one run of the program"
         }

@@ -30,13 +30,13 @@ package final class GenerationKeeper: Sendable {
     }
 
     package func keepWhatIsDue() {
-        for place in folder.places() {
-            let path = folder.filePath(place.name, place.user)
+        for id in folder.keychains() {
+            let path = folder.filePath(id.name, id.user)
             do throws(KeychainStoreError) {
                 guard let made = try KeychainGenerations(of: path).keepIfDue() else { continue }
-                log("kept generation \(made.number) of \(place.name) of uid \(place.user)")
+                log("kept generation \(made.number) of \(id.name) of uid \(id.user)")
             } catch {
-                log("no generation kept of \(place.name) of uid \(place.user): \(error)")
+                log("no generation kept of \(id.name) of uid \(id.user): \(error)")
             }
         }
     }

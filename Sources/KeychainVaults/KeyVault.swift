@@ -41,7 +41,7 @@ package protocol ClassKeyVault: Sendable {
 /// What login sessions have to do with the locks of their users' keychains.
 package protocol LoginVault: Sendable {
     /// Waits until unlocks that were accepted for the user are done: a first login makes the file.
-    func settle(_ user: UInt32)
+    func waitForPendingUnlocks(of user: UInt32)
     /// What to go on with once the keychain's own password was given, where a login of the user had
     /// another.
     func renewal(of keychain: OpenKeychain) -> PasswordKeys?

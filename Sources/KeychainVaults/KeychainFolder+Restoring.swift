@@ -7,18 +7,18 @@ extension KeychainFolder {
     /// Puts it in the keychain's place, and says which generation the one that was there became; 0
     /// where there was none, or none that could be read. That one is set aside as it is.
     package func put(
-        _ returning: ReturningKeychain, _ place: KeychainPlace
+        _ returning: ReturningKeychain, _ id: KeychainID
     ) throws(Refusal) -> Int {
-        let path = filePath(place.name, place.user)
-        defer { forget(place) }
+        let path = filePath(id.name, id.user)
+        defer { forget(id) }
         let live: OpenKeychain
         do throws(Refusal) {
-            live = try keychain(place.name.description, of: place.user)
+            live = try keychain(id.name.description, of: id.user)
         } catch {
             switch error {
             case .noSuchKeychain, .keychainGone:
                 try setLogsAside(path)
-                try make(place.name, of: place.user) { path, _ throws(KeychainStoreError) in
+                try make(id.name, of: id.user) { path, _ throws(KeychainStoreError) in
                     try returning.publish(at: path)
                 }
             case .damaged: try replaceDamaged(path, with: returning)

@@ -19,8 +19,8 @@ package final class KeychainFolder: Sendable {
         let identity: FileIdentity?
     }
     private struct OpenFiles {
-        var files: [KeychainPlace: OpenFile] = [:]
-        var order: [KeychainPlace] = []
+        var files: [KeychainID: OpenFile] = [:]
+        var order: [KeychainID] = []
     }
 
     package let path: String
@@ -48,15 +48,15 @@ package final class KeychainFolder: Sendable {
 
     /// Where the keychain lies that a user calls so: the machine's is root's, whichever user names
     /// it.
-    package func place(_ name: KeychainName, of user: UInt32) throws(Refusal) -> KeychainPlace {
-        guard name == .system else { return KeychainPlace(user: user, name: name) }
+    package func id(_ name: KeychainName, of user: UInt32) throws(Refusal) -> KeychainID {
+        guard name == .system else { return KeychainID(user: user, name: name) }
         guard hasSystemKeychain else { throw .noSuchKeychain }
-        return KeychainPlace(user: 0, name: name)
+        return KeychainID(user: 0, name: name)
     }
 
     /// The user's keychain of that name; the login keychain without one.
     package func keychain(_ name: String?, of client: UInt32) throws(Refusal) -> OpenKeychain {
-        let key = try place(Self.verified(name), of: client)
+        let key = try id(Self.verified(name), of: client)
         let (user, name) = (key.user, key.name)
         let path = filePath(name, user)
         let identity = FileIdentity(path)
@@ -84,8 +84,8 @@ package final class KeychainFolder: Sendable {
         return opened(file)
     }
 
-    private func memory(of place: KeychainPlace) -> UserMemory? {
-        let user = place.name == .system && hasSystemKeychain ? UserMemory.machine : place.user
+    private func memory(of id: KeychainID) -> UserMemory? {
+        let user = id.name == .system && hasSystemKeychain ? UserMemory.machine : id.user
         return memory.map { UserMemory(budget: $0, user: user) }
     }
 
@@ -155,10 +155,10 @@ package final class KeychainFolder: Sendable {
     }
 
     /// A file beside the keychain that is there for a while.
-    package func passingPath(_ kind: String, _ identifier: [UInt8], _ place: KeychainPlace)
+    package func passingPath(_ kind: String, _ identifier: [UInt8], _ id: KeychainID)
         -> String
     {
-        filePath(place.name, place.user) + ".\(kind)-\(identifier.hexadecimal)"
+        filePath(id.name, id.user) + ".\(kind)-\(identifier.hexadecimal)"
     }
 
     package static func verified(_ name: String?) throws(Refusal) -> KeychainName {
@@ -177,19 +177,19 @@ package final class KeychainFolder: Sendable {
     }
 
     /// Every keychain of every user.
-    package func places() -> [KeychainPlace] {
+    package func keychains() -> [KeychainID] {
         users().flatMap { user in
-            names(of: user).map { KeychainPlace(user: user, name: $0) }
+            names(of: user).map { KeychainID(user: user, name: $0) }
         }
     }
 
     /// Every keychain of every user whose file is not there, but others beside its place are.
-    package func placesWithoutFile() -> [KeychainPlace] {
+    package func placesWithoutFile() -> [KeychainID] {
         users().flatMap { user in
             let files = (try? FileManager.default.contentsOfDirectory(atPath: folder(user))) ?? []
             return Set(files.compactMap(KeychainRemains.keychain(of:)))
                 .subtracting(names(of: user))
-                .map { KeychainPlace(user: user, name: $0) }
+                .map { KeychainID(user: user, name: $0) }
         }
     }
 
@@ -202,15 +202,15 @@ package final class KeychainFolder: Sendable {
         }
     }
 
-    package func forget(_ place: KeychainPlace) {
+    package func forget(_ id: KeychainID) {
         let closed = open.withLock { open in
-            open.order.removeAll { $0 == place }
-            return open.files.removeValue(forKey: place)
+            open.order.removeAll { $0 == id }
+            return open.files.removeValue(forKey: id)
         }
         withExtendedLifetime(closed) {}
     }
 
-    private func remember(_ file: OpenFile, _ key: KeychainPlace) {
+    private func remember(_ file: OpenFile, _ key: KeychainID) {
         // Files are closed after the lock, which every request takes.
         let closed = open.withLock { open in
             let old = open.files.updateValue(file, forKey: key)

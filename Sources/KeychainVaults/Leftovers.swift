@@ -13,13 +13,13 @@ package struct Leftovers {
     private let paths: [String]
 
     package init(
-        of place: KeychainPlace, in folder: KeychainFolder, olderThan age: TimeInterval = age
+        of id: KeychainID, in folder: KeychainFolder, olderThan age: TimeInterval = age
     ) {
-        let keychain = URL(fileURLWithPath: folder.filePath(place.name, place.user))
+        let keychain = URL(fileURLWithPath: folder.filePath(id.name, id.user))
         let parent = keychain.deletingLastPathComponent().path
         let name = keychain.lastPathComponent
         let names = (try? FileManager.default.contentsOfDirectory(atPath: parent)) ?? []
-        let isGone = !folder.exists(place.name, of: place.user)
+        let isGone = !folder.exists(id.name, of: id.user)
         guard !isGone || KeychainRemains(of: keychain.path).isOfTransfersAlone else {
             paths = []
             return

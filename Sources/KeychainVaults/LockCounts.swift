@@ -20,13 +20,13 @@ package final class LockCounts: Sendable {
     private struct Counts {
         /// A lock is removing keys.
         var areChanging = false
-        var ofKeychains: [KeychainPlace: UInt64] = [:]
+        var ofKeychains: [KeychainID: UInt64] = [:]
         /// Locks of all of a user's keychains.
         var ofUsers: [UInt32: UInt64] = [:]
-        var forgetsOfKeychains: [KeychainPlace: UInt64] = [:]
+        var forgetsOfKeychains: [KeychainID: UInt64] = [:]
         var forgetsOfUsers: [UInt32: UInt64] = [:]
 
-        func now(_ keychain: KeychainPlace) -> LockGeneration {
+        func now(_ keychain: KeychainID) -> LockGeneration {
             LockGeneration(
                 ofKeychain: ofKeychains[keychain, default: 0],
                 ofUser: ofUsers[keychain.user, default: 0],
@@ -43,7 +43,7 @@ package final class LockCounts: Sendable {
     package init() {}
 
     /// Waits for a lock that is removing keys: what is read after it is read without them.
-    package func now(_ keychain: KeychainPlace) -> LockGeneration {
+    package func now(_ keychain: KeychainID) -> LockGeneration {
         let now = counts.withLock { $0.areChanging ? nil : $0.now(keychain) }
         return now ?? changing.withLock { _ in counts.withLock { $0.now(keychain) } }
     }
@@ -63,8 +63,7 @@ package final class LockCounts: Sendable {
     }
 
     /// Removes the keys with `body`; nothing is kept meanwhile.
-    package func lock(_ keychain: KeychainPlace, _ body: () throws(Refusal) -> Void) throws(Refusal)
-    {
+    package func lock(_ keychain: KeychainID, _ body: () throws(Refusal) -> Void) throws(Refusal) {
         try change({ $0.ofKeychains[keychain, default: 0] &+= 1 }, body)
     }
 
@@ -75,7 +74,7 @@ package final class LockCounts: Sendable {
     }
 
     /// Removes with `body` every key of the keychain, those that a lock leaves too.
-    package func forget(_ keychain: KeychainPlace, _ body: () throws(Refusal) -> Void)
+    package func forget(_ keychain: KeychainID, _ body: () throws(Refusal) -> Void)
         throws(Refusal)
     {
         try change(
@@ -98,7 +97,7 @@ package final class LockCounts: Sendable {
 
     /// Keeps keys with `body`, unless the keychain has been locked since.
     package func keep(
-        _ keychain: KeychainPlace, since moment: LockGeneration, _ body: () throws(Refusal) -> Void
+        _ keychain: KeychainID, since moment: LockGeneration, _ body: () throws(Refusal) -> Void
     ) throws(Refusal) {
         try changing.withLock { _ throws(Refusal) in
             guard counts.withLock({ $0.now(keychain) }) == moment else { throw .locked }

@@ -11,13 +11,13 @@ package struct OpenKeychain: Sendable {
 }
 
 /// A keychain's owner, and which of the owner's it is.
-package struct KeychainPlace: Hashable, Sendable {
+package struct KeychainID: Hashable, Sendable {
     package let user: UInt32
     package let name: KeychainName
 }
 
 extension OpenKeychain {
-    package var place: KeychainPlace { KeychainPlace(user: user, name: name) }
+    package var id: KeychainID { KeychainID(user: user, name: name) }
     /// The machine's, which no login opens.
     package var isSystem: Bool { name == .system }
     /// In answers to who named none: most items are in the login keychain, and don't say so.

@@ -4,7 +4,7 @@
 package enum PinentryError: Error, Equatable, Sendable {
     /// The user said no, or the dialog was ended from outside.
     case cancelled
-    /// The asker no longer waits for the answer.
+    /// The client no longer waits for the answer.
     case abandoned
     /// More was typed than an answer may have.
     case tooLong

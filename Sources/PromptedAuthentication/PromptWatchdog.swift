@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Foundation
 
-/// Ends a question when its time is up or the asker no longer waits for the answer.
+/// Ends a question when its time is up or the client no longer waits for the answer.
 final class PromptWatchdog: @unchecked Sendable {
     private static let glance: TimeInterval = 0.2
 

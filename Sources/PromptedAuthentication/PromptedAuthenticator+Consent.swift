@@ -22,33 +22,34 @@ extension PromptedAuthenticator {
     /// `candidate` is looked for when a prompter is there: a program that offers its terminal is told
     /// to start one for a name that exists and for one that does not.
     package func consent(
-        for asker: any Asker, _ candidate: () -> (question: Question, options: ConsentOptions)?
+        for client: any Client, _ candidate: () -> (question: Question, options: ConsentOptions)?
     ) throws(Refusal) -> ConsentResult? {
-        do { try check(asker, nil) } catch { return nil }
-        guard let prompter = try? find(for: asker) else { return nil }
+        do { try check(client, nil) } catch { return nil }
+        guard let prompter = try? find(for: client) else { return nil }
         guard let (question, options) = candidate() else {
-            if prompters.prompter(for: asker.caller) !== prompter { prompter.hangUp() }
+            if prompters.prompter(for: client.caller) !== prompter { prompter.hangUp() }
             return nil
         }
-        return try consent(question, options, on: prompter, for: asker)
+        return try consent(question, options, on: prompter, for: client)
     }
 
     private func consent(
-        _ question: Question, _ options: ConsentOptions, on prompter: Prompter, for asker: any Asker
+        _ question: Question, _ options: ConsentOptions, on prompter: Prompter,
+        for client: any Client
     ) throws(Refusal) -> ConsentResult {
-        guard let account = accounts.name(of: asker.caller.user) else {
+        guard let account = accounts.name(of: client.caller.user) else {
             throw .interactionNotAllowed
         }
         let outcome: Outcome
         var isShown = false
         do throws(Refusal) {
             outcome = try show(
-                question, on: prompter, for: asker
+                question, on: prompter, for: client
             ) { prompter, settled throws(Refusal) in
                 isShown = true
                 // Left unanswered is a no as well.
                 settled = .declined
-                let outcome = try consent(question, options, account, prompter, &settled, asker)
+                let outcome = try consent(question, options, account, prompter, &settled, client)
                 try? prompter.show(.finished(succeeded: settled == .proven || settled == .agreed))
                 return outcome
             }
@@ -64,9 +65,9 @@ extension PromptedAuthenticator {
 
     private func consent(
         _ question: Question, _ options: ConsentOptions, _ account: String, _ prompter: Prompter,
-        _ settled: inout PromptRateLimiter.Outcome, _ asker: any Asker
+        _ settled: inout PromptRateLimiter.Outcome, _ client: any Client
     ) throws(Refusal) -> Outcome {
-        guard let choice = try choice(question, options, prompter, asker), choice != .deny,
+        guard let choice = try choice(question, options, prompter, client), choice != .deny,
             let proof = options.proofs[choice]
         else { return .refused }
         // A yes in a window is one to whatever else asks for a yes.
@@ -82,7 +83,7 @@ extension PromptedAuthenticator {
             var hasAnswered = false
             defer { if hasAnswered, settled != .proven { settled = .wrong } }
             let outcome = try transaction.ask(
-                question.text(for: asker.caller), on: prompter, unless: { asker.hasGone() },
+                question.text(for: client.caller), on: prompter, unless: { client.hasGone() },
                 &hasAnswered)
             switch outcome {
             case .success: settled = .proven
@@ -94,9 +95,9 @@ extension PromptedAuthenticator {
     }
 
     private func choice(
-        _ question: Question, _ options: ConsentOptions, _ prompter: Prompter, _ asker: any Asker
+        _ question: Question, _ options: ConsentOptions, _ prompter: Prompter, _ client: any Client
     ) throws(Refusal) -> TrustChoice? {
-        let reply = try self.reply(to: .choose(options.choices), question, prompter, asker)
+        let reply = try self.reply(to: .choose(options.choices), question, prompter, client)
         guard let reply else { return nil }
         let word = String(decoding: reply.bytes.releasedFromLockedMemory(), as: UTF8.self)
         return TrustChoice(rawValue: word)

@@ -12,15 +12,15 @@ extension PromptedAuthenticator {
 
     /// The daemon's own question: no PAM service knows what opens a keychain.
     package func open(
-        _ prompt: String, _ question: Question, for asker: any Asker, unless isOpen: () -> Bool,
+        _ prompt: String, _ question: Question, for client: any Client, unless isOpen: () -> Bool,
         with opens: (HeldSecret) throws(Refusal) -> Bool
     ) throws(Refusal) {
-        let outcome = try withPrompter(for: asker, question) { prompter, settled throws(Refusal) in
-            // The answer to one asker is an answer to all that waited behind it.
+        let outcome = try withPrompter(for: client, question) { prompter, settled throws(Refusal) in
+            // The answer to one client is an answer to all that waited behind it.
             let outcome =
                 isOpen()
                 ? Outcome.opened
-                : try conversing(about: question, prompter, asker) { () throws(Refusal) in
+                : try conversing(about: question, prompter, client) { () throws(Refusal) in
                     try open(prompt, prompter, &settled, with: opens)
                 }
             var succeeded = false

@@ -35,9 +35,9 @@ package final class PromptedAuthenticator: Authenticator {
         self.accounts = accounts
     }
 
-    package func canAsk(for asker: any Asker) -> Bool {
-        prompters.prompter(for: asker.caller) != nil
-            || (asker.offersTerminal && asker.caller.terminal != nil)
+    package func canAsk(for client: any Client) -> Bool {
+        prompters.prompter(for: client.caller) != nil
+            || (client.offersTerminal && client.caller.terminal != nil)
     }
 
     package func hasPrompter(for caller: Caller) -> Bool { prompters.prompter(for: caller) != nil }
@@ -59,19 +59,19 @@ package final class PromptedAuthenticator: Authenticator {
     }
 
     package func prove(
-        _ method: PolicyMethod, _ question: Question, for asker: any Asker
+        _ method: PolicyMethod, _ question: Question, for client: any Client
     ) throws(Refusal) {
-        if method == .factor(.confirm) { return try confirm(question, for: asker) }
-        guard let account = accounts.name(of: asker.caller.user), let service = method.service
+        if method == .factor(.confirm) { return try confirm(question, for: client) }
+        guard let account = accounts.name(of: client.caller.user), let service = method.service
         else { throw .authenticationFailed }
         let transaction = PAMProcess(
             program: program, service: service, account: account, deadline: Self.deadline)
-        let outcome = try withPrompter(for: asker, question) { prompter, settled throws(Refusal) in
+        let outcome = try withPrompter(for: client, question) { prompter, settled throws(Refusal) in
             var hasAnswered = false
             // Broken off after something was typed: that was not right, or is not known to be.
             defer { if hasAnswered, settled == .undecided { settled = .wrong } }
             let outcome = try transaction.ask(
-                question.text(for: asker.caller), on: prompter, unless: { asker.hasGone() },
+                question.text(for: client.caller), on: prompter, unless: { client.hasGone() },
                 &hasAnswered)
             try? prompter.show(.finished(succeeded: outcome == .success))
             switch outcome {
@@ -91,10 +91,10 @@ package final class PromptedAuthenticator: Authenticator {
     }
 
     /// A yes in a window: it shows that a person at the screen agrees, and not which person.
-    private func confirm(_ question: Question, for asker: any Asker) throws(Refusal) {
-        let agrees = try withPrompter(for: asker, question) { prompter, settled throws(Refusal) in
+    private func confirm(_ question: Question, for client: any Client) throws(Refusal) {
+        let agrees = try withPrompter(for: client, question) { prompter, settled throws(Refusal) in
             guard prompter.showsWindows else { throw .interactionNotAllowed }
-            let answer = try self.ask(.confirm("Allow it?"), question, prompter, asker)
+            let answer = try self.ask(.confirm("Allow it?"), question, prompter, client)
             guard answer.map({ $0.bytes.count == 0 }) ?? true, prompter.showsWindows else {
                 throw .interactionNotAllowed
             }
@@ -105,10 +105,10 @@ package final class PromptedAuthenticator: Authenticator {
     }
 
     package func ask(
-        _ prompt: String, _ question: Question, for asker: any Asker
+        _ prompt: String, _ question: Question, for client: any Client
     ) throws(Refusal) -> HeldSecret {
-        let answer = try withPrompter(for: asker, question) { prompter, settled throws(Refusal) in
-            let answer = try self.ask(.askHidden(prompt), question, prompter, asker)
+        let answer = try withPrompter(for: client, question) { prompter, settled throws(Refusal) in
+            let answer = try self.ask(.askHidden(prompt), question, prompter, client)
             if answer == nil { settled = .declined }
             return answer
         }
@@ -119,9 +119,9 @@ package final class PromptedAuthenticator: Authenticator {
     /// Asks something that is no proof, and that no PAM module asks.
     private func ask(
         _ words: ServerMessage.Prompt, _ question: Question, _ prompter: Prompter,
-        _ asker: any Asker
+        _ client: any Client
     ) throws(Refusal) -> HeldSecret? {
-        let answer = try reply(to: words, question, prompter, asker)
+        let answer = try reply(to: words, question, prompter, client)
         try? prompter.show(.finished(succeeded: answer != nil))
         return answer
     }
@@ -129,51 +129,51 @@ package final class PromptedAuthenticator: Authenticator {
     /// The answer, while more may be asked; nil where the user gives none.
     package func reply(
         to words: ServerMessage.Prompt, _ question: Question, _ prompter: Prompter,
-        _ asker: any Asker
+        _ client: any Client
     ) throws(Refusal) -> HeldSecret? {
-        try conversing(about: question, prompter, asker) { () throws(Refusal) in
+        try conversing(about: question, prompter, client) { () throws(Refusal) in
             try prompter.ask(words)
         }
     }
 
-    /// Until it is over, no answer has come in time, or the asker no longer waits for it.
+    /// Until it is over, no answer has come in time, or the client no longer waits for it.
     func conversing<R>(
-        about question: Question, _ prompter: Prompter, _ asker: any Asker,
+        about question: Question, _ prompter: Prompter, _ client: any Client,
         _ body: () throws(Refusal) -> R
     ) throws(Refusal) -> R {
         let watch = PromptWatchdog(
-            until: Date(timeIntervalSinceNow: Self.deadline), unless: { asker.hasGone() },
+            until: Date(timeIntervalSinceNow: Self.deadline), unless: { client.hasGone() },
             end: { prompter.hangUp() })
         watch.start()
         defer { watch.stop() }
-        try prompter.show(.title(question.text(for: asker.caller)))
+        try prompter.show(.title(question.text(for: client.caller)))
         return try body()
     }
 
     /// One question at a time, and not too many of them. A prompter that something went wrong with
     /// is not asked again.
     func withPrompter<R>(
-        for asker: any Asker, _ question: Question,
+        for client: any Client, _ question: Question,
         _ body: (Prompter, inout PromptRateLimiter.Outcome) throws(Refusal) -> R
     ) throws(Refusal) -> R {
-        try check(asker, question)
-        return try show(question, on: try find(for: asker), for: asker, body)
+        try check(client, question)
+        return try show(question, on: try find(for: client), for: client, body)
     }
 
     /// Waits for its turn behind questions that are shown elsewhere; refuses where there are too
     /// many of them.
-    package func check(_ asker: any Asker, _ question: Question?) throws(Refusal) {
-        let registered = prompters.prompter(for: asker.caller)
-        guard let place = registered.map(\.place) ?? terminal(of: asker) else {
+    package func check(_ client: any Client, _ question: Question?) throws(Refusal) {
+        let registered = prompters.prompter(for: client.caller)
+        guard let place = registered.map(\.place) ?? terminal(of: client) else {
             throw .interactionNotAllowed
         }
-        let matter = matter(asker, question, at: place)
+        let matter = matter(client, question, at: place)
         let deadline = ContinuousClock.now + Self.longestWait
         while true {
             try budget.check(matter)
             // A registered prompter has a queue of its own.
             guard budget.isWaiting(matter, besides: registered?.place) else { return }
-            guard !asker.hasGone() else { throw .interactionNotAllowed }
+            guard !client.hasGone() else { throw .interactionNotAllowed }
             guard ContinuousClock.now < deadline else { throw .tooManyRequests }
             Thread.sleep(forTimeInterval: Self.glance)
         }
@@ -181,12 +181,12 @@ package final class PromptedAuthenticator: Authenticator {
 
     /// It counts from the moment in which the prompter has no other to show.
     func show<R>(
-        _ question: Question, on prompter: Prompter, for asker: any Asker,
+        _ question: Question, on prompter: Prompter, for client: any Client,
         _ body: (Prompter, inout PromptRateLimiter.Outcome) throws(Refusal) -> R
     ) throws(Refusal) -> R {
         guard let place = prompter.place else { throw .interactionNotAllowed }
-        let matter = matter(asker, question, at: place)
-        try prompter.take { asker.hasGone() }
+        let matter = matter(client, question, at: place)
+        try prompter.take { client.hasGone() }
         defer { prompter.giveBack() }
         try budget.begin(matter)
         var settled = PromptRateLimiter.Outcome.undecided
@@ -198,25 +198,25 @@ package final class PromptedAuthenticator: Authenticator {
     }
 
     private func matter(
-        _ asker: any Asker, _ question: Question?, at place: PrompterPlace
+        _ client: any Client, _ question: Question?, at place: PrompterPlace
     ) -> PromptRateLimiter.Matter {
         PromptRateLimiter.Matter(
-            user: asker.caller.user, program: asker.caller.identity.identifier ?? "",
+            user: client.caller.user, program: client.caller.identity.identifier ?? "",
             place: place, items: question?.items ?? [], keychain: question?.keychain)
     }
 
-    private func terminal(of asker: any Asker) -> PrompterPlace? {
-        asker.offersTerminal ? .terminal(of: asker.caller) : nil
+    private func terminal(of client: any Client) -> PrompterPlace? {
+        client.offersTerminal ? .terminal(of: client.caller) : nil
     }
 
     /// The registered prompter, else one that the asking program starts on its terminal.
-    func find(for asker: any Asker) throws(Refusal) -> Prompter {
-        if let registered = prompters.prompter(for: asker.caller) { return registered }
-        guard let place = terminal(of: asker) else { throw .interactionNotAllowed }
+    func find(for client: any Client) throws(Refusal) -> Prompter {
+        if let registered = prompters.prompter(for: client.caller) { return registered }
+        guard let place = terminal(of: client) else { throw .interactionNotAllowed }
         let challenge = try prompters.expect(at: place)
-        guard asker.startPrompter(challenge: challenge),
+        guard client.startPrompter(challenge: challenge),
             let prompter = prompters.arrival(
-                of: challenge, within: Self.arrivalDeadline, unless: asker.hasGone)
+                of: challenge, within: Self.arrivalDeadline, unless: client.hasGone)
         else { throw .interactionNotAllowed }
         return prompter
     }

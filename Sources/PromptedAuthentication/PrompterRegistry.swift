@@ -85,7 +85,7 @@ package final class PrompterRegistry: @unchecked Sendable {
         condition.broadcast()
     }
 
-    /// Waits until the expected prompter is there, the asker no longer waits, or time is up.
+    /// Waits until the expected prompter is there, the client no longer waits, or time is up.
     func arrival(
         of challenge: [UInt8], within seconds: TimeInterval, unless isGone: () -> Bool
     ) -> Prompter? {

@@ -11,19 +11,19 @@ final class IdleTracker: Sendable {
         var terms: AutoLockTerms
     }
 
-    private let uses = ShortLock<[KeychainPlace: Use]>([:])
+    private let uses = ShortLock<[KeychainID: Use]>([:])
 
-    func begin(_ keychain: KeychainPlace, _ terms: AutoLockTerms) {
+    func begin(_ keychain: KeychainID, _ terms: AutoLockTerms) {
         uses.withLock { $0[keychain] = Use(last: terms.begun, terms: terms) }
     }
 
     /// The same unlock, under other settings.
-    func change(_ keychain: KeychainPlace, _ terms: AutoLockTerms) {
+    func change(_ keychain: KeychainID, _ terms: AutoLockTerms) {
         uses.withLock { $0[keychain]?.terms = terms }
     }
 
     /// What is left of an unlock; `.zero` when it is over, nil where it has no end.
-    func rest(of terms: AutoLockTerms, _ keychain: KeychainPlace) -> Duration? {
+    func rest(of terms: AutoLockTerms, _ keychain: KeychainID) -> Duration? {
         let now = Duration.sinceBoot
         return uses.withLock { uses in
             if uses[keychain] == nil { uses[keychain] = Use(last: now, terms: terms) }
@@ -31,20 +31,20 @@ final class IdleTracker: Sendable {
         }
     }
 
-    func note(_ keychain: KeychainPlace) {
+    func note(_ keychain: KeychainID) {
         let now = Duration.sinceBoot
         uses.withLock { $0[keychain]?.last = now }
     }
 
     /// It was closed for another reason.
-    func end(_ keychain: KeychainPlace) { uses.withLock { $0[keychain] = nil } }
+    func end(_ keychain: KeychainID) { uses.withLock { $0[keychain] = nil } }
 
     func endAll(of user: UInt32) {
         uses.withLock { uses in uses = uses.filter { $0.key.user != user } }
     }
 
     /// Whether time is what closed it.
-    func hasRunOut(_ keychain: KeychainPlace) -> Bool {
+    func hasRunOut(_ keychain: KeychainID) -> Bool {
         let now = Duration.sinceBoot
         return uses.withLock { uses in
             uses[keychain].map { $0.terms.rest(lastUse: $0.last, at: now) == .zero } ?? false

@@ -77,16 +77,16 @@ final class KeptKeysOfAll: Sendable {
     /// Keychains whose keys are kept at once.
     private static let most = 1024
 
-    private let known = ShortLock<[KeychainPlace: KeptKeys]>([:])
+    private let known = ShortLock<[KeychainID: KeptKeys]>([:])
 
     func keys(of keychain: OpenKeychain) -> KeptKeys {
-        let place = keychain.place
-        if let keys = known.withLock({ $0[place] }), keys.areOf(keychain) { return keys }
+        let id = keychain.id
+        if let keys = known.withLock({ $0[id] }), keys.areOf(keychain) { return keys }
         let keys = KeptKeys(keychain)
         let old = known.withLock { known in
             let old = known
             if known.count >= Self.most { known = [:] }
-            known[place] = keys
+            known[id] = keys
             return old
         }
         withExtendedLifetime(old) {}
@@ -94,8 +94,8 @@ final class KeptKeysOfAll: Sendable {
     }
 
     /// A request under way may still have them in its hands; no later one gets them.
-    func forget(_ place: KeychainPlace) {
-        let old = known.withLock { $0.removeValue(forKey: place) }
+    func forget(_ id: KeychainID) {
+        let old = known.withLock { $0.removeValue(forKey: id) }
         withExtendedLifetime(old) {}
     }
 

@@ -42,7 +42,7 @@ package final class KernelVault: KeyVault {
         self.bounds = bounds
     }
 
-    package func settle(_ user: UInt32) { pending.wait(for: user) }
+    package func waitForPendingUnlocks(of user: UInt32) { pending.wait(for: user) }
 
     package func keys(of keychain: OpenKeychain) throws(Refusal) -> ClassKeys {
         try take(keychain).keys()
@@ -50,7 +50,7 @@ package final class KernelVault: KeyVault {
 
     package func take(_ keychain: OpenKeychain) throws(Refusal) -> TakenKeys {
         // Before the keyring is read: a lock in between makes the unlocks end.
-        let moment = locks.now(keychain.place)
+        let moment = locks.now(keychain.id)
         if keychain.isSystem {
             return TakenKeys(
                 try systemKeys(keychain), Unlocks(source: .device, moment: moment))
@@ -97,9 +97,9 @@ package final class KernelVault: KeyVault {
         let terms = AutoLockTerms(settings ?? .strictest, begun: .sinceBoot)
         let unlock = sealed(
             unlocked.whileUnlocked, unlockKey(session, keychain), sealing, terms)
-        try locks.keep(keychain.place, since: begun) { () throws(Refusal) in
+        try locks.keep(keychain.id, since: begun) { () throws(Refusal) in
             try keyring.write(firstUnlock.name, first, of: keychain.user)
-            uses.begin(keychain.place, terms.tightened(by: bounds()))
+            uses.begin(keychain.id, terms.tightened(by: bounds()))
             try write(unlock, session, keychain, terms)
         }
         sessions.setLockReason(.none, of: session.id)
@@ -110,7 +110,7 @@ package final class KernelVault: KeyVault {
         _ terms: AutoLockTerms
     ) throws(Refusal) {
         let name = unlockKey(session, keychain).name
-        let rest = uses.rest(of: terms.tightened(by: bounds()), keychain.place)
+        let rest = uses.rest(of: terms.tightened(by: bounds()), keychain.id)
         try sessions.whileKnown(session) { () throws(Refusal) in
             try keyring.write(name, unlock, of: keychain.user, timeoutSeconds: rest?.kernelSeconds)
         }
@@ -118,7 +118,7 @@ package final class KernelVault: KeyVault {
 
     /// Seals what is open anew, with the settings.
     package func apply(_ settings: KeychainSettings, to keychain: OpenKeychain) throws(Refusal) {
-        let begun = locks.now(keychain.place)
+        let begun = locks.now(keychain.id)
         for session in sessions.live(keychain.user) {
             let key = unlockKey(session, keychain)
             guard let kept = keyring.read(key.name, of: keychain.user),
@@ -127,8 +127,8 @@ package final class KernelVault: KeyVault {
             else { continue }
             let terms = AutoLockTerms(settings, begun: old.begun)
             let unlock = sealed(keys, key, sealing, terms)
-            try locks.keep(keychain.place, since: begun) { () throws(Refusal) in
-                uses.change(keychain.place, terms.tightened(by: bounds()))
+            try locks.keep(keychain.id, since: begun) { () throws(Refusal) in
+                uses.change(keychain.id, terms.tightened(by: bounds()))
                 do throws(Refusal) { try write(unlock, session, keychain, terms) } catch {
                     guard error == .noSession else { throw error }
                 }
@@ -143,9 +143,9 @@ package final class KernelVault: KeyVault {
     /// Says so where a key could not be removed: a keychain that is not locked must not be taken
     /// for locked.
     package func lock(_ keychain: OpenKeychain) throws(Refusal) {
-        try locks.lock(keychain.place) { () throws(Refusal) in
+        try locks.lock(keychain.id) { () throws(Refusal) in
             for name in try unlocks(of: keychain) { keyring.remove(name, of: keychain.user) }
-            uses.end(keychain.place)
+            uses.end(keychain.id)
             guard try unlocks(of: keychain).isEmpty else { throw .internalError }
         }
         for session in sessions.live(keychain.user) {
@@ -156,12 +156,12 @@ package final class KernelVault: KeyVault {
     package func forget(_ keychain: OpenKeychain) throws(Refusal) {
         // Root's logins have nothing to do with the machine's.
         if !keychain.isSystem { try lock(keychain) }
-        try locks.forget(keychain.place) { () throws(Refusal) in
+        try locks.forget(keychain.id) { () throws(Refusal) in
             let keys = kept.keys(of: keychain)
             for key in [keys.firstUnlock, keys.machine] {
                 keyring.remove(key.name, of: keychain.user)
             }
-            kept.forget(keychain.place)
+            kept.forget(keychain.id)
         }
     }
 
@@ -169,7 +169,7 @@ package final class KernelVault: KeyVault {
 
     package func unlocks(of keychain: OpenKeychain) -> Unlocks {
         // Before the keyring is read: a lock in between makes the unlocks end.
-        let moment = locks.now(keychain.place)
+        let moment = locks.now(keychain.id)
         if keychain.isSystem { return Unlocks(source: .device, moment: moment) }
         // Whether they live is looked at where it counts: by `keys` and by `lasts`.
         let open = sessions.recorded(keychain.user).filter { isOpen(keychain, in: $0) }
@@ -179,7 +179,7 @@ package final class KernelVault: KeyVault {
     package func lasts(
         _ unlocks: Unlocks, of keychain: OpenKeychain, for availability: Accessibility.Availability
     ) -> Bool {
-        let now = locks.now(keychain.place)
+        let now = locks.now(keychain.id)
         guard now.isSameUnlessLocked(unlocks.moment) else { return false }
         // The machine's keychain has no lock.
         guard case .logins(let logins) = unlocks.source else { return true }
@@ -201,7 +201,7 @@ package final class KernelVault: KeyVault {
         guard let kept = keyring.read(key.name, of: keychain.user),
             let terms = AutoLockTerms(kept: kept)
         else { return false }
-        return uses.rest(of: terms.tightened(by: bounds()), keychain.place) != .zero
+        return uses.rest(of: terms.tightened(by: bounds()), keychain.id) != .zero
     }
 
     private func unlocks(of keychain: OpenKeychain) throws(Refusal) -> [String] {
@@ -279,7 +279,7 @@ package final class KernelVault: KeyVault {
         guard let session = live.first(where: { $0.id == caller.session }) ?? live.last else {
             return .noSession
         }
-        let hasRunOut = session.lockReason == .none && uses.hasRunOut(keychain.place)
+        let hasRunOut = session.lockReason == .none && uses.hasRunOut(keychain.id)
         return hasRunOut ? .timedOut : session.lockReason
     }
 
@@ -311,7 +311,7 @@ package final class KernelVault: KeyVault {
                 let terms = AutoLockTerms(kept: sealed)
             else { continue }
             let lasting = terms.tightened(by: bounds())
-            guard uses.rest(of: lasting, keychain.place) != .zero else {
+            guard uses.rest(of: lasting, keychain.id) != .zero else {
                 keyring.remove(key.name, of: keychain.user)
                 continue
             }
@@ -331,8 +331,8 @@ package final class KernelVault: KeyVault {
 
     /// The user is not idle, whichever login shows activity.
     private func renew(_ keychain: OpenKeychain, _ terms: AutoLockTerms, in live: [LoginSession]) {
-        uses.note(keychain.place)
-        guard let rest = uses.rest(of: terms, keychain.place), rest != .zero else { return }
+        uses.note(keychain.id)
+        guard let rest = uses.rest(of: terms, keychain.id), rest != .zero else { return }
         for session in live {
             keyring.setTimeout(
                 unlockKey(session, keychain).name, of: keychain.user,

@@ -6,7 +6,7 @@ package enum TerminalError: Error, Equatable, Sendable {
     case noTerminal
     /// Ctrl-C, Ctrl-D or a signal.
     case cancelled
-    /// The asker no longer waits for the answer.
+    /// The client no longer waits for the answer.
     case abandoned
     case hungUp
     /// More than the limit was typed or piped in.

@@ -3,7 +3,7 @@ internal import KeychainMessages
 internal import KeychainSecrets
 
 enum ScreenFailure: Error {
-    /// The asker no longer waits for the answer.
+    /// The client no longer waits for the answer.
     case abandoned
     /// Nothing can be shown here any more.
     case lost

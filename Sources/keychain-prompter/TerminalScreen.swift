@@ -43,7 +43,7 @@ struct TerminalScreen: QuestionScreen {
         try ask(question, echo: echo, for: nil, unless: isOver)
     }
 
-    /// nil where the user said no. The asker no longer waits once the other end of `listener` is
+    /// nil where the user said no. The client no longer waits once the other end of `listener` is
     /// closed.
     func ask(
         _ question: String, echo: Bool, for listener: Int32?,

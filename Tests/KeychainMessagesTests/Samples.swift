@@ -29,7 +29,7 @@ enum Samples {
         query.hostOrSubdomain = "example.org"
         query.folding = [.caseInsensitive, .diacriticInsensitive]
         query.limit = nil
-        query.parts = [.data, .attributes]
+        query.returnFields = [.data, .attributes]
         query.authenticationUI = .skip
         query.reason = "to pay"
         return query

@@ -10,7 +10,7 @@ import Testing
 @Suite final class BackupTransferTests {
     private let folder = NSTemporaryDirectory() + "transfer-" + UUID().uuidString
     private let transfers = BackupTransfers()
-    private let place = KeychainPlace(user: 1, name: .login)
+    private let place = KeychainID(user: 1, name: .login)
     private let identifier = BackupTransfers.newIdentifier()
     private static let whole = [UInt8](repeating: 7, count: BackupPiece.mostBytes)
 
@@ -67,7 +67,7 @@ import Testing
 
     @Test func `nobody goes on with another's, or with one of the other direction`() throws {
         try beginWriting()
-        let other = KeychainPlace(user: 2, name: .login)
+        let other = KeychainID(user: 2, name: .login)
         #expect(throws: Refusal.badRequest) {
             try transfers.write(identifier, [1], of: other)
         }

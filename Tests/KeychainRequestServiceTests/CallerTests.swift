@@ -208,13 +208,13 @@ import Testing
 }
 
 @Suite struct LimitTests {
-    private static let login = KeychainPlace(user: 1, name: .login)
+    private static let login = KeychainID(user: 1, name: .login)
 
     @Test func `a keychain's password is tried one at a time, and not often wrongly`() throws {
-        let guesses = Guesses()
+        let guesses = UnlockThrottle()
         try guesses.begin(Self.login)
         #expect(throws: Refusal.tooManyRequests) { try guesses.begin(Self.login) }
-        try guesses.begin(KeychainPlace(user: 2, name: .login))
+        try guesses.begin(KeychainID(user: 2, name: .login))
         guesses.end(Self.login, .right)
         for _ in 0..<3 {
             try guesses.begin(Self.login)
@@ -224,8 +224,8 @@ import Testing
     }
 
     @Test func `a right password of another keychain clears nothing`() throws {
-        let guesses = Guesses()
-        let other = KeychainPlace(user: 1, name: try #require(KeychainName("mine")))
+        let guesses = UnlockThrottle()
+        let other = KeychainID(user: 1, name: try #require(KeychainName("mine")))
         for _ in 0..<3 {
             try guesses.begin(Self.login)
             guesses.end(Self.login, .wrong)
@@ -237,8 +237,8 @@ import Testing
     }
 
     @Test func `a try that was not decided forgives nothing`() throws {
-        let guesses = Guesses()
-        for outcome in [Guesses.Outcome.wrong, .undecided, .wrong, .undecided, .wrong] {
+        let guesses = UnlockThrottle()
+        for outcome in [UnlockThrottle.Outcome.wrong, .undecided, .wrong, .undecided, .wrong] {
             try guesses.begin(Self.login)
             guesses.end(Self.login, outcome)
         }
@@ -246,9 +246,9 @@ import Testing
     }
 
     @Test func `a wrong PIN is a wrong guess`() {
-        #expect(Guesses.Outcome(.wrongPIN) == .wrong)
-        #expect(Guesses.Outcome(.wrongPassword) == .wrong)
-        #expect(Guesses.Outcome(.protectorNotAvailable) == .undecided)
+        #expect(UnlockThrottle.Outcome(.wrongPIN) == .wrong)
+        #expect(UnlockThrottle.Outcome(.wrongPassword) == .wrong)
+        #expect(UnlockThrottle.Outcome(.protectorNotAvailable) == .undecided)
     }
 
     @Test func `unlocks that wait are counted`() {

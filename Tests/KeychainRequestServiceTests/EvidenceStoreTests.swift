@@ -11,9 +11,8 @@ import KeychainPolicyModel
 @testable import KeychainVaults
 import Testing
 
-
 /// Somebody who asks, from wherever the test says.
-private struct TestAsker: Asker {
+private struct TestClient: Client {
     var caller: Caller
     var context: AuthenticationContext?
     var process: ProofOrigin.Process?
@@ -50,10 +49,10 @@ private struct TestAsker: Asker {
         caller.terminal.map { .init(device: $0, leader: 5, leaderStart: 6) }
     }
 
-    func with(_ context: AuthenticationContext) -> TestAsker {
-        var asker = self
-        asker.context = context
-        return asker
+    func with(_ context: AuthenticationContext) -> TestClient {
+        var client = self
+        client.context = context
+        return client
     }
 
     func isUnchanged() -> Bool { true }
@@ -65,38 +64,38 @@ private struct TestAsker: Asker {
     private let store = EvidenceStore(keyring: nil)
     private let context = AuthenticationContext()
 
-    private func scopes(_ asker: TestAsker) -> [Freshness] {
-        store.evidence(for: asker).proofs.map(\.scope)
+    private func scopes(_ client: TestClient) -> [Freshness] {
+        store.evidence(for: client).proofs.map(\.scope)
     }
 
     @Test func `a proof given in a context serves the context, and is as good as new`() {
-        let asker = TestAsker().with(context)
-        store.add([.factor(.passcode)], for: asker)
-        let proofs = store.evidence(for: asker).proofs
+        let client = TestClient().with(context)
+        store.add([.factor(.passcode)], for: client)
+        let proofs = store.evidence(for: client).proofs
         #expect(proofs == [PolicyProof(.factor(.passcode), age: .zero, scope: .context)])
     }
 
     @Test func `another context of the process shares no more than the process`() {
-        store.add([.factor(.passcode)], for: TestAsker().with(context))
-        #expect(scopes(TestAsker().with(AuthenticationContext())) == [.process])
-        #expect(scopes(TestAsker()) == [.process])
+        store.add([.factor(.passcode)], for: TestClient().with(context))
+        #expect(scopes(TestClient().with(AuthenticationContext())) == [.process])
+        #expect(scopes(TestClient()) == [.process])
     }
 
     @Test func `another process gets nothing of a context by knowing its name`() {
-        store.add([.factor(.passcode)], for: TestAsker().with(context))
-        #expect(scopes(TestAsker(process: 43).with(context)) == [.tty])
-        #expect(scopes(TestAsker(process: 43, tty: 4).with(context)) == [.session])
-        #expect(scopes(TestAsker(session: 8, process: 43, tty: 4).with(context)) == [])
-        #expect(scopes(TestAsker(user: 1001).with(context)) == [])
+        store.add([.factor(.passcode)], for: TestClient().with(context))
+        #expect(scopes(TestClient(process: 43).with(context)) == [.tty])
+        #expect(scopes(TestClient(process: 43, tty: 4).with(context)) == [.session])
+        #expect(scopes(TestClient(session: 8, process: 43, tty: 4).with(context)) == [])
+        #expect(scopes(TestClient(user: 1001).with(context)) == [])
     }
 
     @Test func `no program has another's proofs forgotten`() {
-        let mine = TestAsker(process: 42, program: .trustedExecutable("/usr/bin/git"))
+        let mine = TestClient(process: 42, program: .trustedExecutable("/usr/bin/git"))
         store.add([.factor(.passcode)], for: mine)
         for number in 0..<3 * Int32(EvidenceStore.most) {
             store.add(
                 [.factor(.passcode)],
-                for: TestAsker(
+                for: TestClient(
                     session: 8, process: 1000 + number, tty: 9,
                     program: .executable("/tmp/greedy")))
         }
@@ -104,8 +103,8 @@ private struct TestAsker: Asker {
     }
 
     @Test func `a process that became another program is another`() {
-        store.add([.factor(.passcode)], for: TestAsker().with(context))
-        var other = TestAsker(session: nil, tty: nil).with(context)
+        store.add([.factor(.passcode)], for: TestClient().with(context))
+        var other = TestClient(session: nil, tty: nil).with(context)
         other.process = .init(
             id: 42, startTime: 99, executableDevice: 1, executableInode: 3)
         #expect(scopes(other) == [])
@@ -115,37 +114,37 @@ private struct TestAsker: Asker {
     }
 
     @Test func `what can't be told is shared with nobody`() {
-        let unknown = TestAsker(session: nil, process: nil, tty: nil).with(context)
+        let unknown = TestClient(session: nil, process: nil, tty: nil).with(context)
         store.add([.factor(.passcode)], for: unknown)
         #expect(scopes(unknown) == [])
     }
 
     @Test func `proofs end with the context, the session, the lock`() {
-        let asker = TestAsker().with(context)
-        store.add([.factor(.passcode)], for: asker)
-        store.forgetContext(of: TestAsker(process: 43).with(context))
-        #expect(scopes(asker) == [.context])
-        store.forgetContext(of: asker)
-        #expect(scopes(asker) == [])
-        store.add([.factor(.passcode)], for: asker)
+        let client = TestClient().with(context)
+        store.add([.factor(.passcode)], for: client)
+        store.forgetContext(of: TestClient(process: 43).with(context))
+        #expect(scopes(client) == [.context])
+        store.forgetContext(of: client)
+        #expect(scopes(client) == [])
+        store.add([.factor(.passcode)], for: client)
         store.forget(SessionID(rawValue: 7), of: 1000)
-        #expect(scopes(asker) == [])
-        store.add([.factor(.passcode)], for: asker)
+        #expect(scopes(client) == [])
+        store.add([.factor(.passcode)], for: client)
         store.forget(1000)
-        #expect(scopes(asker) == [])
+        #expect(scopes(client) == [])
     }
 
     @Test func `a user has so many proofs and no more, the newest of them`() {
-        for _ in 0..<100 { store.add([.factor(.passcode)], for: TestAsker().with(context)) }
-        #expect(scopes(TestAsker().with(context)).count == 64)
+        for _ in 0..<100 { store.add([.factor(.passcode)], for: TestClient().with(context)) }
+        #expect(scopes(TestClient().with(context)).count == 64)
     }
 
     @Test func `a login is the session's, and proves that it was a login`() {
         store.addLogin(of: 1000, in: SessionID(rawValue: 7))
-        let proofs = store.evidence(for: TestAsker().with(context)).proofs
+        let proofs = store.evidence(for: TestClient().with(context)).proofs
         #expect(proofs.map(\.scope) == [.session])
         #expect(proofs.map(\.method) == [.factor(.login)])
-        #expect(scopes(TestAsker(session: nil)) == [])
+        #expect(scopes(TestClient(session: nil)) == [])
     }
 
     @Test func `what an earlier version kept of a login is forgotten`() throws {
@@ -161,22 +160,22 @@ private struct TestAsker: Asker {
     }
 
     @Test func `on a terminal a proof serves the program that it was given to`() {
-        store.add([.factor(.passcode)], for: TestAsker())
+        store.add([.factor(.passcode)], for: TestClient())
         let ssh = Caller.Identity.trustedExecutable("/usr/bin/ssh")
-        #expect(scopes(TestAsker(process: 43)) == [.tty])
-        #expect(scopes(TestAsker(process: 43, program: ssh)) == [.session])
-        #expect(scopes(TestAsker(process: 43, program: .unknown)) == [.session])
+        #expect(scopes(TestClient(process: 43)) == [.tty])
+        #expect(scopes(TestClient(process: 43, program: ssh)) == [.session])
+        #expect(scopes(TestClient(process: 43, program: .unknown)) == [.session])
     }
 
     @Test func `where no terminal is, a proof serves the process and its children`() {
-        store.add([.factor(.passcode)], for: TestAsker(tty: nil))
-        #expect(scopes(TestAsker(process: 43, tty: nil, parent: 42)) == [.tty])
-        #expect(scopes(TestAsker(process: 43, tty: nil)) == [.session])
-        #expect(scopes(TestAsker(process: 43, tty: 3, parent: 42)) == [.session])
+        store.add([.factor(.passcode)], for: TestClient(tty: nil))
+        #expect(scopes(TestClient(process: 43, tty: nil, parent: 42)) == [.tty])
+        #expect(scopes(TestClient(process: 43, tty: nil)) == [.session])
+        #expect(scopes(TestClient(process: 43, tty: 3, parent: 42)) == [.session])
         store.forget(1000)
-        store.add([.factor(.passcode)], for: TestAsker(tty: 3))
-        #expect(scopes(TestAsker(process: 43, tty: nil, parent: 42)) == [.session])
-        #expect(scopes(TestAsker(process: 43, tty: 4, parent: 42)) == [.session])
+        store.add([.factor(.passcode)], for: TestClient(tty: 3))
+        #expect(scopes(TestClient(process: 43, tty: nil, parent: 42)) == [.session])
+        #expect(scopes(TestClient(process: 43, tty: 4, parent: 42)) == [.session])
     }
 
     @Test func `a child knows the process that it descends from, and no other`() throws {
@@ -211,13 +210,13 @@ private struct TestAsker: Asker {
 
     @Test(arguments: [(1, 0), (60, 0), (1_000_000, 0), (-1, 1), (-43_190, 1), (-43_201, 0)])
     func `evidence from the future, or from long ago, is none`(_ seconds: Int, _ count: Int) {
-        let asker = TestAsker()
+        let client = TestClient()
         let given = ContinuousClock.now + .seconds(seconds)
         store.keep(
             Proof(
-                method: .factor(.passcode), given: given, context: nil, places: asker.places),
+                method: .factor(.passcode), given: given, context: nil, places: client.places),
             1000)
-        #expect(store.evidence(for: asker).proofs.count == count)
+        #expect(store.evidence(for: client).proofs.count == count)
     }
 
     private static func item(_ number: UInt8) -> ItemReference {
@@ -227,24 +226,24 @@ private struct TestAsker: Asker {
 
     @Test func `a yes serves the program and the items that the question named`() {
         let git = Caller.Identity.trustedExecutable("/usr/bin/git")
-        let asker = TestAsker(program: git)
-        store.add([.factor(.confirm)], for: asker, about: [Self.item(1), Self.item(2)])
-        let evidence = store.evidence(for: asker)
+        let client = TestClient(program: git)
+        store.add([.factor(.confirm)], for: client, about: [Self.item(1), Self.item(2)])
+        let evidence = store.evidence(for: client)
         #expect(evidence.proofs.isEmpty)
         #expect(evidence.about(Self.item(1)).proofs.map(\.method) == [.factor(.confirm)])
         #expect(evidence.about(Self.item(2)).proofs.map(\.scope) == [.process])
         #expect(evidence.about(Self.item(3)).proofs.isEmpty)
-        let again = store.evidence(for: TestAsker(process: 43, tty: nil, program: git))
+        let again = store.evidence(for: TestClient(process: 43, tty: nil, program: git))
         #expect(again.about(Self.item(1)).proofs.map(\.scope) == [.session])
-        let other = TestAsker(program: .executable("/home/a/git"))
+        let other = TestClient(program: .executable("/home/a/git"))
         #expect(store.evidence(for: other).about(Self.item(1)).proofs.isEmpty)
     }
 
     @Test func `a yes to nobody, or about nothing, is not kept`() {
-        let unknown = TestAsker(program: .unknown)
+        let unknown = TestClient(program: .unknown)
         store.add([.factor(.confirm)], for: unknown, about: [Self.item(1)])
         #expect(store.evidence(for: unknown).isEmpty)
-        let git = TestAsker(program: .trustedExecutable("/usr/bin/git"))
+        let git = TestClient(program: .trustedExecutable("/usr/bin/git"))
         store.add([.factor(.confirm)], for: git)
         store.add([.factor(.confirm)], for: git, about: (0..<65).map(Self.item))
         #expect(store.evidence(for: git).isEmpty)

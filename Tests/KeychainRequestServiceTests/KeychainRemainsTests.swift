@@ -45,7 +45,7 @@ import Testing
     private func services() throws(Refusal) -> [AttributeValue] {
         var query = ItemQuery(.genericPassword)
         query.limit = nil
-        query.parts = .attributes
+        query.returnFields = .attributes
         return try ask(CopyMatching(query)).compactMap { $0.attributes[.service] }
     }
 
@@ -175,7 +175,7 @@ import Testing
     // MARK: Leftovers
 
     @Test func `where the file is gone nothing that is left of it is a leftover`() throws {
-        let place = KeychainPlace(user: geteuid(), name: .login)
+        let place = KeychainID(user: geteuid(), name: .login)
         for name in Self.remains { try write(name) }
         let before = try names()
         #expect(folder.placesWithoutFile() == [place])
@@ -185,7 +185,7 @@ import Testing
 
     @Test func `a transfer for a keychain that never was is one, and holds nothing up then`() throws
     {
-        let place = KeychainPlace(user: geteuid(), name: .login)
+        let place = KeychainID(user: geteuid(), name: .login)
         try write("login.keychain.incoming-\(Self.digits)")
         #expect(throws: Refusal.keychainGone) { try self.add("mail") }
         #expect(folder.placesWithoutFile() == [place])

@@ -9,7 +9,7 @@ import Testing
 @Suite final class LeftoversTests {
     private let path = NSTemporaryDirectory() + "leftovers-" + UUID().uuidString
     private let folder: KeychainFolder
-    private let place = KeychainPlace(user: geteuid(), name: .login)
+    private let place = KeychainID(user: geteuid(), name: .login)
 
     init() throws {
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)

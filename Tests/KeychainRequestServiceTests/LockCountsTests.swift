@@ -7,7 +7,7 @@ import Testing
 @testable import KeychainVaults
 
 @Suite struct LockCountsTests {
-    private static let login = KeychainPlace(user: 1, name: .login)
+    private static let login = KeychainID(user: 1, name: .login)
 
     @Test func `an unlock that began before a lock keeps nothing`() throws {
         let counts = LockCounts()
@@ -22,7 +22,7 @@ import Testing
 
     @Test func `an unlock after the lock is kept, and so is another keychain's`() throws {
         let counts = LockCounts()
-        let other = KeychainPlace(user: 2, name: .login)
+        let other = KeychainID(user: 2, name: .login)
         let begun = counts.now(other)
         try counts.lock(Self.login) {}
         var kept = 0
@@ -33,7 +33,7 @@ import Testing
 
     @Test func `a lock of all of a user's keychains is one of each, and of nobody else's`() throws {
         let counts = LockCounts()
-        let other = KeychainPlace(user: 2, name: .login)
+        let other = KeychainID(user: 2, name: .login)
         let begun = (counts.now(Self.login), counts.now(other))
         counts.lockAll(of: [1]) {}
         #expect(throws: Refusal.locked) { try counts.keep(Self.login, since: begun.0) {} }

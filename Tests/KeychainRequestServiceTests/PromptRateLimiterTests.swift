@@ -124,7 +124,7 @@ private final class Asking {
         #expect(asking.ask(matter(at: terminal(1)), .proven) == 0)
         for number in 10..<18 { _ = asking.ask(matter(at: terminal(UInt32(number))), .wrong) }
         #expect(asking.ask(matter(at: terminal(1)), .wrong) == 0)
-        // Guesses there cost what they cost, and another terminal waits as before.
+        // UnlockThrottle there cost what they cost, and another terminal waits as before.
         #expect(asking.ask(matter(at: terminal(1)), .wrong) == 2)
         #expect(asking.ask(matter(at: terminal(2)), .wrong) > 60)
         #expect(asking.ask(matter(at: terminal(1)), .proven) == 0)

@@ -93,14 +93,14 @@ import Testing
 
     private func read(_ name: String = "mail", as program: Program) throws(Refusal) -> Int {
         var query = query(name)
-        query.parts = .data
+        query.returnFields = .data
         return try ask(CopyMatching(query), program).count
     }
 
     private func list(as program: Program) throws(Refusal) -> Int {
         var query = query(nil)
         query.limit = nil
-        query.parts = .attributes
+        query.returnFields = .attributes
         return try ask(CopyMatching(query), program).count
     }
 

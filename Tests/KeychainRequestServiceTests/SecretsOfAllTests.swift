@@ -29,7 +29,7 @@ struct SecretsOfAllTests {
     private func count(
         _ login: OpenLogin, _ query: ItemQuery, _ context: AuthenticationContext? = nil
     ) throws(Refusal) -> Int {
-        try login.ask(CopyMatching(query), login.asker(context)).count
+        try login.ask(CopyMatching(query), login.client(context)).count
     }
 
     // MARK: The secrets of all passwords
@@ -73,14 +73,14 @@ struct SecretsOfAllTests {
         try login.ask(
             Add(key, secret: HeldSecret(SecretBytes(random: 9)), returning: []))
         var query = ItemQuery(.key)
-        query.parts = .data
+        query.returnFields = .data
         query.limit = nil
         #expect(throws: Refusal.cancelled) { try count(login, query) }
     }
 
     @Test func `an application password that lies ready is a proof that was given before`() throws {
         let login = try OpenLogin()
-        try login.fill(2, rights: Self.withPassword, login.asker(context("app")))
+        try login.fill(2, rights: Self.withPassword, login.client(context("app")))
         #expect(throws: Refusal.needsProofOfEach) { try count(login, OpenLogin.query(.data)) }
         #expect(try count(login, OpenLogin.query(.data), context("app")) == 2)
         #expect(login.authenticator.questions == 0)
@@ -90,7 +90,7 @@ struct SecretsOfAllTests {
 
     @Test func `an item whose application password lies ready is not left out`() throws {
         let login = try OpenLogin()
-        try login.fill(1, rights: Self.withPassword, login.asker(context("app")))
+        try login.fill(1, rights: Self.withPassword, login.client(context("app")))
         try add("plain", to: login)
         for limit in [nil, 2] as [Int?] {
             let query = OpenLogin.query(.data, limit: limit, ui: .skip)
@@ -107,7 +107,7 @@ struct SecretsOfAllTests {
     func `a limit of nothing finds nothing`(_ ui: ItemQuery.AuthenticationUI) throws {
         let login = try OpenLogin()
         try login.fill(2)
-        for parts in [ItemQuery.Parts.data, .attributes, []] {
+        for parts in [ReturnFields.data, .attributes, []] {
             let query = OpenLogin.query(parts, limit: 0, ui: ui)
             #expect(throws: Refusal.notFound) { try count(login, query) }
         }

@@ -45,7 +45,7 @@ import Testing
         query.keychain = keychain
         query.attributes = [.service: .string("s")]
         if let account { query.attributes[.account] = .string(account) }
-        query.parts = .data
+        query.returnFields = .data
         return query
     }
 
@@ -140,7 +140,7 @@ import Testing
         some.limit = 5
         #expect(try read(some) == ["one", "one", "one", "login", "two"])
         some.limit = nil
-        some.parts = .attributes
+        some.returnFields = .attributes
         let all = try ask(CopyMatching(some)).map(\.keychain)
         #expect(all == ["one", "one", "one", nil, "two", "two", "two"])
         some.limit = 3
@@ -308,8 +308,8 @@ extension ItemQuery {
         let path = NSTemporaryDirectory() + "system-" + UUID().uuidString
         let all = KeychainFolder(
             path, layout: .folderPerUser, accountName: { "user\($0)" })
-        #expect(try all.place(.system, of: 1000) == KeychainPlace(user: 0, name: .system))
-        #expect(try all.place(.login, of: 1000) == KeychainPlace(user: 1000, name: .login))
+        #expect(try all.place(.system, of: 1000) == KeychainID(user: 0, name: .system))
+        #expect(try all.place(.login, of: 1000) == KeychainID(user: 1000, name: .login))
         let manager = FileManager.default
         defer { try? manager.removeItem(atPath: path) }
         for user in ["0", "1000"] {

@@ -75,12 +75,12 @@ struct UnlockEndTests {
     func `nothing leaves where the unlock ended before the first part`(_ end: UnlockEnd) throws {
         let login = try OpenLogin()
         try login.fill(1)
-        let asker = login.asker { happens(end, to: login) }
-        for parts in [ItemQuery.Parts.data, .attributes] {
+        let client = login.client { happens(end, to: login) }
+        for parts in [ReturnFields.data, .attributes] {
             let query = OpenLogin.query(parts, limit: 1)
             var isAnswered = false
             let said = refusal { () throws(Refusal) in
-                try login.ask(CopyMatching(query), asker) { _ in isAnswered = true }
+                try login.ask(CopyMatching(query), client) { _ in isAnswered = true }
             }
             #expect(said == .locked && !isAnswered)
             // What has ended can't end again in the same way; once is enough for these.
@@ -99,8 +99,8 @@ struct UnlockEndTests {
         for verb in verbs {
             let login = try OpenLogin()
             try login.fill(2)
-            let asker = login.asker { happens(end, to: login) }
-            #expect(refusal { () throws(Refusal) in _ = try login.ask(verb, asker) } == .locked)
+            let client = login.client { happens(end, to: login) }
+            #expect(refusal { () throws(Refusal) in _ = try login.ask(verb, client) } == .locked)
             login.bounds.set(KeychainSettings(locksOnSleep: false, locksWithScreen: false))
             if end != .lockAndUnlock { try login.unlock(in: login.beginAnother(after: end)) }
             let found = try login.ask(CopyMatching(OpenLogin.query(.attributes)))

@@ -14,7 +14,7 @@ struct AccessShowCommand: ParsableCommand {
 
     func run() throws {
         var query = try wanted.query()
-        query.parts = .attributes
+        query.returnFields = .attributes
         query.limit = nil
         let found = try wanted.asked.ask(CopyMatching(query), to: "show the item's access")
         let records = found.map { AccessRecord($0) }

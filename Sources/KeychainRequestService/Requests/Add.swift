@@ -9,12 +9,12 @@ internal import KeychainVaults
 
 extension KeychainService {
     func add(
-        _ item: NewItem, _ secret: HeldSecret?, returning parts: ItemQuery.Parts,
-        for client: any Asker
+        _ item: NewItem, _ secret: HeldSecret?, returning parts: ReturnFields,
+        for client: any Client
     ) throws(Refusal) -> Item {
         guard secret?.bytes.count ?? 0 <= RequestLimits.largestSecret else { throw .dataTooLarge }
-        let place = try placeOfNew(item.keychain, for: client.caller)
-        let keychain = try folder.keychain(place.name.description, of: place.user)
+        let destination = try placeOfNew(item.keychain, for: client.caller)
+        let keychain = try folder.keychain(id.name.description, of: id.user)
         let prompts = UserPrompts(client, authentication)
         var added = try withAccess(to: keychain, .add(item), prompts) { access throws(Refusal) in
             let new = try newItem(item, access)
@@ -55,11 +55,11 @@ extension KeychainService {
             guard let first = access.client.caller.accessGroups.first else { throw .notEntitled }
             return first
         }
-        var place = ItemQuery(item.itemClass)
-        place.accessGroup = named
-        place.attributes = item.attributes
-        place.accessible = item.accessible
-        _ = try access.groups(place)
+        var destination = ItemQuery(item.itemClass)
+        destination.accessGroup = named
+        destination.attributes = item.attributes
+        destination.accessible = item.accessible
+        _ = try access.groups(destination)
         return named
     }
 }

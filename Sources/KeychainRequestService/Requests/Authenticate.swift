@@ -11,11 +11,11 @@ internal import KeychainVaults
 /// What a context is for (`LAContext`): proofs that are given before, and for more than, one request.
 extension KeychainService {
     func authenticate(
-        _ constraint: Constraint, for asker: any Asker
+        _ constraint: Constraint, for client: any Client
     ) throws(Refusal) {
-        guard let context = asker.context else { throw .badRequest }
-        let evidence = authentication.evidence(for: asker)
-        try authorize(for: asker, given: evidence) { evidence throws(Refusal) -> Ruling<Void> in
+        guard let context = client.context else { throw .badRequest }
+        let evidence = authentication.evidence(for: client)
+        try authorize(for: client, given: evidence) { evidence throws(Refusal) -> Ruling<Void> in
             switch PolicyItemConstraint(constraint) {
             case .none: return .allow(())
             case .never: throw .authenticationFailed
@@ -24,43 +24,43 @@ extension KeychainService {
                     return .allow(())
                 }
                 return .allowAfter(
-                    try provable(needed, given: evidence, for: asker),
+                    try provable(needed, given: evidence, for: client),
                     Question(.authenticate, names: [], itemCount: 0, reason: context.reason))
             }
         }
     }
 
     private func provable(
-        _ needed: PolicyConstraint, given evidence: Evidence, for asker: any Asker
+        _ needed: PolicyConstraint, given evidence: Evidence, for client: any Client
     ) throws(Refusal) -> Requirement {
-        guard hasPasscode(asker.caller) else { throw .passcodeNotSet }
+        guard hasPasscode(client.caller) else { throw .passcodeNotSet }
         let requirement = Requirement(needed)
-        let provable = authentication.provable(for: asker)
+        let provable = authentication.provable(for: client)
         guard requirement.cheapestProof(given: evidence, available: provable) != nil else {
             throw .authenticationFailed
         }
         return requirement
     }
 
-    func endContext(for asker: any Asker) {
-        authentication.endContext(of: asker)
+    func endContext(for client: any Client) {
+        authentication.endContext(of: client)
     }
 
-    func capabilities(for asker: any Asker) -> Capabilities {
-        let provable = authentication.provable(for: asker)
+    func capabilities(for client: any Client) -> Capabilities {
+        let provable = authentication.provable(for: client)
         var known = Capabilities()
-        if hasPasscode(asker.caller) {
+        if hasPasscode(client.caller) {
             known.passcode = provable.contains(.factor(.passcode))
             known.presence = provable.contains(.factor(.presence))
         }
         known.companion = provable.contains(.factor(.companion))
-        known.biometryState = authentication.enrolledBiometry(of: asker.caller)
+        known.biometryState = authentication.enrolledBiometry(of: client.caller)
         if provable.contains(.factor(.biometry)) {
             known.biometry = .available
         } else if authentication.hasBiometryService() {
             known.biometry = .notEnrolled
         }
-        known.interaction = authentication.mayAsk(.allow, for: asker)
+        known.interaction = authentication.mayAsk(.allow, for: client)
         return known
     }
 

@@ -18,7 +18,7 @@ struct Intent: Sendable {
     let reason: String?
 
     static func read(_ query: ItemQuery) -> Intent {
-        let readsSecrets = query.parts.contains(.data)
+        let readsSecrets = query.returnFields.contains(.data)
         return Intent(
             operation: .decrypt, policyOperation: readsSecrets ? .readSecret : .readAttributes,
             purpose: readsSecrets ? .read : .list, ui: query.authenticationUI,
@@ -111,7 +111,7 @@ final class Authorization {
     private var heldContext: AuthorizationContext?
     private var heldGrants: [ItemReference: HeldGrant] = [:]
 
-    var client: any Asker { prompts.client }
+    var client: any Client { prompts.client }
 
     init(
         _ intent: Intent, in keychain: OpenKeychain, _ prompts: UserPrompts,
@@ -235,7 +235,7 @@ final class Authorization {
     func takeApplicationKey(isNew: Bool, to items: Set<ItemReference>) throws(Refusal) {
         // Before the user is asked, or anything derived.
         try service.itemGuesses.check(
-            Set(items.map { .init(keychain: keychain.place, item: $0) }))
+            Set(items.map { .init(keychain: keychain.id, item: $0) }))
         guard let password = try applicationPassword(isNew: isNew) else { return }
         guard password.bytes.count <= RequestLimits.longestPassword else { throw .dataTooLarge }
         let key = try service.protectors.applicationKey(keychain, password)
@@ -359,11 +359,11 @@ protocol UnlockStep: Sendable {
     /// Whether something that the user could type is known to open it.
     func applies(to keychain: OpenKeychain) -> Bool
     func question(
-        for keychain: OpenKeychain, _ client: any Asker
+        for keychain: OpenKeychain, _ client: any Client
     ) throws(Refusal) -> UnlockQuestion
     /// Whether what was typed opens it. `begun` is when the question was put: a lock since then counts.
     func opens(
-        _ keychain: OpenKeychain, _ typed: HeldSecret, for client: any Asker,
+        _ keychain: OpenKeychain, _ typed: HeldSecret, for client: any Client,
         since begun: LockGeneration
     ) throws(Refusal) -> Bool
 }
@@ -392,10 +392,10 @@ extension KeychainService {
 
     /// The same in one keychain after the other, until the work says that it has enough.
     func withAccess(
-        to places: [KeychainPlace], _ intent: Intent, _ prompts: UserPrompts,
+        to keychains: [KeychainID], _ intent: Intent, _ prompts: UserPrompts,
         unless hasTold: () -> Bool = { false }, _ work: (Authorization) throws(Refusal) -> Bool
     ) throws(Refusal) {
-        try each(of: places) { keychain throws(Refusal) in
+        try each(of: keychains) { keychain throws(Refusal) in
             try withAccess(to: keychain, intent, prompts, unless: hasTold, work)
         }
     }
@@ -405,7 +405,7 @@ extension KeychainService {
     ) throws(Refusal) {
         let client = prompts.client
         let question = try unlocking.question(for: keychain, client)
-        let begun = vault.locks.now(keychain.place)
+        let begun = vault.locks.now(keychain.id)
         try prompts.unlock(
             question, unless: { vault.lockState(of: keychain) == .unlocked },
             with: { typed throws(Refusal) in

@@ -167,7 +167,7 @@ extension KeychainService {
     }
 
     private func policyFacts(
-        of client: any Asker, _ asked: AskedFacts, _ evidence: Evidence?
+        of client: any Client, _ asked: AskedFacts, _ evidence: Evidence?
     ) -> PolicyFacts {
         var facts = client.policyFacts(asked)
         let presence = evidence?.proofs.filter(\.provesPresence) ?? []
@@ -200,10 +200,10 @@ extension KeychainService {
     /// that were made with one. What opens none of them `shows` nothing, even if it succeeds.
     func guessing<R>(
         _ items: some Sequence<ItemReference>, in keychain: OpenKeychain,
-        shows outcome: Guesses.Outcome = .right,
+        shows outcome: UnlockThrottle.Outcome = .right,
         _ body: () throws(KeychainStoreError) -> R
     ) throws(Refusal) -> R {
-        let targets = Set(items.map { ItemGuesses.Target(keychain: keychain.place, item: $0) })
+        let targets = Set(items.map { ItemThrottle.Target(keychain: keychain.id, item: $0) })
         if !targets.isEmpty { try itemGuesses.begin(targets) }
         do throws(KeychainStoreError) {
             let result = try body()

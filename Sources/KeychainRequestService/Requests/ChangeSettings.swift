@@ -12,7 +12,7 @@ extension KeychainService {
     /// When a keychain closes is its user's to say. Any program of the user's may have it closed
     /// sooner; to have it open longer the user is asked.
     func changeSettings(
-        _ name: String?, _ change: KeychainSettingsChange, for client: any Asker
+        _ name: String?, _ change: KeychainSettingsChange, for client: any Client
     ) throws(Refusal) {
         let keychain = try keychain(name, for: client.caller)
         guard try isProtected(keychain) else { throw .passcodeNotSet }

@@ -14,29 +14,29 @@ internal import KeychainVaults
 extension KeychainService {
     /// In one keychain after the other, as if they were one.
     func copyMatching(
-        _ query: ItemQuery, for client: any Asker, emit: ([Item]) throws(Refusal) -> Void
+        _ query: ItemQuery, for client: any Client, emit: ([Item]) throws(Refusal) -> Void
     ) throws(Refusal) -> [Item] {
-        let places = try places(query, toChange: false, for: client.caller)
+        let keychains = try keychains(query, toChange: false, for: client.caller)
         guard query.limit != 0 else { throw .notFound }
         return try withoutActuallyEscaping(emit) { emit throws(Refusal) in
             let prompts = UserPrompts(client, authentication)
             let answer = AnswerWriter(limit: query.limit, prompts, memory, emit)
             // The user is asked for another program's item after all keychains were looked into.
-            let isLookedFor = places.count > 1 && query.namesOneItem
+            let isLookedFor = keychains.count > 1 && query.namesOneItem
             do throws(Refusal) {
-                return try read(query, places, mayConsent: !isLookedFor, prompts, into: answer)
+                return try read(query, keychains, mayConsent: !isLookedFor, prompts, into: answer)
             } catch { guard error == .notFound, isLookedFor else { throw error } }
-            return try read(query, places, mayConsent: true, prompts, into: answer)
+            return try read(query, keychains, mayConsent: true, prompts, into: answer)
         }
     }
 
     private func read(
-        _ query: ItemQuery, _ places: [KeychainPlace], mayConsent: Bool, _ prompts: UserPrompts,
+        _ query: ItemQuery, _ keychains: [KeychainID], mayConsent: Bool, _ prompts: UserPrompts,
         into answer: AnswerWriter
     ) throws(Refusal) -> [Item] {
         var begun = 0
         do throws(Refusal) {
-            try withAccess(to: places, .read(query), prompts, unless: { answer.count > begun }) {
+            try withAccess(to: keychains, .read(query), prompts, unless: { answer.count > begun }) {
                 access throws(Refusal) in
                 begun = answer.count
                 var query = query
@@ -61,7 +61,7 @@ extension KeychainService {
         _ item: SealedItem, _ search: SearchPass, _ access: Authorization, to answer: AnswerWriter
     ) throws(Refusal) {
         let query = search.query
-        let wantsSecret = query.parts.contains(.data)
+        let wantsSecret = query.returnFields.contains(.data)
         guard let grant = try grant(item, access, query) else { return }
         let bytes = wantsSecret ? try sealedSize(item, access.keychain) : 0
         try answer.begin(item, bytes: bytes, access)
@@ -73,7 +73,7 @@ extension KeychainService {
             guard let found = try open(item, access, grant, query) else { return }
             opened = (found.item, found.secret)
         }
-        var found = opened.item.answered(query.parts, without: redacted, isStrange: isStrange)
+        var found = opened.item.answered(query.returnFields, without: redacted, isStrange: isStrange)
         if query.keychain == nil { found.keychain = access.keychain.nameToTell }
         found.secret = opened.secret
         try answer.add(found, of: opened.item)
@@ -84,7 +84,7 @@ extension KeychainService {
         _ item: SealedItem, _ access: Authorization, _ query: ItemQuery
     ) throws(Refusal) -> Grant? {
         let skips = query.authenticationUI == .skip
-        if skips, query.parts.contains(.data), item.accessControl.needsApplicationPassword,
+        if skips, query.returnFields.contains(.data), item.accessControl.needsApplicationPassword,
             try access.keys.classKeys.applicationKey == nil
         {
             return nil
@@ -136,7 +136,7 @@ extension Authorization {
         }
         try settle { () throws(Refusal) in try refuseToAsk(query) }
         let isListed = consent?.choice == .always
-        if pending.usesApplicationPassword, query.parts.contains(.data) || isListed {
+        if pending.usesApplicationPassword, query.returnFields.contains(.data) || isListed {
             try takeApplicationKey(isNew: false, to: pending.passwordItems)
         }
         if isListed { try service.consent.list(search, self) }
@@ -186,7 +186,7 @@ extension Authorization {
 extension SealedItem {
     /// What an answer carries of it: no attributes where the secret or the name alone was asked for.
     fileprivate func answered(
-        _ parts: ItemQuery.Parts, without redacted: [String], isStrange: Bool
+        _ parts: ReturnFields, without redacted: [String], isStrange: Bool
     ) -> Item {
         guard parts.isEmpty || parts == .data || parts == .persistentReference else {
             let hidden = redacted.map { ItemFacts.names[$0] ?? AttributeName(rawValue: $0) }
@@ -203,14 +203,14 @@ extension SealedItem {
 extension ItemQuery {
     /// Whether it wants the secrets of all passwords there are.
     fileprivate var wantsAllSecrets: Bool {
-        guard limit == nil, parts.contains(.data) else { return false }
+        guard limit == nil, returnFields.contains(.data) else { return false }
         return itemClass == .genericPassword || itemClass == .internetPassword
     }
 
     /// Whether it names one item so well that who asks knows of it from somewhere: what others have
     /// can't be found out by such queries, but for what was guessed right.
     var namesOneItem: Bool {
-        guard limit == 1, !parts.isEmpty, accessGroup == nil, folding.isEmpty,
+        guard limit == 1, !returnFields.isEmpty, accessGroup == nil, folding.isEmpty,
             hostOrSubdomain == nil, authenticationUI == .allow
         else { return false }
         if let references { return references.count == 1 }

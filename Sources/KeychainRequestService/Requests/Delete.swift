@@ -8,11 +8,11 @@ internal import KeychainVaults
 
 extension KeychainService {
     /// In each of the keychains meant: every item found, or none.
-    func delete(_ query: ItemQuery, for client: any Asker) throws(Refusal) -> Int {
+    func delete(_ query: ItemQuery, for client: any Client) throws(Refusal) -> Int {
         var count = 0
-        let places = try places(query, toChange: true, for: client.caller)
+        let keychains = try keychains(query, toChange: true, for: client.caller)
         let prompts = UserPrompts(client, authentication)
-        try withAccess(to: places, .delete(query), prompts) { access throws(Refusal) in
+        try withAccess(to: keychains, .delete(query), prompts) { access throws(Refusal) in
             let groups = try access.groups(query)
             access.begin(
                 ItemScope(groups: groups.own), given: authentication.evidence(for: client))

@@ -19,7 +19,7 @@ package final class KeychainService: Sendable {
         package var authenticator: any Authenticator
         package var policy = ActivePolicy()
         package var evidence = EvidenceStore(keyring: nil)
-        package var guesses = Guesses()
+        package var guesses = UnlockThrottle()
         package var memory = MemoryBudget()
         package var audit: AuditLog?
         package var mode: ServiceStatus.Mode
@@ -45,8 +45,8 @@ package final class KeychainService: Sendable {
     let authentication: Authentication
     let policy: ActivePolicy
     let limits = PolicyLimits()
-    let guesses: Guesses
-    let itemGuesses = ItemGuesses()
+    let guesses: UnlockThrottle
+    let itemGuesses = ItemThrottle()
     let memory: MemoryBudget
     package let transfers = BackupTransfers()
     let checks = KeychainChecks()
@@ -77,7 +77,7 @@ package final class KeychainService: Sendable {
     /// `emit` takes the parts of an answer that is too large for one. What is granted and what is
     /// refused is recorded here, and before any of it leaves.
     package func answer<V: Verb>(
-        _ verb: V, for client: any Asker, emit: (V.Answer) throws(Refusal) -> Void = { _ in }
+        _ verb: V, for client: any Client, emit: (V.Answer) throws(Refusal) -> Void = { _ in }
     ) throws(Refusal) -> V.Answer {
         var isRecorded = false
         func recordGrant() {
@@ -85,7 +85,7 @@ package final class KeychainService: Sendable {
             isRecorded = true
         }
         do throws(Refusal) {
-            vault.settle(client.caller.user)
+            vault.waitForPendingUnlocks(of: client.caller.user)
             let last = try verb.handled(by: self, for: client) { part throws(Refusal) in
                 recordGrant()
                 try emit(part)
@@ -99,7 +99,7 @@ package final class KeychainService: Sendable {
         }
     }
 
-    private func record(_ verb: some Verb, of client: any Asker, _ refusal: Refusal?) {
+    private func record(_ verb: some Verb, of client: any Client, _ refusal: Refusal?) {
         let notes = client.notes
         for step in notes.takeSteps() {
             audit?.record(step.operation, client, Evidence(), step.refusal)
@@ -123,7 +123,7 @@ package final class KeychainService: Sendable {
     }
 
     /// What protects the policy itself is not expressible in it: only root has it read again.
-    func policies(reload: Bool, for client: any Asker) throws(Refusal) -> String {
+    func policies(reload: Bool, for client: any Client) throws(Refusal) -> String {
         if reload {
             guard client.caller.user == 0 else { throw .notEntitled }
             try checkClient(client)

@@ -10,68 +10,68 @@ internal import KeychainVaults
 /// What a user does with whole keychains.
 extension KeychainService {
     func createKeychain(
-        _ name: String, _ password: HeldSecret?, _ recoveryKey: HeldSecret?, for asker: any Asker
+        _ name: String, _ password: HeldSecret?, _ recoveryKey: HeldSecret?, for client: any Client
     ) throws(Refusal) {
         let name = try KeychainFolder.verified(name)
         guard name != .system else {
             throw folder.hasSystemKeychain ? .duplicateKeychain : .notImplemented
         }
         try checkLength(password)
-        try checkClient(asker)
+        try checkClient(client)
         try protectors.create(
-            name, of: asker.caller.user, password: password, recoveryKey: recoveryKey)
+            name, of: client.caller.user, password: password, recoveryKey: recoveryKey)
         if let password {
-            let keychain = try folder.keychain(name.description, of: asker.caller.user)
-            let begun = vault.locks.now(keychain.place)
+            let keychain = try folder.keychain(name.description, of: client.caller.user)
+            let begun = vault.locks.now(keychain.id)
             let keys = try protectors.unlock(keychain, password)
             // A new keychain is open for the login that made it, where there is one.
-            try? vault.keep(keys, of: keychain, for: asker.caller, since: begun)
+            try? vault.keep(keys, of: keychain, for: client.caller, since: begun)
         }
     }
 
     func unlock(
-        _ name: String?, _ password: HeldSecret, for asker: any Asker
+        _ name: String?, _ password: HeldSecret, for client: any Client
     ) throws(Refusal) {
         try checkLength(password)
-        let keychain = try keychain(name, for: asker.caller)
+        let keychain = try keychain(name, for: client.caller)
         guard try isProtected(keychain) else { throw withoutPassword(keychain) }
-        try checkClient(asker)
-        let begun = vault.locks.now(keychain.place)
-        let keys = try guesses.attempt(keychain.place) { () throws(Refusal) in
+        try checkClient(client)
+        let begun = vault.locks.now(keychain.id)
+        let keys = try guesses.attempt(keychain.id) { () throws(Refusal) in
             try resync.unlock(keychain, ownPassword: password)
         }
-        try vault.keep(keys, of: keychain, for: asker.caller, since: begun)
+        try vault.keep(keys, of: keychain, for: client.caller, since: begun)
     }
 
-    func lock(_ name: String?, for asker: any Asker) throws(Refusal) {
-        let keychain = try keychain(name, for: asker.caller)
+    func lock(_ name: String?, for client: any Client) throws(Refusal) {
+        let keychain = try keychain(name, for: client.caller)
         // What opens by itself can't be kept locked.
         let isProtected = try isProtected(keychain)
         guard isProtected || (isDaemon && !keychain.isSystem) else { throw .passcodeNotSet }
         try vault.lock(keychain)
-        authentication.forget(asker.caller.user)
+        authentication.forget(client.caller.user)
     }
 
     func setPassword(
-        _ name: String?, _ old: HeldSecret?, _ new: HeldSecret, for asker: any Asker
+        _ name: String?, _ old: HeldSecret?, _ new: HeldSecret, for client: any Client
     ) throws(Refusal) {
         try checkLength(old)
         try checkLength(new)
         guard new.bytes.count > 0 else { throw .badRequest }
-        let keychain = try keychain(name, for: asker.caller)
+        let keychain = try keychain(name, for: client.caller)
         // Services could not open it any more.
         guard !keychain.isSystem else { throw .notImplemented }
         // Nor does the device's key open such a one.
         guard try isProtected(keychain) || !isDaemon else { throw withoutPassword(keychain) }
-        try checkClient(asker)
-        let begun = vault.locks.now(keychain.place)
-        let keys = try guesses.attempt(keychain.place) { () throws(Refusal) in
+        try checkClient(client)
+        let begun = vault.locks.now(keychain.id)
+        let keys = try guesses.attempt(keychain.id) { () throws(Refusal) in
             try protectors.setPassword(keychain, old: old, new: new)
             vault.endRenewal(of: keychain)
             return try protectors.unlock(keychain, new)
         }
-        try? vault.keep(keys, of: keychain, for: asker.caller, since: begun)
-        authentication.forget(asker.caller.user)
+        try? vault.keep(keys, of: keychain, for: client.caller, since: begun)
+        authentication.forget(client.caller.user)
     }
 
     /// Elsewhere than in embedded mode it had one, and something else opens it.

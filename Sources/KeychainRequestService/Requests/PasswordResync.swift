@@ -16,14 +16,14 @@ internal import KeychainVaults
 struct PasswordResync: UnlockStep {
     let vault: any KeyVault
     let protectors: Protectors
-    let guesses: Guesses
+    let guesses: UnlockThrottle
     let policy: ActivePolicy
     let limits: PolicyLimits
 
     func applies(to keychain: OpenKeychain) -> Bool { vault.isOutOfStep(keychain) }
 
     func question(
-        for keychain: OpenKeychain, _ client: any Asker
+        for keychain: OpenKeychain, _ client: any Client
     ) throws(Refusal) -> UnlockQuestion {
         guard isWithinLimits(client) else { throw .locked }
         return UnlockQuestion(
@@ -37,7 +37,7 @@ struct PasswordResync: UnlockStep {
     }
 
     func opens(
-        _ keychain: OpenKeychain, _ typed: HeldSecret, for client: any Asker,
+        _ keychain: OpenKeychain, _ typed: HeldSecret, for client: any Client,
         since begun: LockGeneration
     ) throws(Refusal) -> Bool {
         let keys: UnlockedKeys
@@ -50,7 +50,7 @@ struct PasswordResync: UnlockStep {
     }
 
     /// Whether the policy's limits leave room for another question. Counts it.
-    private func isWithinLimits(_ client: any Asker) -> Bool {
+    private func isWithinLimits(_ client: any Client) -> Bool {
         let policy = policy.now.judge.policy
         guard !policy.isEmpty else { return true }
         var facts = client.policyFacts(policy.asked)
@@ -65,7 +65,7 @@ struct PasswordResync: UnlockStep {
         guard (1...RequestLimits.longestPassword).contains(typed.bytes.count) else {
             throw .wrongPassword
         }
-        return try guesses.attempt(keychain.place) { () throws(Refusal) in
+        return try guesses.attempt(keychain.id) { () throws(Refusal) in
             do throws(Refusal) { return try unlock(keychain, recoveryKey: typed) } catch {
                 guard error == .wrongRecoveryKey || error == .noSuchProtector else { throw error }
             }
@@ -98,12 +98,12 @@ struct PasswordResync: UnlockStep {
     }
 }
 
-extension Guesses {
+extension UnlockThrottle {
     /// One guess at a time, and slower after each wrong one. What opens without knowledge of
     /// anything, such as a TPM, `shows` nothing and forgives no guess: else a user who guesses
     /// would have it open in between.
     func attempt<R: ~Copyable>(
-        _ keychain: KeychainPlace, shows outcome: Outcome = .right,
+        _ keychain: KeychainID, shows outcome: Outcome = .right,
         _ body: () throws(Refusal) -> R
     ) throws(Refusal) -> R {
         try begin(keychain)

@@ -12,29 +12,29 @@ internal import KeychainVaults
 /// What a user does with the things that open their keychains.
 extension KeychainService {
     func listProtectors(
-        _ name: String?, for asker: any Asker
+        _ name: String?, for client: any Client
     ) throws(Refusal) -> [Protector] {
-        try protectors.list(try keychain(name, for: asker.caller))
+        try protectors.list(try keychain(name, for: client.caller))
     }
 
     func addProtector(
-        _ new: NewProtector, _ name: String?, from opener: KeychainOpener, for asker: any Asker
+        _ new: NewProtector, _ name: String?, from opener: KeychainOpener, for client: any Client
     ) throws(Refusal) -> Protector {
-        let keychain = try keychain(name, for: asker.caller)
+        let keychain = try keychain(name, for: client.caller)
         try checkLength(opener.secret)
-        let grant = try grant(.add, keychain, for: asker)
-        let added = try guesses.attempt(keychain.place) { () throws(Refusal) in
+        let grant = try grant(.add, keychain, for: client)
+        let added = try guesses.attempt(keychain.id) { () throws(Refusal) in
             try protectors.add(new, to: keychain, from: opener, grant)
         }
-        if keychain.isSystem { openAtOnce(keychain, for: asker.caller) }
+        if keychain.isSystem { openAtOnce(keychain, for: client.caller) }
         return added
     }
 
     func removeProtector(
-        _ identifier: String, _ name: String?, for asker: any Asker
+        _ identifier: String, _ name: String?, for client: any Client
     ) throws(Refusal) {
-        let keychain = try keychain(name, for: asker.caller)
-        let grant = try grant(.remove, keychain, for: asker)
+        let keychain = try keychain(name, for: client.caller)
+        let grant = try grant(.remove, keychain, for: client)
         let hadPassword = try isProtected(keychain)
         try protectors.remove(identifier, from: keychain, grant)
         let hasPassword = try isProtected(keychain)
@@ -42,13 +42,13 @@ extension KeychainService {
     }
 
     func testProtector(
-        _ identifier: String, _ name: String?, typed: HeldSecret?, for asker: any Asker
+        _ identifier: String, _ name: String?, typed: HeldSecret?, for client: any Client
     ) throws(Refusal) {
-        let keychain = try keychain(name, for: asker.caller)
+        let keychain = try keychain(name, for: client.caller)
         try checkLength(typed)
         let kind = try protectors.list(keychain).first { $0.identifier == identifier }?.kind
-        let shows: Guesses.Outcome = kind == .password ? .right : .undecided
-        try guesses.attempt(keychain.place, shows: shows) { () throws(Refusal) in
+        let shows: UnlockThrottle.Outcome = kind == .password ? .right : .undecided
+        try guesses.attempt(keychain.id, shows: shows) { () throws(Refusal) in
             try protectors.test(identifier, typed, of: keychain)
         }
     }
@@ -62,7 +62,7 @@ extension KeychainService {
 
     /// Services wait for it, and need not find out by themselves that it opens again.
     private func openAtOnce(_ keychain: OpenKeychain, for caller: Caller) {
-        let begun = vault.locks.now(keychain.place)
+        let begun = vault.locks.now(keychain.id)
         guard vault.lockState(of: keychain) != .unlocked,
             let keys = try? protectors.unlockUnasked(keychain)
         else { return }
@@ -71,18 +71,19 @@ extension KeychainService {
 
     func unlock(
         _ name: String?, with opener: KeychainOpener, newPassword: HeldSecret?,
-        for asker: any Asker
+        for client: any Client
     ) throws(Refusal) {
-        let keychain = try keychain(name, for: asker.caller)
+        let keychain = try keychain(name, for: client.caller)
         try checkLength(opener.secret)
         try checkLength(newPassword)
         guard newPassword?.bytes.count != 0 else { throw .badRequest }
         // Services could not open it any more.
         guard newPassword == nil || !keychain.isSystem else { throw .notImplemented }
-        try checkClient(asker)
-        let begun = vault.locks.now(keychain.place)
-        let shows: Guesses.Outcome = if case .recoveryKey = opener { .right } else { .undecided }
-        let keys = try guesses.attempt(keychain.place, shows: shows) { () throws(Refusal) in
+        try checkClient(client)
+        let begun = vault.locks.now(keychain.id)
+        let shows: UnlockThrottle.Outcome =
+            if case .recoveryKey = opener { .right } else { .undecided }
+        let keys = try guesses.attempt(keychain.id, shows: shows) { () throws(Refusal) in
             switch (opener, newPassword) {
             case (.recoveryKey(let text), nil):
                 return try resync.unlock(keychain, recoveryKey: text)
@@ -94,22 +95,22 @@ extension KeychainService {
             case (.securityKey, _), (.password, _), (.unasked, _): throw .badRequest
             }
         }
-        try vault.keep(keys, of: keychain, for: asker.caller, since: begun)
+        try vault.keep(keys, of: keychain, for: client.caller, since: begun)
         if newPassword != nil {
-            authentication.forget(asker.caller.user)
-            asker.notes.note(step: .setPassword, nil)
+            authentication.forget(client.caller.user)
+            client.notes.note(step: .setPassword, nil)
         }
     }
 
     private func grant(
-        _ operation: ProtectorChange.Operation, _ keychain: OpenKeychain, for asker: any Asker
+        _ operation: ProtectorChange.Operation, _ keychain: OpenKeychain, for client: any Client
     ) throws(Refusal) -> ProtectorGrant {
-        try authorize(for: asker) { proven throws(Refusal) -> Ruling<ProtectorGrant> in
+        try authorize(for: client) { proven throws(Refusal) -> Ruling<ProtectorGrant> in
             let change = ProtectorChange(
                 operation, keychain: keychain.file.identifier,
-                isPasscodeSet: try hasProvableOwner(keychain, for: asker.caller),
-                mayAsk: authentication.mayAsk(.allow, for: asker),
-                provable: authentication.provable(for: asker))
+                isPasscodeSet: try hasProvableOwner(keychain, for: client.caller),
+                mayAsk: authentication.mayAsk(.allow, for: client),
+                provable: authentication.provable(for: client))
             switch policy.now.judge.judge(change, proven) {
             case .allow(let grant): return .allow(grant)
             case .deny(let denial): throw Refusal(denial)
@@ -119,7 +120,7 @@ extension KeychainService {
                     Question(
                         operation == .add ? .addProtector : .removeProtector,
                         names: [keychain.name.description], itemCount: 0,
-                        reason: asker.context?.reason))
+                        reason: client.context?.reason))
             }
         }
     }

@@ -9,13 +9,13 @@ internal import KeychainVaults
 extension KeychainService {
     /// Where a call looks: into the keychain that it names, or through its user's list. What is to be
     /// changed is not looked for in the machine's, where that is neither named nor the default.
-    func places(
+    func keychains(
         _ query: ItemQuery, toChange: Bool, for caller: Caller
-    ) throws(Refusal) -> [KeychainPlace] {
+    ) throws(Refusal) -> [KeychainID] {
         if let name = query.keychain {
-            let place = try folder.place(KeychainFolder.verified(name), of: caller.user)
-            try check(place, toChange: toChange, for: caller)
-            return [place]
+            let id = try folder.id(KeychainFolder.verified(name), of: caller.user)
+            try check(id, toChange: toChange, for: caller)
+            return [id]
         }
         let preferences = preferences(of: caller)
         var names = preferences.searchList
@@ -27,16 +27,16 @@ extension KeychainService {
             toChange
             ? caller.user == 0 && preferences.defaultKeychain == .system : caller.isOfMachine
         if !folder.hasSystemKeychain || !mayBeSystem { names.removeAll { $0 == .system } }
-        if caller.session == nil, let place = names.firstIndex(of: .system) {
-            names.insert(names.remove(at: place), at: 0)
+        if caller.session == nil, let id = names.firstIndex(of: .system) {
+            names.insert(names.remove(at: id), at: 0)
         }
-        var places: [KeychainPlace] = []
-        for name in names { places.append(try folder.place(name, of: caller.user)) }
-        return places
+        var keychains: [KeychainID] = []
+        for name in names { keychains.append(try folder.id(name, of: caller.user)) }
+        return keychains
     }
 
     /// Where a new item goes.
-    func placeOfNew(_ name: String?, for caller: Caller) throws(Refusal) -> KeychainPlace {
+    func placeOfNew(_ name: String?, for caller: Caller) throws(Refusal) -> KeychainID {
         let verified: KeychainName
         if let name {
             verified = try KeychainFolder.verified(name)
@@ -46,17 +46,17 @@ extension KeychainService {
             }
             verified = byDefault
         }
-        let place = try folder.place(verified, of: caller.user)
-        try check(place, toChange: true, for: caller)
-        return place
+        let id = try folder.id(verified, of: caller.user)
+        try check(id, toChange: true, for: caller)
+        return id
     }
 
     /// Others than root's programs and the machine's don't learn what is in its keychain, and none
     /// but root's change it.
     private func check(
-        _ place: KeychainPlace, toChange: Bool, for caller: Caller
+        _ id: KeychainID, toChange: Bool, for caller: Caller
     ) throws(Refusal) {
-        guard place.name == .system else { return }
+        guard id.name == .system else { return }
         if toChange {
             guard caller.user == 0 else { throw .readOnly }
         } else {
@@ -67,14 +67,14 @@ extension KeychainService {
     /// Does the work in one place after the other until it says that it has enough, and says whether
     /// any had something. Keychains of a list may be gone; one that is named must be there.
     func each(
-        of places: [KeychainPlace],
+        of keychains: [KeychainID],
         _ work: (OpenKeychain) throws(Refusal) -> Bool
     ) throws(Refusal) {
         var hasFound = false
-        var exists = places.isEmpty
-        for place in places {
+        var exists = keychains.isEmpty
+        for id in keychains {
             do throws(Refusal) {
-                let keychain = try folder.keychain(place.name.description, of: place.user)
+                let keychain = try folder.keychain(id.name.description, of: id.user)
                 exists = true
                 let isEnough = try work(keychain)
                 hasFound = true
@@ -90,32 +90,32 @@ extension KeychainService {
     // MARK: Preferences
 
     func preferences(
-        _ change: KeychainPreferencesChange?, for asker: any Asker
+        _ change: KeychainPreferencesChange?, for client: any Client
     ) throws(Refusal) -> KeychainPreferences {
-        let user = asker.caller.user
+        let user = client.caller.user
         if let change {
-            var new = preferences(of: asker.caller)
+            var new = preferences(of: client.caller)
             switch change {
             case .defaultKeychain(let name):
                 new.defaultKeychain = try name.map { name throws(Refusal) in
-                    try existing(name, for: asker.caller)
+                    try existing(name, for: client.caller)
                 }
             case .searchList(let names): new.searchList = try list(names)
             }
-            try checkClient(asker)
+            try checkClient(client)
             try folder.makeFolder(of: user)
             do {
                 try folder.preferences.save(new, for: user, in: folder.folder(user))
             } catch { throw Refusal(error) }
         }
-        return shown(preferences(of: asker.caller))
+        return shown(preferences(of: client.caller))
     }
 
     private func existing(_ name: String, for caller: Caller) throws(Refusal) -> KeychainName {
         let name = try KeychainFolder.verified(name)
-        let place = try folder.place(name, of: caller.user)
-        guard folder.exists(name, of: place.user) else { throw .noSuchKeychain }
-        try check(place, toChange: true, for: caller)
+        let id = try folder.id(name, of: caller.user)
+        guard folder.exists(name, of: id.user) else { throw .noSuchKeychain }
+        try check(id, toChange: true, for: caller)
         return name
     }
 

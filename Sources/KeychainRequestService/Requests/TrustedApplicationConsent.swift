@@ -31,7 +31,7 @@ protocol ConsentStep: Sendable {
     /// is not there.
     func candidate(_ search: SearchPass, _ access: Authorization) -> ConsentCandidate?
     func settle(
-        _ result: ConsentResult, on item: SealedItem, for client: any Asker
+        _ result: ConsentResult, on item: SealedItem, for client: any Client
     ) -> Consent
     /// Writes the program into the list of the item that its user has let it have.
     func list(_ search: SearchPass, _ access: Authorization) throws(Refusal)
@@ -125,7 +125,7 @@ struct TrustedApplicationConsent: ConsentStep {
     }
 
     func settle(
-        _ result: ConsentResult, on item: SealedItem, for client: any Asker
+        _ result: ConsentResult, on item: SealedItem, for client: any Client
     ) -> Consent {
         var choice = result.choice
         if choice == .session, !authentication.trust.allow(item.reference, for: client.caller) {

@@ -67,7 +67,7 @@ extension KeychainService {
             else { throw .badRequest }
             // In the own process every program is known by its path alone.
             guard isDaemon else { return .weak }
-            // Its strength is read back: it tells of no file that its asker may not look at.
+            // Its strength is read back: it tells of no file that its client may not look at.
             return ProgramStrength(
                 executable: name, isRoots: TrustedPath.isTrustedAndPublic(name))
         case "unit":

@@ -13,16 +13,16 @@ internal import KeychainVaults
 extension KeychainService {
     /// In each of the keychains meant: every item found, or none.
     func update(
-        _ query: ItemQuery, _ change: ItemChange, _ secret: HeldSecret?, for client: any Asker
+        _ query: ItemQuery, _ change: ItemChange, _ secret: HeldSecret?, for client: any Client
     ) throws(Refusal) -> Int {
         guard secret?.bytes.count ?? 0 <= RequestLimits.largestSecret else { throw .dataTooLarge }
         let trust = try change.trust.map { trust throws(Refusal) in
             try trustUpdate(trust, by: client.caller)
         }
         var count = 0
-        let places = try places(query, toChange: true, for: client.caller)
+        let keychains = try keychains(query, toChange: true, for: client.caller)
         let prompts = UserPrompts(client, authentication)
-        try withAccess(to: places, .update(query), prompts) { access throws(Refusal) in
+        try withAccess(to: keychains, .update(query), prompts) { access throws(Refusal) in
             var update = ItemUpdate(change: change, secret: secret, trust: trust)
             let meant = try access.authorize(&update, of: query)
             count += try access.write(update, to: meant)
@@ -114,11 +114,11 @@ extension Authorization {
         _ query: ItemQuery, _ change: ItemChange
     ) throws(Refusal) {
         guard let group = change.accessGroup else { return }
-        var place = ItemQuery(query.itemClass)
-        place.accessGroup = group
-        place.attributes = query.attributes.merging(change.attributes) { $1 }
-        place.accessible = change.accessible ?? query.accessible
-        _ = try groups(place, for: .add)
+        var destination = ItemQuery(query.itemClass)
+        destination.accessGroup = group
+        destination.attributes = query.attributes.merging(change.attributes) { $1 }
+        destination.accessible = change.accessible ?? query.accessible
+        _ = try groups(destination, for: .add)
     }
 
     /// Which programs an item lets in beside its groups is for its user to say. Where no user can prove

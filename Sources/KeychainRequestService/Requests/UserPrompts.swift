@@ -12,11 +12,11 @@ internal import KeychainUserPresence
 /// After each question the client is looked at again, and `count` has changed: facts that were taken
 /// at another count are stale.
 final class UserPrompts {
-    let client: any Asker
+    let client: any Client
     private let authentication: Authentication
     private(set) var count = 0
 
-    init(_ client: any Asker, _ authentication: Authentication) {
+    init(_ client: any Client, _ authentication: Authentication) {
         self.client = client
         self.authentication = authentication
     }
@@ -98,7 +98,7 @@ extension KeychainService {
     /// Judges, asks the user for what is missing, and judges again. `judge` takes its facts anew each
     /// time, and throws what it refuses: what comes of it rests on nothing from before the question.
     func authorize<Granted: ~Copyable>(
-        for client: any Asker, given evidence: Evidence = Evidence(),
+        for client: any Client, given evidence: Evidence = Evidence(),
         _ judge: (Evidence) throws(Refusal) -> Ruling<Granted>
     ) throws(Refusal) -> Granted {
         let prompts = UserPrompts(client, authentication)
@@ -117,13 +117,13 @@ extension KeychainService {
     }
 
     /// For verbs that need no proof, before they do something.
-    func checkClient(_ client: any Asker) throws(Refusal) {
+    func checkClient(_ client: any Client) throws(Refusal) {
         try UserPrompts(client, authentication).checkClient()
     }
 
     /// Presence, proven for this very request: what was proven before was for something else.
     func authorizePresence(
-        for client: any Asker, _ question: @autoclosure () -> Question,
+        for client: any Client, _ question: @autoclosure () -> Question,
         unless isNeedless: () throws(Refusal) -> Bool = { false }
     ) throws(Refusal) {
         try authorize(for: client) { evidence throws(Refusal) -> Ruling<Void> in

@@ -6,14 +6,14 @@ internal import KeychainSecrets
 
 /// What an answer looks like to the program that asked (docs/secitem.md, Result shape).
 struct ResultShape {
-    let parts: ItemQuery.Parts
+    let returnFields: ReturnFields
     /// A search shows two attributes more than an addition does.
     let isOfSearch: Bool
 
     /// One item: the one thing that was wanted of it, or a dictionary of several. nil where nothing
     /// was wanted, or the item has no secret.
     func object(for result: SearchResult) -> CFTypeRef? {
-        switch parts {
+        switch returnFields {
         case []: nil
         case .data: Self.data(of: result)
         case .reference: result.reference
@@ -41,11 +41,11 @@ struct ResultShape {
         objects.add(.accessControl, SecAccessControl(stored: rights))
         if let trusted = result.trusted { objects.add(.access, SecAccess(stored: trusted)) }
         objects.add(.accessible, rights.protection.code as NSString)
-        if parts.contains(.data) { objects.add(.data, Self.data(of: result)) }
-        if parts.contains(.persistentReference) {
+        if returnFields.contains(.data) { objects.add(.data, Self.data(of: result)) }
+        if returnFields.contains(.persistentReference) {
             objects.add(.persistentReference, result.persistentReference.bytes.object)
         }
-        if parts.contains(.reference) {
+        if returnFields.contains(.reference) {
             objects.add(.reference, result.reference)
             objects.add(QueryParameters.classKey, result.queryClass.code as NSString)
         }

@@ -8,12 +8,12 @@ internal import KeychainSecrets
 /// certificate, and which key belongs to it.
 struct Search {
     private let selection: Selection
-    private let parts: ItemQuery.Parts
+    private let returnFields: ReturnFields
     private let endpoint: any KeychainEndpoint
 
-    init(_ selection: Selection, parts: ItemQuery.Parts) throws(Refusal) {
+    init(_ selection: Selection, returnFields: ReturnFields) throws(Refusal) {
         self.selection = selection
-        self.parts = parts
+        self.returnFields = returnFields
         endpoint = try KeychainEndpointChoice.current()
     }
 
@@ -38,7 +38,7 @@ struct Search {
             try restrict(&query)
             let found =
                 try query.itemClass == .certificate
-                ? certificates(query, parts) : items(query, parts)
+                ? certificates(query, returnFields) : items(query, returnFields)
             return found.map { .item($0, keychain: keychain) }
         case .identities(var pair):
             pair.certificates.keychain = keychain
@@ -70,14 +70,14 @@ struct Search {
     }
 
     private func certificates(
-        _ query: ItemQuery, _ parts: ItemQuery.Parts
+        _ query: ItemQuery, _ returnFields: ReturnFields
     ) throws(Refusal) -> [Item] {
         let filter = selection.certificateFilter
-        guard !filter.isEmpty else { return try items(query, parts) }
+        guard !filter.isEmpty else { return try items(query, returnFields) }
         var all = query
         all.limit = nil
         var matching: [Item] = []
-        for item in try items(all, parts.union([.data, .attributes])) {
+        for item in try items(all, returnFields.union([.data, .attributes])) {
             if let limit = query.limit, matching.count >= limit { break }
             if try matches(item, filter, query) { matching.append(item) }
         }
@@ -109,14 +109,14 @@ struct Search {
 
     /// Those of one subject, whatever else the query says.
     private func certificates(
-        of subject: [UInt8], _ query: ItemQuery, _ parts: ItemQuery.Parts
+        of subject: [UInt8], _ query: ItemQuery, _ returnFields: ReturnFields
     ) throws(Refusal) -> [Item] {
         var above = ItemQuery(.certificate)
         above.keychain = query.keychain
         above.synchronizable = .any
         above.limit = nil
         above.attributes = [.subject: .data(subject)]
-        return try items(above, parts)
+        return try items(above, returnFields)
     }
 
     private func identities(
@@ -126,7 +126,7 @@ struct Search {
         if limit == 0 { return [] }
         var all = pair.certificates
         all.limit = nil
-        let ofCertificate = parts.subtracting(.data).union(.attributes)
+        let ofCertificate = returnFields.subtracting(.data).union(.attributes)
         for certificate in try certificates(all, ofCertificate) {
             guard let label = certificate.attributes[.publicKeyHash] else { continue }
             var query = pair.keys
@@ -134,7 +134,7 @@ struct Search {
             if let wanted = query.attributes[.applicationLabel], wanted != label { continue }
             query.attributes[.applicationLabel] = label
             query.limit = limit.map { $0 - found.count }
-            for key in try items(query, parts) {
+            for key in try items(query, returnFields) {
                 found.append(.identity(certificate: certificate, key: key))
             }
             if let limit, found.count >= limit { break }
@@ -144,10 +144,10 @@ struct Search {
 
     /// What one keychain has of them; none is no refusal, as another may have some.
     private func items(
-        _ query: ItemQuery, _ parts: ItemQuery.Parts
+        _ query: ItemQuery, _ returnFields: ReturnFields
     ) throws(Refusal) -> [Item] {
         var query = query
-        query.parts = parts.needed(of: query.itemClass)
+        query.returnFields = returnFields.needed(of: query.itemClass)
         do throws(Refusal) {
             return try endpoint.send(CopyMatching(query), in: selection.context)
         } catch {
@@ -157,9 +157,9 @@ struct Search {
     }
 }
 
-extension ItemQuery.Parts {
+extension ReturnFields {
     /// With what an object that stands for an item is made of.
-    func needed(of itemClass: ItemClass) -> ItemQuery.Parts {
+    func needed(of itemClass: ItemClass) -> ReturnFields {
         let isMadeOfData = itemClass == .certificate || itemClass == .key
         return isMadeOfData && contains(.reference) ? union([.data, .attributes]) : self
     }

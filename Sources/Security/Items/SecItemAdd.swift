@@ -17,18 +17,18 @@ public func SecItemAdd(
 
 /// What the call returns of it.
 func addItem(_ addition: Addition) throws(Refusal) -> CFTypeRef? {
-    let shape = ResultShape(parts: addition.parts, isOfSearch: false)
+    let shape = ResultShape(returnFields: addition.returnFields, isOfSearch: false)
     switch addition.target {
     case .item(let part):
         let object = shape.object(
             for: .item(
-                try add(part, addition.parts, in: addition.context),
+                try add(part, addition.returnFields, in: addition.context),
                 keychain: addition.keychain))
         // The data of an item that was added without any is empty, where reading it finds none.
-        return addition.parts == .data ? object ?? NSData() : object
+        return addition.returnFields == .data ? object ?? NSData() : object
     case .identity(let identity, let certificate, let key):
         try add(certificate: certificate, key: key, in: addition.context)
-        guard !addition.parts.isEmpty else { return nil }
+        guard !addition.returnFields.isEmpty else { return nil }
         var query: [String: Any] = [
             QueryParameters.ValueKey.reference.rawValue: identity,
             AttributeName.synchronizable.rawValue: key.item.isSynchronizable,
@@ -37,17 +37,17 @@ func addItem(_ addition: Addition) throws(Refusal) -> CFTypeRef? {
             query[QueryParameters.UseKey.keychain.rawValue] = SecKeychain(name)
         }
         let selection = try Selection(query as CFDictionary, for: .copyMatching)
-        let found = try Search(selection, parts: addition.parts).results()
+        let found = try Search(selection, returnFields: addition.returnFields).results()
         return found.first.flatMap(shape.object)
     }
 }
 
 private func add(
-    _ part: Addition.Part, _ parts: ItemQuery.Parts, in context: AuthenticationContext?
+    _ part: Addition.Part, _ returnFields: ReturnFields, in context: AuthenticationContext?
 ) throws(Refusal) -> Item {
-    let parts = parts.needed(of: part.item.itemClass)
+    let returnFields = returnFields.needed(of: part.item.itemClass)
     return try KeychainEndpointChoice.current().send(
-        Add(part.item, secret: part.secret, returning: parts), in: context)
+        Add(part.item, secret: part.secret, returning: returnFields), in: context)
 }
 
 /// Only where both are there already there is nothing to add.

@@ -16,8 +16,8 @@ public func SecItemCopyMatching(
 }
 
 private func copyMatching(_ selection: Selection) throws(Refusal) -> CFTypeRef? {
-    let shape = ResultShape(parts: selection.parts, isOfSearch: true)
-    let results = try Search(selection, parts: shape.parts).results()
+    let shape = ResultShape(returnFields: selection.returnFields, isOfSearch: true)
+    let results = try Search(selection, returnFields: shape.returnFields).results()
     guard let first = results.first else { throw .notFound }
     return selection.limit == 1 ? shape.object(for: first) : results.compactMap(shape.object).object
 }

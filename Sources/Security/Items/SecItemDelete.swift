@@ -41,7 +41,7 @@ private func deleteAny(_ query: ItemQuery, _ selection: Selection) throws(Refusa
 
 /// A key goes with its certificate, unless another certificate needs it.
 private func deleteNamed(_ pair: IdentityQuery, _ selection: Selection) throws(Refusal) {
-    let search = try Search(selection, parts: [])
+    let search = try Search(selection, returnFields: [])
     let labels = try Set(
         search.certificates(pair.certificates).compactMap { $0.attributes[.publicKeyHash] })
     try delete(pair.certificates, in: selection)

@@ -17,7 +17,7 @@ struct Addition {
     }
 
     let target: Target
-    let parts: ItemQuery.Parts
+    let returnFields: ReturnFields
     let context: AuthenticationContext?
     /// nil is the default one.
     let keychain: String?
@@ -33,7 +33,7 @@ struct Addition {
         context = try use.context()
         guard use.authenticationUI != .skip, !use.hasItemList else { throw .badRequest }
         guard !attributes.wantsTombstones else { throw .badRequest }
-        parts = parameters.returns
+        returnFields = parameters.returns
         keychain = use.keychain
         let given = try values.secret()
         let rights = try attributes.rights()

@@ -14,7 +14,7 @@ struct QueryParameters {
     /// What these mean depends on the class, which may stand behind them.
     private(set) var attributes: [(name: AttributeName, value: QueryValue)] = []
     private(set) var match: [(key: MatchKey, value: QueryValue)] = []
-    private(set) var returns: ItemQuery.Parts = []
+    private(set) var returns: ReturnFields = []
     private(set) var use = UseParameters()
     private(set) var values = ValueParameters()
 

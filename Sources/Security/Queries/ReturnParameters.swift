@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainModel
 
-extension ItemQuery.Parts {
+extension ReturnFields {
     /// What a dictionary wants of an item (`kSecReturn…`).
     mutating func add(
         _ key: QueryParameters.ReturnKey, _ value: QueryValue

@@ -18,7 +18,7 @@ final class Selection {
     let target: Target
     /// The keychains meant; nil are those of the user's search list.
     let keychains: [String?]
-    let parts: ItemQuery.Parts
+    let returnFields: ReturnFields
     let context: AuthenticationContext?
     /// nil is all.
     let limit: Int?
@@ -35,7 +35,7 @@ final class Selection {
         let queryClass = try parameters.queryClass()
         self.queryClass = queryClass
         let attributes = try AttributeParameters(parameters.attributes, of: queryClass)
-        parts = parameters.returns
+        returnFields = parameters.returns
         context = try parameters.use.context()
         let match = try MatchParameters(parameters.match, of: queryClass)
         try Self.refuse(parameters, attributes, match, queryClass, for: call)

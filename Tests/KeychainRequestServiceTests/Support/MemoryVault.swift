@@ -43,7 +43,7 @@ final class MemoryVault: KeyVault {
     /// A login of the user's had another password than the keychain.
     func getOutOfStep() { state.withLock { $0.isOutOfStep = true } }
 
-    func settle(_ user: UInt32) {}
+    func waitForPendingUnlocks(of user: UInt32) {}
 
     func keys(of keychain: OpenKeychain) throws(Refusal) -> ClassKeys {
         let always = try protectors.alwaysKeys(keychain)

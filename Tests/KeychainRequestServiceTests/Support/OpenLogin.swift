@@ -147,7 +147,7 @@ final class OpenLogin: Sendable {
 
     // MARK: Requests
 
-    func asker(
+    func client(
         _ context: AuthenticationContext? = nil,
         whenLookedAt: @escaping @Sendable () -> Void = {}
     ) -> ProgramInLogin {
@@ -160,16 +160,16 @@ final class OpenLogin: Sendable {
 
     @discardableResult
     func ask<V: Verb>(
-        _ verb: V, _ asker: ProgramInLogin? = nil,
+        _ verb: V, _ client: ProgramInLogin? = nil,
         emit: (V.Answer) throws(Refusal) -> Void = { _ in }
     ) throws(Refusal) -> V.Answer {
-        try service.answer(verb, for: asker ?? self.asker(), emit: emit)
+        try service.answer(verb, for: client ?? self.client(), emit: emit)
     }
 
     /// Items with a secret and a comment of so many bytes.
     func fill(
         _ count: Int, secret: Int = 6, comment: Int = 0, accessible: Accessibility = .whenUnlocked,
-        rights: ItemAccessControl? = nil, _ asker: ProgramInLogin? = nil
+        rights: ItemAccessControl? = nil, _ client: ProgramInLogin? = nil
     ) throws {
         for number in 0..<count {
             var item = NewItem(.genericPassword)
@@ -180,16 +180,16 @@ final class OpenLogin: Sendable {
             item.accessible = accessible
             item.accessControl = rights
             try ask(
-                Add(item, secret: HeldSecret(SecretBytes(random: secret)), returning: []), asker)
+                Add(item, secret: HeldSecret(SecretBytes(random: secret)), returning: []), client)
         }
     }
 
     static func query(
-        _ parts: ItemQuery.Parts, limit: Int? = nil, ui: ItemQuery.AuthenticationUI = .allow
+        _ parts: ReturnFields, limit: Int? = nil, ui: ItemQuery.AuthenticationUI = .allow
     ) -> ItemQuery {
         var query = ItemQuery(.genericPassword)
         query.attributes = [.service: .string("mail")]
-        query.parts = parts
+        query.returnFields = parts
         query.limit = limit
         query.authenticationUI = ui
         return query
@@ -197,7 +197,7 @@ final class OpenLogin: Sendable {
 }
 
 /// A program of the login, which the service looks at before anything is given or changed.
-struct ProgramInLogin: Asker {
+struct ProgramInLogin: Client {
     let caller: Caller
     var context: AuthenticationContext?
     let whenLookedAt: @Sendable () -> Void
@@ -228,29 +228,29 @@ final class RefusingAuthenticator: Authenticator {
 
     func leave() { isThere.withLock { $0 = false } }
 
-    func canAsk(for asker: any Asker) -> Bool { isThere.withLock { $0 } }
+    func canAsk(for client: any Client) -> Bool { isThere.withLock { $0 } }
     func hasPrompter(for caller: Caller) -> Bool { true }
     func provable(for caller: Caller) -> Set<PolicyMethod> { [.factor(.passcode)] }
     func hasBiometryService() -> Bool { false }
     func enrolledBiometry(of caller: Caller) -> [UInt8] { [] }
     func prove(
-        _ method: PolicyMethod, _ question: Question, for asker: any Asker
+        _ method: PolicyMethod, _ question: Question, for client: any Client
     ) throws(Refusal) {
         try refuse()
     }
     func ask(
-        _ prompt: String, _ question: Question, for asker: any Asker
+        _ prompt: String, _ question: Question, for client: any Client
     ) throws(Refusal) -> HeldSecret {
         try refuse()
     }
     func open(
-        _ prompt: String, _ question: Question, for asker: any Asker, unless isOpen: () -> Bool,
+        _ prompt: String, _ question: Question, for client: any Client, unless isOpen: () -> Bool,
         with opens: (HeldSecret) throws(Refusal) -> Bool
     ) throws(Refusal) {
         try refuse()
     }
     func consent(
-        for asker: any Asker, _ candidate: () -> (question: Question, options: ConsentOptions)?
+        for client: any Client, _ candidate: () -> (question: Question, options: ConsentOptions)?
     ) throws(Refusal) -> ConsentResult? {
         try refuse()
     }

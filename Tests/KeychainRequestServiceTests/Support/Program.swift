@@ -13,7 +13,7 @@ import Synchronization
 @testable import KeychainVaults
 
 /// A program that asks, from a process, a terminal and a login of the test's choice.
-struct Program: Asker {
+struct Program: Client {
     static let git = Program("/usr/bin/git", process: 10)
     static let tool = Program("/usr/bin/keychainctl", process: 20)
 
@@ -118,7 +118,7 @@ final class Person: Authenticator {
         state.withLock { $0.meanwhile = body }
     }
 
-    func canAsk(for asker: any Asker) -> Bool { state.withLock { $0.isThere } }
+    func canAsk(for client: any Client) -> Bool { state.withLock { $0.isThere } }
     func hasPrompter(for caller: Caller) -> Bool { false }
     func provable(for caller: Caller) -> Set<PolicyMethod> {
         [.factor(.presence), .factor(.passcode)]
@@ -127,9 +127,9 @@ final class Person: Authenticator {
     func enrolledBiometry(of caller: Caller) -> [UInt8] { [] }
 
     func prove(
-        _ method: PolicyMethod, _ question: Question, for asker: any Asker
+        _ method: PolicyMethod, _ question: Question, for client: any Client
     ) throws(Refusal) {
-        hears("\(method.service ?? "") \(question.text(for: asker.caller))")
+        hears("\(method.service ?? "") \(question.text(for: client.caller))")
     }
 
     private func hears(_ question: String) {
@@ -142,29 +142,29 @@ final class Person: Authenticator {
     }
 
     func ask(
-        _ prompt: String, _ question: Question, for asker: any Asker
+        _ prompt: String, _ question: Question, for client: any Client
     ) throws(Refusal) -> HeldSecret {
         guard let typed = state.withLock({ $0.typed }) else { throw .interactionNotAllowed }
-        hears(prompt + question.text(for: asker.caller))
+        hears(prompt + question.text(for: client.caller))
         return typed
     }
 
     func open(
-        _ prompt: String, _ question: Question, for asker: any Asker, unless isOpen: () -> Bool,
+        _ prompt: String, _ question: Question, for client: any Client, unless isOpen: () -> Bool,
         with opens: (HeldSecret) throws(Refusal) -> Bool
     ) throws(Refusal) {
         guard let typed = state.withLock({ $0.typed }) else { throw .interactionNotAllowed }
-        hears(prompt + question.text(for: asker.caller))
+        hears(prompt + question.text(for: client.caller))
         if isOpen() { return }
         guard try opens(typed) else { throw .authenticationFailed }
     }
 
     func consent(
-        for asker: any Asker, _ candidate: () -> (question: Question, options: ConsentOptions)?
+        for client: any Client, _ candidate: () -> (question: Question, options: ConsentOptions)?
     ) throws(Refusal) -> ConsentResult? {
         guard let choice = state.withLock({ $0.choice }) else { throw .interactionNotAllowed }
         guard let (question, options) = candidate() else { return nil }
-        hears(question.text(for: asker.caller))
+        hears(question.text(for: client.caller))
         guard let proof = options.proofs[choice] else { throw .cancelled }
         return ConsentResult(choice: choice, proven: proof)
     }

@@ -129,10 +129,10 @@ final class ServiceInMemory {
         return try ask(verb, program).reference
     }
 
-    static func query(_ name: String, _ parts: ItemQuery.Parts = .data) -> ItemQuery {
+    static func query(_ name: String, _ parts: ReturnFields = .data) -> ItemQuery {
         var query = ItemQuery(.genericPassword)
         query.attributes = [.service: .string(name), .account: .string("me")]
-        query.parts = parts
+        query.returnFields = parts
         return query
     }
 

@@ -40,7 +40,7 @@ import Testing
         }
         var query = ItemQuery(.genericPassword)
         query.attributes = [.comment: .string("all")]
-        query.parts = [.data, .attributes]
+        query.returnFields = [.data, .attributes]
         query.limit = 5
         #expect(try world.ask(CopyMatching(query)).count == 3)
         #expect(world.person.questions.count == 1)

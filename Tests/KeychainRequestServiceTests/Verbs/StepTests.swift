@@ -17,14 +17,14 @@ import Testing
         let vault = Mutex<(@Sendable () -> Void)?>(nil)
         func applies(to keychain: OpenKeychain) -> Bool { true }
         func question(
-            for keychain: OpenKeychain, _ client: any Asker
+            for keychain: OpenKeychain, _ client: any Client
         ) throws(Refusal) -> UnlockQuestion {
             UnlockQuestion(
                 prompt: "Any: ",
                 question: Question(.openKeychain, names: [], itemCount: 0, reason: nil))
         }
         func opens(
-            _ keychain: OpenKeychain, _ typed: HeldSecret, for client: any Asker,
+            _ keychain: OpenKeychain, _ typed: HeldSecret, for client: any Client,
             since begun: LockGeneration
         ) throws(Refusal) -> Bool {
             vault.withLock { $0 }?()

@@ -9,7 +9,7 @@ internal import KeychainRequestAudit
 internal import KeychainUserPresence
 
 /// A program at the other end of a socket.
-final class ConnectedAsker: Asker {
+final class RemoteClient: Client {
     let caller: Caller
     let context: AuthenticationContext?
     let offersTerminal: Bool

@@ -6,7 +6,7 @@ internal import Synchronization
 /// a growing pause before the next is looked at. One instance counts for all the ways a password
 /// can come: a right password for one keychain says nothing about another. A password that PAM has
 /// verified is no guess, and never comes here.
-package final class Guesses: Sendable {
+package final class UnlockThrottle: Sendable {
     package enum Outcome: Sendable {
         case right
         case wrong
@@ -19,12 +19,12 @@ package final class Guesses: Sendable {
         var isTrying = false
         var tally = GuessTally()
     }
-    private let states = Mutex<[KeychainPlace: State]>([:])
+    private let states = Mutex<[KeychainID: State]>([:])
 
     package init() {}
 
     /// Each that does not throw is followed by an `end`.
-    package func begin(_ keychain: KeychainPlace) throws(Refusal) {
+    package func begin(_ keychain: KeychainID) throws(Refusal) {
         let allowed = states.withLock { states in
             var state = states[keychain] ?? State()
             guard !state.isTrying, !state.tally.isPaused else { return false }
@@ -35,7 +35,7 @@ package final class Guesses: Sendable {
         guard allowed else { throw .tooManyRequests }
     }
 
-    package func end(_ keychain: KeychainPlace, _ outcome: Outcome) {
+    package func end(_ keychain: KeychainID, _ outcome: Outcome) {
         states.withLock { states in
             guard outcome != .right, var state = states[keychain] else {
                 states[keychain] = nil
@@ -48,7 +48,7 @@ package final class Guesses: Sendable {
     }
 }
 
-extension Guesses.Outcome {
+extension UnlockThrottle.Outcome {
     /// What a try that ended with this error tells. A security key that heard eight wrong PINs is
     /// of no use any more.
     package init(_ refusal: Refusal) {

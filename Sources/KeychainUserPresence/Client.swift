@@ -6,7 +6,7 @@ package import KeychainPolicyModel
 package import KeychainRequestAudit
 
 /// The program that a request comes from, for as long as it is under way.
-package protocol Asker: Sendable {
+package protocol Client: Sendable {
     var caller: Caller { get }
     /// What the request was made in; without one, proofs serve this request alone.
     var context: AuthenticationContext? { get }
@@ -23,12 +23,12 @@ package protocol Asker: Sendable {
     /// What a record tells of the program and its session as they are now. What comes back may be
     /// called once the request is over, and may take long.
     func factsToTell() -> @Sendable () -> PolicyFacts
-    /// What a policy lets the asker know of besides its own items; `byNameAlone` where a share of
+    /// What a policy lets the client know of besides its own items; `byNameAlone` where a share of
     /// any group does not count.
     func reach(
         _ policy: CompiledPolicy, for operation: PolicyOperation, byNameAlone: Bool
     ) -> VisibleGroups
-    /// The rules that refused the asker, for the explanation.
+    /// The rules that refused the client, for the explanation.
     var notes: RequestNotes { get }
     /// Whether a prompter may be started on the program's own terminal.
     var offersTerminal: Bool { get }
@@ -40,7 +40,7 @@ package protocol Asker: Sendable {
     func startPrompter(challenge: [UInt8]) -> Bool
 }
 
-extension Asker {
+extension Client {
     package func numbered(
         _ facts: PolicyFacts, under policy: CompiledPolicy
     ) -> NumberedTexts? { nil }

@@ -9,7 +9,7 @@ import Testing
 @testable import KeychainEmbedded
 
 /// Wrong application passwords, in a keychain of this process's own.
-@Suite final class ItemGuessesTests: Sendable {
+@Suite final class ItemThrottleTests: Sendable {
     private let home = NSTemporaryDirectory() + "item-guesses-" + UUID().uuidString
     private let service: EmbeddedKeychain
 
@@ -44,7 +44,7 @@ import Testing
     /// What came of it; nil for the secret.
     private func read(_ service: String, _ password: String) -> Refusal? {
         var query = query(service)
-        query.parts = .data
+        query.returnFields = .data
         return ask(CopyMatching(query), password)
     }
 
@@ -122,7 +122,7 @@ import Testing
         try add("bank", "right")
         let context = context("wrong")
         var query = query("bank")
-        query.parts = .data
+        query.returnFields = .data
         #expect(throws: Refusal.interactionNotAllowed) {
             _ = try service.send(CopyMatching(query), in: context)
         }

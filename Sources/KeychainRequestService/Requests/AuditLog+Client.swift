@@ -6,10 +6,10 @@ internal import KeychainUserPresence
 
 extension AuditLog {
     func record(
-        _ operation: Operation, _ asker: any Asker, _ evidence: Evidence, _ refusal: Refusal?
+        _ operation: Operation, _ client: any Client, _ evidence: Evidence, _ refusal: Refusal?
     ) {
         record(
-            operation, by: Subject(asker.caller), evidence: evidence, refusal, notes: asker.notes
-        ) { asker.factsToTell() }
+            operation, by: Subject(client.caller), evidence: evidence, refusal, notes: client.notes
+        ) { client.factsToTell() }
     }
 }

@@ -2,17 +2,17 @@
 internal import Foundation
 package import KeychainModel
 
-/// Slows down programs that try application passwords, as `Guesses` does with those of keychains.
+/// Slows down programs that try application passwords, as `UnlockThrottle` does with those of keychains.
 ///
 /// Each item counts for itself: the right password of another item, which may be the guessing
 /// program's own, says nothing about this one; and a program that guesses at its own items keeps no
 /// other program from its.
-package final class ItemGuesses: @unchecked Sendable {
+package final class ItemThrottle: @unchecked Sendable {
     package struct Target: Hashable {
-        package let keychain: KeychainPlace
+        package let keychain: KeychainID
         package let item: ItemReference
 
-        package init(keychain: KeychainPlace, item: ItemReference) {
+        package init(keychain: KeychainID, item: ItemReference) {
             self.keychain = keychain
             self.item = item
         }
@@ -50,7 +50,7 @@ package final class ItemGuesses: @unchecked Sendable {
         trying.formUnion(targets)
     }
 
-    package func end(_ targets: Set<Target>, _ outcome: Guesses.Outcome) {
+    package func end(_ targets: Set<Target>, _ outcome: UnlockThrottle.Outcome) {
         guard !targets.isEmpty else { return }
         condition.lock()
         defer { condition.unlock() }
