@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import Foundation
+internal import KeychainItemStore
+internal import KeychainLinuxSystem
+package import KeychainMessages
+package import KeychainModel
 internal import KeychainRequestAudit
 package import KeychainUserPresence
 internal import KeychainVaults
-internal import KeychainAccessControl
-internal import Foundation
-package import KeychainMessages
-package import KeychainModel
-internal import KeychainItemStore
-internal import KeychainLinuxSystem
 internal import Synchronization
 
 /// What keeps a keychain's items from being lost: checks, backups, generations.

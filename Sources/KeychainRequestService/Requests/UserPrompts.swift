@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainRequestAudit
-internal import KeychainUserPresence
+internal import KeychainPolicyModel
 internal import KeychainAccessControl
 internal import KeychainMessages
 internal import KeychainModel
+internal import KeychainRequestAudit
 internal import KeychainSecrets
+internal import KeychainUserPresence
 
 /// All questions that a request puts to its user: no other code asks the authenticator anything.
 ///

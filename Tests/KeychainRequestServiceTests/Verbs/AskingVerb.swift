@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import KeychainUserPresence
-import KeychainVaults
-import KeychainAccessControl
+import Foundation
 import KeychainMessages
 import KeychainModel
-import KeychainSecrets
-import Foundation
-import Testing
-
 @testable import KeychainRequestService
+import KeychainSecrets
+import KeychainUserPresence
+import KeychainVaults
+import Testing
 
 /// Every verb that asks the user, each made so that it asks once.
 enum AskingVerb: String, CaseIterable, Sendable {
