@@ -9,7 +9,7 @@ internal import LoginRegistry
 internal import PromptedAuthentication
 internal import SessionVault
 package import KeychainActivePolicy
-internal import Foundation
+internal import Dispatch
 package import KeychainModel
 package import KeychainLinuxSystem
 package import KeychainLocalSocket
@@ -176,7 +176,7 @@ package final class Daemon: Sendable {
             log: plan.log)
         // A copy or a restore that was under way when the last daemon ended begins again.
         for id in folder.keychains() + folder.keychainsWithoutFile() {
-            Leftovers(of: id, in: folder, olderThan: -1).remove()
+            Leftovers(of: id, in: folder, olderThan: .seconds(-1)).remove()
             let remains = KeychainRemains(of: folder.filePath(id.name, id.user))
             guard !folder.exists(id.name, of: id.user), !remains.isEmpty else { continue }
             plan.log(
@@ -224,7 +224,7 @@ package final class Daemon: Sendable {
         sweep.resume()
         defer { sweep.cancel() }
         // Nothing waits for it to end: it waits for others.
-        Thread { [locking] in LoginManagerWatch { locking.handle($0) }.run() }.start()
+        DetachedThread.start { [locking] in LoginManagerWatch { locking.handle($0) }.run() }
         servers.run([requests.run, logins.run, offers.run])
         audit.finish()
     }

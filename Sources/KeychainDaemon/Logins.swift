@@ -6,7 +6,6 @@ internal import KeychainVaults
 internal import LoginRegistry
 internal import SessionVault
 internal import KeychainAccessControl
-internal import Foundation
 internal import KeychainModel
 internal import KeychainItemStore
 internal import KeychainLinuxSystem

@@ -7,7 +7,7 @@ internal import KeychainVaults
 internal import LoginRegistry
 internal import SessionVault
 internal import KeychainAccessControl
-internal import Foundation
+internal import Dispatch
 internal import KeychainModel
 internal import KeychainItemStore
 internal import KeychainLinuxSystem

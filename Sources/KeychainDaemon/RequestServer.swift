@@ -5,7 +5,6 @@ internal import KeychainRequestService
 internal import KeychainVaults
 internal import PromptedAuthentication
 internal import KeychainAccessControl
-internal import Foundation
 internal import KeychainMessages
 internal import KeychainModel
 internal import KeychainLinuxSystem
@@ -180,7 +179,7 @@ package final class RequestServer: Sendable {
             return
         }
         defer { prompters.unregister(prompter) }
-        while prompter.isAlive { Thread.sleep(forTimeInterval: 0.25) }
+        while prompter.isAlive { Wait.pause(milliseconds: 250) }
     }
 
     @discardableResult

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import KeychainAccessControl
 internal import Dispatch
-internal import Foundation
+internal import FoundationEssentials
 package import KeychainModel
 internal import KeychainSecrets
 internal import Synchronization

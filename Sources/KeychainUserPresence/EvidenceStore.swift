@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 package import KeychainAccessControl
-internal import Foundation
 internal import KeychainMessages
 package import KeychainModel
 internal import KeychainSecrets

@@ -3,7 +3,7 @@ internal import KeychainRequestAudit
 package import KeychainUserPresence
 internal import KeychainVaults
 internal import KeychainAccessControl
-internal import Foundation
+internal import FoundationEssentials
 package import KeychainMessages
 package import KeychainModel
 internal import KeychainItemStore

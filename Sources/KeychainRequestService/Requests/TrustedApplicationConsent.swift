@@ -3,7 +3,7 @@ internal import KeychainRequestAudit
 internal import KeychainUserPresence
 internal import KeychainVaults
 internal import KeychainAccessControl
-internal import Foundation
+internal import FoundationEssentials
 internal import KeychainMessages
 internal import KeychainModel
 internal import KeychainItemStore

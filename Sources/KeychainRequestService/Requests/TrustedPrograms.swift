@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainUserPresence
 internal import KeychainAccessControl
-internal import Foundation
+internal import FoundationEssentials
 internal import KeychainModel
 internal import KeychainLinuxSystem
 
