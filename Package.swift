@@ -245,7 +245,9 @@ let package = Package(
 
         // Programs: parse arguments, wire, run.
         // What the daemon alone has.
-        library("KeyringStore", ["KeychainKernelKeyring", "KeychainModel", "KeychainSecrets"]),
+        library(
+            "KeyringStore",
+            ["KeychainKernelKeyring", "KeychainLinuxSystem", "KeychainModel", "KeychainSecrets"]),
         library(
             "LoginRegistry",
             [
@@ -341,6 +343,7 @@ let package = Package(
             path: "Tests/KeychainCalls", swiftSettings: [.swiftLanguageMode(.v6)]),
         tests("KeychainModelTests", ["KeychainModel"]),
         tests("KeychainSecretsTests", ["KeychainSecrets"]),
+        tests("KeychainCommandsTests", ["KeychainCommands", "KeychainModel", arguments]),
         tests("TerminalTests", ["Terminal", "KeychainSecrets"]),
         tests("PAMSetupTests", ["PAMSetup"]),
         tests("PinentryTests", ["Pinentry", "KeychainLinuxSystem", "KeychainSecrets"]),

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Foundation
+internal import FoundationEssentials
+internal import KeychainAccessControl
 internal import KeychainItemStore
 internal import KeychainLinuxSystem
 package import KeychainMessages
 package import KeychainModel
+internal import KeychainRequestAudit
 package import KeychainUserPresence
 package import KeychainVaults
 internal import Synchronization
