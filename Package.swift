@@ -128,7 +128,10 @@ let package = Package(
         library("KeychainMessages", ["KeychainModel", "KeychainSecrets"]),
         library(
             "KeychainItemStore",
-            ["KeychainModel", "KeychainAccessControl", "KeychainDatabase", "KeychainSecrets"]),
+            [
+                "KeychainAccessControl", "KeychainDatabase", "KeychainLinuxSystem",
+                "KeychainModel", "KeychainSecrets",
+            ]),
 
         // The service. What both modes have.
         library(
@@ -357,9 +360,8 @@ let package = Package(
         tests(
             "KeychainItemStoreTests",
             [
-                "KeychainItemStore", "KeychainDatabase", "KeychainModel", "KeychainAccessControl",
-                "KeychainPolicyGenerators",
-                "KeychainSecrets", grdb,
+                "KeychainItemStore", "KeychainDatabase", "KeychainLinuxSystem", "KeychainModel",
+                "KeychainAccessControl", "KeychainPolicyGenerators", "KeychainSecrets", grdb,
             ]),
         clientTests(
             "SecurityTests", .v6,

@@ -36,7 +36,7 @@ extension KeychainService {
     {
         generations(of: try keychainToMaintain(verb.keychain, for: client)).map {
             Generation(
-                number: $0.number, made: $0.made.timeIntervalSince1970, bytes: UInt64($0.bytes))
+                number: $0.number, made: $0.made / .seconds(1), bytes: UInt64($0.bytes))
         }
     }
 
