@@ -152,7 +152,8 @@ let package = Package(
         library(
             "KeychainItemStore",
             [
-                "KeychainModel", "KeychainAccessControl", "KeychainDatabase", "KeychainSecrets",
+                "KeychainAccessControl", "KeychainDatabase", "KeychainLinuxSystem", "KeychainModel",
+                "KeychainSecrets",
             ]),
 
         // The service. What both modes have.
@@ -420,8 +421,9 @@ let package = Package(
         tests(
             "KeychainItemStoreTests",
             [
-                "KeychainAccessControl", "KeychainDatabase", "KeychainItemStore", "KeychainModel",
-                "KeychainPolicyGenerators", "KeychainPolicyModel", "KeychainSecrets", grdb,
+                "KeychainAccessControl", "KeychainDatabase", "KeychainItemStore",
+                "KeychainLinuxSystem", "KeychainModel", "KeychainPolicyGenerators",
+                "KeychainPolicyModel", "KeychainSecrets", grdb,
             ]),
         clientTests(
             "SecurityTests", .v6,
