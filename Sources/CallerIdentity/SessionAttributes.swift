@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-package import KeychainAccessControl
 package import KeychainLinuxSystem
 internal import KeychainModel
 package import KeychainPolicyEngine

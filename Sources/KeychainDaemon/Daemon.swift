@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CallerIdentity
 internal import Dispatch
-package import KeychainActivePolicy
-package import KeychainLinuxSystem
-package import KeychainLocalSocket
+internal import KeychainActivePolicy
+internal import KeychainLinuxSystem
+internal import KeychainLocalSocket
 internal import KeychainMaintenance
-package import KeychainModel
+internal import KeychainModel
 internal import KeychainRequestAudit
 internal import KeychainRequestService
 internal import KeychainSecrets

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainAccessControl
 internal import KeychainLinuxSystem
 internal import KeychainPolicyEngine
 internal import KeychainSecrets

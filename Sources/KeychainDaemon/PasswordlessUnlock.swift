@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CallerIdentity
 internal import Dispatch
-internal import Foundation
 internal import KeychainAccessControl
 internal import KeychainActivePolicy
 internal import KeychainItemStore

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FoundationEssentials
-internal import KeychainAccessControl
 internal import KeychainPolicyModel
 
 /// One decision, or several alike, as the file and the journal tell of it.

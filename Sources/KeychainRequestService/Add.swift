@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainAccessControl
+internal import KeychainActivePolicy
 internal import KeychainItemStore
 internal import KeychainMessages
 internal import KeychainModel
+internal import KeychainPolicyEngine
+internal import KeychainPolicyModel
 internal import KeychainRequestAudit
 internal import KeychainSecrets
 internal import KeychainUserPresence

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Foundation
 internal import FoundationEssentials
 internal import KeychainAccessControl
 internal import KeychainItemStore

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import FoundationEssentials
-internal import KeychainAccessControl
 internal import KeychainLinuxSystem
 internal import KeychainModel
 internal import KeychainUserPresence

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import FoundationEssentials
-internal import KeychainAccessControl
 internal import KeychainMessages
 internal import KeychainModel
 internal import KeychainPolicyModel

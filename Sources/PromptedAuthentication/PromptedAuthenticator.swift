@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CallerIdentity
-package import KeychainAccessControl
+internal import KeychainAccessControl
 internal import KeychainLinuxSystem
 internal import KeychainLocalSocket
 package import KeychainMessages
