@@ -3,6 +3,7 @@ internal import KeychainRequestAudit
 internal import KeychainVaults
 internal import KeychainUserPresence
 internal import KeychainAccessControl
+internal import KeychainActivePolicy
 internal import KeychainMessages
 internal import KeychainModel
 internal import KeychainItemStore
