@@ -57,6 +57,27 @@ let cryptography: [Target.Dependency] = [
 let certificates: Target.Dependency = .product(name: "SwiftASN1", package: "swift-asn1")
 let log: Target.Dependency = .product(name: "Logging", package: "swift-log")
 
+/// What reads the fuzzers' inputs: a test bundle over the corpus. `Tests/Fuzz/run` sets the variable
+/// and makes a program of the same sources, with libFuzzer in it.
+let fuzzed: [Target.Dependency] = [
+    "KeychainAccessControl", "KeychainItemStore", "KeychainLinuxSystem", "KeychainLocalSocket",
+    "KeychainMessages", "KeychainMessageSamples", "KeychainModel", "KeychainPolicyCompiler",
+    "KeychainPolicyEngine", "KeychainPolicyGenerators", "KeychainPolicyModel", "KeychainSecrets",
+    "LoginHandoff", "PolicyLanguage", "PolicySyntax", "PolicyTools", "SystemTestSupport",
+]
+let fuzzers: [Target] =
+    Context.environment["KEYCHAIN_FUZZ"] == nil
+    ? [tests("FuzzTests", fuzzed)]
+    : [
+        .target(
+            name: "FuzzTests", dependencies: fuzzed, path: "Tests/FuzzTests",
+            exclude: ["CorpusTests.swift"], swiftSettings: strict),
+        .systemLibrary(name: "CFuzzer", path: "Tests/Fuzz/CFuzzer"),
+        .executableTarget(
+            name: "keychain-fuzz", dependencies: ["CFuzzer", "FuzzTests"], path: "Tests/Fuzz",
+            sources: ["main.swift"], swiftSettings: strict),
+    ]
+
 let package = Package(
     name: "keychain-services",
     // The programs are no products: each target that a product reaches takes its name from all
@@ -404,7 +425,16 @@ let package = Package(
         tests(
             "PolicyToolsTests",
             ["KeychainPolicyModel", "PolicyLanguage", "PolicySyntax", "PolicyTools"]),
-        tests("KeychainMessagesTests", ["KeychainMessages", "KeychainModel", "KeychainSecrets"]),
+        // Each message with all that it can carry.
+        .target(
+            name: "KeychainMessageSamples",
+            dependencies: ["KeychainMessages", "KeychainModel", "KeychainSecrets"],
+            path: "Tests/KeychainMessageSamples", swiftSettings: strict),
+        tests(
+            "KeychainMessagesTests",
+            [
+                "KeychainMessages", "KeychainMessageSamples", "KeychainModel", "KeychainSecrets",
+            ]),
         tests(
             "KeychainRequestServiceTests",
             [
@@ -440,5 +470,5 @@ let package = Package(
         clientTests("ExampleTests", .v6, ["Security"]),
         clientTests("AppleSamplesTests", .v6, ["Security"]),
         clientTests("AppleSamplesSwift5Tests", .v5, ["Security"]),
-    ]
+    ] + fuzzers
 )
