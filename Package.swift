@@ -355,10 +355,11 @@ let package = Package(
             [
                 "CallerIdentity", "KeychainAccessControl", "KeychainActivePolicy",
                 "KeychainDaemon", "KeychainEmbedded", "KeychainItemStore", "KeychainKernelKeyring",
-                "KeychainLinuxSystem", "KeychainLocalSocket", "KeychainMessages", "KeychainModel",
-                "KeychainRequestAudit", "KeychainRequestService", "KeychainSecrets",
-                "KeychainUserPresence", "KeychainVaults", "KeyringStore", "LoginRegistry",
-                "PolicyCompiler", "PromptedAuthentication", "SessionVault",
+                "KeychainLinuxSystem", "KeychainLocalSocket", "KeychainMaintenance",
+                "KeychainMessages", "KeychainModel", "KeychainRequestAudit",
+                "KeychainRequestService", "KeychainSecrets", "KeychainUserPresence",
+                "KeychainVaults", "KeyringStore", "LoginHandoff", "LoginManager", "LoginRegistry",
+                "PolicyCompiler", "PromptedAuthentication", "SessionVault", "SystemTestSupport",
             ]),
         tests("KeychainDatabaseTests", ["KeychainDatabase"]),
         tests(
