@@ -67,7 +67,11 @@ let package = Package(
         .library(name: "KeychainForSwift", targets: ["KeychainForSwift"]),
         // For Benchmarks alone.
         .library(
-            name: "PolicyEngine", targets: ["KeychainAccessControl", "KeychainPolicyGenerators"]),
+            name: "PolicyEngine",
+            targets: [
+                "KeychainAccessControl", "KeychainModel", "KeychainPolicyCompiler",
+                "KeychainPolicyEngine", "KeychainPolicyGenerators", "KeychainPolicyModel",
+            ]),
     ],
     dependencies: [
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
@@ -121,26 +125,49 @@ let package = Package(
             ["KeychainLinuxSystem", "KeychainLocalSocket", "KeychainSecrets", "Terminal"]),
 
         // Judging: pure, and blind to secrets.
-        library("KeychainAccessControl", ["KeychainModel"]),
-        library("PolicyCompiler", ["KeychainAccessControl", "KeychainLinuxSystem", yams]),
+        library("KeychainPolicyModel", ["KeychainModel"]),
+        library("KeychainPolicyEngine", ["KeychainModel", "KeychainPolicyModel"]),
+        library(
+            "KeychainAccessControl",
+            ["KeychainModel", "KeychainPolicyEngine", "KeychainPolicyModel"]),
+
+        // Making policies: from text to what the engine decides by. The daemon has none of it.
+        library(
+            "KeychainPolicyCompiler",
+            ["KeychainModel", "KeychainPolicyEngine", "KeychainPolicyModel"]),
+        library("PolicySyntax", [yams]),
+        library("PolicyLanguage", ["KeychainLinuxSystem", "KeychainPolicyModel", "PolicySyntax"]),
+        library(
+            "PolicyAnalysis",
+            ["KeychainPolicyCompiler", "KeychainPolicyEngine", "KeychainPolicyModel"]),
+        library(
+            "PolicyTools",
+            [
+                "KeychainPolicyCompiler", "KeychainPolicyEngine", "KeychainPolicyModel",
+                "PolicyAnalysis", "PolicyLanguage", "PolicySyntax",
+            ]),
 
         // Keeping.
         library("KeychainMessages", ["KeychainModel", "KeychainSecrets"]),
         library(
             "KeychainItemStore",
-            ["KeychainModel", "KeychainAccessControl", "KeychainDatabase", "KeychainSecrets"]),
+            [
+                "KeychainModel", "KeychainAccessControl", "KeychainDatabase", "KeychainSecrets",
+            ]),
 
         // The service. What both modes have.
         library(
             "KeychainRequestAudit",
             [
-                "KeychainAccessControl", "KeychainLinuxSystem", "KeychainModel", "KeychainSecrets",
+                "KeychainAccessControl", "KeychainLinuxSystem", "KeychainModel",
+                "KeychainPolicyEngine", "KeychainPolicyModel", "KeychainSecrets",
             ]),
         library(
             "KeychainActivePolicy",
             [
                 "KeychainAccessControl", "KeychainItemStore", "KeychainModel",
-                "KeychainRequestAudit", "KeychainSecrets",
+                "KeychainPolicyEngine", "KeychainPolicyModel", "KeychainRequestAudit",
+                "KeychainSecrets",
             ]),
         library(
             "KeychainVaults",
@@ -151,8 +178,9 @@ let package = Package(
         library(
             "KeychainUserPresence",
             [
-                "KeychainAccessControl", "KeychainLinuxSystem", "KeychainMessages",
-                "KeychainModel", "KeychainRequestAudit", "KeychainSecrets",
+                "KeychainAccessControl", "KeychainLinuxSystem", "KeychainMessages", "KeychainModel",
+                "KeychainPolicyEngine", "KeychainPolicyModel", "KeychainRequestAudit",
+                "KeychainSecrets",
             ]),
         library(
             "KeychainMaintenance",
@@ -165,7 +193,7 @@ let package = Package(
             [
                 "KeychainAccessControl", "KeychainActivePolicy", "KeychainItemStore",
                 "KeychainLinuxSystem", "KeychainMaintenance", "KeychainMessages", "KeychainModel",
-                "KeychainRequestAudit",
+                "KeychainPolicyEngine", "KeychainPolicyModel", "KeychainRequestAudit",
                 "KeychainSecrets", "KeychainUserPresence", "KeychainVaults",
             ]),
         library(
@@ -181,7 +209,8 @@ let package = Package(
             [
                 "KeychainAccessControl", "KeychainActivePolicy", "KeychainItemStore",
                 "KeychainKernelKeyring", "KeychainLinuxSystem", "KeychainLocalSocket",
-                "KeychainMessages", "KeychainModel", "KeychainRequestAudit",
+                "KeychainMaintenance", "KeychainMessages", "KeychainModel",
+                "KeychainPolicyEngine", "KeychainPolicyModel", "KeychainRequestAudit",
                 "KeychainRequestService", "KeychainSecrets", "KeychainUserPresence",
                 "KeychainVaults",
             ]),
@@ -232,23 +261,24 @@ let package = Package(
         library(
             "CallerIdentity",
             [
-                "KeychainAccessControl", "KeychainLinuxSystem", "KeychainLocalSocket",
-                "KeychainMessages", "KeychainModel", "KeychainSecrets", "LoginManager",
+                "KeychainLinuxSystem", "KeychainLocalSocket", "KeychainMessages", "KeychainModel",
+                "KeychainPolicyEngine", "KeychainPolicyModel", "KeychainSecrets", "LoginManager",
                 "LoginRegistry",
             ]),
         library(
             "PromptedAuthentication",
             [
                 "CallerIdentity", "KeychainAccessControl", "KeychainLinuxSystem",
-                "KeychainLocalSocket", "KeychainMessages", "KeychainModel", "KeychainSecrets",
-                "KeychainUserPresence", "LoginManager", "PAMSetup",
+                "KeychainLocalSocket", "KeychainMessages", "KeychainModel", "KeychainPolicyModel",
+                "KeychainSecrets", "KeychainUserPresence", "LoginManager", "PAMSetup",
             ]),
         library(
             "KeychainDaemon",
             [
                 "CallerIdentity", "KeychainAccessControl", "KeychainActivePolicy",
                 "KeychainItemStore", "KeychainLinuxSystem", "KeychainLocalSocket",
-                "KeychainMessages", "KeychainModel", "KeychainRequestAudit",
+                "KeychainMaintenance", "KeychainMessages", "KeychainModel",
+                "KeychainPolicyEngine", "KeychainPolicyModel", "KeychainRequestAudit",
                 "KeychainRequestService", "KeychainSecrets", "KeychainUserPresence",
                 "KeychainVaults", "KeyringStore", "LoginHandoff", "LoginManager", "LoginRegistry",
                 "PromptedAuthentication", "SessionVault",
@@ -292,8 +322,10 @@ let package = Package(
         program(
             "keychainctl-policy",
             [
-                "KeychainCommands", "KeychainModel", "KeychainMessages", "KeychainDaemonClient",
-                "KeychainLinuxSystem", "Terminal", "KeychainAccessControl", "PolicyCompiler",
+                "KeychainAccessControl", "KeychainCommands", "KeychainDaemonClient",
+                "KeychainLinuxSystem", "KeychainMessages", "KeychainModel",
+                "KeychainPolicyCompiler", "KeychainPolicyEngine", "KeychainPolicyModel",
+                "PolicyAnalysis", "PolicyLanguage", "PolicySyntax", "PolicyTools", "Terminal",
                 arguments,
             ]),
         program(
@@ -339,35 +371,55 @@ let package = Package(
         tests("LoginHandoffTests", ["LoginHandoff", "KeychainLinuxSystem", "KeychainSecrets"]),
         // Random policies and requests, for the tests and the benchmarks of the policy engine.
         .target(
-            name: "KeychainPolicyGenerators", dependencies: ["KeychainAccessControl"],
+            name: "KeychainPolicyGenerators",
+            dependencies: [
+                "KeychainPolicyCompiler", "KeychainPolicyEngine", "KeychainPolicyModel",
+            ],
             path: "Tests/KeychainPolicyGenerators",
             swiftSettings: strict),
+        tests("KeychainPolicyModelTests", ["KeychainModel", "KeychainPolicyModel"]),
+        tests(
+            "KeychainPolicyEngineTests",
+            [
+                "KeychainModel", "KeychainPolicyCompiler", "KeychainPolicyEngine",
+                "KeychainPolicyGenerators",
+                "KeychainPolicyModel",
+            ]),
         tests(
             "KeychainAccessControlTests",
-            ["KeychainAccessControl", "KeychainModel", "KeychainPolicyGenerators"]),
+            [
+                "KeychainAccessControl", "KeychainModel", "KeychainPolicyCompiler",
+                "KeychainPolicyEngine", "KeychainPolicyModel",
+            ]),
+        tests(
+            "PolicyLanguageTests",
+            ["KeychainPolicyModel", "PolicyLanguage", "PolicySyntax", "PolicyTools"]),
         tests(
             "PolicyAnalysisTests",
-            ["PolicyCompiler", "KeychainAccessControl", "KeychainPolicyGenerators"]),
-        tests("PolicyCompilerTests", ["PolicyCompiler", "KeychainAccessControl"]),
+            ["KeychainPolicyGenerators", "KeychainPolicyModel", "PolicyAnalysis", "PolicyTools"]),
+        tests(
+            "PolicyToolsTests",
+            ["KeychainPolicyModel", "PolicyLanguage", "PolicySyntax", "PolicyTools"]),
         tests("KeychainMessagesTests", ["KeychainMessages", "KeychainModel", "KeychainSecrets"]),
         tests(
             "KeychainRequestServiceTests",
             [
                 "CallerIdentity", "KeychainAccessControl", "KeychainActivePolicy",
-                "KeychainDaemon", "KeychainEmbedded", "KeychainItemStore", "KeychainKernelKeyring",
-                "KeychainLinuxSystem", "KeychainLocalSocket", "KeychainMaintenance",
-                "KeychainMessages", "KeychainModel", "KeychainRequestAudit",
-                "KeychainRequestService", "KeychainSecrets", "KeychainUserPresence",
-                "KeychainVaults", "KeyringStore", "LoginHandoff", "LoginManager", "LoginRegistry",
-                "PolicyCompiler", "PromptedAuthentication", "SessionVault", "SystemTestSupport",
+                "KeychainDaemon", "KeychainEmbedded", "KeychainItemStore",
+                "KeychainKernelKeyring", "KeychainLinuxSystem", "KeychainLocalSocket",
+                "KeychainMaintenance", "KeychainMessages", "KeychainModel",
+                "KeychainPolicyCompiler", "KeychainPolicyEngine", "KeychainPolicyModel",
+                "KeychainRequestAudit", "KeychainRequestService", "KeychainSecrets",
+                "KeychainUserPresence", "KeychainVaults", "KeyringStore", "LoginHandoff",
+                "LoginManager", "LoginRegistry", "PolicyLanguage", "PolicySyntax",
+                "PromptedAuthentication", "SessionVault", "SystemTestSupport",
             ]),
         tests("KeychainDatabaseTests", ["KeychainDatabase"]),
         tests(
             "KeychainItemStoreTests",
             [
-                "KeychainItemStore", "KeychainDatabase", "KeychainModel", "KeychainAccessControl",
-                "KeychainPolicyGenerators",
-                "KeychainSecrets", grdb,
+                "KeychainAccessControl", "KeychainDatabase", "KeychainItemStore", "KeychainModel",
+                "KeychainPolicyGenerators", "KeychainPolicyModel", "KeychainSecrets", grdb,
             ]),
         clientTests(
             "SecurityTests", .v6,

@@ -224,7 +224,8 @@ int kc_hung_up(int socket) {
 
 void kc_wait_for_hang_up(int socket, int process) {
     // A number below 0 is not waited for.
-    struct pollfd items[] = {{.fd = socket, .events = POLLRDHUP}, {.fd = process, .events = POLLIN}};
+    struct pollfd items[] = {{.fd = socket, .events = POLLRDHUP},
+                             {.fd = process, .events = POLLIN}};
     while (poll(items, 2, -1) < 0 && errno == EINTR) {
     }
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-package import LoginRegistry
-package import KeychainAccessControl
 internal import Foundation
-internal import KeychainModel
 package import KeychainLinuxSystem
+internal import KeychainModel
+package import KeychainPolicyEngine
+package import KeychainPolicyModel
 internal import LoginManager
+package import LoginRegistry
 
 /// What policies ask about the caller's login session and the moment (docs/policies.md, When: the
 /// circumstances).

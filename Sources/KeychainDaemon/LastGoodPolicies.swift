@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainAccessControl
 internal import Foundation
 internal import KeychainLinuxSystem
+internal import KeychainPolicyEngine
 internal import KeychainSecrets
 
 /// The last policies that could be used, for a start beside files that can't: compiled, and the
@@ -19,10 +19,10 @@ struct LastGoodPolicies: Sendable {
     }
 
     /// nil where there is none, and for one that is cut off, altered or of another version.
-    var parcel: PolicyParcel? {
-        guard let kept = try? PrivateFile.read(compiled, limit: PolicyParcel.mostBytes)
+    var parcel: PolicyBundle? {
+        guard let kept = try? PrivateFile.read(compiled, limit: PolicyBundle.mostBytes)
         else { return nil }
-        return try? PolicyParcel(bytes: kept.releasedFromLockedMemory())
+        return try? PolicyBundle(bytes: kept.releasedFromLockedMemory())
     }
 
     /// The folders with the files, the vendor's first.
@@ -33,7 +33,7 @@ struct LastGoodPolicies: Sendable {
     private func folder(_ level: Int) -> String { "\(sources)/\(level)" }
 
     /// What can't be kept is not: a full disk refuses no policy.
-    func keep(_ parcel: PolicyParcel) {
+    func keep(_ parcel: PolicyBundle) {
         PrivateFile.remove(compiled)
         try? PrivateFile.create(
             compiled, contents: SecretBytes(copying: parcel.withoutSources.bytes))
@@ -44,7 +44,7 @@ struct LastGoodPolicies: Sendable {
         }
     }
 
-    private func write(_ files: [PolicyParcel.Source]) throws {
+    private func write(_ files: [PolicyBundle.Source]) throws {
         guard files.allSatisfy(isWritable) else { return }
         let readable: [FileAttributeKey: Any] = [.posixPermissions: 0o644]
         let passable: [FileAttributeKey: Any] = [.posixPermissions: 0o755]
@@ -64,7 +64,7 @@ struct LastGoodPolicies: Sendable {
     }
 
     /// The names come from a process that reads what others wrote, and end up in a path.
-    private func isWritable(_ file: PolicyParcel.Source) -> Bool {
+    private func isWritable(_ file: PolicyBundle.Source) -> Bool {
         file.level < mostLevels && file.name.hasSuffix(".yaml") && file.name.utf8.count <= 255
             && !file.name.utf8.contains { $0 == UInt8(ascii: "/") || $0 == 0 }
     }

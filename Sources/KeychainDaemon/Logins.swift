@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CallerIdentity
-internal import KeychainRequestAudit
-internal import KeychainUserPresence
-internal import KeychainVaults
-internal import LoginRegistry
-internal import SessionVault
-internal import KeychainAccessControl
 internal import Foundation
-internal import KeychainModel
 internal import KeychainItemStore
 internal import KeychainLinuxSystem
+internal import KeychainModel
+internal import KeychainRequestAudit
+internal import KeychainSecrets
+internal import KeychainUserPresence
+internal import KeychainVaults
 internal import LoginHandoff
 internal import LoginManager
-internal import KeychainSecrets
+internal import LoginRegistry
+internal import SessionVault
 
 /// What logins mean for keychains: a session is recorded at once, and its keychain unlocked, or
 /// made, behind the login's back.

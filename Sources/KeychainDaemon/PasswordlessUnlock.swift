@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainUserPresence
+internal import KeychainPolicyEngine
 internal import CallerIdentity
+internal import Foundation
+internal import KeychainAccessControl
 internal import KeychainActivePolicy
+internal import KeychainItemStore
+internal import KeychainLinuxSystem
+internal import KeychainModel
+internal import KeychainPolicyModel
 internal import KeychainRequestAudit
+internal import KeychainUserPresence
 internal import KeychainVaults
 internal import LoginRegistry
 internal import SessionVault
-internal import KeychainAccessControl
-internal import Foundation
-internal import KeychainModel
-internal import KeychainItemStore
-internal import KeychainLinuxSystem
 
 /// Opens the login keychain of a login that carried no password (a fingerprint, a key, an automatic
 /// login) with what its owner enrolled for that: the login goes on at once, as with a password.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-package import KeychainActivePolicy
-internal import KeychainAccessControl
 internal import Dispatch
 internal import Foundation
+package import KeychainActivePolicy
 internal import KeychainLinuxSystem
+internal import KeychainPolicyEngine
 internal import Synchronization
 
 /// Brings the administrator's policies into force: `keychainctl policy compile` reads them, as
@@ -59,8 +59,8 @@ package final class PolicyLoader: Sendable {
         } else if !kept.folders.isEmpty, let parcel = try? compile(kept.folders) {
             use(parcel)
             tell("the last that could be used were compiled again", parcel.summary, mistake)
-        } else if let parcel = try? PolicyParcel(.whenBroken, summary: "built in") {
-            use(parcel)
+        } else {
+            use(.whenBroken)
             tell("none could be used; secrets take the password, nothing is exported", mistake)
         }
     }
@@ -101,12 +101,12 @@ package final class PolicyLoader: Sendable {
         let words: String
     }
 
-    private func compile(_ folders: [String]) throws -> PolicyParcel {
+    private func compile(_ folders: [String]) throws -> PolicyBundle {
         let output: ChildOutput
         do {
             output = try ChildOutput(
                 of: compiler, ["policy", "compile"] + folders.flatMap { ["--policies", $0] },
-                limit: PolicyParcel.mostBytes, deadlineSeconds: Self.deadline)
+                limit: PolicyBundle.mostBytes, deadlineSeconds: Self.deadline)
         } catch {
             throw NotTaken(words: "could not be compiled (\(error))")
         }
@@ -114,7 +114,7 @@ package final class PolicyLoader: Sendable {
             let words = String(decoding: output.bytes.prefix(8192), as: UTF8.self)
             throw NotTaken(words: "not taken\n\(words)")
         }
-        do { return try PolicyParcel(bytes: output.bytes) } catch {
+        do { return try PolicyBundle(bytes: output.bytes) } catch {
             throw NotTaken(words: "what was compiled makes no sense (\(error))")
         }
     }
@@ -167,7 +167,7 @@ package final class PolicyLoader: Sendable {
         log("policies: " + report.text)
     }
 
-    private func use(_ parcel: PolicyParcel) {
+    private func use(_ parcel: PolicyBundle) {
         policy.use(ActivePolicy.Pair(parcel.policy, reach: parcel.reach))
     }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainUserPresence
 internal import KeychainAccessControl
-internal import KeychainModel
 internal import KeychainLinuxSystem
 internal import KeychainLocalSocket
+internal import KeychainModel
+internal import KeychainPolicyModel
 internal import KeychainSecrets
+internal import KeychainUserPresence
 
 /// Where no daemon is: `keychain-auth` runs as the user, who can prove only to be this user, and
 /// talks to `keychain-prompter` on the terminal. What is typed never enters this process.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainAccessControl
 package import Foundation
+internal import KeychainPolicyModel
 
 /// One decision, or several alike, as the file and the journal tell of it.
 package struct AuditRecord: Encodable, Sendable {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainRequestAudit
-internal import KeychainVaults
-internal import KeychainUserPresence
-internal import KeychainAccessControl
+internal import KeychainItemStore
 internal import KeychainMessages
 internal import KeychainModel
-internal import KeychainItemStore
+internal import KeychainRequestAudit
 internal import KeychainSecrets
+internal import KeychainUserPresence
+internal import KeychainVaults
 
 extension KeychainService {
     func add(

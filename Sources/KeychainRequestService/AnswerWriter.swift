@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainUserPresence
-internal import KeychainVaults
-internal import KeychainAccessControl
+internal import KeychainItemStore
 internal import KeychainMessages
 internal import KeychainModel
-internal import KeychainItemStore
 internal import KeychainSecrets
+internal import KeychainUserPresence
+internal import KeychainVaults
 
 /// An answer on its way out, in parts where it is long. No part leaves before the client, and the
 /// unlock that its items were opened with, have been looked at once more.

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainRequestAudit
-internal import KeychainVaults
-internal import KeychainUserPresence
 internal import KeychainAccessControl
+internal import KeychainItemStore
 internal import KeychainMessages
 internal import KeychainModel
-internal import KeychainItemStore
+internal import KeychainPolicyModel
+internal import KeychainRequestAudit
+internal import KeychainUserPresence
+internal import KeychainVaults
 
 /// What a context is for (`LAContext`): proofs that are given before, and for more than, one request.
 extension KeychainService {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainRequestAudit
-internal import KeychainUserPresence
-internal import KeychainVaults
 internal import KeychainAccessControl
+internal import KeychainItemStore
 internal import KeychainMessages
 internal import KeychainModel
-internal import KeychainItemStore
+internal import KeychainPolicyModel
+internal import KeychainRequestAudit
 internal import KeychainSecrets
+internal import KeychainUserPresence
+internal import KeychainVaults
 
 /// The class keys that one request holds of a keychain, and the unlock that they came with.
 final class RequestKeys {

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainUserPresence
-internal import KeychainRequestAudit
-internal import KeychainActivePolicy
-internal import KeychainVaults
 internal import KeychainAccessControl
-internal import KeychainMessages
-internal import KeychainModel
+internal import KeychainActivePolicy
 internal import KeychainItemStore
 internal import KeychainLinuxSystem
+internal import KeychainMessages
+internal import KeychainModel
+internal import KeychainPolicyEngine
+internal import KeychainPolicyModel
+internal import KeychainRequestAudit
+internal import KeychainUserPresence
+internal import KeychainVaults
 
 /// How one request's items are judged: the same facts for each of them.
 final class AuthorizationContext {
@@ -106,16 +108,12 @@ final class AuthorizationContext {
     ) -> AccessRequest.Item {
         let isCurrent =
             !rights.isBoundToBiometry || (!biometry.isEmpty && rights.boundBiometry == biometry)
-        let facts =
-            judge.policy.isEmpty
-            ? PolicyFacts()
-            : ItemFacts.of(
-                item.reference.itemClass, item.attributes.merging(attributes) { $1 }, group: group,
-                rights,
-                keychain: keychainName)
         return AccessRequest.Item(
             reference: item.reference, accessGroup: group, accessControl: rights,
-            biometryIsCurrent: isCurrent, facts: facts, admission: admission(item))
+            biometryIsCurrent: isCurrent,
+            attributes: attributes.isEmpty
+                ? item.attributes : item.attributes.merging(attributes) { $1 },
+            keychain: keychainName, admission: admission(item))
     }
 
     /// Rights that ask for the biometry that is enrolled now are bound to it.
@@ -147,6 +145,9 @@ extension KeychainService {
             biometry = authentication.enrolledBiometry(of: client.caller)
         }
         let isPolicyEmpty = judge.policy.isEmpty
+        let facts =
+            isPolicyEmpty
+            ? PolicyFacts() : policyFacts(of: client, judge.policy.asked, evidence)
         let context = AuthorizationContext(
             judge,
             AccessRequest.Circumstances(
@@ -156,8 +157,8 @@ extension KeychainService {
                     wasUnlockedSinceBoot: keys.classKeys.wasUnlockedSinceBoot,
                     isPasscodeSet: isPasscodeSet),
                 mayAsk: access.prompts.mayAsk(intent.ui), provable: provable,
-                facts: isPolicyEmpty
-                    ? PolicyFacts() : policyFacts(of: client, judge.policy.asked, evidence),
+                facts: facts,
+                numbered: isPolicyEmpty ? nil : client.numbered(facts, under: judge.policy),
                 day: isPolicyEmpty ? 0 : LocalTime.now.day),
             keychainName: access.keychain.name.description, biometry: biometry,
             notes: client.notes)
@@ -181,7 +182,7 @@ extension KeychainService {
     func countLimits(
         _ item: SealedItem, _ context: AuthorizationContext, isPrompted: Bool
     ) throws(Refusal) -> [PolicyConstraint] {
-        guard !context.judge.policy.isEmpty else { return [] }
+        guard context.judge.policy.hasLimits else { return [] }
         var facts = context.circumstances.facts.with(
             item: context.item(item, item.accessGroup, item.accessControl).facts)
         facts[.prompted] = .known(isPrompted)

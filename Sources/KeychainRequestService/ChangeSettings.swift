@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainPolicyModel
+internal import KeychainAccessControl
+internal import KeychainItemStore
+internal import KeychainMessages
+internal import KeychainModel
 internal import KeychainRequestAudit
 internal import KeychainUserPresence
 internal import KeychainVaults
-internal import KeychainAccessControl
-internal import KeychainMessages
-internal import KeychainModel
-internal import KeychainItemStore
 
 extension KeychainService {
     /// When a keychain closes is its user's to say. Any program of the user's may have it closed

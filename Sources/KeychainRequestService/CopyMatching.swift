@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainRequestAudit
-internal import KeychainActivePolicy
-internal import KeychainUserPresence
-internal import KeychainVaults
 internal import KeychainAccessControl
+internal import KeychainActivePolicy
+internal import KeychainItemStore
 internal import KeychainMessages
 internal import KeychainModel
-internal import KeychainItemStore
+internal import KeychainPolicyEngine
+internal import KeychainPolicyModel
+internal import KeychainRequestAudit
 internal import KeychainSecrets
+internal import KeychainUserPresence
+internal import KeychainVaults
 
 extension KeychainService {
     /// In one keychain after the other, as if they were one.

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainItemStore
+internal import KeychainMessages
+internal import KeychainModel
 internal import KeychainRequestAudit
 internal import KeychainUserPresence
 internal import KeychainVaults
-internal import KeychainAccessControl
-internal import KeychainMessages
-internal import KeychainModel
-internal import KeychainItemStore
 
 extension KeychainService {
     /// In each of the keychains meant: every item found, or none.

@@ -2,6 +2,7 @@
 internal import KeychainUserPresence
 internal import KeychainAccessControl
 internal import KeychainModel
+internal import KeychainPolicyModel
 
 /// What a verb does with items, in the engine's words and in those of the question.
 struct Intent: Sendable {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-package import KeychainActivePolicy
-package import KeychainMaintenance
-package import KeychainRequestAudit
-package import KeychainUserPresence
-package import KeychainVaults
 internal import KeychainAccessControl
+package import KeychainActivePolicy
+internal import KeychainItemStore
+package import KeychainMaintenance
 package import KeychainMessages
 package import KeychainModel
-internal import KeychainItemStore
+package import KeychainRequestAudit
 internal import KeychainSecrets
+package import KeychainUserPresence
+package import KeychainVaults
 
 /// The way of a request: find → judge → authenticate → judge → open → record → answer.
 package final class KeychainService: Sendable {

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainUserPresence
-internal import KeychainActivePolicy
-internal import KeychainVaults
 internal import KeychainAccessControl
-internal import KeychainMessages
-internal import KeychainModel
+internal import KeychainActivePolicy
 internal import KeychainItemStore
 internal import KeychainLinuxSystem
+internal import KeychainMessages
+internal import KeychainModel
+internal import KeychainPolicyEngine
+internal import KeychainPolicyModel
 internal import KeychainSecrets
+internal import KeychainUserPresence
+internal import KeychainVaults
 
 /// Puts a keychain in step again with a login whose password it did not know: its user types the
 /// older password, or the recovery key.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainUserPresence
 internal import KeychainAccessControl
-internal import KeychainModel
 internal import KeychainItemStore
+internal import KeychainModel
+internal import KeychainPolicyEngine
+internal import KeychainUserPresence
 
 /// What must be proven before items may be used: gathered first, so that the user is asked once.
 struct PendingRequirements: Sendable {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainActivePolicy
-internal import KeychainRequestAudit
-internal import KeychainUserPresence
-internal import KeychainVaults
 internal import KeychainAccessControl
+internal import KeychainActivePolicy
+internal import KeychainItemStore
 internal import KeychainMessages
 internal import KeychainModel
-internal import KeychainItemStore
+internal import KeychainRequestAudit
 internal import KeychainSecrets
+internal import KeychainUserPresence
+internal import KeychainVaults
 
 /// What a user does with the things that open their keychains.
 extension KeychainService {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainMessages
+internal import KeychainModel
 internal import KeychainRequestAudit
 internal import KeychainUserPresence
 internal import KeychainVaults
-internal import KeychainAccessControl
-internal import KeychainMessages
-internal import KeychainModel
 
 /// Which keychains a call means (docs/design/system-keychain.md).
 extension KeychainService {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainAccessControl
+internal import KeychainActivePolicy
+internal import KeychainItemStore
+internal import KeychainModel
+internal import KeychainPolicyEngine
+internal import KeychainPolicyModel
 internal import KeychainRequestAudit
 internal import KeychainUserPresence
-internal import KeychainActivePolicy
 internal import KeychainVaults
-internal import KeychainAccessControl
-internal import KeychainModel
-internal import KeychainItemStore
 
 /// A search of one keychain: where it looks, and the items it found where those are few enough to be
 /// kept.
@@ -198,11 +200,11 @@ extension Authorization {
     /// for others than root, a share names the group, and the kernel names the service.
     private func reach(
         _ policy: CompiledPolicy, for operation: PolicyOperation
-    ) -> PolicyReach {
+    ) -> VisibleGroups {
         guard keychain.isSystem, client.caller.user != 0 else {
             return client.reach(policy, for: operation, byNameAlone: false)
         }
-        guard case .unit = client.caller.identity else { return PolicyReach() }
+        guard case .unit = client.caller.identity else { return VisibleGroups() }
         return client.reach(policy, for: operation, byNameAlone: true)
     }
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainPolicyModel
+internal import Foundation
+internal import KeychainAccessControl
+internal import KeychainItemStore
+internal import KeychainLinuxSystem
+internal import KeychainMessages
+internal import KeychainModel
 internal import KeychainRequestAudit
 internal import KeychainUserPresence
 internal import KeychainVaults
-internal import KeychainAccessControl
-internal import Foundation
-internal import KeychainMessages
-internal import KeychainModel
-internal import KeychainItemStore
-internal import KeychainLinuxSystem
 
 /// An item of another program's that the user lets the asking one have.
 struct Consent: Sendable {

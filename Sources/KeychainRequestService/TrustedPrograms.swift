@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainUserPresence
-internal import KeychainAccessControl
 internal import Foundation
-internal import KeychainModel
 internal import KeychainLinuxSystem
+internal import KeychainModel
+internal import KeychainUserPresence
 
 extension KeychainService {
     /// The list that a program asks for, in this service's own facts.

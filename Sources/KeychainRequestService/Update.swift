@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainRequestAudit
-internal import KeychainUserPresence
-internal import KeychainVaults
+internal import KeychainPolicyEngine
+internal import KeychainPolicyModel
 internal import KeychainAccessControl
+internal import KeychainItemStore
 internal import KeychainMessages
 internal import KeychainModel
-internal import KeychainItemStore
+internal import KeychainRequestAudit
 internal import KeychainSecrets
+internal import KeychainUserPresence
+internal import KeychainVaults
 
 extension KeychainService {
     /// In each of the keychains meant: every item found, or none.

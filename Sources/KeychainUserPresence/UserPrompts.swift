@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainRequestAudit
 package import KeychainAccessControl
 internal import KeychainMessages
 package import KeychainModel
+internal import KeychainPolicyModel
+internal import KeychainRequestAudit
 package import KeychainSecrets
 
 /// All questions that a request puts to its user: no other code asks the authenticator anything.

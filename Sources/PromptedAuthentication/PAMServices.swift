@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainAccessControl
 internal import Foundation
+internal import KeychainPolicyModel
 internal import PAMSetup
 internal import Synchronization
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainLocalSocket
+internal import KeychainAccessControl
 package import CallerIdentity
-package import KeychainUserPresence
-package import KeychainAccessControl
 internal import Foundation
 internal import KeychainLocalSocket
 package import KeychainMessages
 package import KeychainModel
+package import KeychainPolicyModel
 package import KeychainSecrets
+package import KeychainUserPresence
 
 /// Runs one PAM transaction in `keychain-auth` and carries its conversation to a prompter. The
 /// asking program sees none of it.

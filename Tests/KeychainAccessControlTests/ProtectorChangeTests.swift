@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import KeychainAccessControl
+import KeychainPolicyModel
 import Testing
 
 @Suite struct ProtectorChangeTests {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-package import KeychainAccessControl
 internal import Foundation
+package import KeychainAccessControl
 package import KeychainModel
 package import KeychainSecrets
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import KeychainAccessControl
 import Foundation
 import KeychainKernelKeyring
+import KeychainLinuxSystem
 import KeychainMessages
 import KeychainModel
-import KeychainLinuxSystem
+import KeychainPolicyEngine
+import KeychainPolicyModel
 import KeychainSecrets
 import Synchronization
 
@@ -202,8 +203,8 @@ struct ProgramInLogin: Client {
     func policyFacts(_ asked: AskedFacts) -> PolicyFacts { PolicyFacts() }
     func reach(
         _ policy: CompiledPolicy, for operation: PolicyOperation, byNameAlone: Bool
-    ) -> PolicyReach {
-        PolicyReach()
+    ) -> VisibleGroups {
+        VisibleGroups()
     }
     func terminal() -> ProofOrigin.Terminal? { nil }
     func isUnchanged() -> Bool {
