@@ -20,19 +20,17 @@ import Testing
     }
 
     private func copyOfSleep() throws -> String {
-        let path = folder("sleep")
-        try FileManager.default.copyItem(
-            atPath: URL(filePath: "/bin/sleep").resolvingSymlinksInPath().path, toPath: path)
-        return path
+        try folder.program("sleep", copying: "/bin/sleep")
     }
 
     private func expected(_ path: String) throws -> String {
         var hash = SHA256()
         hash.update([UInt8](try #require(FileManager.default.contents(atPath: path))))
-        return "sha256:" + hash.digest().map { byte in
-            let digits = String(byte, radix: 16)
-            return digits.count == 1 ? "0" + digits : digits
-        }.joined()
+        return "sha256:"
+            + hash.digest().map { byte in
+                let digits = String(byte, radix: 16)
+                return digits.count == 1 ? "0" + digits : digits
+            }.joined()
     }
 
     @Test func `a program is known by what its file has in it, read once or again`() throws {

@@ -20,8 +20,9 @@ import Testing
     }
 
     @Test func `from the third on each doubles the pause, up to five minutes`() throws {
-        for (count, seconds) in [(3, 2), (4, 4), (5, 8), (9, 128), (10, 256), (11, 300), (500, 300)]
-        {
+        for (count, seconds) in [
+            (3, 2), (4, 4), (5, 8), (9, 128), (10, 256), (11, 300), (500, 300),
+        ] {
             let pause = try #require(try pause(after: count))
             #expect(pause >= .seconds(seconds) && pause < .seconds(seconds + 1), "\(count)")
         }

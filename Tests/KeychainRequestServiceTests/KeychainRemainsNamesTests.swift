@@ -59,8 +59,9 @@ import Testing
 
     @Test func `a file names the keychain that it lies beside`() {
         #expect(KeychainRemains.keychain(of: "work.keychain.generation-1")?.description == "work")
-        #expect(KeychainRemains.keychain(of: "a.keychain.keychain.damaged-1")?.description
-            == "a.keychain")
+        #expect(
+            KeychainRemains.keychain(of: "a.keychain.keychain.damaged-1")?.description
+                == "a.keychain")
         #expect(KeychainRemains.keychain(of: "work.keychain") == nil)
         #expect(KeychainRemains.keychain(of: "../x.keychain.damaged-1") == nil)
     }

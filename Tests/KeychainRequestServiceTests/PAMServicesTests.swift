@@ -37,7 +37,8 @@ import Testing
         write("etc/keychain-biometry", "auth required \(module)\nauth required /no/such/pam_x.so\n")
         #expect(methods().isEmpty)
         // What a comment names is not asked for.
-        write("etc/keychain-biometry", "# auth required /no/such/pam_x.so\nauth required \(module)\n")
+        write(
+            "etc/keychain-biometry", "# auth required /no/such/pam_x.so\nauth required \(module)\n")
         #expect(methods() == [.factor(.biometry), .pam("keychain-biometry")])
     }
 

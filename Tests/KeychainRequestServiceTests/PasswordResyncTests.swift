@@ -23,7 +23,8 @@ import Testing
 
     @Test func `a policy's limit on questions ends them`() throws {
         try world.use(
-            rules: "  - id: few\n    limit: {rate: 1/1h, by: [user], then: deny}\n    operations: unlock\n"
+            rules:
+                "  - id: few\n    limit: {rate: 1/1h, by: [user], then: deny}\n    operations: unlock\n"
                 + "    when: {prompted: true}\n")
         let keychain = try world.keychain
         _ = try resync.question(for: keychain, Program.git)

@@ -26,7 +26,8 @@ import Testing
                 "exe:/home/a/x", "exe:/usr/bin/git", "exe:/usr/bin/python3", "snap:firefox",
                 "unit:nginx.service",
             ])
-        #expect(list.applications.map(\.strength) == [.weak, .rootsFile, .weak, .rootsFile, .guarded])
+        #expect(
+            list.applications.map(\.strength) == [.weak, .rootsFile, .weak, .rootsFile, .guarded])
         #expect(list.applications.allSatisfy { $0.listedBy == "exe:/usr/bin/git" })
     }
 

@@ -91,6 +91,6 @@ struct PAMScript {
 
     init(_ words: String) throws {
         folder = try ScratchFolder()
-        path = folder.write("auth", "#!/bin/sh\n\(words)\n", mode: 0o755)
+        path = try folder.script("auth", words)
     }
 }
