@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test func `a module that left something running keeps no question open`() throws {
-        #expect(try converse(with: "/bin/sleep 600 3>&3 &").outcome == .failed)
+        #expect(try converse(with: "/bin/sleep 5 3>&3 &").outcome == .failed)
     }
 
     @Test func `a process that talks without end is ended`() throws {

@@ -101,15 +101,15 @@ import Testing
     }
 
     @Test func `an application password is what is typed, and not what a program cancels`() throws {
-        let answers = #"""
-            /bin/dd bs=8192 count=1 <&3 >/dev/null 2>&1
-            /bin/dd bs=8192 count=1 <&3 >/dev/null 2>&1
-            printf '\005battery' >&3
-            """#
-        let typing = try authenticator(auth: "exit 0", prompter: answers)
+        // It hears the title, the question and, after its answer, that it is over.
+        func answering(_ answer: String) -> String {
+            let hears = "/bin/dd bs=8192 count=1 <&3 >/dev/null 2>&1\n"
+            return hears + hears + "printf '\(answer)' >&3\n" + hears
+        }
+        let typing = try authenticator(auth: "exit 0", prompter: answering(#"\005battery"#))
         #expect(try typing.ask("Password: ", Self.question, for: onTerminal).text == "battery")
         for (words, expected) in [
-            (#"printf '\006' >&3"#, Refusal.cancelled), ("exit 0", .interactionNotAllowed),
+            (answering(#"\006"#), Refusal.cancelled), ("exit 0", .interactionNotAllowed),
         ] {
             let other = try authenticator(auth: "exit 0", prompter: words)
             let said = refusal { () throws(Refusal) in
