@@ -152,7 +152,8 @@ let package = Package(
         library(
             "KeychainItemStore",
             [
-                "KeychainModel", "KeychainAccessControl", "KeychainDatabase", "KeychainSecrets",
+                "KeychainAccessControl", "KeychainDatabase", "KeychainLinuxSystem", "KeychainModel",
+                "KeychainSecrets",
             ]),
 
         // The service. What both modes have.
@@ -245,7 +246,9 @@ let package = Package(
 
         // Programs: parse arguments, wire, run.
         // What the daemon alone has.
-        library("KeyringStore", ["KeychainKernelKeyring", "KeychainModel", "KeychainSecrets"]),
+        library(
+            "KeyringStore",
+            ["KeychainKernelKeyring", "KeychainLinuxSystem", "KeychainModel", "KeychainSecrets"]),
         library(
             "LoginRegistry",
             [
@@ -341,6 +344,7 @@ let package = Package(
             path: "Tests/KeychainCalls", swiftSettings: [.swiftLanguageMode(.v6)]),
         tests("KeychainModelTests", ["KeychainModel"]),
         tests("KeychainSecretsTests", ["KeychainSecrets"]),
+        tests("KeychainCommandsTests", ["KeychainCommands", "KeychainModel", arguments]),
         tests("TerminalTests", ["Terminal", "KeychainSecrets"]),
         tests("PAMSetupTests", ["PAMSetup"]),
         tests("PinentryTests", ["Pinentry", "KeychainLinuxSystem", "KeychainSecrets"]),
@@ -418,8 +422,9 @@ let package = Package(
         tests(
             "KeychainItemStoreTests",
             [
-                "KeychainAccessControl", "KeychainDatabase", "KeychainItemStore", "KeychainModel",
-                "KeychainPolicyGenerators", "KeychainPolicyModel", "KeychainSecrets", grdb,
+                "KeychainAccessControl", "KeychainDatabase", "KeychainItemStore",
+                "KeychainLinuxSystem", "KeychainModel", "KeychainPolicyGenerators",
+                "KeychainPolicyModel", "KeychainSecrets", grdb,
             ]),
         clientTests(
             "SecurityTests", .v6,

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainMaintenance
 internal import CallerIdentity
+internal import Dispatch
+package import KeychainActivePolicy
+package import KeychainLinuxSystem
+package import KeychainLocalSocket
+internal import KeychainMaintenance
+package import KeychainModel
 internal import KeychainRequestAudit
 internal import KeychainRequestService
+internal import KeychainSecrets
 internal import KeychainUserPresence
 internal import KeychainVaults
 internal import KeyringStore
+internal import LoginManager
 internal import LoginRegistry
 internal import PromptedAuthentication
 internal import SessionVault
-internal import KeychainActivePolicy
-internal import Foundation
-internal import KeychainModel
-internal import KeychainLinuxSystem
-internal import KeychainLocalSocket
-internal import LoginManager
-internal import KeychainSecrets
 internal import Synchronization
 
 /// The whole service of a machine, put together.
@@ -107,7 +107,7 @@ package final class Daemon: Sendable {
             log: plan.log)
         // A copy or a restore that was under way when the last daemon ended begins again.
         for id in folder.keychains() + folder.keychainsWithoutFile() {
-            Leftovers(of: id, in: folder, olderThan: -1).remove()
+            Leftovers(of: id, in: folder, olderThan: .seconds(-1)).remove()
             let remains = KeychainRemains(of: folder.filePath(id.name, id.user))
             guard !folder.exists(id.name, of: id.user), !remains.isEmpty else { continue }
             plan.log(
@@ -155,7 +155,7 @@ package final class Daemon: Sendable {
         sweep.resume()
         defer { sweep.cancel() }
         // Nothing waits for it to end: it waits for others.
-        Thread { [locking] in LoginManagerWatch { locking.handle($0) }.run() }.start()
+        DetachedThread.start { [locking] in LoginManagerWatch { locking.handle($0) }.run() }
         servers.run([requests.run, logins.run, offers.run])
         audit.finish()
     }

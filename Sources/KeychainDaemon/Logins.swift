@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CallerIdentity
-internal import Foundation
+internal import KeychainAccessControl
 internal import KeychainItemStore
 internal import KeychainLinuxSystem
 internal import KeychainModel

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainPolicyEngine
 internal import CallerIdentity
+internal import Dispatch
 internal import Foundation
 internal import KeychainAccessControl
 internal import KeychainActivePolicy
 internal import KeychainItemStore
 internal import KeychainLinuxSystem
 internal import KeychainModel
+internal import KeychainPolicyEngine
 internal import KeychainPolicyModel
 internal import KeychainRequestAudit
 internal import KeychainUserPresence

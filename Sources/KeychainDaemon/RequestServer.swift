@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CallerIdentity
-internal import Foundation
 internal import KeychainAccessControl
 internal import KeychainLinuxSystem
 internal import KeychainLocalSocket

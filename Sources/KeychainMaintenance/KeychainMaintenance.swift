@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Foundation
 internal import KeychainItemStore
 internal import KeychainLinuxSystem
 package import KeychainMessages
@@ -68,7 +67,7 @@ package struct KeychainMaintenance: Sendable {
     ) throws(Refusal) -> [Generation] {
         generations(of: try identify(name, for: client)).map {
             Generation(
-                number: $0.number, made: $0.made.timeIntervalSince1970, bytes: UInt64($0.bytes))
+                number: $0.number, made: $0.made / .seconds(1), bytes: UInt64($0.bytes))
         }
     }
 

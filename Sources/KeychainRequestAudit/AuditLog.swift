@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Dispatch
-internal import Foundation
+internal import FoundationEssentials
 package import KeychainAccessControl
 package import KeychainModel
 package import KeychainPolicyModel

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-package import Foundation
+package import FoundationEssentials
+internal import KeychainAccessControl
 internal import KeychainPolicyModel
 
 /// One decision, or several alike, as the file and the journal tell of it.
@@ -38,11 +39,11 @@ package struct AuditRecord: Encodable, Sendable {
     package static func cut(_ text: String) -> String { PolicyText(text).cut(to: longestText) }
 
     /// A JSON object and the line's end.
-    package var line: Data {
+    package var line: [UInt8] {
         let encoder = JSONEncoder()
         encoder.dateEncodingStrategy = .iso8601
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        var line = (try? encoder.encode(self)) ?? Data()
+        var line = (try? encoder.encode(self)).map { [UInt8]($0) } ?? []
         line.append(UInt8(ascii: "\n"))
         return line
     }

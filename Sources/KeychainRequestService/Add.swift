@@ -18,7 +18,7 @@ extension KeychainService {
         let prompts = prompts(client)
         var added = try withAccess(to: keychain, .add(item), prompts) { access throws(Refusal) in
             let new = try newItem(item, access)
-            try access.consider(new)
+            try access.considerNew(new)
             try access.settle()
             if access.pending.usesApplicationPassword {
                 try access.takeApplicationKey(isNew: true, to: [])
@@ -35,10 +35,11 @@ extension KeychainService {
         _ item: NewItem, _ access: Authorization
     ) throws(Refusal) -> SealedItem {
         let group = try group(for: item, access)
-        access.begin(
-            ItemScope(groups: access.client.caller.accessGroups),
-            given: authentication.evidence(for: access.client))
-        let rights = try access.context.bound(item.accessControl ?? .plain(item.accessible))
+        var rights = item.accessControl ?? .plain(item.accessible)
+        if rights.isBoundToBiometry {
+            access.begin(ItemScope(groups: access.client.caller.accessGroups), given: nil)
+            rights = try access.context.bound(rights)
+        }
         // Root can prove that it is there, but no password has a part in that class's key.
         guard !access.keychain.isSystem || rights.protection != .whenPasscodeSetThisDeviceOnly
         else { throw .passcodeNotSet }
@@ -65,6 +66,21 @@ extension KeychainService {
 }
 
 extension Authorization {
+    /// Most items need no proof to be added: so a new one is looked at first without what only proofs
+    /// rest on.
+    fileprivate func considerNew(_ item: SealedItem) throws(Refusal) {
+        let scope = ItemScope(groups: client.caller.accessGroups, few: [item])
+        let mayNeedProof =
+            item.asksForProof(for: .encrypt)
+            || service.policy.now.judge.policy.asked.contains(AgeField.presence)
+        if !mayNeedProof {
+            begin(scope, given: nil)
+            if try considersUnproven([item]) { return }
+        }
+        begin(scope, given: service.authentication.evidence(for: client))
+        try consider(item)
+    }
+
     fileprivate func add(_ new: SealedItem, _ secret: HeldSecret?) throws(Refusal) -> Item {
         let keys = try keys
         return try change { grant throws(Refusal) in

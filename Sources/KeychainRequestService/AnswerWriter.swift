@@ -58,7 +58,7 @@ final class AnswerWriter {
         if count > 0, part.isEmpty { try unlock?.check(item.availability) }
         guard bytes > MemoryBudget.free else { return }
         let user = prompts.client.caller.user
-        if let share = try? memory.take(bytes, for: user, patience: 0) {
+        if let share = try? memory.take(bytes, for: user, patience: .zero) {
             shares.append(share)
             return
         }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainPolicyModel
 internal import Foundation
+internal import FoundationEssentials
 internal import KeychainAccessControl
 internal import KeychainItemStore
 internal import KeychainLinuxSystem
 internal import KeychainMessages
 internal import KeychainModel
+internal import KeychainPolicyModel
 internal import KeychainRequestAudit
 internal import KeychainUserPresence
 internal import KeychainVaults

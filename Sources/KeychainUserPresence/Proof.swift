@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Foundation
+internal import FoundationEssentials
+internal import KeychainAccessControl
 internal import KeychainMessages
 internal import KeychainModel
 internal import KeychainPolicyModel

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainAccessControl
-internal import Foundation
+internal import KeychainLinuxSystem
 internal import KeychainPolicyModel
 internal import PAMSetup
 internal import Synchronization
@@ -40,9 +40,9 @@ final class PAMServices: Sendable {
         var seen: Set<String> = []
         var usable: Set<String> = []
         for folder in folders {
-            let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
             // The first folder's file is the one that counts.
-            for name in names where name.hasPrefix(Self.prefix) && seen.insert(name).inserted {
+            for name in FolderNames.all(in: folder)
+            where name.hasPrefix(Self.prefix) && seen.insert(name).inserted {
                 if Self.hasItsModules(folder + "/" + name) { usable.insert(name) }
             }
         }
@@ -52,9 +52,11 @@ final class PAMServices: Sendable {
 
     /// Whether every module that the file names, outside of what it includes, is installed.
     private static func hasItsModules(_ path: String) -> Bool {
-        guard let content = FileManager.default.contents(atPath: path), content.count <= longest
+        guard
+            let file = try? FileContents(reading: path, limit: longest, followingLinks: true),
+            file.kind == .regular, file.bytes.count <= longest
         else { return false }
-        let lines = String(decoding: content, as: UTF8.self).split(whereSeparator: \.isNewline)
+        let lines = String(decoding: file.bytes, as: UTF8.self).split(whereSeparator: \.isNewline)
         let words = lines.filter { !$0.hasPrefix("#") }
             .flatMap { $0.split(whereSeparator: \.isWhitespace) }
         return words.filter { $0.hasSuffix(".so") }.allSatisfy { PAMModule.isInstalled(String($0)) }

@@ -43,7 +43,7 @@ import Testing
         ]
         try write(left + kept)
         #expect(Leftovers(of: place, in: folder).count == 0)
-        Leftovers(of: place, in: folder, olderThan: -1).remove()
+        Leftovers(of: place, in: folder, olderThan: .seconds(-1)).remove()
         #expect(names == Set(kept))
     }
 }
