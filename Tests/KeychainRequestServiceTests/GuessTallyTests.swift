@@ -23,7 +23,9 @@ import Testing
             (3, 2), (4, 4), (5, 8), (9, 128), (10, 256), (11, 300), (500, 300),
         ] {
             let pause = try #require(try pause(after: count))
-            #expect(pause >= .seconds(seconds) && pause < .seconds(min(2 * seconds, seconds + 30)), "\(count)")
+            #expect(
+                pause >= .seconds(seconds) && pause < .seconds(min(2 * seconds, seconds + 30)),
+                "\(count)")
         }
     }
 }

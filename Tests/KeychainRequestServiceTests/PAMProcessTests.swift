@@ -24,7 +24,8 @@ import Testing
         let person = ScriptedPrompter(pair.client, replies)
         let script = try PAMScript(words)
         let process = PAMProcess(
-            program: script.path, service: "keychain-presence", account: "alice", deadline: 30)
+            program: script.path, service: "keychain-presence", account: "alice",
+            deadline: .seconds(30))
         var end = End()
         do throws(Refusal) {
             end.outcome = try process.ask(
@@ -95,8 +96,10 @@ import Testing
         let pair = try ConnectionPair()
         var hasAnswered = false
         #expect(throws: Refusal.internalError) {
-            _ = try PAMProcess(program: "/no/such", service: "s", account: "a", deadline: 1)
-                .ask("x", on: Prompter(pair.server, at: nil), unless: { false }, &hasAnswered)
+            _ = try PAMProcess(
+                program: "/no/such", service: "s", account: "a", deadline: .seconds(1)
+            )
+            .ask("x", on: Prompter(pair.server, at: nil), unless: { false }, &hasAnswered)
         }
     }
 }

@@ -72,7 +72,7 @@ import Testing
         }
         try registry.attach(first, challenge: challenge)
         #expect(throws: Refusal.notFound) { try registry.attach(second, challenge: challenge) }
-        let arrived = registry.arrival(of: challenge, within: 30, unless: { false })
+        let arrived = registry.arrival(of: challenge, within: .seconds(30), unless: { false })
         #expect(arrived === first)
         #expect(throws: Refusal.notFound) { try registry.attach(second, challenge: challenge) }
     }
@@ -81,14 +81,15 @@ import Testing
         let challenge = try registry.expect(at: Self.place)
         let (registry, prompter) = (registry, try prompter().0)
         let attaching = Background { try registry.attach(prompter, challenge: challenge) }
-        #expect(registry.arrival(of: challenge, within: 30, unless: { false }) === prompter)
+        #expect(
+            registry.arrival(of: challenge, within: .seconds(30), unless: { false }) === prompter)
         try attaching.value()
     }
 
     @Test func `no prompter is waited for in vain, nor for a program that has gone`() throws {
-        for (seconds, isGone) in [(30.0, true), (0.01, false)] {
+        for (time, isGone) in [(Duration.seconds(30), true), (.milliseconds(10), false)] {
             let challenge = try registry.expect(at: Self.place)
-            #expect(registry.arrival(of: challenge, within: seconds, unless: { isGone }) == nil)
+            #expect(registry.arrival(of: challenge, within: time, unless: { isGone }) == nil)
             #expect(throws: Refusal.notFound) {
                 try registry.attach(try prompter().0, challenge: challenge)
             }
@@ -99,7 +100,7 @@ import Testing
         let names = Set(try (0..<64).map { _ in try registry.expect(at: Self.place) })
         #expect(names.count == 64)
         #expect(throws: Refusal.tooManyRequests) { _ = try registry.expect(at: Self.place) }
-        _ = registry.arrival(of: names.first ?? [], within: 0, unless: { false })
+        _ = registry.arrival(of: names.first ?? [], within: .zero, unless: { false })
         _ = try registry.expect(at: Self.place)
     }
 }
