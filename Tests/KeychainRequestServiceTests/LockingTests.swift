@@ -87,7 +87,7 @@ struct LockingTests {
         try settle(sleep: false, screen: false)
         try begin(at: Self.screen)
         locking.handle(.sleeping)
-        locking.handle(.screen(session: Self.screen, isLocked: true))
+        locking.handle(.screen(session: LockingTests.screen, isLocked: true))
         #expect(try state() == .unlocked)
     }
 
@@ -99,8 +99,9 @@ struct LockingTests {
     }
 
     @Test(arguments: [
-        LoginManagerEvent.lockRequested(session: Self.screen),
-        .screen(session: Self.screen, isLocked: true), .present(lockedScreens: [Self.screen]),
+        LoginManagerEvent.lockRequested(session: LockingTests.screen),
+        .screen(session: LockingTests.screen, isLocked: true),
+        .present(lockedScreens: [LockingTests.screen]),
     ])
     func `a locked screen closes the keychains of its login's user`(
         _ event: LoginManagerEvent
@@ -113,7 +114,7 @@ struct LockingTests {
 
     @Test(arguments: [
         LoginManagerEvent.screen(session: "another", isLocked: true),
-        .screen(session: Self.screen, isLocked: false), .present(lockedScreens: []),
+        .screen(session: LockingTests.screen, isLocked: false), .present(lockedScreens: []),
         .lockRequested(session: "another"),
     ])
     func `another session's screen, and one that opens, close nothing`(

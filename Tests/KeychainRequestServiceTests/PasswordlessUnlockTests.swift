@@ -8,6 +8,7 @@ import KeychainKernelKeyring
 import KeychainLinuxSystem
 import KeychainMessages
 import KeychainModel
+import KeychainPolicyEngine
 import KeychainPolicyModel
 import KeychainRequestAudit
 import KeychainSecrets

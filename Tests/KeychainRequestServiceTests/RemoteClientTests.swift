@@ -55,7 +55,7 @@ struct RemoteClientTests {
         #expect(client.process == nil)
     }
 
-    @Test func `a process that runs another file is another program`() throws {
+    @Test func `a program that has ended is not the one that asks any more`() throws {
         let child = try ChildProcess(
             executable: "/bin/sleep", arguments: ["600"], environment: [], passing: [],
             newSession: true)
