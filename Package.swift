@@ -444,8 +444,9 @@ let package = Package(
                 "KeychainMaintenance", "KeychainMessages", "KeychainModel",
                 "KeychainPolicyCompiler", "KeychainPolicyEngine", "KeychainPolicyModel",
                 "KeychainRequestAudit", "KeychainRequestService", "KeychainSecrets",
-                "KeychainUserPresence", "KeychainVaults", "KeyringStore", "LoginRegistry",
-                "PolicyLanguage", "PolicySyntax", "PromptedAuthentication", "SessionVault",
+                "KeychainUserPresence", "KeychainVaults", "KeyringStore", "LoginHandoff",
+                "LoginManager", "LoginRegistry", "PolicyLanguage", "PolicySyntax",
+                "PromptedAuthentication", "SessionVault", "SystemTestSupport",
             ]),
         tests("KeychainDatabaseTests", ["KeychainDatabase"]),
         tests(

@@ -7,12 +7,13 @@ internal import KeychainSecrets
 /// another. Only root can read them. When the folders were changed counts too: what is bound to a set
 /// does not come back to life where a finger is added and taken away again.
 enum EnrolledBiometry {
-    private static let folder = "/var/lib/fprint"
+    /// fprintd's own.
+    static let folder = "/var/lib/fprint"
     private static let mostFiles = 256
     private static let largestFile = 4 * 1024 * 1024
 
     /// Empty where nothing is enrolled, or it can't be told.
-    static func state(of account: String) -> [UInt8] {
+    static func state(of account: String, in folder: String = folder) -> [UInt8] {
         guard !account.isEmpty, !account.contains("/"), account != ".", account != ".." else {
             return []
         }

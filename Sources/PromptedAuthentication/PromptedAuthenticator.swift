@@ -55,7 +55,7 @@ package final class PromptedAuthenticator: Authenticator {
     package func hasBiometryService() -> Bool { services.methods().contains(.factor(.biometry)) }
 
     package func enrolledBiometry(of caller: Caller) -> [UInt8] {
-        accounts.name(of: caller.user).map(EnrolledBiometry.state(of:)) ?? []
+        accounts.name(of: caller.user).map { EnrolledBiometry.state(of: $0) } ?? []
     }
 
     package func prove(
