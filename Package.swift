@@ -187,13 +187,18 @@ let package = Package(
             settings: hiding),
 
         // Faces.
+        // What statuses say, and what certificates and keys are: for `Security` and for `security`.
+        library("KeychainStatusCodes", ["KeychainModel"]),
+        library(
+            "KeychainCertificates",
+            ["KeychainModel", "KeychainSecrets", certificates] + cryptography),
         library(
             "Security",
             [
-                "KeychainModel", "KeychainMessages", "KeychainEndpoints", "KeychainSecrets",
-                certificates,
-            ]
-                + cryptography),
+                "KeychainCertificates", "KeychainModel", "KeychainMessages", "KeychainEndpoints",
+                "KeychainSecrets", "KeychainStatusCodes",
+                .product(name: "Crypto", package: "swift-crypto"),
+            ]),
         library(
             "LocalAuthentication",
             [
@@ -363,7 +368,10 @@ let package = Package(
             ]),
         clientTests(
             "SecurityTests", .v6,
-            ["Security", "KeychainModel", "KeychainWorlds"]),
+            [
+                "Security", "KeychainCertificates", "KeychainModel", "KeychainStatusCodes",
+                "KeychainWorlds",
+            ]),
         clientTests(
             "LocalAuthenticationTests", .v6,
             ["LocalAuthentication", "Security", "KeychainMessages", "KeychainModel"]),

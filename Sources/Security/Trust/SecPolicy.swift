@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
+internal import KeychainCertificates
 
 /// What a certificate must be good for, for `kSecMatchPolicy`.
 public final class SecPolicy: NSObject, @unchecked Sendable {
