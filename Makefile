@@ -40,6 +40,8 @@ build: dependencies
 	$(BUILD) --product keychainctl
 	$(BUILD) --product keychainctl-policy
 	$(BUILD) --product keychain-embedded
+	$(BUILD) --product security
+	$(BUILD) --product security-certificates
 	$(MAKE) -C pam-module
 
 demo: build

@@ -296,7 +296,27 @@ let package = Package(
             ]),
         program(
             "keychain-embedded",
-            ["KeychainCommands", "KeychainEndpoints", "KeychainLinuxSystem", "KeychainModel"]),
+            [
+                "KeychainCommands", "KeychainEndpoints", "KeychainLinuxSystem", "KeychainModel",
+                "SecurityTool",
+            ]),
+        // macOS' command line for keychains, and what reads certificates and keys for it.
+        library(
+            "SecurityTool",
+            [
+                "KeychainLinuxSystem", "KeychainMessages", "KeychainModel", "KeychainSecrets",
+                "KeychainStatusCodes", "Terminal",
+            ]),
+        .executableTarget(
+            name: "security", dependencies: ["KeychainDaemonClient", "SecurityTool"],
+            // A folder called security would be another one's on some file systems.
+            path: "Sources/security-command", swiftSettings: strict),
+        program(
+            "security-certificates",
+            [
+                "KeychainCertificates", "KeychainLinuxSystem", "KeychainModel", "KeychainSecrets",
+                "SecurityTool", "Terminal",
+            ]),
 
         // What the item calls are compared with, for the tests in both modes.
         .target(
@@ -369,9 +389,11 @@ let package = Package(
         clientTests(
             "SecurityTests", .v6,
             [
-                "Security", "KeychainCertificates", "KeychainModel", "KeychainStatusCodes",
-                "KeychainWorlds",
+                "Security", "KeychainCertificates", "KeychainModel", "KeychainSecrets",
+                "KeychainStatusCodes", "KeychainWorlds",
+                .product(name: "Crypto", package: "swift-crypto"),
             ]),
+        tests("SecurityToolTests", ["SecurityTool", "KeychainModel", "KeychainSecrets"]),
         clientTests(
             "LocalAuthenticationTests", .v6,
             ["LocalAuthentication", "Security", "KeychainMessages", "KeychainModel"]),

@@ -32,10 +32,9 @@ struct DERParts {
         return DERParts(secret, content)
     }
 
-    /// The next part is passed over, whatever it is.
+    /// The next part is passed over, whatever it is; nothing is left where it is longer than that.
     mutating func skip() {
-        guard let next else { return }
-        _ = take(next)
+        if let next, take(next) == nil { rest = rest.upperBound..<rest.upperBound }
     }
 
     /// The bytes, for those that are no secret.

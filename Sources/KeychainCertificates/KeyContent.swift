@@ -127,7 +127,9 @@ package struct KeyContent: Sendable {
 
 /// The name by which a key and its certificates know each other: `kSecAttrApplicationLabel`.
 package enum KeyLabel {
-    package static func of(_ publicKey: [UInt8]) -> [UInt8] { Array(Insecure.SHA1.hash(data: publicKey)) }
+    package static func of(_ publicKey: [UInt8]) -> [UInt8] {
+        Array(Insecure.SHA1.hash(data: publicKey))
+    }
 }
 
 extension Data {

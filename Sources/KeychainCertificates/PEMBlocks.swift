@@ -15,6 +15,7 @@ package enum PEMBlocks {
     private static let end = Array("-----END ".utf8)
     private static let dashes = Array("-----".utf8)
     private static let longestLabel = 64
+    private static let nothing = HeldSecret(SecretBytes(copying: []))
 
     /// nil where a block does not end, or has something else than base64 in it.
     package static func of(_ file: borrowing SecretBytes) -> [Block]? {
@@ -33,10 +34,8 @@ package enum PEMBlocks {
             let hasHeaders = file.withBytes { bytes in
                 content.contains { bytes.byte($0) == UInt8(ascii: ":") }
             }
-            guard let der = hasHeaders ? SecretBytes(copying: []) : decoded(file, content) else {
-                return nil
-            }
-            blocks.append(Block(label: label, hasHeaders: hasHeaders, der: HeldSecret(der)))
+            guard let der = hasHeaders ? nothing : decoded(file, content) else { return nil }
+            blocks.append(Block(label: label, hasHeaders: hasHeaders, der: der))
             position = stop + end.count
         }
         return blocks
@@ -56,7 +55,7 @@ package enum PEMBlocks {
     /// Base64 with blanks and line ends in it.
     private static func decoded(
         _ file: borrowing SecretBytes, _ range: Range<Int>
-    ) -> SecretBytes? {
+    ) -> HeldSecret? {
         var count = 0
         var isGood = true
         let decoded = file.withBytes { bytes in
@@ -71,11 +70,11 @@ package enum PEMBlocks {
                         hasEnded = true
                         continue
                     }
-                    guard !hasEnded, let digit = digit(byte) else {
+                    guard !hasEnded, let value = Self.digit(byte) else {
                         isGood = false
                         return
                     }
-                    bits = bits << 6 | UInt32(digit)
+                    bits = bits << 6 | UInt32(value)
                     digits += 1
                     guard digits % 4 != 1 else { continue }
                     let shift = UInt32(6 - 2 * ((digits - 1) % 4))
@@ -86,7 +85,7 @@ package enum PEMBlocks {
                 }
             }
         }
-        return isGood ? decoded.part(0..<count) : nil
+        return isGood ? HeldSecret(decoded.part(0..<count)) : nil
     }
 
     private static func digit(_ byte: UInt8) -> UInt8? {

@@ -27,12 +27,20 @@ package struct TrustedAnchors: Sendable {
 
     /// Of certificates in PEM. What can't be read is not trusted.
     package init(list: String) {
+        let parts = list.components(separatedBy: "-----BEGIN CERTIFICATE-----").dropFirst()
+        self.init(
+            parts.compactMap { part in
+                let text = part.components(separatedBy: "-----END CERTIFICATE-----")[0]
+                return Data(base64Encoded: text, options: .ignoreUnknownCharacters).map(Array.init)
+            })
+    }
+
+    /// Of certificates in DER.
+    package init(_ list: [[UInt8]]) {
         var certificates: Set<[UInt8]> = []
         var bySubject: [[UInt8]: [CertificateContent]] = [:]
-        for part in list.components(separatedBy: "-----BEGIN CERTIFICATE-----").dropFirst() {
-            let text = part.components(separatedBy: "-----END CERTIFICATE-----")[0]
-            guard let der = Data(base64Encoded: text, options: .ignoreUnknownCharacters),
-                let certificate = CertificateContent(Array(der)),
+        for der in list {
+            guard let certificate = CertificateContent(der),
                 let name = certificate.subject.normalizedContent
             else { continue }
             certificates.insert(certificate.der)
