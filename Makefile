@@ -51,6 +51,8 @@ build: cxx-library
 	$(BUILD) --product keychainctl
 	$(BUILD) --product keychainctl-policy
 	$(BUILD) --product keychain-embedded
+	$(BUILD) --product security
+	$(BUILD) --product security-certificates
 	$(MAKE) -C pam-module
 
 demo: build

@@ -245,13 +245,18 @@ let package = Package(
             settings: hiding),
 
         // Faces.
+        // What statuses say, and what certificates and keys are: for `Security` and for `security`.
+        library("KeychainStatusCodes", ["KeychainModel"]),
+        library(
+            "KeychainCertificates",
+            ["KeychainModel", "KeychainSecrets", certificates] + cryptography),
         library(
             "Security",
             [
-                "KeychainModel", "KeychainMessages", "KeychainEndpoints", "KeychainSecrets",
-                certificates,
-            ]
-                + cryptography),
+                "KeychainCertificates", "KeychainModel", "KeychainMessages", "KeychainEndpoints",
+                "KeychainSecrets", "KeychainStatusCodes",
+                .product(name: "Crypto", package: "swift-crypto"),
+            ]),
         library(
             "LocalAuthentication",
             [
@@ -354,7 +359,27 @@ let package = Package(
             ]),
         program(
             "keychain-embedded",
-            ["KeychainCommands", "KeychainEndpoints", "KeychainLinuxSystem", "KeychainModel"]),
+            [
+                "KeychainCommands", "KeychainEndpoints", "KeychainLinuxSystem", "KeychainModel",
+                "SecurityTool",
+            ]),
+        // macOS' command line for keychains, and what reads certificates and keys for it.
+        library(
+            "SecurityTool",
+            [
+                "KeychainLinuxSystem", "KeychainMessages", "KeychainModel", "KeychainSecrets",
+                "KeychainStatusCodes", "Terminal",
+            ]),
+        .executableTarget(
+            name: "security", dependencies: ["KeychainDaemonClient", "SecurityTool"],
+            // A folder called security would be another one's on some file systems.
+            path: "Sources/security-command", swiftSettings: strict),
+        program(
+            "security-certificates",
+            [
+                "KeychainCertificates", "KeychainLinuxSystem", "KeychainModel", "KeychainSecrets",
+                "SecurityTool", "Terminal",
+            ]),
 
         // What the item calls are compared with, for the tests in both modes.
         .target(
@@ -458,7 +483,12 @@ let package = Package(
             ]),
         clientTests(
             "SecurityTests", .v6,
-            ["Security", "KeychainModel", "KeychainWorlds"]),
+            [
+                "Security", "KeychainCertificates", "KeychainModel", "KeychainSecrets",
+                "KeychainStatusCodes", "KeychainWorlds",
+                .product(name: "Crypto", package: "swift-crypto"),
+            ]),
+        tests("SecurityToolTests", ["SecurityTool", "KeychainModel", "KeychainSecrets"]),
         clientTests(
             "LocalAuthenticationTests", .v6,
             ["LocalAuthentication", "Security", "KeychainMessages", "KeychainModel"]),

@@ -2,9 +2,9 @@
 internal import SwiftASN1
 
 /// A public key with the name of its algorithm. A point's length says which curve it is on.
-struct SubjectPublicKey {
-    let algorithm: [UInt]
-    let bits: [UInt8]
+package struct SubjectPublicKey {
+    package let algorithm: [UInt]
+    package let bits: [UInt8]
 
     init?(_ node: ASN1Node) {
         guard let parts = node.children, parts.count == 2,
@@ -24,7 +24,7 @@ extension KeyKind.KeyType {
     private static let x25519Key: [UInt] = [1, 3, 101, 110]
 
     /// Of the key in a certificate; nil for kinds that are not known here.
-    init?(_ publicKey: SubjectPublicKey) {
+    package init?(_ publicKey: SubjectPublicKey) {
         switch publicKey.algorithm {
         case Self.rsaEncryption: self = .rsa
         case Self.ecPublicKey: self = .ellipticCurve

@@ -3,10 +3,10 @@ internal import Crypto
 internal import Foundation
 
 /// The curves over prime fields that keys may be on.
-enum EllipticCurve: CaseIterable, Sendable {
+package enum EllipticCurve: CaseIterable, Sendable {
     case p256, p384, p521
 
-    var bits: Int {
+    package var bits: Int {
         switch self {
         case .p256: 256
         case .p384: 384
@@ -15,9 +15,9 @@ enum EllipticCurve: CaseIterable, Sendable {
     }
 
     /// Bytes of one coordinate, and of a private number.
-    var fieldBytes: Int { (bits + 7) / 8 }
+    package var fieldBytes: Int { (bits + 7) / 8 }
     /// Bytes of a point that is written in full.
-    var pointBytes: Int { 1 + 2 * fieldBytes }
+    package var pointBytes: Int { 1 + 2 * fieldBytes }
 
     /// Throws where the bytes are no point of the curve.
     func verify(point: [UInt8]) throws {

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Foundation
+package import Foundation
 internal import SwiftASN1
 
 /// What an X.509 certificate says (RFC 5280). Whether any of it is true is not judged here.
-struct CertificateContent {
-    let der: [UInt8]
+package struct CertificateContent {
+    package let der: [UInt8]
     /// 1, 2 or 3.
-    let version: Int
+    package let version: Int
     /// As it is encoded, with a zero before a high bit.
-    let serialNumber: [UInt8]
-    let issuer: DistinguishedName
-    let subject: DistinguishedName
+    package let serialNumber: [UInt8]
+    package let issuer: DistinguishedName
+    package let subject: DistinguishedName
     /// nil where it is no date.
-    let notBefore: Date?
-    let notAfter: Date?
-    let publicKey: SubjectPublicKey
-    let extensions: CertificateExtensions
+    package let notBefore: Date?
+    package let notAfter: Date?
+    package let publicKey: SubjectPublicKey
+    package let extensions: CertificateExtensions
     /// What is signed, how, and the signature.
     let signed: [UInt8]
     let signatureAlgorithm: [UInt]
     let signature: [UInt8]
 
     /// nil for bytes that are not one certificate and nothing else.
-    init?(_ der: [UInt8]) {
+    package init?(_ der: [UInt8]) {
         guard let root = try? DER.parse(der), root.identifier == .sequence,
             let parts = root.children, parts.count == 3, parts[2].identifier == .bitString,
             parts[0].identifier == .sequence, var fields = parts[0].children?[...]
@@ -65,19 +65,19 @@ struct CertificateContent {
     }
 
     /// Names of the people and machines it is for, the most telling first.
-    var summary: String? {
+    package var summary: String? {
         subject.texts(of: DistinguishedName.commonName).last
             ?? subject.texts(of: DistinguishedName.organizationalUnit).last
             ?? subject.texts(of: DistinguishedName.organization).last
             ?? emailAddresses.first ?? extensions.hostNames.first
     }
 
-    var emailAddresses: [String] {
+    package var emailAddresses: [String] {
         extensions.emailAddresses + subject.texts(of: DistinguishedName.emailAddress)
     }
 
     /// Certificates without two dates that differ are never valid.
-    func isValid(on date: Date) -> Bool {
+    package func isValid(on date: Date) -> Bool {
         guard let notBefore, let notAfter, notBefore != notAfter else { return false }
         return notBefore <= date && date <= notAfter
     }

@@ -2,20 +2,20 @@
 internal import Crypto
 internal import CryptoExtras
 internal import Foundation
-internal import KeychainSecrets
+package import KeychainSecrets
 
 /// A key in the form in which it leaves the program: PKCS #1 for RSA; for curves over prime fields a
 /// point, with the private number behind it; 32 bytes for the others.
-struct KeyContent: Sendable {
-    let kind: KeyKind
-    let publicBytes: [UInt8]
+package struct KeyContent: Sendable {
+    package let kind: KeyKind
+    package let publicBytes: [UInt8]
     /// nil for a public key.
-    let privateBytes: HeldSecret?
+    package let privateBytes: HeldSecret?
 
-    var isPrivate: Bool { privateBytes != nil }
+    package var isPrivate: Bool { privateBytes != nil }
 
     /// nil where the bytes are no public key of the type.
-    init?(publicKey bytes: [UInt8], _ type: KeyKind.KeyType) {
+    package init?(publicKey bytes: [UInt8], _ type: KeyKind.KeyType) {
         do {
             switch type {
             case .rsa:
@@ -38,7 +38,7 @@ struct KeyContent: Sendable {
     }
 
     /// nil where the bytes are no private key of the type.
-    init?(privateKey secret: HeldSecret, _ type: KeyKind.KeyType) {
+    package init?(privateKey secret: HeldSecret, _ type: KeyKind.KeyType) {
         do {
             let found = try secret.bytes.withBytes { bytes in
                 // Safe: the bytes are lent for as long as the key is looked at.
@@ -49,7 +49,7 @@ struct KeyContent: Sendable {
         } catch { return nil }
     }
 
-    init(generating kind: KeyKind) throws {
+    package init(generating kind: KeyKind) throws {
         switch kind {
         case .rsa(let bits):
             let key = try _RSA.Signing.PrivateKey(keySize: .init(bitCount: bits))
@@ -73,7 +73,7 @@ struct KeyContent: Sendable {
         }
     }
 
-    var publicKey: KeyContent { KeyContent(kind, publicBytes, nil) }
+    package var publicKey: KeyContent { KeyContent(kind, publicBytes, nil) }
 
     private init(_ kind: KeyKind, _ publicBytes: [UInt8], _ privateBytes: HeldSecret?) {
         self.kind = kind
@@ -126,8 +126,10 @@ struct KeyContent: Sendable {
 }
 
 /// The name by which a key and its certificates know each other: `kSecAttrApplicationLabel`.
-enum KeyLabel {
-    static func of(_ publicKey: [UInt8]) -> [UInt8] { Array(Insecure.SHA1.hash(data: publicKey)) }
+package enum KeyLabel {
+    package static func of(_ publicKey: [UInt8]) -> [UInt8] {
+        Array(Insecure.SHA1.hash(data: publicKey))
+    }
 }
 
 extension Data {

@@ -2,7 +2,7 @@
 internal import SwiftASN1
 
 /// The name of a subject or an issuer, as a certificate carries it.
-struct DistinguishedName {
+package struct DistinguishedName {
     private let name: ASN1Node
 
     /// nil where the node is no sequence of sets of attributes.
@@ -16,7 +16,7 @@ struct DistinguishedName {
     }
 
     /// The texts of all attributes of a kind, in order.
-    func texts(of type: [UInt]) -> [String] {
+    package func texts(of type: [UInt]) -> [String] {
         attributes.filter { $0.type == type }.compactMap { $0.value.text }
     }
 
@@ -31,7 +31,7 @@ struct DistinguishedName {
 
     /// The form in which names are compared: texts without blanks around them, single blanks inside,
     /// capital letters, and the plainest type that can hold them.
-    var normalized: [UInt8] {
+    package var normalized: [UInt8] {
         var serializer = DER.Serializer()
         serializer.appendConstructedNode(identifier: .sequence) { serializer in
             for set in name.children ?? [] { Self.write(set, &serializer) }
@@ -40,7 +40,7 @@ struct DistinguishedName {
     }
 
     /// The same without the tag and the length of the whole: what items keep.
-    var normalizedContent: [UInt8]? {
+    package var normalizedContent: [UInt8]? {
         (try? DER.parse(normalized))?.children?.flatMap { $0.encodedBytes }
     }
 
@@ -76,10 +76,10 @@ struct DistinguishedName {
 }
 
 extension DistinguishedName {
-    static let commonName: [UInt] = [2, 5, 4, 3]
-    static let organization: [UInt] = [2, 5, 4, 10]
-    static let organizationalUnit: [UInt] = [2, 5, 4, 11]
-    static let emailAddress: [UInt] = [1, 2, 840, 113549, 1, 9, 1]
+    package static let commonName: [UInt] = [2, 5, 4, 3]
+    package static let organization: [UInt] = [2, 5, 4, 10]
+    package static let organizationalUnit: [UInt] = [2, 5, 4, 11]
+    package static let emailAddress: [UInt] = [1, 2, 840, 113549, 1, 9, 1]
 }
 
 extension ASN1Node {
@@ -116,7 +116,7 @@ extension ASN1Node {
 extension DistinguishedName {
     /// What a name is compared by: of a whole name its normalised content; other bytes are taken for
     /// that already.
-    static func comparedContent(of bytes: [UInt8]) -> [UInt8] {
+    package static func comparedContent(of bytes: [UInt8]) -> [UInt8] {
         guard let node = try? DER.parse(bytes), let name = DistinguishedName(node) else {
             return bytes
         }

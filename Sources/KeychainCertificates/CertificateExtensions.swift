@@ -2,10 +2,10 @@
 internal import SwiftASN1
 
 /// What a certificate says beyond the fields that all have.
-struct CertificateExtensions {
-    private(set) var subjectKeyIdentifier: [UInt8]?
-    private(set) var emailAddresses: [String] = []
-    private(set) var hostNames: [String] = []
+package struct CertificateExtensions {
+    package private(set) var subjectKeyIdentifier: [UInt8]?
+    package private(set) var emailAddresses: [String] = []
+    package private(set) var hostNames: [String] = []
     /// Whether it is the certificate of an issuer, and how many may stand below.
     private(set) var isAuthority = false
     private(set) var mostBelow: Int?
@@ -13,9 +13,16 @@ struct CertificateExtensions {
     private(set) var keyUsage: [UInt8]?
     private(set) var purposes: [[UInt]]?
     /// Something that must be understood, and is not known here.
-    private(set) var hasUnknownCritical = false
+    package private(set) var hasUnknownCritical = false
 
-    enum Purpose { case serverAuthentication, clientAuthentication }
+    package enum Purpose: UInt8, Sendable {
+        case serverAuthentication = 1
+        case clientAuthentication = 2
+        case codeSigning = 3
+        case emailProtection = 4
+        case ipsec = 5
+        case eap = 6
+    }
 
     private static let basicConstraintsType: [UInt] = [2, 5, 29, 19]
     private static let keyUsageType: [UInt] = [2, 5, 29, 15]
@@ -76,18 +83,25 @@ struct CertificateExtensions {
     }
 
     /// Whether its key may sign a certificate that has `count` more below it.
-    func maySignCertificates(above count: Int) -> Bool {
+    package func maySignCertificates(above count: Int) -> Bool {
         let signsCertificates: UInt8 = 0x04
         return isAuthority && mostBelow.map { count <= $0 } ?? true
             && keyUsage.map { ($0.first ?? 0) & signsCertificates != 0 } ?? true
     }
 
-    func allowsPurpose(_ purpose: Purpose) -> Bool {
-        let named: [UInt] =
+    package func allowsPurpose(_ purpose: Purpose) -> Bool {
+        let named: [[UInt]] =
             switch purpose {
-            case .serverAuthentication: [1, 3, 6, 1, 5, 5, 7, 3, 1]
-            case .clientAuthentication: [1, 3, 6, 1, 5, 5, 7, 3, 2]
+            case .serverAuthentication: [Self.keyPurpose(1)]
+            case .clientAuthentication: [Self.keyPurpose(2)]
+            case .codeSigning: [Self.keyPurpose(3)]
+            case .emailProtection: [Self.keyPurpose(4)]
+            case .ipsec: [Self.keyPurpose(17)]
+            case .eap: [Self.keyPurpose(13), Self.keyPurpose(14)]
             }
-        return purposes.map { $0.contains(named) || $0.contains(Self.anyPurpose) } ?? true
+        return purposes.map { $0.contains(Self.anyPurpose) || $0.contains(where: named.contains) }
+            ?? true
     }
+
+    private static func keyPurpose(_ number: UInt) -> [UInt] { [1, 3, 6, 1, 5, 5, 7, 3, number] }
 }

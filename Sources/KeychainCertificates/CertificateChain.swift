@@ -1,21 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Foundation
-internal import KeychainModel
+package import Foundation
+package import KeychainModel
 
 /// The way from a certificate up to a trusted issuer (RFC 5280, without revocation).
-struct CertificateChain {
+package struct CertificateChain {
     private static let longest = 10
     /// A keychain may be full of certificates that name each other.
     private static let mostSignatures = 100
 
-    let anchors: TrustedAnchors
-    let date: Date
-    /// Certificates in the keychain whose subject has the normalised name.
-    let stored: ([UInt8]) throws(Refusal) -> [CertificateContent]
+    private let anchors: TrustedAnchors
+    private let date: Date
+    private let stored: ([UInt8]) throws(Refusal) -> [CertificateContent]
+
+    /// `stored` gives the certificates in the keychain whose subject has the normalised name.
+    package init(
+        anchors: TrustedAnchors, date: Date,
+        stored: @escaping ([UInt8]) throws(Refusal) -> [CertificateContent]
+    ) {
+        self.anchors = anchors
+        self.date = date
+        self.stored = stored
+    }
 
     private final class Budget { var signatures = CertificateChain.mostSignatures }
 
-    func isTrusted(_ certificate: CertificateContent) throws(Refusal) -> Bool {
+    package func isTrusted(_ certificate: CertificateContent) throws(Refusal) -> Bool {
         try isTrusted(certificate, below: 0, Budget())
     }
 

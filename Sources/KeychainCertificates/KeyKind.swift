@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What kind of key it is, and how large.
-enum KeyKind: Hashable, Sendable {
+package enum KeyKind: Hashable, Sendable {
     case rsa(bits: Int)
     case curve(EllipticCurve)
     case ed25519
     case x25519
 
     /// The values of `kSecAttrKeyType`.
-    enum KeyType: Int64, Sendable {
+    package enum KeyType: Int64, Sendable {
         case rsa = 42
         case ellipticCurve = 73
         case ed25519 = 105
@@ -16,10 +16,10 @@ enum KeyKind: Hashable, Sendable {
     }
 
     /// Larger ones take minutes to make.
-    static let generatedRSABits = 2048...4096
+    package static let generatedRSABits = 2048...4096
 
     /// What a new key shall be; nil where no key can be that.
-    init?(new type: KeyType, bits: Int?) {
+    package init?(new type: KeyType, bits: Int?) {
         switch type {
         case .rsa:
             guard let bits, Self.generatedRSABits.contains(bits), bits % 8 == 0 else { return nil }
@@ -34,7 +34,7 @@ enum KeyKind: Hashable, Sendable {
         }
     }
 
-    var type: KeyType {
+    package var type: KeyType {
         switch self {
         case .rsa: .rsa
         case .curve: .ellipticCurve
@@ -43,7 +43,7 @@ enum KeyKind: Hashable, Sendable {
         }
     }
 
-    var bits: Int {
+    package var bits: Int {
         switch self {
         case .rsa(let bits): bits
         case .curve(let curve): curve.bits
@@ -52,5 +52,5 @@ enum KeyKind: Hashable, Sendable {
     }
 
     /// Bytes of a block: what one operation takes or makes.
-    var blockBytes: Int { (bits + 7) / 8 }
+    package var blockBytes: Int { (bits + 7) / 8 }
 }

@@ -3,7 +3,7 @@ internal import Foundation
 
 /// Whom this machine trusts to issue certificates: what its administrator put into its list, and
 /// nothing that a program, its environment or a keychain says.
-struct TrustedAnchors: Sendable {
+package struct TrustedAnchors: Sendable {
     /// Where distributions keep the list; the first that is there counts.
     private static let places = [
         "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt",
@@ -12,7 +12,7 @@ struct TrustedAnchors: Sendable {
     private static let largestList = 16 * 1024 * 1024
 
     /// Read once in a process.
-    static let ofMachine: TrustedAnchors = {
+    package static let ofMachine: TrustedAnchors = {
         for place in places {
             guard let file = FileHandle(forReadingAtPath: place),
                 let list = try? file.read(upToCount: largestList)
@@ -26,13 +26,21 @@ struct TrustedAnchors: Sendable {
     private let bySubject: [[UInt8]: [CertificateContent]]
 
     /// Of certificates in PEM. What can't be read is not trusted.
-    init(list: String) {
+    package init(list: String) {
+        let parts = list.components(separatedBy: "-----BEGIN CERTIFICATE-----").dropFirst()
+        self.init(
+            parts.compactMap { part in
+                let text = part.components(separatedBy: "-----END CERTIFICATE-----")[0]
+                return Data(base64Encoded: text, options: .ignoreUnknownCharacters).map(Array.init)
+            })
+    }
+
+    /// Of certificates in DER.
+    package init(_ list: [[UInt8]]) {
         var certificates: Set<[UInt8]> = []
         var bySubject: [[UInt8]: [CertificateContent]] = [:]
-        for part in list.components(separatedBy: "-----BEGIN CERTIFICATE-----").dropFirst() {
-            let text = part.components(separatedBy: "-----END CERTIFICATE-----")[0]
-            guard let der = Data(base64Encoded: text, options: .ignoreUnknownCharacters),
-                let certificate = CertificateContent(Array(der)),
+        for der in list {
+            guard let certificate = CertificateContent(der),
                 let name = certificate.subject.normalizedContent
             else { continue }
             certificates.insert(certificate.der)
@@ -42,9 +50,9 @@ struct TrustedAnchors: Sendable {
         self.bySubject = bySubject
     }
 
-    func contains(_ certificate: CertificateContent) -> Bool {
+    package func contains(_ certificate: CertificateContent) -> Bool {
         certificates.contains(certificate.der)
     }
 
-    func issuers(_ name: [UInt8]) -> [CertificateContent] { bySubject[name] ?? [] }
+    package func issuers(_ name: [UInt8]) -> [CertificateContent] { bySubject[name] ?? [] }
 }
