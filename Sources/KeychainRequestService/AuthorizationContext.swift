@@ -228,8 +228,10 @@ extension Verdict {
 
 extension SealedItem {
     fileprivate func restsOnPasscode(for operation: ItemOperation) -> Bool {
+        // What could never be read is not added either.
         accessControl.protection == .whenPasscodeSetThisDeviceOnly
             || asksForProof(for: operation)
+            || (operation == .encrypt && asksForProof(for: .decrypt))
     }
 
     func asksForProof(for operation: ItemOperation) -> Bool {
