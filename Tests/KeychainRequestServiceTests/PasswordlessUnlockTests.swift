@@ -4,6 +4,7 @@ import Foundation
 import KeychainAccessControl
 import KeychainActivePolicy
 @testable import KeychainDaemon
+import KeychainItemStore
 import KeychainKernelKeyring
 import KeychainLinuxSystem
 import KeychainMessages
