@@ -45,10 +45,11 @@ struct LockingTests {
     @discardableResult
     private func begin(at screen: String? = nil) throws -> LoginSession {
         let own = try #require(PinnedProcess(pid: getpid(), pidfd: nil))
-        var session = LoginSession(
-            id: SessionID(rawValue: 0), user: OpenLogin.user, account: "a", leader: own.id,
-            leaderStart: try #require(own.startTime), service: "test")
-        session.logindSession = screen
+        var details = LoginSession.Details()
+        details.logindSession = screen
+        let session = LoginSession(
+            SessionID(rawValue: 0), user: OpenLogin.user, account: "a",
+            leader: (own.id, try #require(own.startTime)), service: "test", details)
         return try login.sessions.openWithoutTicket(session, leader: own)
     }
 
