@@ -155,7 +155,10 @@ import Testing
         for number in 0..<20 { try wide.write(Self.insert(Int64(number))) }
         #expect(logBytes == 1 << 20)
         // Emptied by another, it has them again with the next write.
-        try Connection(path, .writing, BusyTimeout(seconds: 60)).emptyLog()
+        let other = try Connection(path, .writing, BusyTimeout(seconds: 60))
+        // A connection that has read nothing yet knows of no log.
+        #expect(try other.count("t") == 20)
+        other.emptyLog()
         #expect(logBytes == 0)
         try wide.write(Self.insert(20))
         #expect(logBytes == 1 << 20)
