@@ -41,6 +41,7 @@ struct FrameHeader {
         guard bytes.byteCount == Self.byteCount, bytes.number(at: 0, UInt32.self) == Self.magic
         else { throw .malformed }
         let version = bytes.number(at: 4, UInt16.self)
+        // Safe: sixteen bits.
         if let error = SocketError(peerOf: Int(version), readerOf: Int(Self.version)) {
             throw error
         }
