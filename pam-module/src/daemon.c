@@ -122,9 +122,9 @@ done:
 // A reply of another version says that, and nothing else that is read here.
 static bool is_of_another_version(enum kc_login_status status, struct kc_login_frame *reply) {
     if (status != KC_LOGIN_OLDER && status != KC_LOGIN_NEWER) return false;
-    *reply = (struct kc_login_frame){
-        .verb = KC_LOGIN_REFUSED,
-        .reason = status == KC_LOGIN_OLDER ? KC_LOGIN_OLDER_SERVICE : KC_LOGIN_OLDER_MODULE};
+    *reply = (struct kc_login_frame){.verb = KC_LOGIN_REFUSED,
+                                     .reason = status == KC_LOGIN_OLDER ? KC_LOGIN_OLDER_SERVICE
+                                                                        : KC_LOGIN_OLDER_MODULE};
     return true;
 }
 

@@ -59,8 +59,8 @@ enum kc_login_reason {
     // The request makes no sense, such as a ticket that is none.
     KC_LOGIN_BAD_REQUEST = 6,
     KC_LOGIN_NO_SESSION = 7,
-    // The daemon speaks an older version of these frames than the module, or the module an older one
-    // than the daemon.
+    // The daemon speaks an older version of these frames than the module, or the module an older
+    // one than the daemon.
     KC_LOGIN_OLDER_SERVICE = 8,
     KC_LOGIN_OLDER_MODULE = 9,
 };
