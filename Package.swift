@@ -57,6 +57,27 @@ let cryptography: [Target.Dependency] = [
 let certificates: Target.Dependency = .product(name: "SwiftASN1", package: "swift-asn1")
 let log: Target.Dependency = .product(name: "Logging", package: "swift-log")
 
+/// What reads the fuzzers' inputs: a test bundle over the corpus. `Tests/Fuzz/run` sets the variable
+/// and makes a program of the same sources, with libFuzzer in it.
+let fuzzed: [Target.Dependency] = [
+    "KeychainAccessControl", "KeychainItemStore", "KeychainLinuxSystem", "KeychainLocalSocket",
+    "KeychainMessages", "KeychainMessageSamples", "KeychainModel", "KeychainPolicyCompiler",
+    "KeychainPolicyEngine", "KeychainPolicyGenerators", "KeychainPolicyModel", "KeychainSecrets",
+    "LoginHandoff", "PolicyLanguage", "PolicySyntax", "PolicyTools", "SystemTestSupport",
+]
+let fuzzers: [Target] =
+    Context.environment["KEYCHAIN_FUZZ"] == nil
+    ? [tests("FuzzTests", fuzzed)]
+    : [
+        .target(
+            name: "FuzzTests", dependencies: fuzzed, path: "Tests/FuzzTests",
+            exclude: ["CorpusTests.swift"], swiftSettings: strict),
+        .systemLibrary(name: "CFuzzer", path: "Tests/Fuzz/CFuzzer"),
+        .executableTarget(
+            name: "keychain-fuzz", dependencies: ["CFuzzer", "FuzzTests"], path: "Tests/Fuzz",
+            sources: ["main.swift"], swiftSettings: strict),
+    ]
+
 let package = Package(
     name: "keychain-services",
     // The programs are no products: each target that a product reaches takes its name from all
@@ -67,7 +88,11 @@ let package = Package(
         .library(name: "KeychainForSwift", targets: ["KeychainForSwift"]),
         // For Benchmarks alone.
         .library(
-            name: "PolicyEngine", targets: ["KeychainAccessControl", "KeychainPolicyGenerators"]),
+            name: "PolicyEngine",
+            targets: [
+                "KeychainAccessControl", "KeychainModel", "KeychainPolicyCompiler",
+                "KeychainPolicyEngine", "KeychainPolicyGenerators", "KeychainPolicyModel",
+            ]),
     ],
     dependencies: [
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
@@ -121,26 +146,50 @@ let package = Package(
             ["KeychainLinuxSystem", "KeychainLocalSocket", "KeychainSecrets", "Terminal"]),
 
         // Judging: pure, and blind to secrets.
-        library("KeychainAccessControl", ["KeychainModel"]),
-        library("PolicyCompiler", ["KeychainAccessControl", "KeychainLinuxSystem", yams]),
+        library("KeychainPolicyModel", ["KeychainModel"]),
+        library("KeychainPolicyEngine", ["KeychainModel", "KeychainPolicyModel"]),
+        library(
+            "KeychainAccessControl",
+            ["KeychainModel", "KeychainPolicyEngine", "KeychainPolicyModel"]),
+
+        // Making policies: from text to what the engine decides by. The daemon has none of it.
+        library(
+            "KeychainPolicyCompiler",
+            ["KeychainModel", "KeychainPolicyEngine", "KeychainPolicyModel"]),
+        library("PolicySyntax", [yams]),
+        library("PolicyLanguage", ["KeychainLinuxSystem", "KeychainPolicyModel", "PolicySyntax"]),
+        library(
+            "PolicyAnalysis",
+            ["KeychainPolicyCompiler", "KeychainPolicyEngine", "KeychainPolicyModel"]),
+        library(
+            "PolicyTools",
+            [
+                "KeychainPolicyCompiler", "KeychainPolicyEngine", "KeychainPolicyModel",
+                "PolicyAnalysis", "PolicyLanguage", "PolicySyntax",
+            ]),
 
         // Keeping.
         library("KeychainMessages", ["KeychainModel", "KeychainSecrets"]),
         library(
             "KeychainItemStore",
-            ["KeychainModel", "KeychainAccessControl", "KeychainDatabase", "KeychainSecrets"]),
+            [
+                "KeychainAccessControl", "KeychainDatabase", "KeychainLinuxSystem", "KeychainModel",
+                "KeychainSecrets",
+            ]),
 
         // The service. What both modes have.
         library(
             "KeychainRequestAudit",
             [
-                "KeychainAccessControl", "KeychainLinuxSystem", "KeychainModel", "KeychainSecrets",
+                "KeychainAccessControl", "KeychainLinuxSystem", "KeychainModel",
+                "KeychainPolicyEngine", "KeychainPolicyModel", "KeychainSecrets",
             ]),
         library(
             "KeychainActivePolicy",
             [
                 "KeychainAccessControl", "KeychainItemStore", "KeychainModel",
-                "KeychainRequestAudit", "KeychainSecrets",
+                "KeychainPolicyEngine", "KeychainPolicyModel", "KeychainRequestAudit",
+                "KeychainSecrets",
             ]),
         library(
             "KeychainVaults",
@@ -151,14 +200,22 @@ let package = Package(
         library(
             "KeychainUserPresence",
             [
-                "KeychainAccessControl", "KeychainLinuxSystem", "KeychainMessages",
-                "KeychainModel", "KeychainRequestAudit", "KeychainSecrets",
+                "KeychainAccessControl", "KeychainLinuxSystem", "KeychainMessages", "KeychainModel",
+                "KeychainPolicyEngine", "KeychainPolicyModel", "KeychainRequestAudit",
+                "KeychainSecrets",
+            ]),
+        library(
+            "KeychainMaintenance",
+            [
+                "KeychainItemStore", "KeychainLinuxSystem", "KeychainMessages", "KeychainModel",
+                "KeychainSecrets", "KeychainUserPresence", "KeychainVaults",
             ]),
         library(
             "KeychainRequestService",
             [
                 "KeychainAccessControl", "KeychainActivePolicy", "KeychainItemStore",
-                "KeychainLinuxSystem", "KeychainMessages", "KeychainModel", "KeychainRequestAudit",
+                "KeychainLinuxSystem", "KeychainMaintenance", "KeychainMessages", "KeychainModel",
+                "KeychainPolicyEngine", "KeychainPolicyModel", "KeychainRequestAudit",
                 "KeychainSecrets", "KeychainUserPresence", "KeychainVaults",
             ]),
         library(
@@ -174,7 +231,8 @@ let package = Package(
             [
                 "KeychainAccessControl", "KeychainActivePolicy", "KeychainItemStore",
                 "KeychainKernelKeyring", "KeychainLinuxSystem", "KeychainLocalSocket",
-                "KeychainMessages", "KeychainModel", "KeychainRequestAudit",
+                "KeychainMaintenance", "KeychainMessages", "KeychainModel",
+                "KeychainPolicyEngine", "KeychainPolicyModel", "KeychainRequestAudit",
                 "KeychainRequestService", "KeychainSecrets", "KeychainUserPresence",
                 "KeychainVaults",
             ]),
@@ -187,13 +245,18 @@ let package = Package(
             settings: hiding),
 
         // Faces.
+        // What statuses say, and what certificates and keys are: for `Security` and for `security`.
+        library("KeychainStatusCodes", ["KeychainModel"]),
+        library(
+            "KeychainCertificates",
+            ["KeychainModel", "KeychainSecrets", certificates] + cryptography),
         library(
             "Security",
             [
-                "KeychainModel", "KeychainMessages", "KeychainEndpoints", "KeychainSecrets",
-                certificates,
-            ]
-                + cryptography),
+                "KeychainCertificates", "KeychainModel", "KeychainMessages", "KeychainEndpoints",
+                "KeychainSecrets", "KeychainStatusCodes",
+                .product(name: "Crypto", package: "swift-crypto"),
+            ]),
         library(
             "LocalAuthentication",
             [
@@ -209,7 +272,9 @@ let package = Package(
 
         // Programs: parse arguments, wire, run.
         // What the daemon alone has.
-        library("KeyringStore", ["KeychainKernelKeyring", "KeychainModel", "KeychainSecrets"]),
+        library(
+            "KeyringStore",
+            ["KeychainKernelKeyring", "KeychainLinuxSystem", "KeychainModel", "KeychainSecrets"]),
         library(
             "LoginRegistry",
             [
@@ -225,23 +290,24 @@ let package = Package(
         library(
             "CallerIdentity",
             [
-                "KeychainAccessControl", "KeychainLinuxSystem", "KeychainLocalSocket",
-                "KeychainMessages", "KeychainModel", "KeychainSecrets", "LoginManager",
+                "KeychainLinuxSystem", "KeychainLocalSocket", "KeychainMessages", "KeychainModel",
+                "KeychainPolicyEngine", "KeychainPolicyModel", "KeychainSecrets", "LoginManager",
                 "LoginRegistry",
             ]),
         library(
             "PromptedAuthentication",
             [
                 "CallerIdentity", "KeychainAccessControl", "KeychainLinuxSystem",
-                "KeychainLocalSocket", "KeychainMessages", "KeychainModel", "KeychainSecrets",
-                "KeychainUserPresence", "LoginManager", "PAMSetup",
+                "KeychainLocalSocket", "KeychainMessages", "KeychainModel", "KeychainPolicyModel",
+                "KeychainSecrets", "KeychainUserPresence", "LoginManager", "PAMSetup",
             ]),
         library(
             "KeychainDaemon",
             [
                 "CallerIdentity", "KeychainAccessControl", "KeychainActivePolicy",
                 "KeychainItemStore", "KeychainLinuxSystem", "KeychainLocalSocket",
-                "KeychainMessages", "KeychainModel", "KeychainRequestAudit",
+                "KeychainMaintenance", "KeychainMessages", "KeychainModel",
+                "KeychainPolicyEngine", "KeychainPolicyModel", "KeychainRequestAudit",
                 "KeychainRequestService", "KeychainSecrets", "KeychainUserPresence",
                 "KeychainVaults", "KeyringStore", "LoginHandoff", "LoginManager", "LoginRegistry",
                 "PromptedAuthentication", "SessionVault",
@@ -285,13 +351,35 @@ let package = Package(
         program(
             "keychainctl-policy",
             [
-                "KeychainCommands", "KeychainModel", "KeychainMessages", "KeychainDaemonClient",
-                "KeychainLinuxSystem", "Terminal", "KeychainAccessControl", "PolicyCompiler",
+                "KeychainAccessControl", "KeychainCommands", "KeychainDaemonClient",
+                "KeychainLinuxSystem", "KeychainMessages", "KeychainModel",
+                "KeychainPolicyCompiler", "KeychainPolicyEngine", "KeychainPolicyModel",
+                "PolicyAnalysis", "PolicyLanguage", "PolicySyntax", "PolicyTools", "Terminal",
                 arguments,
             ]),
         program(
             "keychain-embedded",
-            ["KeychainCommands", "KeychainEndpoints", "KeychainLinuxSystem", "KeychainModel"]),
+            [
+                "KeychainCommands", "KeychainEndpoints", "KeychainLinuxSystem", "KeychainModel",
+                "SecurityTool",
+            ]),
+        // macOS' command line for keychains, and what reads certificates and keys for it.
+        library(
+            "SecurityTool",
+            [
+                "KeychainLinuxSystem", "KeychainMessages", "KeychainModel", "KeychainSecrets",
+                "KeychainStatusCodes", "Terminal",
+            ]),
+        .executableTarget(
+            name: "security", dependencies: ["KeychainDaemonClient", "SecurityTool"],
+            // A folder called security would be another one's on some file systems.
+            path: "Sources/security-command", swiftSettings: strict),
+        program(
+            "security-certificates",
+            [
+                "KeychainCertificates", "KeychainLinuxSystem", "KeychainModel", "KeychainSecrets",
+                "SecurityTool", "Terminal",
+            ]),
 
         // What the item calls are compared with, for the tests in both modes.
         .target(
@@ -302,6 +390,7 @@ let package = Package(
             path: "Tests/KeychainCalls", swiftSettings: [.swiftLanguageMode(.v6)]),
         tests("KeychainModelTests", ["KeychainModel"]),
         tests("KeychainSecretsTests", ["KeychainSecrets"]),
+        tests("KeychainCommandsTests", ["KeychainCommands", "KeychainModel", arguments]),
         tests("TerminalTests", ["Terminal", "KeychainSecrets"]),
         tests("PAMSetupTests", ["PAMSetup"]),
         tests("PinentryTests", ["Pinentry", "KeychainLinuxSystem", "KeychainSecrets"]),
@@ -332,38 +421,74 @@ let package = Package(
         tests("LoginHandoffTests", ["LoginHandoff", "KeychainLinuxSystem", "KeychainSecrets"]),
         // Random policies and requests, for the tests and the benchmarks of the policy engine.
         .target(
-            name: "KeychainPolicyGenerators", dependencies: ["KeychainAccessControl"],
+            name: "KeychainPolicyGenerators",
+            dependencies: [
+                "KeychainPolicyCompiler", "KeychainPolicyEngine", "KeychainPolicyModel",
+            ],
             path: "Tests/KeychainPolicyGenerators",
             swiftSettings: strict),
+        tests("KeychainPolicyModelTests", ["KeychainModel", "KeychainPolicyModel"]),
+        tests(
+            "KeychainPolicyEngineTests",
+            [
+                "KeychainModel", "KeychainPolicyCompiler", "KeychainPolicyEngine",
+                "KeychainPolicyGenerators",
+                "KeychainPolicyModel",
+            ]),
         tests(
             "KeychainAccessControlTests",
-            ["KeychainAccessControl", "KeychainModel", "KeychainPolicyGenerators"]),
+            [
+                "KeychainAccessControl", "KeychainModel", "KeychainPolicyCompiler",
+                "KeychainPolicyEngine", "KeychainPolicyModel",
+            ]),
+        tests(
+            "PolicyLanguageTests",
+            ["KeychainPolicyModel", "PolicyLanguage", "PolicySyntax", "PolicyTools"]),
         tests(
             "PolicyAnalysisTests",
-            ["PolicyCompiler", "KeychainAccessControl", "KeychainPolicyGenerators"]),
-        tests("PolicyCompilerTests", ["PolicyCompiler", "KeychainAccessControl"]),
-        tests("KeychainMessagesTests", ["KeychainMessages", "KeychainModel", "KeychainSecrets"]),
+            ["KeychainPolicyGenerators", "KeychainPolicyModel", "PolicyAnalysis", "PolicyTools"]),
+        tests(
+            "PolicyToolsTests",
+            ["KeychainPolicyModel", "PolicyLanguage", "PolicySyntax", "PolicyTools"]),
+        // Each message with all that it can carry.
+        .target(
+            name: "KeychainMessageSamples",
+            dependencies: ["KeychainMessages", "KeychainModel", "KeychainSecrets"],
+            path: "Tests/KeychainMessageSamples", swiftSettings: strict),
+        tests(
+            "KeychainMessagesTests",
+            [
+                "KeychainMessages", "KeychainMessageSamples", "KeychainModel", "KeychainSecrets",
+            ]),
         tests(
             "KeychainRequestServiceTests",
             [
                 "CallerIdentity", "KeychainAccessControl", "KeychainActivePolicy",
-                "KeychainDaemon", "KeychainEmbedded", "KeychainItemStore", "KeychainKernelKeyring",
-                "KeychainLinuxSystem", "KeychainLocalSocket", "KeychainMessages", "KeychainModel",
+                "KeychainDaemon", "KeychainEmbedded", "KeychainItemStore",
+                "KeychainKernelKeyring", "KeychainLinuxSystem", "KeychainLocalSocket",
+                "KeychainMaintenance", "KeychainMessages", "KeychainModel",
+                "KeychainPolicyCompiler", "KeychainPolicyEngine", "KeychainPolicyModel",
                 "KeychainRequestAudit", "KeychainRequestService", "KeychainSecrets",
-                "KeychainUserPresence", "KeychainVaults", "KeyringStore", "LoginRegistry",
-                "PolicyCompiler", "PromptedAuthentication", "SessionVault",
+                "KeychainUserPresence", "KeychainVaults", "KeyringStore", "LoginHandoff",
+                "LoginManager", "LoginRegistry", "PolicyLanguage", "PolicySyntax",
+                "PromptedAuthentication", "SessionVault", "SystemTestSupport",
             ]),
         tests("KeychainDatabaseTests", ["KeychainDatabase"]),
         tests(
             "KeychainItemStoreTests",
             [
-                "KeychainItemStore", "KeychainDatabase", "KeychainModel", "KeychainAccessControl",
-                "KeychainPolicyGenerators",
-                "KeychainSecrets", grdb,
+                "KeychainAccessControl", "KeychainDatabase", "KeychainItemStore",
+                "KeychainLinuxSystem", "KeychainModel", "KeychainPolicyGenerators",
+                "KeychainPolicyModel", "KeychainSecrets", grdb,
             ]),
         clientTests(
             "SecurityTests", .v6,
-            ["Security", "KeychainModel", "KeychainWorlds"]),
+            [
+                "Security", "KeychainCertificates", "KeychainModel", "KeychainSecrets",
+                "KeychainStatusCodes", "KeychainWorlds",
+                .product(name: "Crypto", package: "swift-crypto"),
+            ]),
+        tests("SecurityToolTests", ["SecurityTool", "KeychainModel", "KeychainSecrets"]),
         clientTests(
             "LocalAuthenticationTests", .v6,
             ["LocalAuthentication", "Security", "KeychainMessages", "KeychainModel"]),
@@ -376,5 +501,5 @@ let package = Package(
         clientTests("ExampleTests", .v6, ["Security"]),
         clientTests("AppleSamplesTests", .v6, ["Security"]),
         clientTests("AppleSamplesSwift5Tests", .v5, ["Security"]),
-    ]
+    ] + fuzzers
 )

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-package import KeychainAccessControl
-package import KeychainModel
 package import KeychainLinuxSystem
+package import KeychainModel
+package import KeychainPolicyEngine
+package import KeychainPolicyModel
 internal import Synchronization
 
 /// What policies ask about the program on a connection (docs/policies.md, Subject: who asks). Each
@@ -11,9 +12,18 @@ package final class CallerFacts: Sendable {
     private let process: PinnedProcess?
     private let label: String?
     private let directory: Directory
-    private let known = Mutex((facts: PolicyFacts(), asked: AskedFacts.none))
+    private let known = Mutex((facts: CallerFacts.unread, asked: AskedFacts.none))
+    /// The digest is unknown until it is asked for, and the program read.
+    private static let unread: PolicyFacts = {
+        var facts = PolicyFacts()
+        facts[.digest] = .unknown
+        return facts
+    }()
     /// What one policy lets the caller know of.
-    private let reached = Mutex<(checksum: UInt64, reach: [Reaching: PolicyReach])>((0, [:]))
+    private let reached = Mutex<(checksum: UInt64, reach: [Reaching: VisibleGroups])>((0, [:]))
+
+    /// The texts among the facts in the numbers of the policy that judged last.
+    private let numbered = Mutex<NumberedTexts?>(nil)
 
     private struct Reaching: Hashable {
         let operation: PolicyOperation
@@ -53,9 +63,17 @@ package final class CallerFacts: Sendable {
             add(missing, of: caller, to: &facts)
             self.known.withLock { $0 = (facts, known.union(asked)) }
         }
-        // The digest was not asked for, so the program was not read.
-        if facts[.digest] == .absent { facts[.digest] = .unknown }
         return facts
+    }
+
+    /// The texts among the facts in the policy's numbers, which stay the same for a connection.
+    package func numbered(_ facts: PolicyFacts, under policy: CompiledPolicy) -> NumberedTexts {
+        if let kept = numbered.withLock({ $0 }), kept.hold(for: facts, under: policy) {
+            return kept
+        }
+        let new = policy.number(facts)
+        numbered.withLock { $0 = new }
+        return new
     }
 
     /// The names of the groups that the program has now. The account database, which tells them, is
@@ -98,8 +116,8 @@ package final class CallerFacts: Sendable {
     package func reach(
         _ policy: CompiledPolicy, _ caller: Caller, for operation: PolicyOperation,
         byNameAlone: Bool
-    ) -> PolicyReach {
-        if policy.isEmpty { return PolicyReach() }
+    ) -> VisibleGroups {
+        if policy.isEmpty { return VisibleGroups() }
         let reaching = Reaching(operation: operation, byNameAlone: byNameAlone)
         let kept = reached.withLock { kept in
             kept.checksum == policy.checksum ? kept.reach[reaching] : nil

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import KeychainModel
+public import KeychainPolicyEngine
+public import KeychainPolicyModel
 
 /// One operation on one item, with every fact that its judgement may rest on.
 public struct AccessRequest: Sendable {
@@ -11,14 +13,16 @@ public struct AccessRequest: Sendable {
         /// Whether the enrolled biometry is the one that the item was bound to; true where it is
         /// bound to none.
         public let biometryIsCurrent: Bool
-        /// What policies ask about items; empty where there are none.
-        public let facts: PolicyFacts
+        /// As it is, or as it would be.
+        public let attributes: Attributes
+        /// The name of the keychain that it lies in.
+        public let keychain: String
         /// How the caller comes to know of it, where it is not by its group or a rule.
         public var admission: Admission
 
         public init(
             reference: ItemReference, accessGroup: String, accessControl: ItemAccessControl,
-            biometryIsCurrent: Bool = true, facts: PolicyFacts = PolicyFacts(),
+            biometryIsCurrent: Bool = true, attributes: Attributes = [:], keychain: String = "",
             admission: Admission = .none
         ) {
             self.admission = admission
@@ -26,8 +30,19 @@ public struct AccessRequest: Sendable {
             self.accessGroup = accessGroup
             self.accessControl = accessControl
             self.biometryIsCurrent = biometryIsCurrent
-            self.facts = facts
+            self.attributes = attributes
+            self.keychain = keychain
         }
+
+        /// The item as policies see it.
+        var described: PolicyItem {
+            PolicyItem(
+                reference.itemClass, attributes, accessGroup: accessGroup, rights: accessControl,
+                keychain: keychain)
+        }
+
+        /// What policies can know of the item.
+        public var facts: PolicyFacts { described.facts }
     }
 
     /// What lets a caller know of an item beside its group and the policy.
@@ -85,13 +100,16 @@ public struct AccessRequest: Sendable {
         public let provable: Set<PolicyMethod>
         /// What policies ask about the caller and the moment; empty where there are none.
         public let facts: PolicyFacts
+        /// The texts among those facts in the policy's numbers, where they were made before.
+        public let numbered: NumberedTexts?
         /// Today's local date in days since 1970-01-01.
         public let day: Int32
 
         public init(
             _ operation: ItemOperation, as policyOperation: PolicyOperation,
             callerGroups: [String], keychain: Keychain, mayAsk: Bool,
-            provable: Set<PolicyMethod>, facts: PolicyFacts = PolicyFacts(), day: Int32 = 0
+            provable: Set<PolicyMethod>, facts: PolicyFacts = PolicyFacts(),
+            numbered: NumberedTexts? = nil, day: Int32 = 0
         ) {
             self.operation = operation
             self.policyOperation = policyOperation
@@ -100,6 +118,7 @@ public struct AccessRequest: Sendable {
             self.mayAsk = mayAsk
             self.provable = provable
             self.facts = facts
+            self.numbered = numbered
             self.day = day
         }
 
@@ -110,7 +129,8 @@ public struct AccessRequest: Sendable {
         ) -> Self {
             Self(
                 operation, as: policyOperation, callerGroups: callerGroups ?? self.callerGroups,
-                keychain: keychain, mayAsk: mayAsk, provable: provable, facts: facts, day: day)
+                keychain: keychain, mayAsk: mayAsk, provable: provable, facts: facts,
+                numbered: numbered, day: day)
         }
     }
 

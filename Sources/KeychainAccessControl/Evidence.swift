@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import KeychainModel
+public import KeychainPolicyModel
 
 /// What has been proven, and how it may serve one request. Facts only; a decision is never kept.
 public struct Evidence: Sendable, Equatable {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainModel
+public import KeychainPolicyEngine
+public import KeychainPolicyModel
 
 /// Decides whether an operation on an item may go on. Pure: the same request, evidence and policy
 /// always get the same verdict.
@@ -8,16 +10,47 @@ internal import KeychainModel
 /// let others know of an item: its needs and the policy's are met together or not at all.
 public struct Judge: Sendable {
     public let policy: CompiledPolicy
-    /// Some of its rules decide nothing and only say what they would.
-    public let complains: Bool
+    /// Some of its rules decide nothing: the record tells what they would decide.
+    public let hasPermissiveRules: Bool
 
     public init(_ policy: CompiledPolicy = .empty) {
         self.policy = policy
-        complains = policy.complains
+        hasPermissiveRules = policy.hasPermissiveRules
     }
 
     public func judge(_ request: AccessRequest, _ evidence: Evidence) -> Verdict {
-        policy.isEmpty ? byItem(request, evidence) : byPolicy(request, evidence)
+        let ruling = policy.decide(request.admitted(to: policy, evidence))
+        if ruling.outcome == .deny { return .deny(denial(of: request, evidence, ruling.lead)) }
+        if let denial = request.classDenial { return .deny(denial) }
+        if ruling.outcome == .allow {
+            return .allow(
+                Grant(
+                    request, redacted: policy.attributes(ruling.redactions).map(\.string),
+                    because: ruling.lead.flatMap { policy.id(of: $0)?.string },
+                    wantsFullAudit: ruling.audit == .full))
+        }
+        let needs = policy.decision(on: request.policyRequest(evidence)).requires
+        return needs.map { challenge(request, Requirement($0), evidence) } ?? .deny(.impossible)
+    }
+
+    private func denial(
+        of request: AccessRequest, _ evidence: Evidence, _ lead: Int?
+    ) -> Denial {
+        // Who may not know of the item hears nothing of a rule about it.
+        guard request.isOwn || request.isLetIn else { return .unknownItem }
+        if let lead {
+            let because = policy.decision(on: request.policyRequest(evidence)).because
+            return .forbidden(because: because.map(\.string), first: place(lead))
+        }
+        return request.classDenial ?? .impossible
+    }
+
+    private func challenge(
+        _ request: AccessRequest, _ requirement: Requirement, _ evidence: Evidence
+    ) -> Verdict {
+        guard request.canProve(requirement, given: evidence) else { return .deny(.impossible) }
+        guard request.circumstances.mayAsk else { return .deny(.interactionNotAllowed) }
+        return .allowAfter(requirement)
     }
 
     /// What the policy makes of the request, for the record; nil where there is no policy.
@@ -29,54 +62,11 @@ public struct Judge: Sendable {
         return (asked, policy.decision(on: asked))
     }
 
-    // MARK: The item alone
-
-    private func byItem(_ request: AccessRequest, _ evidence: Evidence) -> Verdict {
-        guard request.isOwn || request.isLetIn else { return .deny(.unknownItem) }
-        if let denial = request.classDenial { return .deny(denial) }
-        switch PolicyItemConstraint(request.constraint) {
-        case .none: return .allow(Grant(request))
-        case .never: return .deny(.impossible)
-        case .needs(let constraint):
-            let demand = PolicyDemand(constraint)
-            let operation = request.circumstances.policyOperation
-            if demand.isMet(by: evidence.proofs, for: operation) { return .allow(Grant(request)) }
-            return challenge(request, Requirement(constraint), evidence)
-        }
-    }
-
-    private func challenge(
-        _ request: AccessRequest, _ requirement: Requirement, _ evidence: Evidence
-    ) -> Verdict {
-        guard request.canProve(requirement, given: evidence) else { return .deny(.impossible) }
-        guard request.circumstances.mayAsk else { return .deny(.interactionNotAllowed) }
-        return .allowAfter(requirement)
-    }
-
-    // MARK: The item and the policy
-
-    private func byPolicy(_ request: AccessRequest, _ evidence: Evidence) -> Verdict {
-        let asked = request.policyRequest(evidence)
-        let ruling = policy.decide(policy.admit(asked))
-        if ruling.outcome == .deny {
-            // Who may not know of the item hears nothing of a rule about it.
-            guard request.isOwn || request.isLetIn else { return .deny(.unknownItem) }
-            let because = policy.decision(on: asked).because.map(\.string)
-            guard because.isEmpty else {
-                return .deny(.forbidden(because: because, first: ruling.lead.flatMap(place)))
-            }
-            return .deny(request.classDenial ?? .impossible)
-        }
-        if let denial = request.classDenial { return .deny(denial) }
-        if ruling.outcome == .allow {
-            return .allow(
-                Grant(
-                    request, redacted: policy.attributes(ruling.redactions).map(\.string),
-                    because: ruling.lead.flatMap { policy.provenance(of: $0)?.id.string },
-                    wantsFullAudit: ruling.audit == .full))
-        }
-        guard let needs = policy.decision(on: asked).requires else { return .deny(.impossible) }
-        return challenge(request, Requirement(needs), evidence)
+    /// What the proofs that the request still needs will be good for later: the user is told
+    /// before.
+    public func reaches(of request: AccessRequest, _ evidence: Evidence) -> Set<ProofReach> {
+        guard !policy.isEmpty else { return [] }
+        return policy.reaches(of: request.policyRequest(evidence))
     }
 
     /// Where a rule stands, for people.
@@ -125,17 +115,34 @@ extension AccessRequest {
             && requirement.cheapestProof(given: evidence, available: circumstances.provable) != nil
     }
 
+    /// The request with all that is known of it, for the record and the explanation.
     func policyRequest(_ evidence: Evidence) -> PolicyRequest {
         var facts = circumstances.facts.with(item: item.facts)
+        add(to: &facts)
+        return PolicyRequest(
+            circumstances.policyOperation, facts: facts, evidence: evidence.proofs,
+            day: circumstances.day)
+    }
+
+    /// The same in the policy's numbers, as far as it asks.
+    func admitted(to policy: CompiledPolicy, _ evidence: Evidence) -> AdmittedRequest {
+        let own = item.described
+        var facts = circumstances.facts
+        own.addChoices(to: &facts)
+        add(to: &facts)
+        return policy.admit(
+            circumstances.policyOperation, facts, numbered: circumstances.numbered, of: own,
+            evidence: evidence.proofs, day: circumstances.day)
+    }
+
+    /// What is known of the request beside its subject and the item's own facts.
+    private func add(to facts: inout PolicyFacts) {
         facts[.member] = .known(isOwn)
         facts.isLetIn = isLetIn
         facts[.interactive] = .known(circumstances.mayAsk)
         facts[.unlocked] = .known(circumstances.keychain.isUnlocked)
         facts[.passcodeSet] = circumstances.keychain.isPasscodeSet.map { .known($0) } ?? .unknown
         facts.constraint = PolicyItemConstraint(constraint)
-        return PolicyRequest(
-            circumstances.policyOperation, facts: facts, evidence: evidence.proofs,
-            day: circumstances.day)
     }
 }
 

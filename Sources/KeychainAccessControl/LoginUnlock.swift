@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainPolicyEngine
+public import KeychainPolicyModel
 
 /// A login that carries no password, and may open its user's keychain all the same with something
 /// that the user enrolled for it. PAM's success is all the proof there is that it is the user.

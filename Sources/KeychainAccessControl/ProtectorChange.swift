@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+public import KeychainPolicyModel
 
 /// A change of what opens a keychain, with every fact that its judgement may rest on.
 public struct ProtectorChange: Sendable {

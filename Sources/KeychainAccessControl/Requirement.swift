@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainPolicyEngine
+public import KeychainPolicyModel
 
 /// What must still be proven, in its canonical form: the same needs always read the same.
 public struct Requirement: Sendable, Hashable {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import KeychainAccessControl
+package import KeychainPolicyEngine
 internal import KeychainSecrets
 
 /// The policy that requests are judged by. A reload swaps it; who has begun with one ends with it.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-package import KeychainRequestAudit
-package import KeychainAccessControl
 package import KeychainModel
+package import KeychainPolicyEngine
+package import KeychainPolicyModel
+package import KeychainRequestAudit
 internal import KeychainSecrets
 
 /// How often the policy's `limit` rules let something happen: a bucket for each rule and each of its

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainAccessControl
-internal import Foundation
 internal import KeychainLinuxSystem
+internal import KeychainPolicyEngine
 internal import KeychainSecrets
 
 /// The last policies that could be used, for a start beside files that can't: compiled, and the
@@ -19,52 +18,44 @@ struct LastGoodPolicies: Sendable {
     }
 
     /// nil where there is none, and for one that is cut off, altered or of another version.
-    var parcel: PolicyParcel? {
-        guard let kept = try? PrivateFile.read(compiled, limit: PolicyParcel.mostBytes)
+    var parcel: PolicyBundle? {
+        guard let kept = try? PrivateFile.read(compiled, limit: PolicyBundle.mostBytes)
         else { return nil }
-        return try? PolicyParcel(bytes: kept.releasedFromLockedMemory())
+        return try? PolicyBundle(bytes: kept.releasedFromLockedMemory())
     }
 
     /// The folders with the files, the vendor's first.
     var folders: [String] {
-        (0..<mostLevels).map(folder).filter { FileManager.default.fileExists(atPath: $0) }
+        (0..<mostLevels).map(folder).filter { FileStatus($0) != nil }
     }
 
     private func folder(_ level: Int) -> String { "\(sources)/\(level)" }
 
     /// What can't be kept is not: a full disk refuses no policy.
-    func keep(_ parcel: PolicyParcel) {
+    func keep(_ parcel: PolicyBundle) {
         PrivateFile.remove(compiled)
         try? PrivateFile.create(
             compiled, contents: SecretBytes(copying: parcel.withoutSources.bytes))
-        try? FileManager.default.removeItem(atPath: sources)
+        FolderNames.remove(sources)
         do { try write(parcel.sources) } catch {
             // A part of a set is another set.
-            try? FileManager.default.removeItem(atPath: sources)
+            FolderNames.remove(sources)
         }
     }
 
-    private func write(_ files: [PolicyParcel.Source]) throws {
+    private func write(_ files: [PolicyBundle.Source]) throws(SystemError) {
         guard files.allSatisfy(isWritable) else { return }
-        let readable: [FileAttributeKey: Any] = [.posixPermissions: 0o644]
-        let passable: [FileAttributeKey: Any] = [.posixPermissions: 0o755]
         for file in files {
             let folder = folder(file.level)
-            for path in [sources, folder]
-            where !FileManager.default.fileExists(atPath: path) {
-                try FileManager.default.createDirectory(
-                    atPath: path, withIntermediateDirectories: false)
-                // The daemon's own mask would close it.
-                try FileManager.default.setAttributes(passable, ofItemAtPath: path)
-            }
+            for path in [sources, folder] { try PrivateFile.folder(path, mode: 0o755) }
             let path = folder + "/" + file.name
-            try Data(file.bytes).write(to: URL(fileURLWithPath: path))
-            try FileManager.default.setAttributes(readable, ofItemAtPath: path)
+            try PieceFile(creating: path).write(file.bytes, at: 0)
+            guard FileStatus.setMode(0o644, of: path) else { throw .notPrivate }
         }
     }
 
     /// The names come from a process that reads what others wrote, and end up in a path.
-    private func isWritable(_ file: PolicyParcel.Source) -> Bool {
+    private func isWritable(_ file: PolicyBundle.Source) -> Bool {
         file.level < mostLevels && file.name.hasSuffix(".yaml") && file.name.utf8.count <= 255
             && !file.name.utf8.contains { $0 == UInt8(ascii: "/") || $0 == 0 }
     }

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CallerIdentity
-internal import KeychainRequestAudit
-internal import KeychainUserPresence
-internal import KeychainVaults
-internal import LoginRegistry
-internal import SessionVault
-internal import KeychainAccessControl
-internal import Foundation
-internal import KeychainModel
 internal import KeychainItemStore
 internal import KeychainLinuxSystem
+internal import KeychainModel
+internal import KeychainRequestAudit
+internal import KeychainSecrets
+internal import KeychainUserPresence
+internal import KeychainVaults
 internal import LoginHandoff
 internal import LoginManager
-internal import KeychainSecrets
+internal import LoginRegistry
+internal import SessionVault
 
 /// What logins mean for keychains: a session is recorded at once, and its keychain unlocked, or
 /// made, behind the login's back.
@@ -33,26 +31,22 @@ final class Logins: Sendable {
     private let work = WorkQueues()
 
     init(
-        folder: KeychainFolder, protectors: Protectors, vault: KernelVault,
-        sessions: SessionRegistry, pending: PendingUnlocks,
-        evidence: EvidenceStore, guesses: UnlockThrottle, outOfStep: PasswordMismatch,
-        unasked: PasswordlessUnlock, accounts: AccountNames,
-        hasEmptyPassword: @escaping @Sendable (String) -> Bool, audit: AuditLog,
-        log: @escaping @Sendable (String) -> Void
+        _ parts: DaemonParts, outOfStep: PasswordMismatch, unasked: PasswordlessUnlock,
+        hasEmptyPassword: @escaping @Sendable (String) -> Bool
     ) {
-        self.folder = folder
-        self.protectors = protectors
-        self.vault = vault
-        self.sessions = sessions
-        self.pending = pending
-        self.evidence = evidence
-        self.guesses = guesses
+        folder = parts.folder
+        protectors = parts.protectors
+        vault = parts.vault
+        sessions = parts.sessions
+        pending = parts.pending
+        evidence = parts.evidence
+        guesses = parts.guesses
         self.outOfStep = outOfStep
         self.unasked = unasked
-        self.accounts = accounts
+        accounts = parts.accounts
         self.hasEmptyPassword = hasEmptyPassword
-        self.audit = audit
-        self.log = log
+        audit = parts.audit
+        log = parts.log
     }
 
     /// Records the session and accepts; what the password opens is found out afterwards. So the
@@ -170,11 +164,13 @@ final class Logins: Sendable {
             let leader = PinnedProcess(pid: host, pidfd: nil),
             let start = leader.status()?.startTime
         else { throw .badRequest }
-        let session = LoginSession(
+        var session = LoginSession(
             id: SessionID(rawValue: facts.ticket), user: facts.user, account: facts.account,
-            leader: host, leaderStart: start, auditSession: facts.auditSession,
-            logindSession: logindSession(facts, host), isRemote: facts.isRemote,
-            service: facts.service, lockReason: hasPassword ? .none : .loginWithoutPassword)
+            leader: host, leaderStart: start, service: facts.service)
+        session.auditSession = facts.auditSession
+        session.logindSession = logindSession(facts, host)
+        session.isRemote = facts.isRemote
+        session.lockReason = hasPassword ? .none : .loginWithoutPassword
         if facts.ticket == 0 { return try sessions.openWithoutTicket(session, leader: leader) }
         try sessions.open(session, leader: leader)
         return session

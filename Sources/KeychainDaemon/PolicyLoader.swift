@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-package import KeychainActivePolicy
-internal import KeychainAccessControl
 internal import Dispatch
-internal import Foundation
+package import KeychainActivePolicy
 internal import KeychainLinuxSystem
+internal import KeychainPolicyEngine
 internal import Synchronization
 
 /// Brings the administrator's policies into force: `keychainctl policy compile` reads them, as
@@ -27,8 +26,13 @@ package final class PolicyLoader: Sendable {
     /// One at a time: what was read later must not give way to what was read before.
     private let turn = Mutex<Void>(())
 
+    private struct File: Equatable {
+        let path: String
+        let status: FileStatus?
+    }
+
     private struct Watching {
-        var seen: [String] = []
+        var seen: [File] = []
         /// What was told last, while more may come.
         var settling = 0
     }
@@ -59,8 +63,8 @@ package final class PolicyLoader: Sendable {
         } else if !kept.folders.isEmpty, let parcel = try? compile(kept.folders) {
             use(parcel)
             tell("the last that could be used were compiled again", parcel.summary, mistake)
-        } else if let parcel = try? PolicyParcel(.whenBroken, summary: "built in") {
-            use(parcel)
+        } else {
+            use(.whenBroken)
             tell("none could be used; secrets take the password, nothing is exported", mistake)
         }
     }
@@ -69,9 +73,9 @@ package final class PolicyLoader: Sendable {
     package func watch() {
         do throws(SystemError) {
             let watch = try FolderWatch(folders)
-            Thread { [weak self] in
+            DetachedThread.start { [weak self] in
                 while self != nil, (try? watch.wait()) != nil { self?.settle() }
-            }.start()
+            }
         } catch {
             log("policies: changes are looked for once a minute only")
         }
@@ -101,12 +105,12 @@ package final class PolicyLoader: Sendable {
         let words: String
     }
 
-    private func compile(_ folders: [String]) throws -> PolicyParcel {
+    private func compile(_ folders: [String]) throws -> PolicyBundle {
         let output: ChildOutput
         do {
             output = try ChildOutput(
                 of: compiler, ["policy", "compile"] + folders.flatMap { ["--policies", $0] },
-                limit: PolicyParcel.mostBytes, deadlineSeconds: Self.deadline)
+                limit: PolicyBundle.mostBytes, deadlineSeconds: Self.deadline)
         } catch {
             throw NotTaken(words: "could not be compiled (\(error))")
         }
@@ -114,7 +118,7 @@ package final class PolicyLoader: Sendable {
             let words = String(decoding: output.bytes.prefix(8192), as: UTF8.self)
             throw NotTaken(words: "not taken\n\(words)")
         }
-        do { return try PolicyParcel(bytes: output.bytes) } catch {
+        do { return try PolicyBundle(bytes: output.bytes) } catch {
             throw NotTaken(words: "what was compiled makes no sense (\(error))")
         }
     }
@@ -135,7 +139,7 @@ package final class PolicyLoader: Sendable {
     /// Why nothing could be taken, on the first line in short; nil where all is in force.
     private func takeUp() -> String? {
         do {
-            let parcel = try compile(folders.filter { FileManager.default.fileExists(atPath: $0) })
+            let parcel = try compile(folders.filter { FileStatus($0) != nil })
             use(parcel)
             kept.keep(parcel)
             let text = "\(parcel.policy.statementCount) rules in force\n\(parcel.summary)"
@@ -167,20 +171,15 @@ package final class PolicyLoader: Sendable {
         log("policies: " + report.text)
     }
 
-    private func use(_ parcel: PolicyParcel) {
+    private func use(_ parcel: PolicyBundle) {
         policy.use(ActivePolicy.Pair(parcel.policy, reach: parcel.reach))
     }
 
-    /// Names, sizes and times of all files.
-    private func state() -> [String] {
-        folders.flatMap { folder -> [String] in
-            let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-            return names.filter { $0.hasSuffix(".yaml") }.sorted().map { name in
-                let facts = try? FileManager.default.attributesOfItem(atPath: folder + "/" + name)
-                let size = (facts?[.size] as? NSNumber)?.intValue ?? -1
-                let time = (facts?[.modificationDate] as? Date)?.timeIntervalSince1970 ?? 0
-                let number = (facts?[.systemFileNumber] as? NSNumber)?.intValue ?? 0
-                return "\(folder)/\(name) \(size) \(time) \(number)"
+    /// All files, with what changes when one of them does.
+    private func state() -> [File] {
+        folders.flatMap { folder in
+            FolderNames.all(in: folder).filter { $0.hasSuffix(".yaml") }.sorted().map { name in
+                File(path: "\(folder)/\(name)", status: FileStatus("\(folder)/\(name)"))
             }
         }
     }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CallerIdentity
-internal import KeychainRequestAudit
-internal import KeychainUserPresence
-internal import KeychainAccessControl
+internal import KeychainLocalSocket
 internal import KeychainMessages
 internal import KeychainModel
-internal import KeychainLocalSocket
+internal import KeychainPolicyEngine
+internal import KeychainPolicyModel
+internal import KeychainRequestAudit
+internal import KeychainUserPresence
 
 /// A program at the other end of a socket.
 final class RemoteClient: Client {
@@ -56,6 +57,10 @@ final class RemoteClient: Client {
         return facts
     }
 
+    func numbered(_ facts: PolicyFacts, under policy: CompiledPolicy) -> NumberedTexts? {
+        callerFacts.numbered(facts, under: policy)
+    }
+
     func factsToTell() -> @Sendable () -> PolicyFacts {
         let facts = policyFacts(.toldAtOnce)
         let groups = callerFacts.groupsToTell(of: caller)
@@ -68,7 +73,7 @@ final class RemoteClient: Client {
 
     func reach(
         _ policy: CompiledPolicy, for operation: PolicyOperation, byNameAlone: Bool
-    ) -> PolicyReach {
+    ) -> VisibleGroups {
         callerFacts.reach(policy, caller, for: operation, byNameAlone: byNameAlone)
     }
 

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainRequestAudit
 internal import CallerIdentity
+internal import KeychainAccessControl
+internal import KeychainLinuxSystem
+internal import KeychainLocalSocket
+internal import KeychainMessages
+internal import KeychainModel
+internal import KeychainRequestAudit
 internal import KeychainRequestService
 internal import KeychainVaults
 internal import PromptedAuthentication
-internal import KeychainAccessControl
-internal import Foundation
-internal import KeychainMessages
-internal import KeychainModel
-internal import KeychainLinuxSystem
-internal import KeychainLocalSocket
 
 /// Serves the public socket: one thread a connection, a limited number of them.
 package final class RequestServer: Sendable {
@@ -186,7 +185,7 @@ package final class RequestServer: Sendable {
             return
         }
         defer { prompters.unregister(prompter) }
-        while prompter.isAlive { Thread.sleep(forTimeInterval: 0.25) }
+        prompter.waitForEnd()
     }
 
     @discardableResult

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import Glibc
 internal import KeychainActivePolicy
+internal import KeychainLinuxSystem
+internal import KeychainMaintenance
+package import KeychainMessages
+package import KeychainModel
+internal import KeychainPolicyEngine
+internal import KeychainPolicyModel
 internal import KeychainRequestAudit
 internal import KeychainRequestService
 internal import KeychainUserPresence
 internal import KeychainVaults
-internal import KeychainAccessControl
-internal import Glibc
-package import KeychainMessages
-package import KeychainModel
-internal import KeychainLinuxSystem
 
 /// The whole service in the calling process, on keychains in a folder of its user's.
 ///
@@ -104,8 +106,8 @@ private struct OwnProcess: Client {
     func policyFacts(_ asked: AskedFacts) -> PolicyFacts { PolicyFacts() }
     func reach(
         _ policy: CompiledPolicy, for operation: PolicyOperation, byNameAlone: Bool
-    ) -> PolicyReach {
-        PolicyReach()
+    ) -> VisibleGroups {
+        VisibleGroups()
     }
     func isUnchanged() -> Bool { true }
     func hasGone() -> Bool { cancellation?.isCancelled ?? false }

@@ -82,6 +82,11 @@ package final class ServerConnection: @unchecked Sendable {
     /// Whether the peer has closed its end; reads nothing.
     package func peerHungUp() -> Bool { kc_hung_up(descriptor.number) != 0 }
 
+    /// Returns when the peer has closed its end, or the process has ended.
+    package func waitForHangUp(orEndOf process: PinnedProcess?) {
+        kc_wait_for_hang_up(descriptor.number, process?.pidfdNumber ?? -1)
+    }
+
     /// Ends the connection for both sides, also for a thread that waits on it.
     package func shutDown() { _ = Glibc.shutdown(descriptor.number, Int32(SHUT_RDWR)) }
 }

@@ -80,19 +80,10 @@ extension ItemReference: MessageValue {
 
 extension Constraint: MessageValue {
     package func encode(into message: inout MessageWriter) {
-        switch self {
-        case .always: message.bytes.append(0)
-        case .never: message.bytes.append(1)
-        case .userPresence: message.bytes.append(2)
-        case .devicePasscode: message.bytes.append(3)
-        case .biometryAny: message.bytes.append(4)
-        case .biometryCurrentSet: message.bytes.append(5)
-        case .companion: message.bytes.append(6)
-        case .atLeast(let required, let members):
-            message.bytes.append(7)
-            message.bytes.append(number: UInt32(clamping: required))
-            message.append(members)
-        }
+        message.bytes.append(code)
+        guard case .atLeast(let required, let members) = self else { return }
+        message.bytes.append(number: UInt32(clamping: required))
+        message.append(members)
     }
 
     package init(_ message: inout MessageReader) throws(MalformedBytes) {
@@ -101,23 +92,18 @@ extension Constraint: MessageValue {
 
     private init(_ message: inout MessageReader, depth: Int) throws(MalformedBytes) {
         guard depth < Self.largestDepth else { throw MalformedBytes() }
-        switch try message.bytes.byte() {
-        case 0: self = .always
-        case 1: self = .never
-        case 2: self = .userPresence
-        case 3: self = .devicePasscode
-        case 4: self = .biometryAny
-        case 5: self = .biometryCurrentSet
-        case 6: self = .companion
-        case 7:
-            let required = Int(clamping: try message.bytes.number(UInt32.self))
-            let count = try message.bytes.count(ofAtLeast: 1)
-            guard count <= Self.mostMembers else { throw MalformedBytes() }
-            var members: [Constraint] = []
-            for _ in 0..<count { members.append(try Constraint(&message, depth: depth + 1)) }
-            self = .atLeast(required: required, of: members)
-        default: throw MalformedBytes()
+        let code = try message.bytes.byte()
+        guard code == Self.groupCode else {
+            guard let plain = Constraint(code: code) else { throw MalformedBytes() }
+            self = plain
+            return
         }
+        let required = Int(clamping: try message.bytes.number(UInt32.self))
+        let count = try message.bytes.count(ofAtLeast: 1)
+        guard count <= Self.mostMembers else { throw MalformedBytes() }
+        var members: [Constraint] = []
+        for _ in 0..<count { members.append(try Constraint(&message, depth: depth + 1)) }
+        self = .atLeast(required: required, of: members)
     }
 }
 

@@ -28,6 +28,36 @@ public indirect enum Constraint: Sendable, Hashable {
     }
 }
 
+extension Constraint {
+    /// In files and messages: that of `atLeast`, which its members follow.
+    public static let groupCode: UInt8 = 7
+
+    /// The number that stands for it in files and messages. Never renumbered.
+    public var code: UInt8 {
+        switch self {
+        case .always: 0
+        case .never: 1
+        case .userPresence: 2
+        case .devicePasscode: 3
+        case .biometryAny: 4
+        case .biometryCurrentSet: 5
+        case .companion: 6
+        case .atLeast: Self.groupCode
+        }
+    }
+
+    private static let withoutMembers: [Constraint] = [
+        .always, .never, .userPresence, .devicePasscode, .biometryAny, .biometryCurrentSet,
+        .companion,
+    ]
+
+    /// The constraint without members that the number stands for.
+    public init?(code: UInt8) {
+        guard let found = Self.withoutMembers.first(where: { $0.code == code }) else { return nil }
+        self = found
+    }
+}
+
 /// What is done to one item, in the words of access control lists.
 public enum ItemOperation: String, Sendable, Hashable, CaseIterable {
     /// Reading an item, its attributes or its existence.

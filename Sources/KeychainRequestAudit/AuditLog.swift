@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-package import KeychainAccessControl
 internal import Dispatch
-internal import Foundation
+internal import FoundationEssentials
+package import KeychainAccessControl
 package import KeychainModel
+package import KeychainPolicyModel
 internal import KeychainSecrets
 internal import Synchronization
 
@@ -215,7 +216,7 @@ package final class AuditLog: Sendable {
             milliseconds: notes.map { milliseconds(since: $0.began) }, trust: notes?.trust,
             request: account?.request, decision: account?.decision.outcome.rawValue,
             requires: account?.decision.requires.map { AuditRecord.cut($0.json) },
-            would: account?.decision.would?.rawValue, cut: account?.cut ?? [])
+            would: account?.decision.wouldDecide?.rawValue, cut: account?.cut ?? [])
     }
 }
 

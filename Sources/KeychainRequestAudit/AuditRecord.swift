@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainAccessControl
-package import Foundation
+package import FoundationEssentials
 package import KeychainModel
+internal import KeychainPolicyModel
 
 /// One decision, or several alike, as the file and the journal tell of it.
 package struct AuditRecord: Encodable, Sendable {
@@ -40,11 +40,11 @@ package struct AuditRecord: Encodable, Sendable {
     package static func cut(_ text: String) -> String { PolicyText(text).cut(to: longestText) }
 
     /// A JSON object and the line's end.
-    package var line: Data {
+    package var line: [UInt8] {
         let encoder = JSONEncoder()
         encoder.dateEncodingStrategy = .iso8601
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        var line = (try? encoder.encode(self)) ?? Data()
+        var line = (try? encoder.encode(self)).map { [UInt8]($0) } ?? []
         line.append(UInt8(ascii: "\n"))
         return line
     }

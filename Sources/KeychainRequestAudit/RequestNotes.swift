@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package import KeychainAccessControl
-package import KeychainModel
 internal import KeychainLinuxSystem
+package import KeychainModel
+internal import KeychainPolicyEngine
+package import KeychainPolicyModel
 internal import KeychainSecrets
 internal import Synchronization
 
@@ -166,8 +168,8 @@ package final class RequestNotes: Sendable {
 
     /// A rule on trial would have had it otherwise.
     var isComplainedOf: Bool {
-        guard noted.withLock({ $0.judged?.judge.complains }) == true else { return false }
-        return account()?.decision.would != nil
+        guard noted.withLock({ $0.judged?.judge.hasPermissiveRules }) == true else { return false }
+        return account()?.decision.wouldDecide != nil
     }
 
     /// What was granted, and by which rule where it was one.

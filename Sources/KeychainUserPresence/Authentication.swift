@@ -2,6 +2,7 @@
 package import KeychainAccessControl
 internal import KeychainMessages
 package import KeychainModel
+package import KeychainPolicyModel
 package import KeychainSecrets
 
 /// Asks for what the judge requires, once for a whole request, and remembers what was proven.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package import KeychainAccessControl
 package import KeychainMessages
 package import KeychainModel
+package import KeychainPolicyModel
 package import KeychainSecrets
 
 /// Proves to the engine that the user is there, by PAM and nothing else.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-package import KeychainRequestAudit
-package import KeychainAccessControl
 package import KeychainMessages
 package import KeychainModel
+package import KeychainPolicyEngine
+package import KeychainPolicyModel
+package import KeychainRequestAudit
 
 /// The program that a request comes from, for as long as it is under way.
 package protocol Client: Sendable {
@@ -17,6 +18,8 @@ package protocol Client: Sendable {
     func descends(from process: ProofOrigin.Process) -> Bool
     /// What policies ask about the program and its session, as far as it is asked for.
     func policyFacts(_ asked: AskedFacts) -> PolicyFacts
+    /// The texts among these facts in the policy's numbers, where they are kept.
+    func numbered(_ facts: PolicyFacts, under policy: CompiledPolicy) -> NumberedTexts?
     /// What a record tells of the program and its session as they are now. What comes back may be
     /// called once the request is over, and may take long.
     func factsToTell() -> @Sendable () -> PolicyFacts
@@ -24,7 +27,7 @@ package protocol Client: Sendable {
     /// any group does not count.
     func reach(
         _ policy: CompiledPolicy, for operation: PolicyOperation, byNameAlone: Bool
-    ) -> PolicyReach
+    ) -> VisibleGroups
     /// The rules that refused the client, for the explanation.
     var notes: RequestNotes { get }
     /// Whether a prompter may be started on the program's own terminal.
@@ -38,6 +41,10 @@ package protocol Client: Sendable {
 }
 
 extension Client {
+    package func numbered(
+        _ facts: PolicyFacts, under policy: CompiledPolicy
+    ) -> NumberedTexts? { nil }
+
     package func factsToTell() -> @Sendable () -> PolicyFacts {
         let facts = policyFacts(.told)
         return { facts }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import KeychainAccessControl
-internal import Foundation
 internal import KeychainMessages
 package import KeychainModel
+package import KeychainPolicyModel
 internal import KeychainSecrets
 
 /// What was proven, by whom and where, for as long as it may serve later requests. Never a

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainAccessControl
-internal import Foundation
+internal import FoundationEssentials
 internal import KeychainMessages
 internal import KeychainModel
+internal import KeychainPolicyModel
 
 /// One success of a method: what, when and where.
 struct Proof: Codable, Sendable {

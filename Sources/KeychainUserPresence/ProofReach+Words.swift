@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainAccessControl
+internal import KeychainPolicyEngine
+internal import KeychainPolicyModel
 
 /// What an answer opens besides, for whom and how long, in the words of a question.
 extension Set<ProofReach> {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import KeychainAccessControl
+package import KeychainItemStore
 package import KeychainMessages
 package import KeychainModel
-package import KeychainItemStore
 package import KeychainSecrets
 
 /// What opens a keychain beside its password.

@@ -3,19 +3,19 @@ package import KeychainModel
 
 /// What is known of one login, and what it can be recognised by.
 package struct LoginSession: Sendable, Equatable {
-    package let id: SessionID
+    package private(set) var id: SessionID
     package let user: UInt32
     package let account: String
     /// The process that opened the session, and when it was started (clock ticks since boot).
     package let leader: Int32
     package let leaderStart: UInt64
     /// The kernel's audit session, where it counts them.
-    package let auditSession: UInt32?
-    package let logindSession: String?
-    package let isRemote: Bool
+    package var auditSession: UInt32?
+    package var logindSession: String?
+    package var isRemote = false
     /// The PAM service that opened it.
     package let service: String
-    package var lockReason: LockReason
+    package var lockReason = LockReason.none
 
     /// One line a field, for keeping it in the kernel. Nothing in it is secret.
     package var record: [UInt8] {
@@ -42,32 +42,28 @@ package struct LoginSession: Sendable, Equatable {
         guard let reason = UInt8(next()).flatMap(LockReason.init) else { return nil }
         self.init(
             id: SessionID(rawValue: id), user: user, account: next(), leader: leader,
-            leaderStart: start, auditSession: auditSession,
-            logindSession: logindSession.isEmpty ? nil : logindSession, isRemote: isRemote,
-            service: next(), lockReason: reason)
+            leaderStart: start, service: next())
+        self.auditSession = auditSession
+        self.logindSession = logindSession.isEmpty ? nil : logindSession
+        self.isRemote = isRemote
+        lockReason = reason
     }
 
     package func named(_ id: SessionID) -> LoginSession {
-        LoginSession(
-            id: id, user: user, account: account, leader: leader, leaderStart: leaderStart,
-            auditSession: auditSession, logindSession: logindSession, isRemote: isRemote,
-            service: service, lockReason: lockReason)
+        var session = self
+        session.id = id
+        return session
     }
 
     package init(
         id: SessionID, user: UInt32, account: String, leader: Int32, leaderStart: UInt64,
-        auditSession: UInt32?, logindSession: String?, isRemote: Bool, service: String,
-        lockReason: LockReason
+        service: String
     ) {
         self.id = id
         self.user = user
         self.account = account
         self.leader = leader
         self.leaderStart = leaderStart
-        self.auditSession = auditSession
-        self.logindSession = logindSession
-        self.isRemote = isRemote
         self.service = service
-        self.lockReason = lockReason
     }
 }

@@ -92,8 +92,7 @@ package final class SessionRegistry: Sendable {
         if let known { return known }
         let session = LoginSession(
             id: SessionID(rawValue: 0), user: user, account: "", leader: leader.id,
-            leaderStart: start, auditSession: nil, logindSession: nil, isRemote: false,
-            service: "", lockReason: .none)
+            leaderStart: start, service: "")
         return try openWithoutTicket(session, leader: leader)
     }
 

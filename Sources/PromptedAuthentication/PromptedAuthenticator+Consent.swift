@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainAccessControl
 internal import CallerIdentity
 internal import KeychainLocalSocket
-package import KeychainUserPresence
-internal import KeychainAccessControl
 internal import KeychainMessages
 package import KeychainModel
+internal import KeychainPolicyModel
 internal import KeychainSecrets
+package import KeychainUserPresence
 
 extension PromptedAuthenticator {
     private enum Outcome {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import FoundationEssentials
 internal import KeychainLinuxSystem
-internal import PolicyCompiler
+internal import PolicyTools
 
 /// What policies may name and this machine has.
 struct Machine {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainAccessControl
+internal import KeychainPolicyModel
 internal import ArgumentParser
-internal import PolicyCompiler
+internal import PolicyLanguage
+internal import PolicySyntax
+internal import PolicyTools
 internal import Terminal
 
 struct PolicyCheckCommand: ParsableCommand {

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainAccessControl
+internal import PolicySyntax
+internal import KeychainPolicyCompiler
 internal import ArgumentParser
 internal import KeychainLinuxSystem
-internal import PolicyCompiler
+internal import KeychainPolicyEngine
+internal import PolicyLanguage
+internal import PolicyTools
 
 /// What keychaind starts when policies may have changed: it reads no YAML itself.
 struct PolicyCompileCommand: ParsableCommand {
@@ -29,10 +32,10 @@ struct PolicyCompileCommand: ParsableCommand {
             throw ExitCode.failure
         }
         let sources = loaded.files.map { file in
-            PolicyParcel.Source(
+            PolicyBundle.Source(
                 level: file.level, name: file.baseName, bytes: file.source.bytes)
         }
-        let parcel = try PolicyParcel(
+        let parcel = try PolicyBundle(
             loaded.policy, summary: summary(of: loaded), sources: sources)
         try DescriptorOutput.write(parcel.bytes)
     }

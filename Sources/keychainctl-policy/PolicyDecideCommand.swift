@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainAccessControl
+internal import PolicyLanguage
 internal import ArgumentParser
-internal import PolicyCompiler
+internal import KeychainPolicyModel
+internal import PolicyTools
 internal import Terminal
 
 struct PolicyDecideCommand: ParsableCommand {

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainAccessControl
+internal import PolicySyntax
+internal import KeychainPolicyModel
+internal import PolicyTools
 internal import ArgumentParser
 internal import KeychainLinuxSystem
-internal import PolicyCompiler
+internal import PolicyAnalysis
+internal import PolicyLanguage
 internal import Terminal
 
 struct PolicyDiffCommand: ParsableCommand {

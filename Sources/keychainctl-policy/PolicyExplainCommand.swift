@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainAccessControl
+internal import PolicyLanguage
 internal import ArgumentParser
 internal import KeychainCommands
-internal import PolicyCompiler
+internal import KeychainPolicyModel
+internal import PolicyTools
 internal import Terminal
 
 struct PolicyExplainCommand: ParsableCommand {
@@ -35,7 +36,7 @@ struct PolicyExplainCommand: ParsableCommand {
         let decision = told.decision
         var lines = ["decision: \(decision.outcome.rawValue)"]
         if let requires = decision.requires { lines.append("requires: \(requires.json)") }
-        if let would = decision.would { lines.append("would: \(would.rawValue)") }
+        if let would = decision.wouldDecide { lines.append("would: \(would.rawValue)") }
         if decision.audit == .full { lines.append("audit: full") }
         if !decision.redacted.isEmpty {
             lines.append("redacted: " + decision.redacted.map(\.string).joined(separator: ", "))

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import ArgumentParser
-internal import KeychainCommands
 internal import FoundationEssentials
-internal import PolicyCompiler
+internal import KeychainCommands
+internal import PolicyLanguage
+internal import PolicySyntax
 internal import Terminal
 
 struct PolicyFormatCommand: ParsableCommand {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import PolicyLanguage
 internal import ArgumentParser
-internal import KeychainCommands
 internal import FoundationEssentials
+internal import KeychainCommands
 internal import KeychainLinuxSystem
-internal import PolicyCompiler
+internal import PolicyTools
 internal import Terminal
 
 struct PolicyGraphCommand: ParsableCommand {

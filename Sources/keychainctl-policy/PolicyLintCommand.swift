@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import PolicyLanguage
 internal import ArgumentParser
-internal import PolicyCompiler
+internal import PolicySyntax
+internal import PolicyTools
 internal import Terminal
 
 struct PolicyLintCommand: ParsableCommand {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainAccessControl
+internal import KeychainPolicyModel
 internal import ArgumentParser
-internal import PolicyCompiler
+internal import PolicyTools
 internal import Terminal
 
 struct PolicyMutateCommand: ParsableCommand {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainAccessControl
 internal import ArgumentParser
-internal import KeychainCommands
 internal import FoundationEssentials
+internal import KeychainCommands
 internal import KeychainLinuxSystem
-internal import PolicyCompiler
+internal import PolicyLanguage
+internal import PolicySyntax
 internal import Terminal
 
 /// Which policies a command is about.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainAccessControl
 internal import ArgumentParser
-internal import KeychainCommands
 internal import FoundationEssentials
-internal import PolicyCompiler
+internal import KeychainCommands
+internal import KeychainPolicyModel
+internal import PolicyTools
 
 /// The requests that the keychain service has recorded.
 struct PolicyRecords: ParsableArguments {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainAccessControl
+internal import PolicyLanguage
+internal import KeychainPolicyModel
 internal import ArgumentParser
+internal import KeychainAccessControl
 internal import KeychainCommands
-internal import PolicyCompiler
+internal import PolicyTools
 internal import Terminal
 
 struct PolicyReplayCommand: ParsableCommand {

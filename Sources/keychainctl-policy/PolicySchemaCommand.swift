@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import ArgumentParser
-internal import PolicyCompiler
+internal import PolicyLanguage
 internal import Terminal
 
 struct PolicySchemaCommand: ParsableCommand {

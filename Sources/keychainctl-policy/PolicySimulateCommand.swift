@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainAccessControl
+internal import PolicyLanguage
 internal import ArgumentParser
-internal import PolicyCompiler
+internal import PolicyTools
 
 struct PolicySimulateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -15,7 +15,7 @@ struct PolicySimulateCommand: ParsableCommand {
     @OptionGroup var policies: PolicyOptions
 
     func run() throws {
-        let decider = PolicyDecider(try policies.loadUsable().policy.complaining)
+        let decider = PolicyDecider(try policies.loadUsable().policy.permissive)
         try RequestLines.answer(today: policies.today) { decider.decide($0) }
     }
 }

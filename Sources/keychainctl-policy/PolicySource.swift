@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainCommands
 internal import KeychainLinuxSystem
-internal import PolicyCompiler
+internal import PolicySyntax
 
 /// A policy file that was named on the command line.
 enum PolicySource {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainAccessControl
+internal import PolicySyntax
+internal import KeychainPolicyModel
+internal import PolicyLanguage
 internal import ArgumentParser
 internal import KeychainCommands
 internal import KeychainDaemonClient
 internal import KeychainMessages
-internal import PolicyCompiler
 internal import Terminal
 
 struct PolicyStatusCommand: ParsableCommand {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainAccessControl
+internal import KeychainPolicyModel
+internal import PolicyLanguage
 internal import ArgumentParser
 internal import KeychainCommands
-internal import PolicyCompiler
+internal import PolicyTools
 internal import Terminal
 
 struct PolicySuggestCommand: ParsableCommand {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainAccessControl
+internal import PolicyLanguage
 internal import ArgumentParser
 internal import KeychainCommands
-internal import PolicyCompiler
+internal import KeychainPolicyModel
+internal import PolicyAnalysis
+internal import PolicyTools
 internal import Terminal
 
 struct PolicyWhoCommand: ParsableCommand {

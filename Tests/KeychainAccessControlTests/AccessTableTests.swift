@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import KeychainPolicyCompiler
 import KeychainModel
 import Testing
 
 @testable import KeychainAccessControl
+@testable import KeychainPolicyEngine
+@testable import KeychainPolicyModel
 
 /// Every combination of flags, states of the keychain, proofs and calls, against what the
 /// specification says of it in plain words (docs/secitem.md, Interaction with the item calls).

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import KeychainPolicyCompiler
 import KeychainModel
 import Testing
 
 @testable import KeychainAccessControl
+@testable import KeychainPolicyEngine
+@testable import KeychainPolicyModel
 
 /// Items of other groups that something else than a group or a rule lets the caller know of.
 @Suite struct AdmissionTests {
@@ -18,8 +21,6 @@ import Testing
             protection: .whenUnlocked,
             operations: [.decrypt: reading, .encrypt: .always, .delete: .always],
             defaultOperation: nil)
-        var facts = PolicyFacts()
-        facts[.accessGroup] = .known(["theirs"])
         let request = AccessRequest(
             AccessRequest.Circumstances(
                 operation == .delete ? .delete : .decrypt, as: operation, callerGroups: ["mine"],
@@ -28,7 +29,7 @@ import Testing
                 mayAsk: true, provable: [.factor(.presence), .factor(.passcode)]),
             on: AccessRequest.Item(
                 reference: Self.reference, accessGroup: "theirs", accessControl: rights,
-                facts: facts, admission: admission))
+                admission: admission))
         return Said(Judge(try CompiledPolicy(policy)).judge(request, evidence))
     }
 
@@ -117,4 +118,14 @@ import Testing
             }
         }
     }
+}
+
+private let origin = PolicyOrigin(file: "10-test.yaml", line: 7, column: 5, level: 0)
+
+private func rule(_ id: PolicyText, _ effect: PolicyEffect) -> PolicyRule {
+    PolicyRule(id: id, origin: origin, effect: effect, match: PolicyMatch(PolicyBox()))
+}
+
+private func scope(_ id: PolicyText) -> ClosedScope {
+    ClosedScope(id: id, origin: origin, match: PolicyMatch(PolicyBox()))
 }

@@ -3,6 +3,7 @@ import KeychainModel
 import Testing
 
 @testable import KeychainAccessControl
+@testable import KeychainPolicyModel
 
 /// What a verdict says, comparable: the verdict itself carries a grant that can't be copied.
 enum Said: Equatable, CustomTestStringConvertible {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import KeychainPolicyCompiler
 import KeychainAccessControl
+import KeychainPolicyEngine
+import KeychainPolicyModel
 import Testing
 
 /// Logins that carry no password. Which services are a user's own is the baseline's word, whose
@@ -30,7 +33,7 @@ import Testing
     }
 
     private var notThroughSu: PolicyRule {
-        rule("site.su", .forbid("Not through su."), [literal(.pamService, "su")])
+        rule("site.su", .forbid("Not through su."), [.text(.pamService, [.literal("su")])])
     }
 
     @Test func `without a policy no login is known to be its user's own`() {

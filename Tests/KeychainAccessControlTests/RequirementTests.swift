@@ -3,6 +3,7 @@ import KeychainModel
 import Testing
 
 @testable import KeychainAccessControl
+@testable import KeychainPolicyModel
 
 private func anyOf(_ members: Constraint...) -> Constraint { .atLeast(required: 1, of: members) }
 private func allOf(_ members: Constraint...) -> Constraint {

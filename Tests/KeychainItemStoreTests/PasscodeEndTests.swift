@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import KeychainPolicyModel
 import KeychainAccessControl
 import KeychainModel
 import KeychainSecrets

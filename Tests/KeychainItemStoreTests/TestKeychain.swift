@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import KeychainAccessControl
+import KeychainPolicyModel
 import Foundation
 import GRDB
+import KeychainAccessControl
 import KeychainModel
 import KeychainSecrets
 

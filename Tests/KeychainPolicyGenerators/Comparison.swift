@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-public import KeychainAccessControl
+internal import KeychainPolicyCompiler
+public import KeychainPolicyEngine
+public import KeychainPolicyModel
 
 /// Holds the compiled engine against the reference.
 public enum Comparison {
@@ -21,7 +23,7 @@ public enum Comparison {
         var done = 0
         var round: UInt64 = 0
         while done < decisions {
-            var world = PolicyWorld(
+            var world = PolicyGenerator(
                 seed: seed &+ round &* 0x9E37_79B9,
                 fields: round % 3 == 0 ? [.exe, .service] : TextField.allCases)
             let requests = round % 16 == 0 ? 64 : 24
@@ -48,7 +50,7 @@ public enum Comparison {
         let ruling = compiled.decide(compiled.admit(request))
         let isSame =
             ruling.outcome == expected.outcome && ruling.audit == expected.audit
-            && ruling.would == expected.would
+            && ruling.wouldDecide == expected.wouldDecide
             && compiled.attributes(ruling.redactions) == expected.redacted
             && ruling.lead.flatMap { compiled.provenance(of: $0)?.id } == expected.because.first
         return isSame ? nil : "\(ruling)"

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import KeychainAccessControl
+import KeychainPolicyCompiler
 import Foundation
+import KeychainAccessControl
 import KeychainModel
-import PolicyCompiler
+import KeychainPolicyEngine
+import KeychainPolicyModel
+import PolicyLanguage
+import PolicySyntax
 import Testing
 
 @testable import KeychainRequestAudit

@@ -132,10 +132,16 @@ import Testing
 }
 
 @Suite struct LoginSessionTests {
-    private static let session = LoginSession(
-        id: SessionID(rawValue: 7), user: 1000, account: "alice", leader: 42, leaderStart: 99,
-        auditSession: 3, logindSession: "c1", isRemote: true, service: "sshd",
-        lockReason: .passwordDiffers)
+    private static let session = {
+        var session = LoginSession(
+            id: SessionID(rawValue: 7), user: 1000, account: "alice", leader: 42, leaderStart: 99,
+            service: "sshd")
+        session.auditSession = 3
+        session.logindSession = "c1"
+        session.isRemote = true
+        session.lockReason = .passwordDiffers
+        return session
+    }()
 
     @Test func `a session is the same after a restart`() {
         #expect(LoginSession(record: Self.session.record) == Self.session)

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-import KeychainAccessControl
 import Foundation
+import KeychainAccessControl
+import KeychainLinuxSystem
 import KeychainMessages
 import KeychainModel
-import KeychainLinuxSystem
-import Testing
-
+import KeychainPolicyEngine
+import KeychainPolicyModel
 @testable import KeychainRequestAudit
 @testable import KeychainUserPresence
 @testable import KeychainVaults
+import Testing
 
 /// Somebody who asks, from wherever the test says.
 private struct TestClient: Client {
@@ -22,8 +23,8 @@ private struct TestClient: Client {
 
     func reach(
         _ policy: CompiledPolicy, for operation: PolicyOperation, byNameAlone: Bool
-    ) -> PolicyReach {
-        PolicyReach()
+    ) -> VisibleGroups {
+        VisibleGroups()
     }
 
     init(

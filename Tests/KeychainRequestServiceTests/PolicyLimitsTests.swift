@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import KeychainAccessControl
 import KeychainModel
 import KeychainRequestAudit
-import PolicyCompiler
+import KeychainPolicyCompiler
+import KeychainPolicyEngine
+import KeychainPolicyModel
+import PolicyLanguage
+import PolicySyntax
 import Testing
 
 @testable import KeychainActivePolicy

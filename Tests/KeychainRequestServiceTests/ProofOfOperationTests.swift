@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-import KeychainAccessControl
+import KeychainPolicyModel
+import KeychainPolicyCompiler
 import Foundation
 import KeychainMessages
 import KeychainModel
-import PolicyCompiler
+import KeychainPolicyEngine
 import KeychainSecrets
+import PolicyLanguage
+import PolicySyntax
 import Testing
 
 @testable import KeychainActivePolicy

@@ -53,12 +53,11 @@ final class SessionRegistryTests {
         let leader = try #require(PinnedProcess(pid: getpid(), pidfd: nil))
         let start = try #require(leader.status()?.startTime)
         func open() throws -> SessionID {
-            try registry.openWithoutTicket(
-                LoginSession(
-                    id: SessionID(rawValue: 0), user: user, account: "", leader: leader.id,
-                    leaderStart: start, auditSession: nil, logindSession: nil, isRemote: false,
-                    service: "", lockReason: .loginWithoutPassword), leader: leader
-            ).id
+            var session = LoginSession(
+                id: SessionID(rawValue: 0), user: user, account: "", leader: leader.id,
+                leaderStart: start, service: "")
+            session.lockReason = .loginWithoutPassword
+            return try registry.openWithoutTicket(session, leader: leader).id
         }
         func unlock(_ session: SessionID) throws {
             try keyring.write(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import KeychainAccessControl
-import PolicyCompiler
 import KeychainPolicyGenerators
+import KeychainPolicyModel
+import PolicyAnalysis
 import Testing
 
 @Suite struct `Who can` {
@@ -53,7 +53,8 @@ import Testing
 
     @Test func `be seen in random sets`() {
         for round in 0..<40 {
-            var world = PolicyWorld(seed: 2_500 + UInt64(round), fields: [.exe, .service, .group])
+            var world = PolicyGenerator(
+                seed: 2_500 + UInt64(round), fields: [.exe, .service, .group])
             let policy = world.policy(rules: 7)
             var item = world.request(for: policy).plain.facts
             item[.member] = .absent

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import KeychainAccessControl
-import PolicyCompiler
 import KeychainPolicyGenerators
+import KeychainPolicyModel
+import PolicyAnalysis
 import Testing
 
 @Suite struct `An assertion` {
@@ -74,7 +74,8 @@ import Testing
         var proved = 0
         var undecided = 0
         for round in 0..<120 {
-            var world = PolicyWorld(seed: 500 + UInt64(round), fields: [.exe, .service, .group])
+            var world = PolicyGenerator(
+                seed: 500 + UInt64(round), fields: [.exe, .service, .group])
             let policy = world.policy(rules: 8)
             let box = world.policy(rules: 6).rules.first?.match.box ?? PolicyBox()
             let assertion = PolicyAssertion(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import KeychainAccessControl
-import PolicyCompiler
 import KeychainPolicyGenerators
+import KeychainPolicyModel
+import PolicyAnalysis
 import Testing
 
 @Suite struct `The difference of two sets` {
@@ -55,10 +55,10 @@ import Testing
     @Test func `takes a rule that begins to complain for a widening`() {
         let rule = rule("f", .forbid(""))
         var trial = rule
-        trial.mode = .complain(untilDay: today + 1)
+        trial.mode = .permissive(untilDay: today + 1)
         let found = changes(PolicySet(rules: [rule]), PolicySet(rules: [trial]))
         #expect(found.map(\.kind) == [.newlyAllowed])
-        trial.mode = .complain(untilDay: today)
+        trial.mode = .permissive(untilDay: today)
         #expect(changes(PolicySet(rules: [rule]), PolicySet(rules: [trial])).isEmpty)
     }
 
@@ -125,7 +125,8 @@ import Testing
     @Test func `is of the same kinds whatever the budget that it was found in`() {
         var count = 0
         for round in 0..<40 {
-            var world = PolicyWorld(seed: 7_100 + UInt64(round), fields: [.exe, .service, .group])
+            var world = PolicyGenerator(
+                seed: 7_100 + UInt64(round), fields: [.exe, .service, .group])
             let old = world.policy(rules: 7)
             var new = old
             let others = world.policy(rules: 4)
@@ -143,7 +144,8 @@ import Testing
     @Test func `is what sampling finds`() {
         var differences = 0
         for round in 0..<60 {
-            var world = PolicyWorld(seed: 900 + UInt64(round), fields: [.exe, .service, .group])
+            var world = PolicyGenerator(
+                seed: 900 + UInt64(round), fields: [.exe, .service, .group])
             let old = world.policy(rules: 7)
             var new = old
             let others = world.policy(rules: 4)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import KeychainAccessControl
-import PolicyCompiler
 import KeychainPolicyGenerators
+import KeychainPolicyModel
+import PolicyAnalysis
 import Testing
 
 @Suite struct `Findings of analysis` {
@@ -131,7 +131,7 @@ import Testing
     @Test func `name rules that could go without a decision changing`() {
         var removed = 0
         for round in 0..<80 {
-            var world = PolicyWorld(seed: 1_500 + UInt64(round), fields: [.exe, .service])
+            var world = PolicyGenerator(seed: 1_500 + UInt64(round), fields: [.exe, .service])
             var policy = world.policy(rules: 10)
             for place in policy.rules.indices { policy.rules[place].id = PolicyText("r\(place)") }
             for finding in PolicyAnalysis(policy, day: today).findings() {

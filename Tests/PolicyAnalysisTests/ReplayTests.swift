@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import KeychainAccessControl
-import PolicyCompiler
 import KeychainPolicyGenerators
+import KeychainPolicyModel
+import PolicyTools
 import Testing
 
 @Suite struct `A replay` {
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test func `reads requests as they were written`() throws {
-        var world = PolicyWorld(seed: 77)
+        var world = PolicyGenerator(seed: 77)
         for _ in 0..<300 {
             let policy = world.policy(rules: 6)
             var request = world.request(for: policy)

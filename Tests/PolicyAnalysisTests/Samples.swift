@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import KeychainAccessControl
 import KeychainPolicyGenerators
+import KeychainPolicyModel
 
 /// Short ways to write sets.
 func rule(
@@ -29,7 +29,7 @@ func literal(_ field: TextField, _ texts: PolicyText...) -> PolicyCondition {
 }
 
 let passcode = PolicyEffect.require(PolicyDemand(.factor(.passcode)))
-let today: Int32 = PolicyWorld.day
+let today: Int32 = PolicyGenerator.day
 
 private let origin = PolicyOrigin(file: "10-test.yaml", line: 3, column: 5, level: 0)
 
@@ -86,7 +86,7 @@ extension Fact<Bool> {
     fileprivate var isFalse: Bool { self == .absent || self == .known(false) }
 }
 
-extension PolicyWorld {
+extension PolicyGenerator {
     /// A request aimed at one of the rules that could be.
     mutating func possibleRequest(for policy: PolicySet) -> PolicyRequest {
         while true {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import KeychainAccessControl
 import KeychainPolicyGenerators
+import KeychainPolicyModel
 import Testing
 
-@testable import PolicyCompiler
+@testable import PolicyAnalysis
 
 @Suite struct `Text classes` {
     /// All texts of up to four characters of a small alphabet.

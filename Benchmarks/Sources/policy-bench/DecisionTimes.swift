@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import KeychainAccessControl
 import CAllocationCount
+import KeychainPolicyCompiler
+import KeychainPolicyEngine
+import KeychainPolicyModel
 
 /// What decisions under a mix of rules cost.
 struct DecisionTimes {

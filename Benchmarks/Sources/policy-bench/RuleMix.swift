@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import KeychainAccessControl
 import KeychainPolicyGenerators
+import KeychainPolicyModel
 
 /// Rules and requests of one kind in any number.
 struct RuleMix {

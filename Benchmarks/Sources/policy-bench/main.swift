@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// policy-bench times [SIZE…] | compare DECISIONS [SEED] | decide KIND SIZE COUNT
-import KeychainAccessControl
+// policy-bench times [SIZE…] | judge [SIZE…] | compare DECISIONS [SEED] | decide KIND SIZE COUNT
 import Foundation
 import KeychainPolicyGenerators
 
@@ -25,12 +24,25 @@ func times(_ sizes: [Int]) throws {
     }
 }
 
+/// The judgement of a read under so many rules, and without any.
+func judgements(_ sizes: [Int]) throws {
+    for size in sizes {
+        let (nanoseconds, allocations) = try JudgeTimes(rules: size).measure()
+        print(
+            "{\"rules\": \(size), \"judgement_ns\": \(nanoseconds.rounded()),"
+                + " \"judgement_allocations\": \(allocations)}")
+    }
+}
+
 let words = CommandLine.arguments.dropFirst()
 do {
     switch (words.first, words.count) {
     case ("times", _):
         let sizes = words.dropFirst().compactMap(Int.init)
         try times(sizes.isEmpty ? [10, 100, 1_000, 10_000] : sizes)
+    case ("judge", _):
+        let sizes = words.dropFirst().compactMap(Int.init)
+        try judgements(sizes.isEmpty ? [0, 100, 10_000] : sizes)
     case ("compare", 2), ("compare", 3):
         let count = Int(words[2]) ?? 0
         try Comparison.run(decisions: count, seed: words.last.flatMap(UInt64.init) ?? 1)
@@ -40,10 +52,12 @@ do {
         let mix = RuleMix(kind, rules: Int(words[3]) ?? 0, requests: 256)
         try DecisionTimes(mix).decide(count: Int(words[4]) ?? 0)
     default:
-        FileHandle.standardError.write(
-            Data(
-                "usage: policy-bench times [SIZE…] | compare DECISIONS [SEED] | decide KIND SIZE COUNT\n"
-                    .utf8))
+        let usage = """
+            usage: policy-bench times [SIZE…] | judge [SIZE…] | compare DECISIONS [SEED]
+                   policy-bench decide KIND SIZE COUNT
+
+            """
+        FileHandle.standardError.write(Data(usage.utf8))
         exit(2)
     }
 } catch {

@@ -84,42 +84,29 @@ extension Constraint {
         into bytes: inout [UInt8], depth: Int
     ) throws(KeychainStoreError) {
         guard depth < Self.largestDepth else { throw .tooLarge }
-        switch self {
-        case .always: bytes.append(0)
-        case .never: bytes.append(1)
-        case .userPresence: bytes.append(2)
-        case .devicePasscode: bytes.append(3)
-        case .biometryAny: bytes.append(4)
-        case .biometryCurrentSet: bytes.append(5)
-        case .companion: bytes.append(6)
-        case .atLeast(let required, let members):
-            guard members.count <= Self.mostMembers, let required = Int32(exactly: required)
-            else { throw .tooLarge }
-            bytes += [7] + UInt32(bitPattern: required).littleEndianBytes
-            // Safe: at most as many as were checked.
-            bytes.append(UInt8(members.count))
-            for member in members { try member.encode(into: &bytes, depth: depth + 1) }
-        }
+        bytes.append(code)
+        guard case .atLeast(let required, let members) = self else { return }
+        guard members.count <= Self.mostMembers, let required = Int32(exactly: required)
+        else { throw .tooLarge }
+        bytes += UInt32(bitPattern: required).littleEndianBytes
+        // Safe: at most as many as were checked.
+        bytes.append(UInt8(members.count))
+        for member in members { try member.encode(into: &bytes, depth: depth + 1) }
     }
 
     fileprivate init(_ reader: inout ByteReader, depth: Int) throws(MalformedBytes) {
         guard depth < Self.largestDepth else { throw MalformedBytes() }
-        switch try reader.byte() {
-        case 0: self = .always
-        case 1: self = .never
-        case 2: self = .userPresence
-        case 3: self = .devicePasscode
-        case 4: self = .biometryAny
-        case 5: self = .biometryCurrentSet
-        case 6: self = .companion
-        case 7:
-            let required = Int32(bitPattern: try reader.number(UInt32.self))
-            let count = Int(try reader.byte())
-            guard count <= Self.mostMembers else { throw MalformedBytes() }
-            var members: [Constraint] = []
-            for _ in 0..<count { members.append(try Constraint(&reader, depth: depth + 1)) }
-            self = .atLeast(required: Int(clamping: required), of: members)
-        default: throw MalformedBytes()
+        let code = try reader.byte()
+        guard code == Self.groupCode else {
+            guard let plain = Constraint(code: code) else { throw MalformedBytes() }
+            self = plain
+            return
         }
+        let required = Int32(bitPattern: try reader.number(UInt32.self))
+        let count = Int(try reader.byte())
+        guard count <= Self.mostMembers else { throw MalformedBytes() }
+        var members: [Constraint] = []
+        for _ in 0..<count { members.append(try Constraint(&reader, depth: depth + 1)) }
+        self = .atLeast(required: Int(clamping: required), of: members)
     }
 }

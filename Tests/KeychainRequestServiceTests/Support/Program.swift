@@ -3,6 +3,8 @@ import KeychainAccessControl
 import Foundation
 import KeychainMessages
 import KeychainModel
+import KeychainPolicyEngine
+import KeychainPolicyModel
 import KeychainSecrets
 import Synchronization
 
@@ -70,7 +72,7 @@ struct Program: Client {
 
     func reach(
         _ policy: CompiledPolicy, for operation: PolicyOperation, byNameAlone: Bool
-    ) -> PolicyReach {
+    ) -> VisibleGroups {
         policy.reach(facts, for: operation, byNameAlone: byNameAlone)
     }
 

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 import CallerIdentity
-import KeychainVaults
-import KeychainUserPresence
-import KeychainActivePolicy
-import KeychainRequestAudit
 import Foundation
-import KeychainAccessControl
+import KeychainActivePolicy
 import KeychainItemStore
 import KeychainMessages
 import KeychainModel
-import KeychainSecrets
-import PolicyCompiler
-import Testing
-
+import KeychainPolicyCompiler
+import KeychainPolicyEngine
+import KeychainRequestAudit
 @testable import KeychainRequestService
+import KeychainSecrets
+import KeychainUserPresence
+import KeychainVaults
+import PolicyLanguage
+import PolicySyntax
+import Testing
 
 /// The service on a login keychain with a password, with its class keys in this process's memory and a
 /// user who answers: without root, a daemon or a kernel's keyring.

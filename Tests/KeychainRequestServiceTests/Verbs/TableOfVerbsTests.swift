@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import KeychainActivePolicy
-import KeychainUserPresence
 import KeychainAccessControl
+import KeychainActivePolicy
 import KeychainMessages
 import KeychainModel
+@testable import KeychainRequestService
+import KeychainUserPresence
 import Synchronization
 import Testing
-
-@testable import KeychainRequestService
 
 /// What holds for every verb that asks the user.
 @Suite struct TableOfVerbsTests {

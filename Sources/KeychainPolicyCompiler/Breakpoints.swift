@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainPolicyEngine
+internal import KeychainPolicyModel
+
+extension PolicyCondition {
+    /// Its ranges of numbers, when it is about a number; ends included.
+    var numbers: (NumberDimension, [ClosedRange<Int64>])? {
+        switch self {
+        case .uid(let ranges):
+            (.uid, ranges.map { Int64($0.lowerBound)...Int64($0.upperBound) })
+        case .age(let field, let range):
+            (
+                NumberDimension(field),
+                [range.lowerBound.milliseconds...range.upperBound.milliseconds]
+            )
+        case .time(let windows, let outside): (.time, Self.minutes(windows, outside))
+        default: nil
+        }
+    }
+
+    /// The minutes of the week that the condition takes: it changes at ends of windows only.
+    private static func minutes(_ windows: [WeekWindow], _ outside: Bool) -> [ClosedRange<Int64>] {
+        let ends = Set(windows.flatMap(\.edges)).union([0]).sorted()
+        return zip(ends, ends.dropFirst() + [MinuteOfWeek.count]).compactMap { start, end in
+            guard let first = MinuteOfWeek(start) else { return nil }
+            let inside = windows.contains { $0.contains(first) }
+            return inside != outside ? Int64(start)...Int64(end) - 1 : nil
+        }
+    }
+}
+
+/// Where the atoms of one dimension begin, ascending.
+struct Breakpoints {
+    private var points: [Int64]
+
+    init(_ ranges: [ClosedRange<Int64>]) {
+        var points: Set<Int64> = []
+        for range in ranges {
+            points.insert(range.lowerBound)
+            if range.upperBound < .max { points.insert(range.upperBound + 1) }
+        }
+        self.points = points.sorted()
+    }
+
+    var count: Int { points.count }
+    var words: [UInt32] {
+        points.flatMap { point in
+            let bits = UInt64(bitPattern: point)
+            return [UInt32(truncatingIfNeeded: bits), UInt32(truncatingIfNeeded: bits >> 32)]
+        }
+    }
+
+    /// The atom of a value: how many cuts are not above it.
+    func atom(of value: Int64) -> UInt32 {
+        var low = 0
+        var high = points.count
+        while low < high {
+            let middle = (low + high) / 2
+            if points[middle] <= value { low = middle + 1 } else { high = middle }
+        }
+        return UInt32(low)
+    }
+}

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+public import KeychainPolicyModel
+
+/// A request in the numbers of one compiled policy. Making it reads texts; deciding it compares
+/// integers. Another policy denies it.
+public struct AdmittedRequest: Sendable {
+    /// Of the policy that numbered the facts.
+    let checksum: UInt64
+    let operation: PolicyOperation
+    let facts: AdmittedFacts
+    /// Of an update, the item as it was; else empty.
+    let before: [AdmittedFacts]
+    /// Reading a key releases it too.
+    let exports: Bool
+    let mayAsk: Bool
+    let day: Int32
+    let item: ItemNeed
+
+    /// What items' own access control comes to with the evidence.
+    enum ItemNeed: UInt8 {
+        case met, unmet, never
+
+        init(
+            _ constraint: PolicyItemConstraint, _ evidence: [PolicyProof],
+            for operation: PolicyOperation
+        ) {
+            self =
+                switch constraint {
+                case .none: .met
+                case .never: .never
+                case .needs(let needs):
+                    PolicyDemand(needs).isMet(by: evidence, for: operation) ? .met : .unmet
+                }
+        }
+
+        func and(_ other: Self) -> Self { rawValue < other.rawValue ? other : self }
+    }
+}
+
+/// Facts of one case, and the evidence: where each dimension's facts begin, where the last ones end
+/// and the proofs do, the facts, and four words for each proof.
+struct AdmittedFacts: Sendable {
+    let words: FactWords
+    /// Dimensions that have a fact; that could not be established.
+    let present: UInt64
+    let unknown: UInt64
+    /// What the request may be and what it is for certain.
+    let strict: FactMasks
+    let loose: FactMasks
+    let isMember: Bool
+    let isLetIn: Bool
+
+    static let proofLength = 4
+    /// Where the end of the proofs stands.
+    static let proofEnd = Dimension.count + 1
+}
+
+extension CompiledPolicy {
+    /// The request in this policy's numbers.
+    public func admit(_ request: PolicyRequest) -> AdmittedRequest {
+        let cases = request.cases
+        let before = request.operation == .update ? cases.dropFirst() : []
+        return AdmittedRequest(
+            checksum: checksum, operation: request.operation,
+            facts: admit(request.facts, request.evidence),
+            before: before.map { admit($0.facts, request.evidence) },
+            exports: request.operation == .readSecret && cases.count > 1,
+            mayAsk: Self.mayAsk(request.facts), day: request.day,
+            item: cases.reduce(.met) {
+                $0.and(.init($1.facts.constraint, request.evidence, for: $1.operation))
+            })
+    }
+
+    /// The same of facts that have no texts of an item, with those of an item; and with the texts of
+    /// the subject as they were numbered, where they were. Takes no memory of its own.
+    public func admit(
+        _ operation: PolicyOperation, _ facts: PolicyFacts, numbered: NumberedTexts?,
+        of item: PolicyItem, evidence: [PolicyProof], day: Int32
+    ) -> AdmittedRequest {
+        let exports = operation == .readSecret && facts[.itemClass].mayBe(ChoiceField.keyClass)
+        let need = AdmittedRequest.ItemNeed(facts.constraint, evidence, for: operation)
+        return AdmittedRequest(
+            checksum: checksum, operation: operation,
+            facts: admit(facts, numbered, item, evidence), before: [], exports: exports,
+            mayAsk: Self.mayAsk(facts), day: day,
+            item: exports ? need.and(.init(facts.constraint, evidence, for: .export)) : need)
+    }
+
+    private static func mayAsk(_ facts: PolicyFacts) -> Bool {
+        PolicyCondition.boolean(.interactive, true).truth(of: facts) == .yes
+    }
+
+    private func admit(_ facts: PolicyFacts, _ evidence: [PolicyProof]) -> AdmittedFacts {
+        var numbering = FactNumbering()
+        for dimension in 0..<Dimension.uid {
+            guard let field = TextField(rawValue: UInt8(dimension)) else { continue }
+            numbering.add(field, facts[field], image)
+        }
+        return finish(&numbering, facts, evidence)
+    }
+
+    private func admit(
+        _ facts: PolicyFacts, _ numbered: NumberedTexts?, _ item: PolicyItem,
+        _ evidence: [PolicyProof]
+    ) -> AdmittedFacts {
+        let numbered = numbered.flatMap { $0.hold(for: facts, under: self) ? $0 : nil }
+        var numbering = FactNumbering()
+        var subjectPlace = 0
+        for dimension in 0..<Dimension.uid {
+            guard let field = TextField(rawValue: UInt8(dimension)) else { continue }
+            if field.block == .resource {
+                numbering.add(field, asked.contains(field) ? item.text(field) : nil, image)
+            } else {
+                numbering.add(field, facts[field], numbered, subjectPlace, image)
+                subjectPlace += 1
+            }
+        }
+        return finish(&numbering, facts, evidence)
+    }
+
+    /// What is no text, and the evidence.
+    private func finish(
+        _ numbering: inout FactNumbering, _ facts: PolicyFacts, _ evidence: [PolicyProof]
+    ) -> AdmittedFacts {
+        numbering.add(Dimension.uid, facts.uid.atom { image.atom(of: Int64($0), .uid) })
+        numbering.add(Dimension.time, facts.time.atom { image.atom(of: Int64($0.value), .time) })
+        if facts.time == .absent { numbering.markUnknown(Dimension.time) }
+        numbering.add(Dimension.operation, .absent)
+        for place in 0..<UInt8(Dimension.firstBoolean - Dimension.firstChoice) {
+            guard let field = ChoiceField(rawValue: place) else { continue }
+            numbering.add(Dimension.of(field), facts[field].atom { UInt32($0) })
+        }
+        for place in 0..<UInt8(Dimension.firstAge - Dimension.firstBoolean) {
+            guard let field = BooleanField(rawValue: place) else { continue }
+            let fact = facts[field].or(field.whenAbsent)
+            numbering.add(Dimension.of(field), fact.atom { $0 ? 1 : 0 })
+        }
+        for place in 0..<UInt8(Dimension.count - Dimension.firstAge) {
+            guard let field = AgeField(rawValue: place) else { continue }
+            let age = facts[field].atom {
+                image.atom(of: $0.milliseconds, NumberDimension(field))
+            }
+            // No age at all is none that could be established.
+            numbering.add(Dimension.of(field), age == .absent ? .unknown : age)
+        }
+        for proof in evidence { numbering.add(proof, number(of: proof.method)) }
+        return AdmittedFacts(
+            words: numbering.words, present: numbering.present, unknown: numbering.unknown,
+            strict: FactMasks(facts, unknownHolds: true),
+            loose: FactMasks(facts, unknownHolds: false),
+            isMember: PolicyCondition.boolean(.member, true).truth(of: facts) == .yes,
+            isLetIn: facts.isLetIn)
+    }
+
+    /// nil for a service that no rule names, which proves nothing.
+    private func number(of method: PolicyMethod) -> UInt32? {
+        switch method {
+        case .factor(let factor): return UInt32(factor.index)
+        case .pam(let name):
+            let services = 0..<image.count(.services)
+            let found = services.first { image.text(.services, $0) == name }
+            return found.map { ProofMethod.firstService + UInt32($0) }
+        }
+    }
+}
+
+/// How methods of proof are numbered: the factors, then the PAM services that rules name.
+enum ProofMethod {
+    static let firstService: UInt32 = 8
+}
+
+/// Collects the facts of a request, dimension by dimension.
+private struct FactNumbering {
+    private(set) var words = FactWords(count: Dimension.count + 2)
+    private(set) var present: UInt64 = 0
+    private(set) var unknown: UInt64 = 0
+
+    init() { words[0] = UInt32(words.count) }
+
+    mutating func add(_ field: TextField, _ fact: Fact<[PolicyText]>, _ image: PolicyImage) {
+        switch fact {
+        case .absent: break
+        case .known(let values):
+            for value in values { image.addFacts(matching: value, field, to: &words) }
+        case .unknown: markUnknown(Dimension.of(field))
+        }
+        close(Dimension.of(field))
+    }
+
+    /// A text of an item.
+    mutating func add(_ field: TextField, _ text: PolicyText?, _ image: PolicyImage) {
+        if let text { image.addFacts(matching: text, field, to: &words) }
+        close(Dimension.of(field))
+    }
+
+    /// A fact whose numbers have this place where they are known.
+    mutating func add(
+        _ field: TextField, _ fact: Fact<[PolicyText]>, _ numbered: NumberedTexts?, _ place: Int,
+        _ image: PolicyImage
+    ) {
+        guard let numbered else { return add(field, fact, image) }
+        if fact == .unknown { markUnknown(Dimension.of(field)) }
+        numbered.add(place, to: &words)
+        close(Dimension.of(field))
+    }
+
+    /// `place` counts from 0.
+    mutating func add(_ dimension: Int, _ place: Fact<UInt32>) {
+        switch place {
+        case .absent: break
+        case .known(let place): words.append(Dimension.fact(dimension, place + 1))
+        case .unknown: markUnknown(dimension)
+        }
+        close(dimension)
+    }
+
+    /// Method, age in milliseconds (2), scope. To be added last.
+    mutating func add(_ proof: PolicyProof, _ method: UInt32?) {
+        guard let method else { return }
+        let age = UInt64(bitPattern: proof.age.milliseconds)
+        words.append(method)
+        words.append(UInt32(truncatingIfNeeded: age))
+        words.append(UInt32(truncatingIfNeeded: age >> 32))
+        words.append(UInt32(proof.scope.rawValue))
+        words[AdmittedFacts.proofEnd] = UInt32(words.count)
+    }
+
+    mutating func markUnknown(_ dimension: Int) { unknown |= 1 << UInt64(dimension) }
+
+    private mutating func close(_ dimension: Int) {
+        if words.count > Int(words[dimension]) { present |= 1 << UInt64(dimension) }
+        words[dimension + 1] = UInt32(words.count)
+        if dimension + 1 == Dimension.count { words[AdmittedFacts.proofEnd] = UInt32(words.count) }
+    }
+}
+
+extension Fact {
+    fileprivate func atom(_ number: (Value) -> UInt32) -> Fact<UInt32> {
+        switch self {
+        case .absent: .absent
+        case .known(let value): .known(number(value))
+        case .unknown: .unknown
+        }
+    }
+
+    fileprivate func or(_ value: Value) -> Fact { self == .absent ? .known(value) : self }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainPolicyModel
+
+extension CompiledPolicy {
+    /// A policy without rules: items' own access control decides.
+    public static let empty = CompiledPolicy(PolicyImage.empty)
+}
+
+extension PolicyBundle {
+    /// `PolicySet.whenBroken`, for a daemon that has no compiler.
+    public static let whenBroken = PolicyBundle(
+        CompiledPolicy(PolicyImage.whenBroken), reach: .empty, summary: "built in")
+}
+
+extension PolicyImage {
+    /// What the compiler makes of a set without rules.
+    static let empty = PolicyImage(frame.merging([.nodes: nodes, .summary: summary()]) { $1 })
+
+    /// What the compiler makes of `PolicySet.whenBroken`. Its two rules depend on nothing but the
+    /// operation, so they are entries of the root.
+    static let whenBroken = PolicyImage(
+        frame.merging([
+            .bytes: words(
+                "built-in.no-exportThe machine's policies cannot be used.built-in.passwordbuilt in"
+            ),
+            .statements: [
+                StatementKind.forbid.rawValue, 0, 0, 0,
+                StatementKind.require.rawValue, 0, 0, 2,
+            ],
+            .conditions: [0, 0, 0, 0],
+            .entries: [
+                0, 0x0808_0F00, 0, 0,
+                0x0120_0001, 0x0808_0001, 0, 0,
+            ],
+            .nodes: [0, 0, 0, 0, 1] + nodes.dropFirst(Section.nodes.stride),
+            .demands: [0, UInt32(Freshness.context.rawValue), 0, 0],
+            .trees: [UInt32(PolicyFactor.passcode.index) << 3],
+            .files: [73, 8],
+            // Id, reason, file, line, column, level.
+            .provenance: [0, 18, 18, 38, 0, 1, 1, 0, 56, 17, 73, 0, 0, 1, 1, 0],
+            .summary: summary(deciding: 2),
+        ]) { $1 })
+
+    /// The sections that are never empty.
+    private static let frame: [Section: [UInt32]] = [
+        .symbolSlots: [0],
+        .lengthPlaces: zeros(
+            TextField.allCases.count * SymbolKind.allCases.count * Section.lengthPlaces.stride),
+        .breakpointPlaces: zeros(
+            NumberDimension.allCases.count * Section.breakpointPlaces.stride),
+    ]
+
+    /// A root without entries for each purpose.
+    private static let nodes = zeros(IndexPurpose.allCases.count * Section.nodes.stride)
+
+    private static func summary(deciding count: UInt32 = 0) -> [UInt32] {
+        IndexPurpose.allCases.flatMap { purpose -> [UInt32] in
+            let own = purpose == .decide ? count : 0
+            return [UInt32(purpose.rawValue), own, own]
+        }
+    }
+
+    private static func zeros(_ count: Int) -> [UInt32] { [UInt32](repeating: 0, count: count) }
+
+    private static func words(_ text: String) -> [UInt32] {
+        let bytes = Array(text.utf8)
+        return stride(from: 0, to: bytes.count, by: 4).map { start in
+            bytes[start..<min(start + 4, bytes.count)].reversed().reduce(0) { $0 << 8 | UInt32($1) }
+        }
+    }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a rule matches. A rule is a box minus boxes: a conjunction of conditions on fields, and
+// exceptions of the same shape. The values in one condition are alternatives.
+
+/// What one field must be. The same field may occur in several conditions of a box, as when a
+/// definition and the rule that uses it both name it: all must hold.
+public enum PolicyCondition: Sendable, Hashable {
+    /// A value of the field matches one of the patterns.
+    case text(TextField, [TextPattern])
+    case uid([ClosedRange<UInt32>])
+    /// The field's value is in the mask: bit n stands for the n-th of `ChoiceField.words`.
+    case choice(ChoiceField, mask: UInt8)
+    case boolean(BooleanField, Bool)
+    /// The item has all of the first flags and none of the second.
+    case flags(has: PolicyItemFlags, lacks: PolicyItemFlags)
+    /// The age is within the range, ends included.
+    case age(AgeField, ClosedRange<PolicyDuration>)
+    /// Within one of the windows; `outside`: within none of them.
+    case time([WeekWindow], outside: Bool)
+
+    public var fieldName: String {
+        switch self {
+        case .text(let field, _): Self.path(field)
+        case .uid: "subject.uid"
+        case .choice(let field, _): Self.path(field)
+        case .boolean(let field, _): Self.path(field)
+        case .flags: "resource.flags"
+        case .age(let field, _): Self.path(field)
+        case .time: "when.time"
+        }
+    }
+
+    package var isSubject: Bool { fieldName.hasPrefix("subject.") }
+    package var isResource: Bool { fieldName.hasPrefix("resource.") }
+
+    package func isText(_ field: TextField) -> Bool {
+        if case .text(field, _) = self { true } else { false }
+    }
+
+    package var patterns: [TextPattern] {
+        if case .text(_, let patterns) = self { patterns } else { [] }
+    }
+
+    private static func path(_ field: some PolicyField) -> String {
+        field.block.rawValue + "." + field.name
+    }
+}
+
+/// Operations and conditions, all of which must hold.
+public struct PolicyBox: Sendable, Hashable {
+    public var operations: PolicyOperations
+    public var conditions: [PolicyCondition]
+
+    public init(operations: PolicyOperations = .all, _ conditions: [PolicyCondition] = []) {
+        self.operations = operations
+        self.conditions = conditions
+    }
+}
+
+/// A box minus boxes.
+public struct PolicyMatch: Sendable, Hashable {
+    public var box: PolicyBox
+    public var exceptions: [PolicyBox]
+
+    public init(_ box: PolicyBox, unless exceptions: [PolicyBox] = []) {
+        self.box = box
+        self.exceptions = exceptions
+    }
+}

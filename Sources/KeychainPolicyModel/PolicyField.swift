@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fields of the language, by the kind of value they hold. Each knows its block and its name in
+// a policy file; the same fields key the facts of a request.
+
+/// Where a field stands in a rule.
+public enum PolicyBlock: String, Sendable, Hashable {
+    case subject
+    case resource
+    case environment = "when"
+}
+
+/// What all kinds of field have in common.
+public protocol PolicyField: Sendable, Hashable {
+    /// The written name, as `user-unit`.
+    var name: String { get }
+    var block: PolicyBlock { get }
+}
+
+extension PolicyField where Self: CaseIterable {
+    /// The field of that name in that block.
+    public init?(_ name: String, in block: PolicyBlock) {
+        let found = Self.allCases.first { $0.name == name && $0.block == block }
+        guard let found else { return nil }
+        self = found
+    }
+}
+
+/// Fields of text. `group` holds many values; the others hold one.
+public enum TextField: UInt8, PolicyField, CaseIterable {
+    case user, group, exe, digest, unit, slice, userUnit, app, label
+    case keychain, service, account, server, networkProtocol, accessGroup, itemLabel, creator
+    case host
+    /// Of an `unlock`: the PAM service that the user logged in through, in lower case.
+    case pamService
+
+    public var name: String {
+        switch self {
+        case .user: "user"
+        case .group: "group"
+        case .exe: "exe"
+        case .digest: "digest"
+        case .unit: "unit"
+        case .slice: "slice"
+        case .userUnit: "user-unit"
+        case .app: "app"
+        case .label, .itemLabel: "label"
+        case .keychain: "keychain"
+        case .service: "service"
+        case .account: "account"
+        case .server: "server"
+        case .networkProtocol: "protocol"
+        case .accessGroup: "access-group"
+        case .creator: "creator"
+        case .host: "host"
+        case .pamService: "pam-service"
+        }
+    }
+
+    public var block: PolicyBlock {
+        switch self {
+        case .user, .group, .exe, .digest, .unit, .slice, .userUnit, .app, .label,
+            .pamService:
+            .subject
+        case .keychain, .service, .account, .server, .networkProtocol, .accessGroup, .itemLabel,
+            .creator:
+            .resource
+        case .host: .environment
+        }
+    }
+}
+
+extension TextField {
+    /// Those that say nothing of an item.
+    package static let ofSubject = allCases.filter { $0.block != .resource }
+    /// Those that an item tells, in their order.
+    package static let ofItem = allCases.filter { $0.block == .resource }
+}
+
+/// Fields that are true or false.
+public enum BooleanField: UInt8, PolicyField, CaseIterable {
+    case trustedExe, tty, member
+    case remote, active, screenLocked, unlocked, passcodeSet, interactive, prompted
+
+    public var name: String {
+        switch self {
+        case .trustedExe: "trusted-exe"
+        case .tty: "tty"
+        case .member: "member"
+        case .remote: "remote"
+        case .active: "active"
+        case .screenLocked: "screen-locked"
+        case .unlocked: "unlocked"
+        case .passcodeSet: "passcode-set"
+        case .interactive: "interactive"
+        case .prompted: "prompted"
+        }
+    }
+
+    public var block: PolicyBlock {
+        switch self {
+        case .trustedExe, .tty, .member: .subject
+        default: .environment
+        }
+    }
+
+    /// What an absent fact counts as.
+    public var whenAbsent: Bool { self == .member || self == .interactive }
+}
+
+/// Fields with a closed vocabulary; a value is the place of its word.
+public enum ChoiceField: UInt8, PolicyField, CaseIterable {
+    case session, itemClass, accessible
+    /// Of an `unlock`: what is to open the keychain.
+    case protector
+
+    public var name: String {
+        switch self {
+        case .session: "session"
+        case .itemClass: "class"
+        case .accessible: "accessible"
+        case .protector: "protector"
+        }
+    }
+
+    public var block: PolicyBlock { self == .session ? .subject : .resource }
+
+    public var words: [String] {
+        switch self {
+        case .session: ["seat", "ssh", "remote-desktop", "service", "cron", "other"]
+        case .itemClass:
+            ["generic-password", "internet-password", "key", "certificate", "identity"]
+        case .accessible:
+            [
+                "when-unlocked", "after-first-unlock", "always",
+                "when-unlocked-this-device-only", "after-first-unlock-this-device-only",
+                "always-this-device-only", "when-passcode-set-this-device-only",
+            ]
+        case .protector: ["tpm2", "credential", "fido2"]
+        }
+    }
+
+    /// How many values there are.
+    public var count: UInt8 {
+        switch self {
+        case .session: 6
+        case .itemClass: 5
+        case .accessible: 7
+        case .protector: 3
+        }
+    }
+
+    public func index(of word: String) -> UInt8? {
+        words.firstIndex(of: word).map { UInt8($0) }
+    }
+
+    /// The place of `key` among the classes.
+    public static let keyClass: UInt8 = 2
+}
+
+/// Fields that hold a length of time, from a moment until now.
+public enum AgeField: UInt8, PolicyField, CaseIterable {
+    case session, presence
+    public var name: String { self == .session ? "session-age" : "presence-age" }
+    public var block: PolicyBlock { .environment }
+}
+
+/// `resource.flags`: what an item's access control asks for.
+public struct PolicyItemFlags: OptionSet, Sendable, Hashable {
+    public let rawValue: UInt8
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    public static let words = [
+        "user-presence", "biometry-any", "biometry-current-set", "device-passcode", "companion",
+        "application-password", "private-key-usage", "synchronizable",
+    ]
+
+    public init?(word: String) {
+        guard let place = Self.words.firstIndex(of: word) else { return nil }
+        rawValue = 1 << UInt8(place)
+    }
+}

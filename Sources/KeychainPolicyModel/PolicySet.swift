@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// The checked policy, as a loader makes it and every evaluator reads it. The order of nothing in it
+// matters to a decision. Definitions are expanded (`use` adds its conditions to those beside it)
+// and rules that others replace are left out before a set is made.
+
+/// Where something stands in the sources.
+public struct PolicyOrigin: Sendable, Hashable {
+    public var file: String
+    /// From 1.
+    public var line: Int
+    public var column: Int
+    /// Which folder: 0 is the vendor's; a later one wins.
+    public var level: Int
+
+    public init(file: String, line: Int, column: Int, level: Int) {
+        self.file = file
+        self.line = line
+        self.column = column
+        self.level = level
+    }
+}
+
+/// Whether a rule decides or only says what it would have decided.
+public enum PolicyMode: Sendable, Hashable {
+    case enforce
+    /// Until 00:00 local of that day, counted from 1970-01-01.
+    case permissive(untilDay: Int32)
+
+    package func enforces(on day: Int32) -> Bool {
+        switch self {
+        case .enforce: true
+        case .permissive(let end): day >= end
+        }
+    }
+}
+
+/// How widely a proof may be shared, narrowest first.
+public enum Freshness: UInt8, Sendable, Hashable, CaseIterable, Comparable {
+    case operation, context, process, tty, session
+
+    public var word: String {
+        switch self {
+        case .operation: "operation"
+        case .context: "context"
+        case .process: "process"
+        case .tty: "tty"
+        case .session: "session"
+        }
+    }
+
+    public init?(word: String) {
+        guard let found = Self.allCases.first(where: { $0.word == word }) else { return nil }
+        self = found
+    }
+
+    /// How old a proof may be at most, whatever a policy says; nil: no bound.
+    public var longest: PolicyDuration? {
+        switch self {
+        case .operation, .context: nil
+        case .process, .tty: .minutes(15)
+        case .session: .hours(12)
+        }
+    }
+
+    public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
+}
+
+/// A requirement with the freshness that its proofs need.
+public struct PolicyDemand: Sendable, Hashable {
+    public var constraint: PolicyConstraint
+    public var within: PolicyDuration
+    public var scope: Freshness
+
+    public init(
+        _ constraint: PolicyConstraint, within: PolicyDuration = .zero,
+        scope: Freshness = .context
+    ) {
+        self.constraint = constraint
+        self.within = within
+        self.scope = scope
+    }
+}
+
+/// A rate that a rule allows; counted by the daemon, never by a decision.
+public struct PolicyLimit: Sendable, Hashable {
+    public enum Exhausted: Sendable, Hashable {
+        case deny
+        case require(PolicyConstraint)
+    }
+
+    public var count: UInt32
+    public var per: PolicyDuration
+    /// The fields whose values have a budget of their own, by written name: `user`, `exe`.
+    public var keys: [PolicyText]
+    public var then: Exhausted
+
+    public init(
+        _ count: UInt32, per: PolicyDuration, by keys: [PolicyText], then: Exhausted
+    ) {
+        self.count = count
+        self.per = per
+        self.keys = keys
+        self.then = then
+    }
+}
+
+/// How much a decision leaves in the log.
+public enum AuditLevel: UInt8, Sendable, Hashable, Comparable {
+    case decision, full
+    public var word: String { self == .full ? "full" : "decision" }
+    public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
+}
+
+/// What a rule does where it matches. The texts are reasons for people.
+public enum PolicyEffect: Sendable, Hashable {
+    case permit(String)
+    case forbid(String)
+    case share(String)
+    case require(PolicyDemand)
+    case limit(PolicyLimit)
+    /// Names of attributes that the answer leaves out.
+    case redact([PolicyText])
+    case audit(AuditLevel)
+}
+
+public struct PolicyRule: Sendable, Hashable {
+    public var id: PolicyText
+    public var origin: PolicyOrigin
+    public var description: String?
+    public var tags: [String]
+    /// The id of the rule in an earlier folder that this one stands for.
+    public var replaces: PolicyText?
+    public var mode: PolicyMode
+    public var effect: PolicyEffect
+    public var match: PolicyMatch
+
+    public init(
+        id: PolicyText, origin: PolicyOrigin, description: String? = nil, tags: [String] = [],
+        replaces: PolicyText? = nil, mode: PolicyMode = .enforce, effect: PolicyEffect,
+        match: PolicyMatch
+    ) {
+        self.id = id
+        self.origin = origin
+        self.description = description
+        self.tags = tags
+        self.replaces = replaces
+        self.mode = mode
+        self.effect = effect
+        self.match = match
+    }
+}
+
+/// A scope in which nothing happens without a permit.
+public struct ClosedScope: Sendable, Hashable {
+    public var id: PolicyText
+    public var origin: PolicyOrigin
+    public var mode: PolicyMode
+    public var match: PolicyMatch
+
+    public init(
+        id: PolicyText, origin: PolicyOrigin, mode: PolicyMode = .enforce, match: PolicyMatch
+    ) {
+        self.id = id
+        self.origin = origin
+        self.mode = mode
+        self.match = match
+    }
+}
+
+/// Programs that are members of an access group besides their own.
+public struct GroupMembership: Sendable, Hashable {
+    public var id: PolicyText
+    public var origin: PolicyOrigin
+    public var group: PolicyText
+    /// Alternatives; conditions on the subject, `member` excepted.
+    public var members: [[PolicyCondition]]
+    /// `mode: read` is `.read`, `mode: write` is `.all`.
+    public var operations: PolicyOperations
+
+    public init(
+        id: PolicyText, origin: PolicyOrigin, group: PolicyText,
+        members: [[PolicyCondition]], operations: PolicyOperations
+    ) {
+        self.id = id
+        self.origin = origin
+        self.group = group
+        self.members = members
+        self.operations = operations
+    }
+}
+
+/// A claim that nothing in the box is ever allowed; proved or refuted when a set is checked.
+public struct PolicyAssertion: Sendable, Hashable {
+    public var id: PolicyText
+    public var origin: PolicyOrigin
+    public var never: PolicyBox
+
+    public init(id: PolicyText, origin: PolicyOrigin, never: PolicyBox) {
+        self.id = id
+        self.origin = origin
+        self.never = never
+    }
+}
+
+public struct PolicySet: Sendable, Hashable {
+    public static let mostRules = 20_000
+    /// How many attributes all `redact` rules together may name.
+    public static let mostRedactedAttributes = 64
+
+    public var rules: [PolicyRule]
+    public var closed: [ClosedScope]
+    public var groups: [GroupMembership]
+    public var assertions: [PolicyAssertion]
+
+    public init(
+        rules: [PolicyRule] = [], closed: [ClosedScope] = [], groups: [GroupMembership] = [],
+        assertions: [PolicyAssertion] = []
+    ) {
+        self.rules = rules
+        self.closed = closed
+        self.groups = groups
+        self.assertions = assertions
+    }
+}

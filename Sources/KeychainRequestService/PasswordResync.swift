@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainAccessControl
+internal import KeychainActivePolicy
+internal import KeychainItemStore
+internal import KeychainLinuxSystem
+internal import KeychainMessages
+internal import KeychainModel
+internal import KeychainPolicyEngine
+internal import KeychainPolicyModel
+internal import KeychainSecrets
+internal import KeychainUserPresence
+internal import KeychainVaults
+
+/// Puts a keychain in step again with a login whose password it did not know: its user types the
+/// older password, or the recovery key.
+struct PasswordResync: UnlockStep {
+    let vault: any KeyVault
+    let protectors: Protectors
+    let guesses: UnlockThrottle
+    let policy: ActivePolicy
+    let limits: PolicyLimits
+
+    func applies(to keychain: OpenKeychain) -> Bool { vault.isOutOfStep(keychain) }
+
+    func question(
+        for keychain: OpenKeychain, _ client: any Client
+    ) throws(Refusal) -> UnlockQuestion {
+        guard isWithinLimits(client) else { throw .locked }
+        return UnlockQuestion(
+            prompt: "Older password: ",
+            question: Question(
+                .openKeychain, names: [keychain.name.description], itemCount: 0, reason: nil,
+                remarks: [
+                    "Its password is an older one than your login's. Type that, or its recovery "
+                        + "key."
+                ]))
+    }
+
+    func opens(
+        _ keychain: OpenKeychain, _ typed: HeldSecret, for client: any Client,
+        since begun: LockGeneration
+    ) throws(Refusal) -> Bool {
+        let keys: UnlockedKeys
+        do throws(Refusal) { keys = try unlock(keychain, typed) } catch {
+            guard error == .wrongPassword else { throw error }
+            return false
+        }
+        try vault.keep(keys, of: keychain, for: client.caller, since: begun)
+        return true
+    }
+
+    /// Whether the policy's limits leave room for another question. Counts it.
+    private func isWithinLimits(_ client: any Client) -> Bool {
+        let policy = policy.now.judge.policy
+        guard !policy.isEmpty else { return true }
+        var facts = client.policyFacts(policy.asked)
+        facts[.prompted] = .known(true)
+        let request = PolicyRequest(.unlock, facts: facts, day: LocalTime.now.day)
+        return (try? limits.count(request, policy, client.notes))?.isEmpty ?? false
+    }
+
+    private func unlock(
+        _ keychain: OpenKeychain, _ typed: HeldSecret
+    ) throws(Refusal) -> UnlockedKeys {
+        guard (1...RequestLimits.longestPassword).contains(typed.bytes.count) else {
+            throw .wrongPassword
+        }
+        return try guesses.attempt(keychain.id) { () throws(Refusal) in
+            do throws(Refusal) { return try unlock(keychain, recoveryKey: typed) } catch {
+                guard error == .wrongRecoveryKey || error == .noSuchProtector else { throw error }
+            }
+            return try unlock(keychain, ownPassword: typed)
+        }
+    }
+
+    // MARK: What is asked for by the verbs too
+
+    func unlock(
+        _ keychain: OpenKeychain, ownPassword: HeldSecret
+    ) throws(Refusal) -> UnlockedKeys {
+        guard let renewal = vault.renewal(of: keychain) else {
+            return try protectors.unlock(keychain, ownPassword)
+        }
+        let keys = try protectors.unlock(keychain, ownPassword, goingOnWith: renewal)
+        vault.endRenewal(of: keychain)
+        return keys
+    }
+
+    func unlock(
+        _ keychain: OpenKeychain, recoveryKey: HeldSecret
+    ) throws(Refusal) -> UnlockedKeys {
+        guard let renewal = vault.renewal(of: keychain) else {
+            return try protectors.unlock(keychain, recoveryKey: recoveryKey)
+        }
+        let keys = try protectors.unlock(keychain, recoveryKey: recoveryKey, goingOnWith: renewal)
+        vault.endRenewal(of: keychain)
+        return keys
+    }
+}
+
+extension UnlockThrottle {
+    /// One guess at a time, and slower after each wrong one. What opens without knowledge of
+    /// anything, such as a TPM, `shows` nothing and forgives no guess: else a user who guesses
+    /// would have it open in between.
+    func attempt<R: ~Copyable>(
+        _ keychain: KeychainID, shows outcome: Outcome = .right,
+        _ body: () throws(Refusal) -> R
+    ) throws(Refusal) -> R {
+        try begin(keychain)
+        do throws(Refusal) {
+            let result = try body()
+            end(keychain, outcome)
+            return result
+        } catch {
+            end(keychain, Outcome(error))
+            throw error
+        }
+    }
+}

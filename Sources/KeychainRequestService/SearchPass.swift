@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainAccessControl
+internal import KeychainActivePolicy
+internal import KeychainItemStore
+internal import KeychainModel
+internal import KeychainPolicyEngine
+internal import KeychainPolicyModel
+internal import KeychainRequestAudit
+internal import KeychainUserPresence
+internal import KeychainVaults
+
+/// A search of one keychain: where it looks, and the items it found where those are few enough to be
+/// kept.
+struct SearchPass {
+    let query: ItemQuery
+    let groups: GroupScope
+    private(set) var found: [SealedItem]?
+    private let program: Caller.Identity
+    /// Items that the user lets the program have for now.
+    private var allowed: Set<ItemReference>
+
+    init(_ query: ItemQuery, _ access: Authorization) throws(Refusal) {
+        let caller = access.client.caller
+        self.query = query
+        groups = try access.groups(query)
+        program = caller.identity
+        allowed = Set(access.service.authentication.trust.items(for: caller))
+        found = try few(access)
+    }
+
+    /// The item that the user has just let the program have.
+    mutating func admit(_ item: SealedItem) {
+        allowed.insert(item.reference)
+        found = [item]
+    }
+
+    /// Whether an item of another program's is open to this one.
+    func trusts(_ item: SealedItem) -> Bool {
+        guard query.accessGroup == nil, let list = item.trusted,
+            groups.all.firstSame(as: item.accessGroup) == nil
+        else { return false }
+        return allowed.contains(item.reference) || list.names(program)
+    }
+
+    /// What is judged: how the program comes to know of items, and what a search does to them besides.
+    var scope: ItemScope {
+        ItemScope(groups: groups.own, few: found) { context in
+            context.admission = { trusts($0) ? .trusted : .none }
+            guard query.limit != 1 else { return }
+            context.also = { context, item in
+                context.isOwn(item) ? [] : [context.listing(item)]
+            }
+        }
+    }
+
+    // MARK: Looking
+
+    /// Where to look: into groups, then among items that let the program in. A query that names a
+    /// group wants none of the others.
+    private var searches: [(query: ItemQuery, scope: SearchScope)] {
+        var searches = [(query, SearchScope.groups(groups.all))]
+        guard query.accessGroup == nil, program.identifier != nil else { return searches }
+        searches.append((query, .trusting(program, besides: groups.all)))
+        guard !allowed.isEmpty else { return searches }
+        var some = query
+        some.references = (query.references ?? Array(allowed)).filter(allowed.contains)
+        searches.append((some, .askable(besides: groups.all)))
+        return searches
+    }
+
+    /// What is found, where it may be held: the program's own process holds the whole answer anyway,
+    /// the daemon never does.
+    private func few(_ access: Authorization) throws(Refusal) -> [SealedItem]? {
+        let isDaemon = access.service.isDaemon
+        let limit = query.limit ?? .max
+        guard limit <= AnswerWriter.mostItems || !isDaemon,
+            query.authenticationUI != .skip, groups.others.isEmpty
+        else { return nil }
+        let keys = try access.keys
+        var found: [SealedItem] = []
+        var bytesLeft = isDaemon ? AnswerWriter.mostBytes : Int.max
+        for (query, scope) in searches where found.count < limit {
+            var query = query
+            // Safe: no more are found than the limit.
+            query.limit = limit - found.count
+            do {
+                let few = try access.keychain.file.find(
+                    query, in: scope, keys: keys.classKeys, mostBytes: bytesLeft)
+                guard let few else { return nil }
+                found += few
+                bytesLeft -= few.reduce(0) { $0 + $1.attributeBytes }
+            } catch { throw Refusal(error) }
+        }
+        return found
+    }
+
+    /// Hands out the items found until `body` has enough of them.
+    func each(
+        _ access: Authorization, _ body: (SealedItem) throws(Refusal) -> Bool
+    ) throws(Refusal) {
+        if let found {
+            for item in found where try !body(item) { return }
+            return
+        }
+        // Items that are left out must not use the limit up.
+        let mayBeUnknown = !groups.others.isEmpty
+        var goesOn = true
+        let (keys, context) = (try access.keys, try access.context)
+        var unlock = keys.unlock
+        for (query, scope) in searches where goesOn {
+            var query = query
+            if query.authenticationUI == .skip || mayBeUnknown { query.limit = nil }
+            try access.keychain.each(query, in: scope, keys.classKeys) {
+                item throws(Refusal) in
+                if mayBeUnknown, !context.isKnown(item) { return true }
+                try unlock.checkNowAndThen(item.availability)
+                goesOn = try body(item)
+                return goesOn
+            }
+        }
+    }
+
+    func isEmpty(_ access: Authorization) throws(Refusal) -> Bool {
+        if let found { return found.isEmpty }
+        access.begin(scope, given: access.service.authentication.evidence(for: access.client))
+        var isEmpty = true
+        try each(access) { _ throws(Refusal) in
+            isEmpty = false
+            return false
+        }
+        return isEmpty
+    }
+}
+
+extension OpenKeychain {
+    /// Hands the items of a search to `body`, one by one, until it says false or refuses.
+    func each(
+        _ query: ItemQuery, in scope: SearchScope, _ keys: borrowing ClassKeys,
+        _ body: (SealedItem) throws(Refusal) -> Bool
+    ) throws(Refusal) {
+        var refusal: Refusal?
+        do {
+            try file.forEach(query, in: scope, keys: keys) { item in
+                do throws(Refusal) { return try body(item) } catch {
+                    refusal = error
+                    return false
+                }
+            }
+        } catch { throw Refusal(error) }
+        if let refusal { throw refusal }
+    }
+}
+
+// MARK: Groups
+
+/// The access groups that a call looks into.
+struct GroupScope: Sendable {
+    /// The caller's own: it is a member, and may know of every item.
+    let own: [String]
+    /// Those of others, in which the policy may let the caller know of some.
+    let others: [String]
+
+    var all: [String] { own + others }
+}
+
+extension Authorization {
+    /// All groups the client may see something of, or the one that is named if it is among them.
+    func groups(
+        _ query: ItemQuery, for operation: PolicyOperation? = nil
+    ) throws(Refusal) -> GroupScope {
+        let operation = operation ?? intent.policyOperation
+        let policy = service.policy.now
+        let named = query.accessGroup
+        let reach = reach(policy.reach, for: operation)
+        let own = client.caller.accessGroups
+        guard !own.isEmpty || !reach.isEmpty else { throw .notEntitled }
+        var others = reach.groups.map(\.string)
+        if reach.anyGroup, named == nil { others += try groupsOfKeychain() }
+        guard let named else {
+            return GroupScope(own: own, others: others.distinct(besides: own))
+        }
+        if let mine = own.firstSame(as: named) { return GroupScope(own: [mine], others: []) }
+        guard reach.anyGroup || others.firstSame(as: named) != nil else {
+            client.notes.note(
+                stranger: ItemFacts.of(query, group: named, keychain: keychain.name.description),
+                operation, policy.judge)
+            throw .notEntitled
+        }
+        return GroupScope(own: [], others: [named])
+    }
+
+    private func groupsOfKeychain() throws(Refusal) -> [String] {
+        let keys = try keys
+        do {
+            return try keychain.file.groups(keys.classKeys, isOnlyWriter: service.isDaemon)
+        } catch { throw Refusal(error) }
+    }
+
+    /// A share of everything is meant for the keychains of those who share. So in the machine's,
+    /// for others than root, a share names the group, and the kernel names the service.
+    private func reach(
+        _ policy: CompiledPolicy, for operation: PolicyOperation
+    ) -> VisibleGroups {
+        guard keychain.isSystem, client.caller.user != 0 else {
+            return client.reach(policy, for: operation, byNameAlone: false)
+        }
+        guard case .unit = client.caller.identity else { return VisibleGroups() }
+        return client.reach(policy, for: operation, byNameAlone: true)
+    }
+}
+
+extension [String] {
+    /// The access group of that name, by its bytes: two that look alike are two.
+    func firstSame(as group: String) -> String? {
+        first { $0.utf8.elementsEqual(group.utf8) }
+    }
+
+    fileprivate func distinct(besides own: [String]) -> [String] {
+        var kept: [String] = []
+        for group in self where (own + kept).firstSame(as: group) == nil { kept.append(group) }
+        return kept
+    }
+}
+
+// MARK: Long changes
+
+/// The items that a long change means, by their names alone: there may be very many. The memory of
+/// the names is counted.
+struct MeantItems {
+    /// Items that are counted together.
+    private static let atOnce = 1024
+    /// Bytes of one in the list, and of its identifier beside it.
+    private static let bytesOfOne = 80
+
+    private(set) var items: [MeantItem] = []
+    private var shares: [MemoryBudget.Share] = []
+    private let memory: MemoryBudget
+    private let user: UInt32
+
+    init(_ memory: MemoryBudget, for user: UInt32) {
+        self.memory = memory
+        self.user = user
+    }
+
+    var references: [ItemReference] { items.map(\.reference) }
+
+    mutating func append(_ item: SealedItem) throws(Refusal) {
+        if !items.isEmpty, items.count.isMultiple(of: Self.atOnce),
+            let share = try memory.take(Self.atOnce * Self.bytesOfOne, for: user)
+        {
+            shares.append(share)
+        }
+        items.append(item.meant)
+    }
+}
+
+extension Authorization {
+    /// The items that a change means, of those that the client may know of. They may be very many:
+    /// each is handed out, and none is kept.
+    func meant(
+        by query: ItemQuery, in groups: GroupScope,
+        each body: (SealedItem) throws(Refusal) -> Void = { _ in }
+    ) throws(Refusal) -> MeantItems {
+        var search = query
+        search.limit = nil
+        var meant = MeantItems(service.memory, for: client.caller.user)
+        let (keys, context) = (try keys, try context)
+        var unlock = keys.unlock
+        try keychain.each(search, in: .groups(groups.all), keys.classKeys) {
+            item throws(Refusal) in
+            guard groups.others.isEmpty || context.isKnown(item) else { return true }
+            try unlock.checkNowAndThen(item.availability)
+            try body(item)
+            try meant.append(item)
+            return true
+        }
+        return meant
+    }
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainPolicyEngine
+internal import KeychainPolicyModel
+
+/// Breakpoints cells of requests into such as one or two sets decide alike: takes a request, grows the cell
+/// around it in which the statements that decide it still do, takes that cell away, and goes on with
+/// what is left.
+struct CellSearch {
+    private let algebra: CellAlgebra
+    private let universe: Universe
+    private let sides: [UInt8]
+    /// The readings that release a key.
+    private let releases: [Cell]
+    private let deciding: [RuleEffectKind.Step: [EffectCells]]
+    /// What is required and told where nothing is refused, as far as it counts.
+    private let telling: [EffectCells]
+    /// Of two sets what they don't have in common: they tell which differences a cell may have.
+    private let distinguishing: [EffectCells]
+
+    /// `everythingCounts`: requirements, redactions and audit are told apart, not only refusals; of
+    /// two sets those that are no difference are not.
+    init(
+        _ universe: Universe, _ maker: RuleEffectMaker, sides: [UInt8], everythingCounts: Bool,
+        _ budget: inout Budget
+    ) throws(Budget.Spent) {
+        self.universe = universe
+        self.sides = sides
+        let algebra = universe.algebra
+        self.algebra = algebra
+        let members = try maker.groups.map { boxes throws(Budget.Spent) in
+            try Members(boxes, universe, &budget)
+        }
+        let releases = try universe.cells(of: .releases, .unknown, &budget)
+        self.releases = releases
+        var cut: [EffectCells] = []
+        for effect in maker.effects where everythingCounts || effect.kind.step != .tell {
+            let joined = members[effect.groups].cells(effect.number)
+            var cells = try universe.cells(
+                of: effect.match, effect.kind.least, joined: joined, &budget)
+            if effect.number == .release {
+                try budget.spend(releases.count * cells.count * algebra.cost)
+                cells = releases.flatMap { key in cells.map(key.intersection) }
+                    .filter { !algebra.isEmpty($0) }
+            }
+            if !cells.isEmpty { cut.append(EffectCells(effect: effect, cells: cells)) }
+        }
+        deciding = Dictionary(grouping: cut, by: \.effect.kind.step)
+        let differences = sides.count > 1 ? DistinguishingEffects(maker.effects) : nil
+        telling = cut.filter { own in
+            own.effect.kind.step == .tell && differences?.contains(own.effect) ?? true
+        }
+        distinguishing = differences.map { own in cut.filter { own.contains($0.effect) } } ?? []
+    }
+
+    /// Calls the body with cells of requests that not all sets refuse and that can be, until it says
+    /// that it has enough. Of two sets, `known` is the part of a cell that is of no more interest,
+    /// nil for none: of one in which nothing but what they have in common is left to be known, and
+    /// of one that these effects, which only one set has, meet.
+    func search(
+        _ cells: [Cell], _ budget: inout Budget,
+        without known: (Cell, [SetState]) -> Cell? = { _, _ in nil },
+        near: (Cell, [RuleEffect]) -> Cell? = { _, _ in nil },
+        _ body: (Cell, [SetState]) -> Bool
+    ) throws(Budget.Spent) {
+        var open: [Cell] = []
+        for cell in cells { open += try universe.possible(cell, &budget) }
+        open.reverse()
+        let effects = deciding.values.reduce(0) { $0 + $1.count }
+        while let cell = open.popLast() {
+            try budget.spend(algebra.cost * (1 + effects / 16))
+            let met = distinguishing.filter { own in
+                own.effect.isOneSided && own.cells.contains { algebra.meets($0, cell) }
+            }
+            if let taken = near(cell, met.map(\.effect)), algebra.meets(taken, cell) {
+                open += algebra.subtract(taken, from: cell).reversed()
+                continue
+            }
+            let point = algebra.point(of: cell)
+            let like = likeness(of: point, in: cell, distinguishing)
+            var taken = sides.count > 1 ? known(like.cell, like.sets) : nil
+            if let cell = taken, !algebra.contains(cell, point) { taken = nil }
+            if taken == nil {
+                let answers = sides.map { answer(to: point, in: cell, $0) }
+                let decided = answers.map(\.cell).reduce(cell) { $0.intersection($1) }
+                if answers.allSatisfy(\.isDenied) {
+                    taken = decided
+                } else {
+                    var told = likeness(of: point, in: decided, telling)
+                    for (side, answer) in answers.enumerated() {
+                        told.sets[side].isDenied = answer.isDenied
+                    }
+                    if body(told.cell, told.sets) { return }
+                    taken = told.cell
+                }
+            }
+            if let taken { open += algebra.subtract(taken, from: cell).reversed() }
+        }
+    }
+
+    /// What the effects say of the point, and the cell around it of which they say the same.
+    private func likeness(
+        of point: Cell, in cell: Cell, _ effects: [EffectCells]
+    ) -> (cell: Cell, sets: [SetState]) {
+        var like = cell
+        var sets = [SetState](repeating: SetState(), count: sides.count)
+        for own in effects {
+            guard let inside = own.cell(around: point, algebra) else {
+                algebra.keep(apart: own.cells, from: &like, around: point)
+                continue
+            }
+            like = like.intersection(inside)
+            for (place, side) in sides.enumerated() where own.effect.sides & 1 << side != 0 {
+                sets[place].apply(own.effect)
+            }
+        }
+        return (like, sets)
+    }
+
+    /// Whether the set refuses the point, and a cell around it that it refuses, or lets be, alike.
+    private func answer(
+        to point: Cell, in cell: Cell, _ side: UInt8
+    ) -> (isDenied: Bool, cell: Cell) {
+        func those(_ step: RuleEffectKind.Step, _ number: CaseNumber? = nil) -> [EffectCells] {
+            deciding[step, default: []].filter {
+                $0.effect.sides & 1 << side != 0 && (number == nil || $0.effect.number == number)
+            }
+        }
+        func around(_ effects: [EffectCells]) -> Cell? {
+            effects.lazy.compactMap { $0.cell(around: point, algebra) }.first
+        }
+        var allowed = cell
+        let forbids = those(.forbid)
+        if let forbid = around(forbids) { return (true, cell.intersection(forbid)) }
+        for forbid in forbids { algebra.keep(apart: forbid.cells, from: &allowed, around: point) }
+        let release = releases.first { algebra.contains($0, point) }
+        if release == nil { algebra.keep(apart: releases, from: &allowed, around: point) }
+        for number in CaseNumber.allCases {
+            var denied = cell
+            if number == .release {
+                guard let release else { break }
+                denied = denied.intersection(release)
+                allowed = allowed.intersection(release)
+            }
+            let reaches = those(.reach, number)
+            guard let reach = around(reaches) else {
+                for own in reaches { algebra.keep(apart: own.cells, from: &denied, around: point) }
+                return (true, denied)
+            }
+            allowed = allowed.intersection(reach)
+            let scopes = those(.close, number)
+            guard let scope = around(scopes) else {
+                for own in scopes { algebra.keep(apart: own.cells, from: &allowed, around: point) }
+                continue
+            }
+            let permits = those(.open, number)
+            guard let permit = around(permits) else {
+                denied = denied.intersection(scope)
+                for own in permits { algebra.keep(apart: own.cells, from: &denied, around: point) }
+                return (true, denied)
+            }
+            allowed = allowed.intersection(permit)
+        }
+        return (false, allowed)
+    }
+}
+
+/// A effect and where it applies.
+private struct EffectCells {
+    let effect: RuleEffect
+    /// None of which meet.
+    let cells: [Cell]
+
+    func cell(around point: Cell, _ algebra: CellAlgebra) -> Cell? {
+        cells.first { algebra.contains($0, point) }
+    }
+}
+
+/// Whom one set's groups take in.
+private struct Members {
+    private let itself: [Cell]
+    private let release: [Cell]
+
+    init(
+        _ boxes: [PolicyBox], _ universe: Universe, _ budget: inout Budget
+    ) throws(Budget.Spent) {
+        itself = try universe.union(of: boxes, .yes, &budget)
+        release = try universe.union(of: boxes.compactMap(\.asRelease), .yes, &budget)
+    }
+
+    func cells(_ number: CaseNumber) -> [Cell] { number == .itself ? itself : release }
+}

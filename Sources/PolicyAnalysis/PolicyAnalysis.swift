@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+package import KeychainPolicyModel
+
+/// Answers questions about all requests that a set can meet, exactly, or says that they were not
+/// decided within a budget.
+///
+/// Requests are taken with every fact known, absent or unknown, no evidence, and items that ask for
+/// nothing themselves; what less evidence or the item adds only refuses more. `update` is judged by
+/// the item as it would be. Facts are taken as independent of each other but for what
+/// `Universe.axioms` tells. Limits are left out. "Allowed" means: not refused, at most after a proof.
+package struct PolicyAnalysis: Sendable {
+    package static let mostCells = 200_000
+
+    let policy: PolicySet
+    /// The local day, in days since 1970-01-01, on which complaining rules are judged.
+    let day: Int32
+    let mostCells: Int
+    let meanings: [Meaning]
+
+    package init(_ policy: PolicySet, day: Int32, mostCells: Int = Self.mostCells) {
+        self.policy = policy
+        self.day = day
+        self.mostCells = mostCells
+        meanings = policy.meanings(on: day)
+    }
+
+    /// A request that shows something, and what is decided of it.
+    package struct Witness: Sendable, Hashable {
+        package let request: PolicyRequest
+        package let decision: PolicyDecision
+    }
+
+    /// What became of a claim.
+    package enum Proof: Sendable, Hashable {
+        case proved
+        case refuted(Witness)
+        case notDecided
+    }
+
+    /// All together may take so many times the budget of one.
+    private static let mostProofs = 10
+
+    /// Of each assertion, whether nothing in its box is ever allowed.
+    package func proofs(of assertions: [PolicyAssertion]) -> [Proof] {
+        var budget = Budget(mostCells * Self.mostProofs)
+        let near = LiteralIndex(meanings.map(\.match.box))
+        return assertions.map { assertion in
+            do throws(Budget.Spent) {
+                let proof = try budget.lend(mostCells) { part throws(Budget.Spent) in
+                    try self.proof(of: assertion, near, &part)
+                }
+                // Each witness was held against each rule.
+                if case .refuted = proof { try budget.spend(policy.rules.count) }
+                return proof
+            } catch {
+                return .notDecided
+            }
+        }
+    }
+
+    package func proof(of assertion: PolicyAssertion) -> Proof {
+        proofs(of: [assertion]).first ?? .notDecided
+    }
+
+    /// What is unknown of a request lets it do no more, so the box need not be taken for more than
+    /// it says.
+    private func proof(
+        of assertion: PolicyAssertion, _ near: LiteralIndex, _ budget: inout Budget
+    ) throws(Budget.Spent) -> Proof {
+        let area = Area(box: assertion.never, least: .yes)
+        let own = near.places(near: area.box).map { meanings[$0] }
+        let maker = try RuleEffectMaker([own], near: [area], &budget)
+        let universe = try Universe(maker.boxes, &budget)
+        // Whom a group takes in is a member here too.
+        let joined = try universe.union(of: maker.groups.flatMap(\.self), .yes, &budget)
+        let cells = try universe.cells(of: assertion.never, .yes, joined: joined, &budget)
+        let search = try CellSearch(
+            universe, maker, sides: [0], everythingCounts: false, &budget)
+        var found: Witness?
+        try search.search(cells, &budget) { cell, _ in
+            found = witness(of: cell, universe)
+            return true
+        }
+        return found.map(Proof.refuted) ?? .proved
+    }
+
+    func witness(of cell: Cell, _ universe: Universe) -> Witness {
+        let request = universe.witness(of: cell, day: day)
+        return Witness(request: request, decision: ReferenceEvaluator(policy).decide(request))
+    }
+}

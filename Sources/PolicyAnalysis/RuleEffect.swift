@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainPolicyEngine
+internal import KeychainPolicyModel
+
+/// Which of the things that a request must pass: itself, or the export that reading a key is too.
+enum CaseNumber: Int, CaseIterable {
+    case itself, release
+}
+
+/// What a statement of a set does to the requests that it matches.
+enum RuleEffectKind: Hashable {
+    /// Reading this releases a key.
+    case releases
+    case member
+    case forbid
+    case share
+    case closed
+    case permit
+    case require(PolicyDemand)
+    case redact(Set<PolicyText>)
+    case audit
+
+    /// What of a decision it has a part in.
+    enum Step {
+        case forbid, reach, close, open
+        /// What is required, kept from answers or written down.
+        case tell
+        case none
+    }
+
+    var step: Step {
+        switch self {
+        case .releases: .none
+        case .forbid: .forbid
+        case .member, .share: .reach
+        case .closed: .close
+        case .permit: .open
+        case .require, .redact, .audit: .tell
+        }
+    }
+
+    /// How true its match must be: what widens has to match for certain.
+    var least: Truth {
+        switch self {
+        case .member, .share, .permit: .yes
+        case .releases, .forbid, .closed, .require, .redact, .audit: .unknown
+        }
+    }
+}
+
+/// One statement in one case, for the sets that have it.
+struct RuleEffect: Hashable {
+    let kind: RuleEffectKind
+    let number: CaseNumber
+    /// Bit 0: the first set; bit 1: the second.
+    let sides: UInt8
+    let match: PolicyMatch
+    /// The set whose groups make members.
+    let groups: Int
+}
+
+/// A statement as its meaning goes, wherever it stands.
+struct Meaning: Hashable {
+    let kind: RuleEffectKind
+    let match: PolicyMatch
+}
+
+extension PolicySet {
+    /// What is in force on the day, each once, in the order of the set.
+    func meanings(on day: Int32) -> [Meaning] {
+        func isEnforced(_ mode: PolicyMode) -> Bool {
+            if case .permissive(let end) = mode { day >= end } else { true }
+        }
+        let scopes = closed.filter { isEnforced($0.mode) }.map {
+            Meaning(kind: .closed, match: $0.match)
+        }
+        let own = rules.filter { isEnforced($0.mode) }.compactMap { rule in
+            RuleEffectKind(rule.effect).map { Meaning(kind: $0, match: rule.match) }
+        }
+        var seen: Set<Meaning> = []
+        return (scopes + own + memberBoxes.map { Meaning(kind: .member, match: PolicyMatch($0)) })
+            .filter { seen.insert($0).inserted }
+    }
+
+    /// Whom groups take in, as boxes.
+    var memberBoxes: [PolicyBox] {
+        groups.flatMap { group in
+            let item = PolicyCondition.text(.accessGroup, [.literal(group.group)])
+            return group.members.map { PolicyBox(operations: group.operations, $0 + [item]) }
+        }
+    }
+}
+
+extension RuleEffectKind {
+    /// nil for what decides nothing.
+    init?(_ effect: PolicyEffect) {
+        switch effect {
+        case .forbid: self = .forbid
+        case .permit: self = .permit
+        case .share: self = .share
+        case .require(let demand): self = .require(demand)
+        case .redact(let names): self = .redact(Set(names))
+        case .audit(.full): self = .audit
+        case .audit(.decision), .limit: return nil
+        }
+    }
+}
+
+extension PolicyMatch {
+    var tellsMembers: Bool { ([box] + exceptions).contains(where: \.tellsMembers) }
+
+    /// The readings of keys that are exports under the match; whether it is a key is another
+    /// question.
+    var asRelease: PolicyMatch? {
+        guard let box = box.asRelease else { return nil }
+        return PolicyMatch(box, unless: exceptions.compactMap(\.asRelease))
+    }
+}
+
+extension PolicyBox {
+    static let releases = PolicyBox(
+        operations: PolicyOperations(.readSecret),
+        [.choice(.itemClass, mask: 1 << ChoiceField.keyClass)])
+
+    var asRelease: PolicyBox? {
+        guard operations.contains(.export) else { return nil }
+        return PolicyBox(operations: Self.releases.operations, conditions)
+    }
+
+    var tellsMembers: Bool {
+        conditions.contains { if case .boolean(.member, _) = $0 { true } else { false } }
+    }
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// What never occurs together, however a program is made: so that what is shown is a request that
+// could be. Only what the keychain service itself ensures is taken for granted; a login may well be
+// in a system unit, and which uid an account has is the machine's affair.
+internal import KeychainPolicyEngine
+package import KeychainPolicyModel
+
+extension Universe {
+    /// - The session `service` is that of a process in a system unit.
+    /// - What is known to be a trusted executable is known.
+    /// - Items have the attributes of their class.
+    /// - A request has the facts of its operation.
+    var axioms: [Cell] {
+        var cells = [
+            cell([
+                (.choice(.session), { $0.isChoice(["service"]) }),
+                (.text(.unit), { !$0.isKnownText }),
+            ]),
+            cell([
+                (.choice(.session), { $0.isChoice(["service"]) }),
+                (.operation, { !$0.isOperation(of: .onItems) }),
+            ]),
+            cell([
+                (.boolean(.trustedExe), { if case .boolean(_, true) = $0 { true } else { false } }),
+                (.text(.exe), { !$0.isKnownText }),
+            ]),
+        ]
+        for field in TextField.allCases {
+            guard let classes = field.classes else { continue }
+            let others = ChoiceField.itemClass.words.filter { !classes.contains($0) }
+            cells.append(
+                cell([
+                    (.choice(.itemClass), { $0.isChoice(others) }),
+                    (.text(field), { $0.isText }),
+                ]))
+        }
+        for (subject, operations) in Self.limited {
+            cells.append(
+                cell([
+                    (.operation, { !$0.isOperation(of: operations) }),
+                    (subject, { !$0.isAbsent }),
+                ]))
+        }
+        return cells.compactMap(\.self)
+    }
+
+    /// What requests of some operations alone can have.
+    private static let limited: [(Subject, PolicyOperations)] = {
+        let texts = TextField.allCases.map { (Subject.text($0), $0.operations) }
+        let choices = ChoiceField.allCases.map { (Subject.choice($0), $0.operations) }
+        let booleans = BooleanField.allCases.map { (Subject.boolean($0), $0.operations) }
+        let flags = [Subject.flags] + (UInt8(0)..<8).map(Subject.flag)
+        return (texts + choices + booleans + flags.map { ($0, .onItems) }).filter {
+            $0.1 != .all
+        }
+    }()
+
+    /// nil where the universe tells nothing of one of the facts.
+    private func cell(_ parts: [(Subject, (Value) -> Bool)]) -> Cell? {
+        var cells = [everything]
+        for (subject, isKept) in parts {
+            guard bySubject[subject] != nil else { return nil }
+            keep(&cells, subject, isKept)
+        }
+        return cells.first { !algebra.isEmpty($0) }
+    }
+
+    /// The cell without what can't be, as cells that don't meet.
+    func possible(
+        _ cell: Cell, _ budget: inout Budget
+    ) throws(Budget.Spent) -> [Cell] {
+        try algebra.subtract(impossible, from: [cell], &budget)
+    }
+}
+
+extension Universe.Value {
+    fileprivate func isChoice(_ words: [String]) -> Bool {
+        guard case .choice(let field, let value?) = self else { return false }
+        return words.contains(field.words[Int(value)])
+    }
+
+    fileprivate var isKnownText: Bool {
+        switch self {
+        case .text(_, _?), .otherText: true
+        default: false
+        }
+    }
+
+    fileprivate func isOperation(of operations: PolicyOperations) -> Bool {
+        if case .operation(let own) = self { operations.contains(own) } else { false }
+    }
+
+    /// What a request has that does not have the fact.
+    fileprivate var isAbsent: Bool {
+        switch self {
+        case .text(_, nil), .choice(_, nil), .flagsAreKnown, .flag(_, false): true
+        case .boolean(let field, let value): value == field.whenAbsent
+        default: false
+        }
+    }
+
+    /// There is one, whether or not it could be told.
+    fileprivate var isText: Bool {
+        if case .unknown = self { true } else { isKnownText }
+    }
+}
+
+extension PolicyOperations {
+    /// Those of a program on an item. An `unlock` is a user's on a keychain.
+    static let onItems = PolicyOperations.all.subtracting(PolicyOperations(.unlock))
+}
+
+extension PolicyCondition {
+    /// The operations whose requests can have the fact.
+    package var operations: PolicyOperations {
+        switch self {
+        case .text(let field, _): field.operations
+        case .choice(let field, _): field.operations
+        case .boolean(let field, _): field.operations
+        case .flags: .onItems
+        case .uid, .age, .time: .all
+        }
+    }
+}
+
+extension TextField {
+    fileprivate var operations: PolicyOperations {
+        switch self {
+        case .user, .group, .keychain, .host: .all
+        case .exe, .digest, .unit, .slice, .userUnit, .app, .label, .service, .account, .server,
+            .networkProtocol, .accessGroup, .itemLabel, .creator:
+            .onItems
+        case .pamService: PolicyOperations(.unlock)
+        }
+    }
+}
+
+extension ChoiceField {
+    fileprivate var operations: PolicyOperations {
+        switch self {
+        case .session: .all
+        case .itemClass, .accessible: .onItems
+        case .protector: PolicyOperations(.unlock)
+        }
+    }
+}
+
+extension BooleanField {
+    fileprivate var operations: PolicyOperations {
+        switch self {
+        case .trustedExe, .tty, .member: .onItems
+        case .remote, .active, .screenLocked, .unlocked, .passcodeSet, .interactive, .prompted:
+            .all
+        }
+    }
+}
+
+extension TextField {
+    /// The classes whose items have the attribute; nil where all have.
+    fileprivate var classes: [String]? {
+        switch self {
+        case .service: ["generic-password"]
+        case .server, .networkProtocol: ["internet-password"]
+        case .account: ["generic-password", "internet-password"]
+        default: nil
+        }
+    }
+
+    /// Whether an axiom tells its being there from its being absent.
+    var isTiedToOthers: Bool { classes != nil || self == .exe || self == .unit }
+
+    /// A text as such fields have them, that none of the conditions matches.
+    func example(besides conditions: [PolicyCondition]) -> PolicyText? {
+        let text: PolicyText
+        switch self {
+        case .exe: text = "/usr/bin/another"
+        case .unit: text = "another.service"
+        case .server: text = "another.example"
+        case .networkProtocol: text = "nntp"
+        default: text = "another"
+        }
+        let isNamed = conditions.contains { condition in
+            guard case .text(_, let patterns) = condition else { return false }
+            return patterns.contains { $0.matches(text) }
+        }
+        return isNamed ? nil : text
+    }
+}

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainPolicyCompiler
+internal import KeychainPolicyEngine
+internal import KeychainPolicyModel
+
+/// What a request can be, cut as finely as some boxes tell apart and no finer. Each fact is known,
+/// absent or unknown. What facts never occur together is told by `possible`.
+struct Universe {
+    /// A value of one field that stands for all values which no box tells from it.
+    enum Value {
+        case operation(PolicyOperation)
+        /// nil: absent.
+        case text(TextField, PolicyText?)
+        /// A text that no pattern matches.
+        case otherText(TextField, PolicyText)
+        /// Whether the caller's groups could be established.
+        case groupsAreKnown
+        /// Whether a group like this is among them.
+        case group(PolicyText, Bool)
+        case uid(UInt32?)
+        case time(MinuteOfWeek)
+        case choice(ChoiceField, UInt8?)
+        case boolean(BooleanField, Bool)
+        case age(AgeField, PolicyDuration)
+        case flagsAreKnown
+        case flag(PolicyItemFlags, Bool)
+        /// The fact could not be established.
+        case unknown(Subject)
+    }
+
+    /// What an axis is about.
+    enum Subject: Hashable {
+        case operation, uid, time, groups, flags
+        case text(TextField)
+        case group(Int)
+        case choice(ChoiceField)
+        case boolean(BooleanField)
+        case age(AgeField)
+        case flag(UInt8)
+    }
+
+    struct Axis {
+        let subject: Subject
+        let values: [Value]
+        let place: AxisPlace
+    }
+
+    private(set) var axes: [Axis] = []
+    private(set) var bySubject: [Subject: Int] = [:]
+    private(set) var groupClasses: [TextClasses.Class] = []
+    private(set) var groupPatterns: [TextPattern: Int] = [:]
+    /// Which values of its axis a condition on texts matches.
+    private(set) var matching: [PolicyCondition: [Bool]] = [:]
+    private(set) var wordCount = 0
+    /// What can't be, as cells.
+    private(set) var impossible: [Cell] = []
+
+    private(set) var algebra = CellAlgebra(axes: [])
+
+    init(_ boxes: [PolicyBox], _ budget: inout Budget) throws(Budget.Spent) {
+        try budget.spend(boxes.count / 4)
+        let conditions = Set(boxes.flatMap(\.conditions))
+        add(.operation, PolicyOperation.allCases.map(Value.operation))
+        try addTexts(conditions, &budget)
+        addChoices(conditions)
+        try addNumbers(conditions, &budget)
+        algebra = CellAlgebra(axes: axes.map(\.place))
+        impossible = axioms
+    }
+
+    private mutating func add(_ subject: Subject, _ values: [Value]) {
+        let last = wordCount + max(values.count - 1, 0) / 64
+        bySubject[subject] = axes.count
+        let place = AxisPlace(first: wordCount, last: last)
+        axes.append(Axis(subject: subject, values: values, place: place))
+        wordCount = last + 1
+    }
+
+    /// Of the values that all conditions on the field take alike only one is kept.
+    private mutating func add(
+        _ subject: Subject, _ values: [Value], telling conditions: [PolicyCondition]
+    ) {
+        var seen: Set<[Truth]> = []
+        let distinct = values.filter { value in
+            seen.insert(conditions.map { $0.truth(of: Self.facts(of: [value])) }).inserted
+        }
+        add(subject, distinct + [.unknown(subject)])
+    }
+
+    private mutating func addTexts(
+        _ conditions: Set<PolicyCondition>, _ budget: inout Budget
+    ) throws(Budget.Spent) {
+        for field in TextField.allCases {
+            let own = conditions.filter { if case .text(field, _) = $0 { true } else { false } }
+            guard !own.isEmpty else { continue }
+            var naming: [TextPattern: [Int]] = [:]
+            for (number, condition) in own.enumerated() {
+                guard case .text(_, let patterns) = condition else { continue }
+                for pattern in Set(patterns) { naming[pattern, default: []].append(number) }
+            }
+            let sorted = naming.keys.sorted { PolicyText("\($0)") < PolicyText("\($1)") }
+            let found = try TextClasses(sorted, &budget)
+            if field == .group {
+                addGroups(sorted, found.classes)
+            } else {
+                try budget.spend(own.count * found.classes.count / 64)
+                add(field, Array(own), found.classes, sorted.map { naming[$0] ?? [] })
+            }
+        }
+    }
+
+    private mutating func addGroups(_ patterns: [TextPattern], _ classes: [TextClasses.Class]) {
+        for (number, pattern) in patterns.enumerated() { groupPatterns[pattern] = number }
+        groupClasses = classes.filter { !$0.matches.isEmpty }
+        add(.groups, [.groupsAreKnown, .unknown(.groups)])
+        for (number, group) in groupClasses.enumerated() {
+            add(.group(number), [.group(group.text, false), .group(group.text, true)])
+        }
+    }
+
+    /// `naming`: of each pattern the conditions that have it.
+    private mutating func add(
+        _ field: TextField, _ conditions: [PolicyCondition], _ classes: [TextClasses.Class],
+        _ naming: [[Int]]
+    ) {
+        var values: [Value] = [.text(field, nil)]
+        var met: [Set<Int>] = [[]]
+        // Where its presence tells something, a text that is like none is not the same as no text.
+        var seen: Set<Set<Int>> = field.isTiedToOthers ? [] : [[]]
+        for own in classes {
+            let conditionsMet = Set(own.matches.flatMap { naming[$0] })
+            guard seen.insert(conditionsMet).inserted else { continue }
+            values.append(
+                conditionsMet.isEmpty
+                    ? .otherText(field, field.example(besides: conditions) ?? own.text)
+                    : .text(field, own.text))
+            met.append(conditionsMet)
+        }
+        add(.text(field), values + [.unknown(.text(field))])
+        for (number, condition) in conditions.enumerated() {
+            matching[condition] = met.map { $0.contains(number) } + [false]
+        }
+    }
+
+    private mutating func addChoices(_ conditions: Set<PolicyCondition>) {
+        for field in ChoiceField.allCases {
+            let isNamed = conditions.contains {
+                if case .choice(field, _) = $0 { true } else { false }
+            }
+            // The class tells whether reading releases a key.
+            guard isNamed || field == .itemClass else { continue }
+            let known = (0..<field.count).map { Value.choice(field, $0) }
+            add(.choice(field), [.choice(field, nil)] + known + [.unknown(.choice(field))])
+        }
+        for field in BooleanField.allCases {
+            let isNamed = conditions.contains {
+                if case .boolean(field, _) = $0 { true } else { false }
+            }
+            guard isNamed || field == .member else { continue }
+            let usual = field.whenAbsent
+            add(
+                .boolean(field),
+                [.boolean(field, usual), .boolean(field, !usual), .unknown(.boolean(field))])
+        }
+        var flags: PolicyItemFlags = []
+        for case .flags(let has, let lacks) in conditions { flags.formUnion(has.union(lacks)) }
+        guard !flags.isEmpty else { return }
+        add(.flags, [.flagsAreKnown, .unknown(.flags)])
+        for bit in UInt8(0)..<8 where flags.rawValue & 1 << bit != 0 {
+            let flag = PolicyItemFlags(rawValue: 1 << bit)
+            add(.flag(bit), [.flag(flag, false), .flag(flag, true)])
+        }
+    }
+
+    private mutating func addNumbers(
+        _ conditions: Set<PolicyCondition>, _ budget: inout Budget
+    ) throws(Budget.Spent) {
+        var uids: Set<UInt32> = [0]
+        var minutes: Set<Int> = [0]
+        var ages: [AgeField: Set<PolicyDuration>] = [:]
+        for condition in conditions {
+            switch condition {
+            case .uid(let ranges):
+                for range in ranges {
+                    uids.insert(range.lowerBound)
+                    if range.upperBound < .max { uids.insert(range.upperBound + 1) }
+                }
+            case .time(let windows, _):
+                for day in 0..<7 {
+                    for edge in windows.flatMap({ [$0.start, $0.end] }) {
+                        minutes.insert((day * MinuteOfWeek.perDay + edge) % MinuteOfWeek.count)
+                    }
+                }
+            case .age(let field, let range):
+                ages[field, default: [.zero]].insert(range.lowerBound)
+                let end = range.upperBound.milliseconds
+                if end < .max {
+                    ages[field, default: [.zero]].insert(PolicyDuration(milliseconds: end + 1))
+                }
+            default: break
+            }
+        }
+        func telling(_ name: String) -> [PolicyCondition] {
+            conditions.filter { $0.fieldName == name }
+        }
+        // Each value is held against each condition.
+        let values = [uids.count, minutes.count] + ages.values.map(\.count)
+        for count in values where count > 1 { try budget.spend(count * conditions.count / 2) }
+        if uids.count > 1 || !telling("subject.uid").isEmpty {
+            add(
+                .uid, [.uid(nil)] + uids.sorted().map { .uid($0) },
+                telling: telling("subject.uid"))
+        }
+        if !telling("when.time").isEmpty {
+            add(
+                .time, minutes.sorted().compactMap(MinuteOfWeek.init).map { .time($0) },
+                telling: telling("when.time"))
+        }
+        for (field, values) in ages.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+            add(
+                .age(field), values.sorted().map { .age(field, $0) },
+                telling: telling("when.\(field.name)"))
+        }
+    }
+}

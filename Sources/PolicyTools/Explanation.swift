@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainPolicyCompiler
+internal import KeychainPolicyEngine
+package import KeychainPolicyModel
+internal import PolicyAnalysis
+
+/// A decision with where its rules stand, and the rules that missed it by one field.
+package struct Explanation: Sendable {
+    package struct Rule: Sendable {
+        package let id: PolicyText
+        package let origin: PolicyOrigin
+        /// The effect with its reason, or what is required.
+        package let words: String
+    }
+
+    package struct NearMiss: Sendable {
+        package let id: PolicyText
+        package let origin: PolicyOrigin
+        /// The only field that did not match.
+        package let field: String
+    }
+
+    package let decision: PolicyDecision
+    package let because: [Rule]
+    /// Why it is denied, where no rule is to blame: what would have had to let it through did not.
+    package let refusal: String?
+    /// What would have let it through, those first that lack least.
+    package let closest: [Lacking]
+    package let nearMisses: [NearMiss]
+
+    package init(_ request: PolicyRequest, under policy: PolicySet) {
+        let evaluator = ReferenceEvaluator(policy)
+        let decision = evaluator.decide(request)
+        let named = Set(decision.because)
+        self.decision = decision
+        because = policy.explained.filter { named.contains($0.id) }.sorted { $0.id < $1.id }
+        let cases = evaluator.cases(of: request)
+        let denial = Denial(decision, cases, policy, request.day)
+        refusal = denial?.words
+        closest = denial.map { Lacking.least($0.openings(of: policy, request.day), cases) } ?? []
+        let lacking = Set(closest.map(\.id))
+        nearMisses = policy.statements.filter {
+            !named.contains($0.id) && !lacking.contains($0.id)
+        }.compactMap { statement in
+            let missed = cases.compactMap { statement.onlyMiss($0.operation, $0.facts) }
+            return missed.first.map {
+                NearMiss(id: statement.id, origin: statement.origin, field: $0)
+            }
+        }.sorted { $0.id < $1.id }
+    }
+}
+
+extension PolicyStatement {
+    /// The name of the one part that did not hold; nil when none or several did not.
+    fileprivate func onlyMiss(_ operation: PolicyOperation, _ facts: PolicyFacts) -> String? {
+        let failing = match.parts.filter { !isMet(match.truth($0.part, operation, facts)) }
+        return failing.count == 1 ? failing.first?.name : nil
+    }
+}
+
+extension PolicySet {
+    fileprivate var explained: [Explanation.Rule] {
+        closed.map {
+            Explanation.Rule(id: $0.id, origin: $0.origin, words: "closed: nothing permits it")
+        }
+            + rules.map { rule in
+                let replaced = rule.replaces.map { " (replaces \($0))" } ?? ""
+                return Explanation.Rule(
+                    id: rule.id, origin: rule.origin, words: rule.effect.words + replaced)
+            }
+    }
+}
+
+extension PolicyEffect {
+    /// For people.
+    var words: String {
+        switch self {
+        case .permit(let reason): "permit: \(reason)"
+        case .forbid(let reason): "forbid: \(reason)"
+        case .share(let reason): "share: \(reason)"
+        case .require(let demand):
+            "require: \(demand.constraint.json) within \(demand.within), scope \(demand.scope.word)"
+        case .limit(let limit): "limit: \(limit.count)/\(limit.per)"
+        case .redact(let names): "redact: " + names.map(\.string).joined(separator: ", ")
+        case .audit(let level): "audit: \(level.word)"
+        }
+    }
+}

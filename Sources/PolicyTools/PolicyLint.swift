@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainPolicyCompiler
+internal import KeychainPolicyEngine
+internal import KeychainPolicyModel
+internal import PolicyAnalysis
+package import PolicyLanguage
+package import PolicySyntax
+
+/// What a set probably does not mean.
+package struct PolicyLint: Sendable {
+    /// Something a policy names and a machine may lack.
+    package enum Name: Sendable, Hashable {
+        case unit(String)
+        case group(String)
+        case service(String)
+    }
+
+    /// A request that meets more rules than this takes longer than it should.
+    static let candidateBudget = 2_000
+
+    package private(set) var diagnostics: [Diagnostic] = []
+    private let files: [PolicyText: PolicyFile]
+
+    /// `today` is the local date in days since 1970-01-01; `machine` says whether the machine has
+    /// something, nil where that is of no interest.
+    package init(
+        _ loaded: LoadedPolicies, today: Int32, on machine: ((Name) -> Bool)? = nil
+    ) {
+        files = Dictionary(
+            loaded.files.map { (PolicyText($0.source.path), $0) }, uniquingKeysWith: { $1 })
+        checkRules(loaded.policy, today)
+        checkShapes(loaded.policy)
+        checkTests(loaded)
+        checkSpeed(loaded)
+        if let machine { checkNames(loaded.policy, machine) }
+        diagnostics = Array(Set(diagnostics)).sorted()
+    }
+
+    private mutating func note(
+        _ code: DiagnosticCode, _ id: PolicyText, _ origin: PolicyOrigin, _ message: String,
+        advice: String? = nil, notes: [String] = []
+    ) {
+        guard let file = files[PolicyText(origin.file)] else { return }
+        diagnostics.append(
+            file.diagnostic(code, at: origin, id.string, message, advice: advice, notes: notes))
+    }
+
+    // MARK: Rules
+
+    private mutating func checkRules(_ policy: PolicySet, _ today: Int32) {
+        var pairs: Set<Set<PolicyText>> = []
+        for (rule, first) in Self.duplicates(policy) {
+            pairs.insert([rule.id, first.id])
+            note(
+                .duplicateRule, rule.id, rule.origin, "rule \(rule.id) says what another says",
+                notes: ["\(first.id) (\(first.origin.file):\(first.origin.line))"])
+        }
+        let places = policy.places
+        let rules = Dictionary(policy.rules.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
+        for finding in PolicyAnalysis(policy, day: today).findings() {
+            // That two rules say the same has been told.
+            guard !pairs.contains(Set(finding.by + [finding.id])) else { continue }
+            let places = finding.by.compactMap { places[$0] }.joined(separator: ", ")
+            let foreign = rules[finding.id]?.match.box.foreignField
+            note(
+                finding.kind.code, finding.id, finding.origin, finding.message,
+                notes: [foreign, places.isEmpty ? nil : finding.kind.reason + places]
+                    .compactMap(\.self))
+        }
+    }
+
+    /// Names as nothing has them: a rule on one never matches for certain.
+    private mutating func checkShapes(_ policy: PolicySet) {
+        let shapes: [(TextField, String, (String) -> Bool)] = [
+            (.exe, "a path as /usr/bin/git", { $0.hasPrefix("/") }),
+            (.unit, "a unit as nginx.service", { $0.contains(".") }),
+            (.userUnit, "a unit as syncthing.service", { $0.contains(".") }),
+            (.slice, "a slice as system.slice", { $0.hasSuffix(".slice") }),
+        ]
+        for rule in policy.rules {
+            for (field, shape, isMet) in shapes {
+                for name in rule.match.literals(of: field) where !isMet(name.string) {
+                    note(
+                        .impossibleName, rule.id, rule.origin,
+                        "\(rule.id) names the \(field.name) \"\(name)\", as there is none",
+                        advice: "write \(shape)")
+                }
+            }
+        }
+    }
+
+    private static func duplicates(
+        _ policy: PolicySet
+    ) -> [(rule: PolicyRule, first: PolicyRule)] {
+        struct Meaning: Hashable {
+            let mode: PolicyMode
+            let effect: PolicyEffect
+            let match: PolicyMatch
+        }
+        var seen: [Meaning: PolicyRule] = [:]
+        return policy.rules.compactMap { rule in
+            let meaning = Meaning(
+                mode: rule.mode, effect: rule.effect.withoutReason, match: rule.match)
+            if let first = seen[meaning] { return (rule, first) }
+            seen[meaning] = rule
+            return nil
+        }
+    }
+
+    private mutating func checkTests(_ loaded: LoadedPolicies) {
+        let met = loaded.statementsMetByTests
+        for rule in loaded.policy.statements where !met.contains(rule.id) {
+            note(.untested, rule.id, rule.origin, "no test meets \(rule.id)")
+        }
+    }
+
+    private mutating func checkSpeed(_ loaded: LoadedPolicies) {
+        let most = PolicyDecider(loaded.policy).mostCandidates
+        guard most > Self.candidateBudget, let file = loaded.files.first else { return }
+        diagnostics.append(
+            Diagnostic(
+                .slow, path: file.source.path,
+                "a request can meet \(most) candidate rules, more than \(Self.candidateBudget)",
+                advice: "name a service, program, app, unit or access group in each rule"))
+    }
+
+    // MARK: The machine
+
+    private mutating func checkNames(_ policy: PolicySet, _ machine: (Name) -> Bool) {
+        for rule in policy.rules {
+            for (field, what) in [(TextField.unit, "unit"), (.group, "group")] {
+                for name in rule.match.literals(of: field) {
+                    let named = field == .unit ? Name.unit(name.string) : .group(name.string)
+                    guard !machine(named) else { continue }
+                    note(
+                        .unknownName, rule.id, rule.origin,
+                        "\(rule.id) names the \(what) \(name), which this machine lacks")
+                }
+            }
+            for service in rule.effect.services where !machine(.service(service.string)) {
+                note(
+                    .unconfiguredService, rule.id, rule.origin,
+                    "\(rule.id) needs the PAM service \(service), which this machine lacks",
+                    advice: "add /etc/pam.d/\(service)")
+            }
+        }
+    }
+}
+
+extension PolicyBox {
+    /// A field that none of the box's operations has, in words.
+    fileprivate var foreignField: String? {
+        let foreign = conditions.first { condition in
+            condition.operations.isDisjoint(with: operations)
+                && condition.truth(of: PolicyFacts()) != .yes
+        }
+        return foreign.map { condition in
+            let known = PolicyOperation.allCases.filter(condition.operations.contains)
+                .map(\.rawValue)
+            return "\(condition.fieldName) is known of \(known.joined(separator: ", ")) only"
+        }
+    }
+}
+
+extension PolicyEffect {
+    fileprivate var services: [PolicyText] {
+        if case .require(let demand) = self { demand.constraint.services } else { [] }
+    }
+}
+
+extension PolicyConstraint {
+    fileprivate var services: [PolicyText] {
+        switch self {
+        case .factor: []
+        case .pam(let service, _): [service]
+        case .any(let children), .all(let children), .atLeast(_, let children):
+            children.flatMap(\.services)
+        }
+    }
+}
+
+extension PolicyMatch {
+    /// In the rule and its exceptions.
+    fileprivate func literals(of field: TextField) -> [PolicyText] {
+        ([box] + exceptions).flatMap(\.conditions).filter { $0.isText(field) }
+            .flatMap(\.patterns).compactMap {
+                if case .literal(let text) = $0 { text } else { nil }
+            }
+    }
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainPolicyEngine
+package import KeychainPolicyModel
+internal import PolicyAnalysis
+internal import PolicyLanguage
+
+/// The smallest rules that would let through what was refused, or what rules on trial would refuse.
+/// For a person to read and to choose from: nothing is put in force.
+package struct PolicySuggestion: Sendable {
+    /// A file of policies; empty where there is nothing to suggest.
+    package private(set) var text = ""
+    private var drafts: [Draft] = []
+    /// What no rule could let through, in words.
+    private var others: [String] = []
+
+    /// Some requests were refused; others would have been by rules on trial.
+    package init(
+        _ refused: [PolicyRequest], onTrial: [PolicyRequest] = [], under policy: PolicySet,
+        day: Int32
+    ) {
+        var earnest = policy
+        for place in earnest.rules.indices { earnest.rules[place].mode = .enforce }
+        for place in earnest.closed.indices { earnest.closed[place].mode = .enforce }
+        add(refused, under: policy, day)
+        add(onTrial, under: earnest, day)
+        write(earnest, day)
+    }
+
+    private mutating func add(
+        _ requests: [PolicyRequest], under policy: PolicySet, _ day: Int32
+    ) {
+        let evaluator = ReferenceEvaluator(policy)
+        for request in requests {
+            let decision = evaluator.decide(request)
+            let cases = evaluator.cases(of: request)
+            guard decision.outcome == .deny else { continue }
+            switch Explanation.Denial(decision, cases, policy, day) {
+            case .closed: add(request, "permit")
+            case .unreached: add(request, "share")
+            case .never: note("An item's own access control refuses; no policy changes that.")
+            case nil: noteForbids(decision.because, request)
+            }
+        }
+    }
+
+    private mutating func add(_ request: PolicyRequest, _ effect: String) {
+        let operation = PolicyOperations(request.operation)
+        guard let draft = Draft(request.facts, effect, operation) else {
+            note("A program that could not be identified was refused; no rule can name it.")
+            return
+        }
+        if let place = drafts.firstIndex(where: { $0.isLike(draft) }) {
+            drafts[place].operations.formUnion(operation)
+        } else {
+            drafts.append(draft)
+        }
+    }
+
+    private mutating func noteForbids(_ ids: [PolicyText], _ request: PolicyRequest) {
+        let names = ids.map(\.string).joined(separator: ", ")
+        guard let subject = Draft.subject(request.facts)?.words else { return }
+        note("Nothing overrules \(names). It would have to say: unless: [{subject: {\(subject)}}]")
+    }
+
+    private mutating func note(_ words: String) {
+        if !others.contains(words) { others.append(words) }
+    }
+
+    private mutating func write(_ policy: PolicySet, _ day: Int32) {
+        guard !drafts.isEmpty || !others.isEmpty else { return }
+        var lines = others.map { "# " + $0 }
+        if !drafts.isEmpty { lines += ["policy: v1", "name: suggested", "rules:"] }
+        for (number, draft) in drafts.enumerated() {
+            lines += draft.lines(id: "suggested.\(number + 1)", under: policy, day)
+        }
+        text = lines.joined(separator: "\n") + "\n"
+    }
+}
+
+/// One rule that is suggested.
+private struct Draft {
+    let effect: String
+    var operations: PolicyOperations
+    let subject: (conditions: [PolicyCondition], words: String, isWeak: Bool)
+    let item: [PolicyCondition]
+    let itemWords: String
+    let isNameless: Bool
+
+    /// nil for a program that nothing is known of, and for a share of no known group.
+    init?(_ facts: PolicyFacts, _ effect: String, _ operations: PolicyOperations) {
+        guard let subject = Self.subject(facts) else { return nil }
+        self.effect = effect
+        self.operations = operations
+        self.subject = subject
+        var item: [PolicyCondition] = []
+        var words: [String] = []
+        if case .known(let number) = facts[.itemClass],
+            ChoiceField.itemClass.words.indices.contains(Int(number))
+        {
+            item.append(.choice(.itemClass, mask: 1 << number))
+            words.append("class: " + ChoiceField.itemClass.words[Int(number)])
+        }
+        for field in [TextField.keychain, .accessGroup, .service, .server] {
+            guard case .known(let texts) = facts[field], let text = texts.first else { continue }
+            item.append(.text(field, [.literal(text)]))
+            words.append("\(field.name): \(JSONText(text.string))")
+        }
+        if effect == "share", !item.contains(where: { $0.isText(.accessGroup) }) { return nil }
+        self.item = item
+        itemWords = words.joined(separator: ", ")
+        isNameless = TextField.itemNames.contains { facts[$0] == .unknown }
+    }
+
+    /// The strongest that is known of the program.
+    static func subject(
+        _ facts: PolicyFacts
+    ) -> (conditions: [PolicyCondition], words: String, isWeak: Bool)? {
+        func known(_ field: TextField) -> PolicyText? {
+            if case .known(let texts) = facts[field] { texts.first } else { nil }
+        }
+        func part(_ field: TextField, _ text: PolicyText) -> (PolicyCondition, String) {
+            (.text(field, [.literal(text)]), "\(field.name): \(JSONText(text.string))")
+        }
+        for field in [TextField.unit, .app] {
+            guard let text = known(field) else { continue }
+            let (condition, words) = part(field, text)
+            return ([condition], words, false)
+        }
+        guard let user = known(.user), let exe = known(.exe) else { return nil }
+        var parts = [part(.user, user), part(.exe, exe)]
+        let isTrusted = facts[.trustedExe] == .known(true)
+        if isTrusted { parts.append((.boolean(.trustedExe, true), "trusted-exe: true")) }
+        return (parts.map(\.0), parts.map(\.1).joined(separator: ", "), !isTrusted)
+    }
+
+    func isLike(_ other: Draft) -> Bool {
+        effect == other.effect && subject.words == other.subject.words
+            && itemWords == other.itemWords
+    }
+
+    private func rule(_ id: String) -> PolicyRule {
+        PolicyRule(
+            id: PolicyText(id), origin: PolicyOrigin(file: "", line: 1, column: 1, level: 9),
+            effect: effect == "permit" ? .permit("") : .share(""),
+            match: PolicyMatch(PolicyBox(operations: operations, subject.conditions + item)))
+    }
+
+    /// The rule, with what it would open written above it.
+    func lines(id: String, under policy: PolicySet, _ day: Int32) -> [String] {
+        var wider = policy
+        wider.rules.append(rule(id))
+        let found = PolicyAnalysis(policy, day: day).difference(to: wider)
+        var lines = found.changes.filter(\.isNewAccess).map { change in
+            "  # opens: "
+                + (change.area.isEmpty ? "everything" : change.area.joined(separator: "; "))
+        }
+        if !found.isComplete { lines.append("  # opens more, perhaps: it was not decided in time") }
+        if subject.isWeak {
+            lines.append("  # weak: another program of the user can pass for this one")
+        }
+        if isNameless {
+            lines.append(
+                "  # wide: the record does not say which item it was; audit: full would tell")
+        }
+        let words = PolicyOperation.allCases.filter { operations.contains($0) }.map(\.rawValue)
+        lines += [
+            "  - id: \(id)",
+            "    \(effect): It was asked for and refused.",
+            "    operations: [\(words.joined(separator: ", "))]",
+            "    subject: {\(subject.words)}",
+        ]
+        if !itemWords.isEmpty { lines.append("    resource: {\(itemWords)}") }
+        return lines
+    }
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+import PolicySyntax
+import PolicyTools
+import Testing
+
+struct LintTests {
+    private func lint(
+        _ text: String, on machine: ((PolicyLint.Name) -> Bool)? = nil
+    ) -> [String] {
+        PolicyLint(load(text), today: testDay, on: machine).diagnostics.filter {
+            $0.code != .untested
+        }
+        .map(\.text)
+    }
+
+    @Test func `a rule without a test is told`() {
+        let found = PolicyLint(load(rules("  - {id: a.b, forbid: no}\n")), today: testDay)
+            .diagnostics
+        #expect(
+            found.map(\.text) == [
+                """
+                p.yaml:4:10: warning[KC3301]: no test meets a.b
+                    4 |   - {id: a.b, forbid: no}
+                      |          ^^^
+
+                """
+            ])
+    }
+
+    @Test func `a rule that says what another says is told`() {
+        let text = rules(
+            "  - {id: a.b, forbid: no, operations: sign}\n"
+                + "  - {id: a.c, forbid: never, operations: sign}\n")
+        #expect(
+            lint(text) == [
+                """
+                p.yaml:5:10: warning[KC3103]: rule a.c says what another says
+                    5 |   - {id: a.c, forbid: never, operations: sign}
+                      |          ^^^
+                   = a.b (p.yaml:4)
+
+                """
+            ])
+    }
+
+    @Test(arguments: [
+        ("operations: read-secret, subject: {pam-service: sshd}", "subject.pam-service", "unlock"),
+        ("operations: write, resource: {protector: tpm2}", "resource.protector", "unlock"),
+    ])
+    func `a rule on what another operation has is told`(
+        _ rule: String, _ field: String, _ operation: String
+    ) {
+        let found = lint(rules("  - {id: a.b, forbid: no, \(rule)}\n")).joined()
+        #expect(found.contains("warning[KC3101]: rule a.b matches nothing"))
+        #expect(found.contains("= \(field) is known of \(operation) only"))
+    }
+
+    @Test(arguments: [
+        "subject: {exe: /bin/a}", "resource: {class: key}", "subject: {member: false}",
+        "resource: {flags: {has: [companion]}}",
+    ])
+    func `a rule on a program or an item never matches an unlock`(_ rule: String) {
+        let found = lint(rules("  - {id: a.b, forbid: no, operations: unlock, \(rule)}\n"))
+        #expect(found.joined().contains("warning[KC3101]: rule a.b matches nothing"))
+    }
+
+    @Test func `a rule on what one of its operations has is in order`() {
+        let text = "operations: [read-secret, unlock], subject: {pam-service: sshd}"
+        #expect(lint(rules("  - {id: a.b, forbid: no, \(text)}\n")) == [])
+        #expect(lint(rules("  - {id: a.b, forbid: no, subject: {pam-service: sshd}}\n")) == [])
+    }
+
+    @Test(arguments: [
+        ("exe: git", "a path as /usr/bin/git"), ("unit: nginx", "a unit as nginx.service"),
+        ("user-unit: sync", "a unit as syncthing.service"),
+        ("slice: user", "a slice as system.slice"),
+    ])
+    func `a name as nothing has it is told`(_ subject: String, _ advice: String) {
+        let found = lint(rules("  - {id: a.b, forbid: no, subject: {\(subject)}}\n")).joined()
+        #expect(found.contains("warning[KC3016]") && found.contains("write \(advice)"))
+        let excepted = "  - {id: a.b, forbid: no, unless: [{subject: {\(subject)}}]}\n"
+        #expect(lint(rules(excepted)).joined().contains("warning[KC3016]"))
+    }
+
+    @Test func `names as things have them, and patterns, are in order`() {
+        let subject = "{exe: [/usr/bin/git, /opt/**], unit: [a.service, 'b*'], slice: user.slice}"
+        #expect(lint(rules("  - {id: a.b, forbid: no, subject: \(subject)}\n")) == [])
+    }
+
+    @Test func `a group that the machine lacks is told`() {
+        let text = rules("  - {id: a.b, forbid: no, unless: [{subject: {group: [wheel, weel]}}]}\n")
+        let found = lint(text, on: { $0 != .group("weel") }).joined()
+        #expect(found.contains("KC3002") && found.contains("the group weel,"))
+        #expect(!found.contains("the group wheel,"))
+        #expect(lint(text) == [])
+    }
+
+    private func permit(scope: String, permit: String) -> String {
+        "policy: v1\nname: n\nclosed:\n  - {id: n.closed, \(scope)}\n"
+            + "rules:\n  - {id: n.permit, permit: ok, \(permit)}\n"
+    }
+
+    @Test func `a permit outside every closed scope is told`() {
+        let text = permit(
+            scope: "resource: {keychain: ci}", permit: "resource: {keychain: login}")
+        #expect(
+            lint(text) == [
+                """
+                p.yaml:6:10: warning[KC3104]: permit n.permit lies outside every closed scope, \
+                and changes nothing
+                    6 |   - {id: n.permit, permit: ok, resource: {keychain: login}}
+                      |          ^^^^^^^^
+
+                """
+            ])
+    }
+
+    @Test(arguments: [
+        ("resource: {keychain: ci}", "resource: {keychain: \"c*\"}"),
+        ("operations: sign", "operations: use-key"),
+        ("resource: {keychain: ci}", "subject: {user: u}"),
+        ("subject: {group: a}", "subject: {group: b}"),
+        ("resource: {server: \"*.corp\"}", "resource: {server: git.corp}"),
+    ])
+    func `a permit that may open a scope is not`(_ scope: String, _ rule: String) {
+        #expect(lint(permit(scope: scope, permit: rule)).isEmpty)
+    }
+
+    @Test func `names that the machine lacks are told when asked for`() {
+        let text = rules(
+            "  - {id: a.b, forbid: no, subject: {unit: gone.service}}\n"
+                + "  - {id: a.c, require: {any: [passcode, {pam: keychain-otp}]}}\n")
+        #expect(lint(text).isEmpty)
+        #expect(lint(text, on: { _ in true }).isEmpty)
+        #expect(
+            lint(text, on: { _ in false }) == [
+                """
+                p.yaml:4:10: warning[KC3002]: a.b names the unit gone.service, which this machine \
+                lacks
+                    4 |   - {id: a.b, forbid: no, subject: {unit: gone.service}}
+                      |          ^^^
+
+                """,
+                """
+                p.yaml:5:10: warning[KC3105]: a.c needs the PAM service keychain-otp, which this \
+                machine lacks
+                    5 |   - {id: a.c, require: {any: [passcode, {pam: keychain-otp}]}}
+                      |          ^^^ add /etc/pam.d/keychain-otp
+
+                """,
+            ])
+    }
+
+    @Test func `a set that makes a request meet too many rules is told`() {
+        func found(_ field: (Int) -> String) -> [Diagnostic] {
+            let text = (0..<2_100).map { "  - {id: a.r\($0), permit: ok, \(field($0))}\n" }
+            return PolicyLint(load(rules(text.joined())), today: testDay).diagnostics.filter {
+                $0.code == .slow
+            }
+        }
+        #expect(found { "resource: {service: s\($0)}" }.isEmpty)
+        #expect(
+            found { _ in "when: {remote: true}" }.map(\.text) == [
+                """
+                p.yaml:1:1: warning[KC3201]: a request can meet 2100 candidate rules, more than 2000
+                   = name a service, program, app, unit or access group in each rule
+
+                """
+            ])
+    }
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+import KeychainPolicyModel
+import PolicyTools
+import Testing
+
+/// Requests as lines of JSON, and decisions as such.
+struct RequestTests {
+    private func read(_ line: String) throws -> PolicyRequest {
+        try RequestLine.read(line, today: testDay)
+    }
+
+    private func mistake(_ line: String) -> String? {
+        do throws(RequestLine.Mistake) {
+            _ = try RequestLine.read(line, today: testDay)
+            return nil
+        } catch {
+            return error.message
+        }
+    }
+
+    @Test func `every kind of fact is read`() throws {
+        let request = try read(
+            """
+            {"operation": "update", "at": "2026-11-20T22:30",
+             "subject": {"user": "u", "uid": 1000, "group": ["a", "b"], "exe": "unknown!",
+                         "trusted-exe": true, "session": "ssh", "member": "unknown!"},
+             "resource": {"server": "GIT.Example", "class": "key", "flags": ["user-presence"],
+                          "accessible": "always", "constraint": {"any": ["passcode", "biometry"]}},
+             "when": {"remote": true, "session-age": "5m", "presence-age": "unknown!"},
+             "evidence": {"passcode": {"age": "2m", "scope": "process"},
+                          "pam": {"keychain-otp": {"scope": "tty"}}},
+             "before": {"resource": {"service": "old"}}, "interactive": false}
+            """)
+        let facts = request.facts
+        #expect(request.operation == .update)
+        #expect(facts[.user] == .known(["u"]))
+        #expect(facts.uid == .known(1000))
+        #expect(facts[.group] == .known(["a", "b"]))
+        #expect(facts[.exe] == .unknown)
+        #expect(facts[.unit] == .absent)
+        #expect(facts[.trustedExe] == .known(true))
+        #expect(facts[.member] == .unknown)
+        #expect(facts[.session] == .known(1))
+        #expect(facts[.server] == .known(["git.example"]))
+        #expect(facts[.itemClass] == .known(ChoiceField.keyClass))
+        #expect(facts.flags == .known([PolicyItemFlags(word: "user-presence") ?? []]))
+        #expect(facts.constraint == .needs(.any([.factor(.passcode), .factor(.biometry)])))
+        #expect(facts[.remote] == .known(true))
+        #expect(facts[AgeField.session] == .known(.minutes(5)))
+        #expect(facts[AgeField.presence] == .unknown)
+        #expect(facts[.interactive] == .known(false))
+        // A Friday.
+        #expect(facts.time == MinuteOfWeek(day: 4, hour: 22, minute: 30).map { .known($0) })
+        #expect(request.day == testDay - 1)
+        #expect(request.before?[.service] == .known(["old"]))
+        #expect(
+            request.evidence == [
+                PolicyProof(.factor(.passcode), age: .minutes(2), scope: .process),
+                PolicyProof(.pam("keychain-otp"), age: .zero, scope: .tty),
+            ])
+    }
+
+    @Test func `a time may be said without a date`() throws {
+        let saturday = try read(#"{"operation": "sign", "when": {"time": "08:00"}}"#)
+        #expect(saturday.facts.time == MinuteOfWeek(day: 5, hour: 8, minute: 0).map { .known($0) })
+        let monday = try read(#"{"operation": "sign", "when": {"time": "mon 08:00"}}"#)
+        #expect(monday.facts.time == MinuteOfWeek(day: 0, hour: 8, minute: 0).map { .known($0) })
+        let both = try read(
+            #"{"operation": "sign", "at": "2026-11-20T22:30", "when": {"time": "unknown!"}}"#)
+        #expect(both.facts.time == .unknown)
+    }
+
+    @Test(arguments: [
+        ("{", "this is not JSON: at column 2"),
+        ("{\"operation\": sign}", "this is not JSON: at column 15"),
+        ("{\"a\": \"\\ud800x\"}", "this is not JSON: at column 14"),
+        (
+            #"{"operation": "sign", "operation": "add"}"#,
+            "the key \"operation\" stands twice in one object"
+        ),
+        (String(repeating: "[", count: 100_000), "nested deeper than 16 levels"),
+        ("[]", "a request is a list, not a mapping"),
+        ("{}", "a request without \"operation\": add it"),
+        (
+            #"{"operation": "sign", "subject": {"usr": "u"}}"#,
+            "unknown fact \"usr\": did you mean \"user\"?"
+        ),
+        (
+            #"{"operation": "sign", "subject": {"user": null}}"#,
+            "null is no value: leave the key out"
+        ),
+        (
+            #"{"operation": "sign", "subject": {"user": ["a", "b"]}}"#,
+            "subject.user is a list, not a word"
+        ),
+        (
+            #"{"operation": "sign", "subject": {"uid": -1}}"#,
+            "\"-1\" is no uid: decimal digits"
+        ),
+        (
+            #"{"operation": "sign", "interactive": true, "when": {"interactive": false}}"#,
+            "\"interactive\" and \"when.interactive\" differ: "
+                + "they are one fact; write one of them"
+        ),
+    ])
+    func `what is no request is told`(_ line: String, _ told: String) {
+        #expect(mistake(line) == told)
+    }
+
+    @Test func `texts of JSON are read as it writes them`() throws {
+        let request = try read(
+            #"{"operation": "sign", "resource": {"service": "\ud83d\ude00 \u00e9\"\/\n", "flags": []}}"#
+        )
+        #expect(request.facts[.service] == .known(["😀 é\"/\n"]))
+        #expect(request.facts.flags == .known([]))
+    }
+
+    @Test func `a decision is one line of JSON`() {
+        var decision = PolicyDecision(outcome: .challenge, because: ["a.b", "a.c"])
+        decision.requires = .all([.factor(.passcode), .pam("keychain-otp", within: .minutes(120))])
+        decision.redacted = ["comment"]
+        decision.wouldDecide = .deny
+        #expect(
+            decision.json == """
+                {"decision": "challenge", "because": ["a.b", "a.c"], "requires": \
+                {"all":["passcode",{"pam":"keychain-otp","within":"2h"}]}, \
+                "audit": "decision", "redacted": ["comment"], "would": "deny"}
+                """)
+    }
+}
