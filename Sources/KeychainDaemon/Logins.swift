@@ -164,13 +164,14 @@ final class Logins: Sendable {
             let leader = PinnedProcess(pid: host, pidfd: nil),
             let start = leader.status()?.startTime
         else { throw .badRequest }
-        var session = LoginSession(
-            id: SessionID(rawValue: facts.ticket), user: facts.user, account: facts.account,
-            leader: host, leaderStart: start, service: facts.service)
-        session.auditSession = facts.auditSession
-        session.logindSession = logindSession(facts, host)
-        session.isRemote = facts.isRemote
-        session.lockReason = hasPassword ? .none : .loginWithoutPassword
+        var details = LoginSession.Details()
+        details.auditSession = facts.auditSession
+        details.logindSession = logindSession(facts, host)
+        details.isRemote = facts.isRemote
+        details.lockReason = hasPassword ? .none : .loginWithoutPassword
+        let session = LoginSession(
+            SessionID(rawValue: facts.ticket), user: facts.user, account: facts.account,
+            leader: (host, start), service: facts.service, details)
         if facts.ticket == 0 { return try sessions.openWithoutTicket(session, leader: leader) }
         try sessions.open(session, leader: leader)
         return session

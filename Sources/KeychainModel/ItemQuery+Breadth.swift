@@ -24,6 +24,6 @@ extension ItemQuery {
     }
 
     private func has(_ name: AttributeName) -> Bool {
-        attributes[name].map { !$0.comparedBytes.isEmpty } ?? false
+        attributes[name].map { !$0.isEmptyCompared } ?? false
     }
 }

@@ -75,7 +75,7 @@ extension Authorization {
     fileprivate func considerNew(_ item: SealedItem) throws(Refusal) {
         let scope = ItemScope(groups: client.caller.accessGroups, few: [item])
         let mayNeedProof =
-            item.asksForProof(for: .encrypt)
+            item.asksForProof(for: .encrypt) || item.asksForProof(for: .decrypt)
             || service.policy.now.judge.policy.asked.contains(AgeField.presence)
         if !mayNeedProof {
             begin(scope, given: nil)

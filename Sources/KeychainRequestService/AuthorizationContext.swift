@@ -112,7 +112,7 @@ final class AuthorizationContext {
             reference: item.reference, accessGroup: group, accessControl: rights,
             biometryIsCurrent: isCurrent,
             attributes: attributes.isEmpty
-                ? item.attributes : item.attributes.merging(attributes) { $1 },
+                ? item.ownAttributes : item.ownAttributes.merging(attributes) { $1 },
             keychain: keychainName, admission: admission(item))
     }
 
@@ -228,8 +228,10 @@ extension Verdict {
 
 extension SealedItem {
     fileprivate func restsOnPasscode(for operation: ItemOperation) -> Bool {
+        // What could never be read is not added either.
         accessControl.protection == .whenPasscodeSetThisDeviceOnly
             || asksForProof(for: operation)
+            || (operation == .encrypt && asksForProof(for: .decrypt))
     }
 
     func asksForProof(for operation: ItemOperation) -> Bool {

@@ -144,7 +144,7 @@ package final class KeychainService: Sendable {
         if folder.hasSystemKeychain, !names.contains(.system) { names.append(.system) }
         return ServiceStatus(
             mode: mode, keychains: names.map { folder.status(of: $0, for: caller, vault) },
-            callerIdentifier: caller.identity.identifier,
+            callerIdentifier: caller.identifier,
             hasSession: vault.knowsSession(of: caller),
             hasPrompter: authentication.hasPrompter(for: caller), locksMemory: locksMemory,
             usesKernelKeyring: vault.usesKernelKeyring, deviceKeyOnDisk: true,

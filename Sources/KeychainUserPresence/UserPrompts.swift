@@ -14,11 +14,17 @@ package final class UserPrompts {
     package let client: any Client
     private let authentication: Authentication
     package private(set) var count = 0
+    private var logins: LiveLogins?
 
     package init(_ client: any Client, _ authentication: Authentication) {
         self.client = client
         self.authentication = authentication
+        logins = client.logins
     }
+
+    /// The logins as they were seen when the request came, for the first keys that it takes. Later
+    /// ones may be taken after any wait.
+    package func takeLogins() -> LiveLogins? { logins.take() }
 
     package func mayAsk(_ ui: ItemQuery.AuthenticationUI) -> Bool {
         authentication.mayAsk(ui, for: client)

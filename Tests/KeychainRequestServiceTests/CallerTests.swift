@@ -133,14 +133,14 @@ import Testing
 
 @Suite struct LoginSessionTests {
     private static let session = {
-        var session = LoginSession(
-            id: SessionID(rawValue: 7), user: 1000, account: "alice", leader: 42, leaderStart: 99,
-            service: "sshd")
-        session.auditSession = 3
-        session.logindSession = "c1"
-        session.isRemote = true
-        session.lockReason = .passwordDiffers
-        return session
+        var details = LoginSession.Details()
+        details.auditSession = 3
+        details.logindSession = "c1"
+        details.isRemote = true
+        details.lockReason = .passwordDiffers
+        return LoginSession(
+            SessionID(rawValue: 7), user: 1000, account: "alice", leader: (42, 99),
+            service: "sshd", details)
     }()
 
     @Test func `a session is the same after a restart`() {

@@ -2,6 +2,7 @@
 import KeychainModel
 import KeychainPolicyModel
 @testable import KeychainRequestService
+import KeychainUserPresence
 import Testing
 
 /// What a verb comes to, for items, for policies and for the user.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import KeychainAccessControl
+import KeychainActivePolicy
 @testable import KeychainDaemon
 import KeychainPolicyEngine
 import SystemTestSupport

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import KeychainAccessControl
 @testable import KeychainDaemon
 import KeychainKernelKeyring
 import KeychainLinuxSystem
@@ -44,10 +45,11 @@ struct LockingTests {
     @discardableResult
     private func begin(at screen: String? = nil) throws -> LoginSession {
         let own = try #require(PinnedProcess(pid: getpid(), pidfd: nil))
-        var session = LoginSession(
-            id: SessionID(rawValue: 0), user: OpenLogin.user, account: "a", leader: own.id,
-            leaderStart: try #require(own.startTime), service: "test")
-        session.logindSession = screen
+        var details = LoginSession.Details()
+        details.logindSession = screen
+        let session = LoginSession(
+            SessionID(rawValue: 0), user: OpenLogin.user, account: "a",
+            leader: (own.id, try #require(own.startTime)), service: "test", details)
         return try login.sessions.openWithoutTicket(session, leader: own)
     }
 

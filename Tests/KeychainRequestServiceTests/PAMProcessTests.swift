@@ -23,6 +23,7 @@ import Testing
         let prompter = Prompter(pair.server, at: nil)
         let person = ScriptedPrompter(pair.client, replies)
         let script = try PAMScript(words)
+        defer { withExtendedLifetime(script) {} }
         let process = PAMProcess(
             program: script.path, service: "keychain-presence", account: "alice",
             deadline: .seconds(30))

@@ -3,7 +3,7 @@ import KeychainMessages
 import KeychainModel
 @testable import KeychainRequestService
 import KeychainSecrets
-import KeychainUserPresence
+@testable import KeychainUserPresence
 import KeychainVaults
 import Testing
 

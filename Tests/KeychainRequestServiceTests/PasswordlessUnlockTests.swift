@@ -4,6 +4,7 @@ import Foundation
 import KeychainAccessControl
 import KeychainActivePolicy
 @testable import KeychainDaemon
+import KeychainItemStore
 import KeychainKernelKeyring
 import KeychainLinuxSystem
 import KeychainMessages
@@ -72,8 +73,8 @@ struct PasswordlessUnlockTests {
         let own = try #require(PinnedProcess(pid: getpid(), pidfd: nil))
         let session = try login.sessions.openWithoutTicket(
             LoginSession(
-                id: SessionID(rawValue: 0), user: OpenLogin.user, account: "a", leader: own.id,
-                leaderStart: try #require(own.startTime), service: service), leader: own)
+                SessionID(rawValue: 0), user: OpenLogin.user, account: "a",
+                leader: (own.id, try #require(own.startTime)), service: service), leader: own)
         unlock.begin(
             session,
             AuditLog.Subject(user: OpenLogin.user, process: nil, program: "pam", session: nil))

@@ -79,7 +79,8 @@ import Testing
 
     @Test func `a prompter that comes later is waited for`() throws {
         let challenge = try registry.expect(at: Self.place)
-        let (registry, prompter) = (registry, try prompter().0)
+        let registry = registry
+        let prompter = try prompter().0
         let attaching = Background { try registry.attach(prompter, challenge: challenge) }
         #expect(
             registry.arrival(of: challenge, within: .seconds(30), unless: { false }) === prompter)

@@ -25,7 +25,8 @@ private final class KeyringInMemory: ProofKeyring {
         keys.value.keys.filter { $0.user == user }.map(\.name)
     }
     func read(_ name: String, of user: UInt32) -> SecretBytes? {
-        keys.value[Key(user: user, name: name)]?.bytes.copy()
+        guard let key = keys.value[Key(user: user, name: name)] else { return nil }
+        return key.bytes.copy()
     }
     func holds(_ name: String, of user: UInt32) -> Bool {
         keys.value[Key(user: user, name: name)] != nil

@@ -41,6 +41,12 @@ private struct KeyHolder {
         } catch { return error }
     }
 
+    private func refusal(of words: String) throws -> Refusal? {
+        let holder = try KeyHolder(words)
+        defer { withExtendedLifetime(holder) {} }
+        return refusal(holder.path)
+    }
+
     @Test func `a key is sealed to the registers, and opened by itself`() throws {
         let holder = try KeyHolder(#"printf '\005sealed' >&3"#)
         let sealed = try TPMProgram(path: holder.path).seal(HeldSecret("key"), registers: [0, 11])
@@ -55,16 +61,16 @@ private struct KeyHolder {
 
     @Test func `why there is no key is what the program ends with`() throws {
         for expected in [Refusal.measurementsDiffer, .protectorChanged, .protectorNotAvailable] {
-            #expect(refusal(try KeyHolder("exit \(expected.rawValue)").path) == expected)
+            #expect(try refusal(of: "exit \(expected.rawValue)") == expected)
         }
         // An answer counts only from a program that ended well.
-        let both = try KeyHolder("printf '\\005key' >&3\nexit \(Refusal.wrongPIN.rawValue)")
-        #expect(refusal(both.path) == .wrongPIN)
+        let both = "printf '\\005key' >&3\nexit \(Refusal.wrongPIN.rawValue)"
+        #expect(try refusal(of: both) == .wrongPIN)
     }
 
     @Test func `a program that ends without a word or a number has failed`() throws {
         for words in ["exit 0", "exit 250", "kill -9 $$", #"printf '\006' >&3"#] {
-            #expect(refusal(try KeyHolder(words).path) == .protectorFailed, "\(words)")
+            #expect(try refusal(of: words) == .protectorFailed, "\(words)")
         }
         #expect(refusal("/no/such/program") == .protectorNotAvailable)
     }
@@ -74,7 +80,9 @@ private struct KeyHolder {
     private static let secret = String(repeating: "s", count: 32)
 
     private func refusal(_ words: String) throws -> Refusal? {
-        let program = SecurityKeyProgram(path: try KeyHolder(words).path)
+        let holder = try KeyHolder(words)
+        defer { withExtendedLifetime(holder) {} }
+        let program = SecurityKeyProgram(path: holder.path)
         do throws(Refusal) {
             _ = try program.make(pin: HeldSecret("1234"))
             return nil
@@ -108,9 +116,11 @@ private struct KeyHolder {
         #expect(try refusal("printf '\\005\(Self.secret)' >&3") == .protectorFailed)
         #expect(try refusal("printf '\\005short' >&3") == .protectorFailed)
         #expect(try refusal("exit \(Refusal.wrongPIN.rawValue)") == .wrongPIN)
-        let short = SecurityKeyProgram(path: try KeyHolder("printf '\\005short' >&3").path)
+        let short = try KeyHolder("printf '\\005short' >&3")
         #expect(throws: Refusal.protectorFailed) {
-            _ = try short.open([1], pin: nil, atLogin: false)
+            _ = try SecurityKeyProgram(path: short.path).open([1], pin: nil, atLogin: false)
         }
+        // What it was told is looked at, so that it is there until now.
+        #expect(short.arguments == "open\n")
     }
 }

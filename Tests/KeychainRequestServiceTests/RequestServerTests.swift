@@ -76,7 +76,11 @@ struct RequestServerTests {
     @Test func `each side is told where the other is older`() throws {
         let newer = try said(to: bytes { $0[1] += 1 })
         #expect(refusal(newer.0) == .olderService && newer.isOver)
-        let unknown = try said(to: bytes { ($0[2], $0[3]) = (0xFF, 0xFF) })
+        let unknown = try said(
+            to: bytes {
+                $0[2] = 0xFF
+                $0[3] = 0xFF
+            })
         #expect(refusal(unknown.0) == .olderService && unknown.isOver)
         let older = try said(to: bytes { $0[1] -= 1 })
         #expect(refusal(older.0) == .olderProgram && older.isOver)

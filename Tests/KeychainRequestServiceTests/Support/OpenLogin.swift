@@ -134,8 +134,8 @@ final class OpenLogin: Sendable {
             let start = leader.status()?.startTime
         else { throw Refusal.internalError }
         let session = LoginSession(
-            id: SessionID(rawValue: ticket.rawValue), user: user, account: "somebody",
-            leader: leader.id, leaderStart: start, service: "test")
+            SessionID(rawValue: ticket.rawValue), user: user, account: "somebody",
+            leader: (leader.id, start), service: "test")
         try sessions.open(session, leader: leader)
         return session
     }
