@@ -91,6 +91,12 @@ package final class RequestServer: Sendable {
             } catch SocketError.noRoom {
                 say(.refusal(.tooManyRequests), to: connection)
                 return
+            } catch SocketError.newer {
+                say(.refusal(.olderService), to: connection)
+                return
+            } catch SocketError.older {
+                say(.refusal(.olderProgram), to: connection)
+                return
             } catch { return }
             patience = Self.nextRequestWithin
             defer { withExtendedLifetime(share) {} }

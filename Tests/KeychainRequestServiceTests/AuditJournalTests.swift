@@ -2,6 +2,7 @@
 import Dispatch
 import Foundation
 @testable import KeychainDaemon
+import KeychainModel
 @testable import KeychainRequestAudit
 import LoginManager
 import Testing
@@ -11,7 +12,8 @@ import Testing
     private func record(_ user: UInt32) -> AuditRecord {
         AuditRecord(
             time: Date(), operation: "add", user: user, process: nil, program: "exe:/x",
-            session: nil, evidence: [], outcome: "notEntitled", because: [], items: [], count: 1,
+            session: nil, evidence: [], outcome: AuditOutcome(.notEntitled), because: [], items: [],
+            count: 1,
             milliseconds: nil, trust: nil, request: nil, decision: nil, requires: nil, would: nil,
             cut: [])
     }
