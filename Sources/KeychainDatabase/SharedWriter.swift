@@ -50,7 +50,7 @@ final class SharedWriter: @unchecked Sendable {
         var result: R?
         try withoutActuallyEscaping(body) { body in
             let own = Writing { result = try body($0) }
-            // Whoever did the work has let go of it by then.
+            // The thread that did the work has let go of it by then.
             defer { own.end() }
             if try takeTurn(own) { lead(own) }
             if let error = own.error { throw error }

@@ -57,8 +57,8 @@ final class SearchPass {
 
     /// Where to look: into groups, then among items that let the program in, then among those that
     /// the user lets it have. A query that names a group wants none of the others.
-    private func step(_ number: Int) -> SearchScope? {
-        switch number {
+    private func step(_ place: Int) -> SearchScope? {
+        switch place {
         case 0: return .groups(groups.all)
         case 1 where query.accessGroup == nil && caller.identifier != nil:
             return .trusting(caller.identity, besides: groups.all)
@@ -86,8 +86,8 @@ final class SearchPass {
         let keys = try access.keys
         var found: [SealedItem] = []
         var bytesLeft = isDaemon ? AnswerWriter.mostBytes : Int.max
-        var number = 0
-        while found.count < limit, let scope = step(number) {
+        var place = 0
+        while found.count < limit, let scope = step(place) {
             do {
                 let few = try access.keychain.file.find(
                     wanted(in: scope), in: scope, keys: keys.classKeys,
@@ -97,7 +97,7 @@ final class SearchPass {
                 bytesLeft -= few.reduce(0) { $0 + $1.attributeBytes }
                 found = found.isEmpty ? few : found + few
             } catch { throw Refusal(error) }
-            number += 1
+            place += 1
         }
         return found
     }
@@ -115,9 +115,9 @@ final class SearchPass {
         var goesOn = true
         let (keys, context) = (try access.keys, try access.context)
         var unlock = keys.unlock
-        var number = 0
-        while goesOn, let scope = step(number) {
-            number += 1
+        var place = 0
+        while goesOn, let scope = step(place) {
+            place += 1
             var query = wanted(in: scope)
             if query.authenticationUI == .skip || mayBeUnknown { query.limit = nil }
             try access.keychain.each(query, in: scope, keys.classKeys) {

@@ -2,6 +2,7 @@
 import Foundation
 import KeychainAccessControl
 import KeychainModel
+import KeychainPolicyModel
 import KeychainSecrets
 import SystemTestSupport
 

@@ -24,7 +24,7 @@ enum Frames {
     static func read(_ bytes: [UInt8]) throws -> Bool {
         let stream = FrameStream(try socket(saying: bytes), sender: own, nonce: nonce)
         var frames: [(message: [UInt8], secrets: [UInt8])] = []
-        while let frame = try? stream.receive(limits, deadline: nil) {
+        while let frame = try? stream.receive(limits, within: nil) {
             let secrets = frame.secrets?.bytes.releasedFromLockedMemory() ?? []
             try require(
                 frame.message.count <= limits.message && secrets.count <= limits.secrets,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import KeychainPolicyModel
+import KeychainPolicyCompiler
+import KeychainPolicyEngine
 import PolicyTools
 
 @testable import PolicyLanguage

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-import KeychainPolicyGenerators
-
 import KeychainPolicyCompiler
+import KeychainPolicyGenerators
 import KeychainPolicyModel
+
 @testable import KeychainPolicyEngine
 
 /// A compiled policy behind a header that is right, so that checks of its parts are reached; or
 /// what the compiler hands on, where it begins as that does.
 enum PolicyImages {
     private static let requests = {
-        var world = PolicyWorld(seed: 7, fields: [.exe, .service])
+        var world = PolicyGenerator(seed: 7, fields: [.exe, .service])
         let policy = world.policy(rules: 60)
         return (0..<8).map { number in
             var request = world.request(for: policy)

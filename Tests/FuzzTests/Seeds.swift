@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import KeychainAccessControl
 import KeychainMessageSamples
 import KeychainMessages
 import KeychainModel
+import KeychainPolicyCompiler
+import KeychainPolicyEngine
 import KeychainPolicyGenerators
+import KeychainPolicyModel
 import KeychainSecrets
 
 @testable import KeychainItemStore
@@ -95,12 +97,12 @@ enum Seeds {
 
     private static func policyImages() throws -> [[UInt8]] {
         var inputs = try [1, 2, 3, 6].map { rules in
-            var world = PolicyWorld(seed: 7, fields: [.exe, .service])
+            var world = PolicyGenerator(seed: 7, fields: [.exe, .service])
             return try CompiledPolicy(world.policy(rules: rules)).snapshot
         }
-        let source = PolicyParcel.Source(level: 0, name: "10-a.yaml", bytes: [1])
+        let source = PolicyBundle.Source(level: 0, name: "10-a.yaml", bytes: [1])
         inputs.append(
-            try PolicyParcel(PolicySet(), summary: "none", sources: [source]).bytes)
+            try PolicyBundle(PolicySet(), summary: "none", sources: [source]).bytes)
         return inputs
     }
 

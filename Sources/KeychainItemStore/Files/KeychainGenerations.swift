@@ -52,6 +52,7 @@ package struct KeychainGenerations: Sendable {
         now: Duration = WallClock.now, after age: Duration = .seconds(24 * 60 * 60)
     ) throws(KeychainStoreError) -> Generation? {
         if let newest = all.first {
+            // Safe: a Duration holds the difference of any two times of files.
             guard now - newest.made >= age else { return nil }
             // SQLite writes to the log first, and to the file some time later.
             let changes = [path, path + "-wal"].compactMap { FileStatus($0)?.changed }

@@ -54,8 +54,11 @@ struct FoldedText: Equatable {
             switch scalar.value {
             case 0xFF01...0xFF5E: scalar.value - 0xFEE0
             case 0xFF5F...0xFF60: scalar.value - 0xFF5F + 0x2985
+            // Safe: the tables have an entry for each number of their case.
             case 0xFF61...0xFF9F: katakana[Int(scalar.value - 0xFF61)].value
+            // Safe: as above.
             case 0xFFA0...0xFFDC: jamo[Int(scalar.value - 0xFFA0)]
+            // Safe: as above.
             case 0xFFE0...0xFFEE: symbols[Int(scalar.value - 0xFFE0)]
             default: nil
             }
