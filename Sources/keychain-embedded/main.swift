@@ -12,7 +12,7 @@ let name =
 let program =
     ["../../bin/" + name, name].lazy
     .compactMap(InstalledProgram.sibling).first { FileIdentity($0) != nil }
-let endpoint: @Sendable () -> Result<any KeychainEndpoint, Refusal> = {
+let endpoint: CommandProgram.Endpoint = {
     Result { () throws(Refusal) in try KeychainEndpointChoice.embedded(as: program) }
 }
 if name == SecurityProgram.name { SecurityProgram.run(asking: endpoint) }

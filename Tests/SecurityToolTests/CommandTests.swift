@@ -66,7 +66,10 @@ import Testing
         #expect(HexDigits.bytes(text) == bytes)
     }
 
-    @Test(arguments: [("443", 443), ("x", 0), ("", 0), ("80x", 80), ("99999999999999999999", .max)])
+    @Test(
+        arguments: [
+            ("443", 443), ("x", 0), ("", 0), ("80x", 80), ("99999999999999999999", .max),
+        ] as [(String, Int64)])
     func `a port is the number at its beginning`(_ text: String, _ number: Int64) {
         #expect(PasswordMatch.leadingNumber(text) == number)
     }

@@ -25,7 +25,7 @@ private func text(_ secret: consuming SecretBytes) -> String {
         (Array("http".utf8), "\"http\""),
     ]
 
-    @Test(arguments: values)
+    @Test(arguments: Self.values)
     func `a value is text in quotes, else hexadecimal and what can be read`(
         _ bytes: [UInt8], _ shown: String
     ) {
