@@ -4,7 +4,7 @@ import KeychainModel
 @testable import KeychainRequestService
 import KeychainSecrets
 @testable import KeychainUserPresence
-import KeychainVaults
+@testable import KeychainVaults
 import Testing
 
 /// A keychain whose password is an older one than its user's login.

@@ -123,7 +123,7 @@ import Testing
     @Test func `where none ever could be used, secrets take the password`() throws {
         try compiler("exit 1")
         loader.start()
-        #expect(rules == CompiledPolicy.whenBroken.policy.statementCount && rules > 0)
+        #expect(rules == PolicyBundle.whenBroken.policy.statementCount && rules > 0)
         #expect(policy.report.isDegraded)
         #expect(policy.report.text.contains("none could be used"))
     }

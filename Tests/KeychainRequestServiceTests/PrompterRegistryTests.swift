@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CallerIdentity
+import KeychainLocalSocket
 import KeychainModel
 @testable import PromptedAuthentication
 import SystemTestSupport

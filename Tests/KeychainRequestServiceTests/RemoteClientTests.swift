@@ -4,6 +4,7 @@ import Glibc
 @testable import KeychainDaemon
 import KeychainKernelKeyring
 import KeychainLinuxSystem
+import KeychainLocalSocket
 import KeychainMessages
 import KeychainModel
 import KeychainPolicyEngine
@@ -25,9 +26,10 @@ struct RemoteClientTests {
     }
 
     private func client(facts: ProcessFacts?) -> RemoteClient {
-        let caller = server.resolver.resolve(pair.server)
+        let (logins, caller) = server.resolver.look(
+            at: server.resolver.resolve(pair.server), pair.server)
         return RemoteClient(
-            caller, pair.server, facts: facts,
+            caller, logins, pair.server, facts: facts,
             CallerFacts(pair.server.process, label: nil, server.directory),
             server.resolver.sessionAttributes(caller, pair.server), context: nil,
             offersTerminal: true, prompterProgram: "/usr/libexec/keychain/keychain-prompter",

@@ -9,10 +9,14 @@ private func held(_ bytes: some Sequence<UInt8>) -> HeldSecret {
     HeldSecret(SecretBytes(copying: Array(bytes)))
 }
 
-@Suite struct KeyFiles {
+@Suite struct KeyFileTests {
+    private static func blocks(_ text: String) -> [PEMBlocks.Block]? {
+        PEMBlocks.of(SecretBytes(copying: Array(text.utf8)))
+    }
+
     private func point(_ pem: String) throws -> [UInt8] {
-        let blocks = try #require(PEMBlocks.of(SecretBytes(copying: Array(pem.utf8))))
-        let key = try #require(KeyFile.privateKey(try #require(blocks.last).der))
+        let last = try #require(Self.blocks(pem)?.last)
+        let key = try #require(KeyFile.privateKey(last.der))
         return key.publicBytes
     }
 
@@ -68,7 +72,7 @@ private func held(_ bytes: some Sequence<UInt8>) -> HeldSecret {
             BA==
             -----END PRIVATE KEY-----
             """
-        let blocks = try #require(PEMBlocks.of(SecretBytes(copying: Array(text.utf8))))
+        let blocks = try #require(Self.blocks(text))
         #expect(blocks.map(\.label) == ["CERTIFICATE", "PRIVATE KEY"])
         #expect(blocks.map { $0.der.bytes.releasedFromLockedMemory() } == [[1, 2, 3], [4]])
     }
@@ -79,12 +83,12 @@ private func held(_ bytes: some Sequence<UInt8>) -> HeldSecret {
             "-----BEGIN X", "-----BEGIN X-----\nAQ==AQ\n-----END X-----",
         ])
     func `a block that does not end or is no base64 spoils the file`(_ text: String) {
-        #expect(PEMBlocks.of(SecretBytes(copying: Array(text.utf8))) == nil)
+        #expect(Self.blocks(text) == nil)
     }
 
     @Test func `a block with headers is an encrypted key`() throws {
         let text = "-----BEGIN X-----\nProc-Type: 4,ENCRYPTED\n\nAQID\n-----END X-----\n"
-        let blocks = try #require(PEMBlocks.of(SecretBytes(copying: Array(text.utf8))))
+        let blocks = try #require(Self.blocks(text))
         #expect(blocks.map(\.hasHeaders) == [true])
     }
 }

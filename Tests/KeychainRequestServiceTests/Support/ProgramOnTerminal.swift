@@ -62,8 +62,8 @@ final class ProgramOnTerminal: Client {
     func policyFacts(_ asked: AskedFacts) -> PolicyFacts { PolicyFacts() }
     func reach(
         _ policy: CompiledPolicy, for operation: PolicyOperation, byNameAlone: Bool
-    ) -> PolicyReach {
-        PolicyReach()
+    ) -> VisibleGroups {
+        VisibleGroups()
     }
     func terminal() -> ProofOrigin.Terminal? { nil }
     func isUnchanged() -> Bool { true }
