@@ -62,6 +62,21 @@ public struct Judge: Sendable {
         return (asked, policy.decision(on: asked))
     }
 
+    /// Whether items of the client's own groups may be deleted that can't be read: not where a rule
+    /// or a limit could ask for something, once it were known what the items are.
+    public func mayDeleteUnread(_ circumstances: AccessRequest.Circumstances) -> Bool {
+        guard !policy.isEmpty else { return true }
+        var facts = circumstances.facts
+        for field in TextField.ofItem { facts[field] = .unknown }
+        facts[.itemClass] = .unknown
+        facts[.accessible] = .unknown
+        facts.flags = .unknown
+        facts[.member] = .known(true)
+        let request = PolicyRequest(.delete, facts: facts, day: circumstances.day)
+        let decision = policy.decision(on: request)
+        return decision.outcome == .allow && policy.limits(on: policy.admit(request)).isEmpty
+    }
+
     /// What the proofs that the request still needs will be good for later: the user is told
     /// before.
     public func reaches(of request: AccessRequest, _ evidence: Evidence) -> Set<ProofReach> {

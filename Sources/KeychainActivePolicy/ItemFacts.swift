@@ -13,7 +13,7 @@ package enum ItemFacts {
         ).facts
         if query.accessible == nil { facts[.accessible] = .unknown }
         facts.flags = .unknown
-        for field in TextField.itemNames where facts[field] == .absent { facts[field] = .unknown }
+        for field in TextField.ofItem where facts[field] == .absent { facts[field] = .unknown }
         return facts
     }
 

@@ -88,8 +88,7 @@ package final class Daemon: Sendable {
         requests = RequestServer(
             plan.listeners.requests, service: service,
             resolver: CallerResolver(sessions: sessions, screens: screens, names: names),
-            directory: directory,
-            memory: memory, prompters: prompters,
+            directory: directory, prompters: prompters,
             prompterProgram: plan.programs.prompter)
         let parts = DaemonParts(
             folder: folder, protectors: protectors, vault: vault, sessions: sessions,

@@ -18,7 +18,7 @@ struct LastGoodPolicies: Sendable {
     }
 
     /// nil where there is none, and for one that is cut off, altered or of another version.
-    var parcel: PolicyBundle? {
+    var bundle: PolicyBundle? {
         guard let kept = try? PrivateFile.read(compiled, limit: PolicyBundle.mostBytes)
         else { return nil }
         return try? PolicyBundle(bytes: kept.releasedFromLockedMemory())
@@ -32,12 +32,12 @@ struct LastGoodPolicies: Sendable {
     private func folder(_ level: Int) -> String { "\(sources)/\(level)" }
 
     /// What can't be kept is not: a full disk refuses no policy.
-    func keep(_ parcel: PolicyBundle) {
+    func keep(_ bundle: PolicyBundle) {
         PrivateFile.remove(compiled)
         try? PrivateFile.create(
-            compiled, contents: SecretBytes(copying: parcel.withoutSources.bytes))
+            compiled, contents: SecretBytes(copying: bundle.withoutSources.bytes))
         FolderNames.remove(sources)
-        do { try write(parcel.sources) } catch {
+        do { try write(bundle.sources) } catch {
             // A part of a set is another set.
             FolderNames.remove(sources)
         }

@@ -57,12 +57,12 @@ package final class PolicyLoader: Sendable {
         policy.onReload { [weak self] in self?.load() ?? false }
         watching.withLock { $0.seen = state() }
         guard let mistake = turn.withLock({ _ in takeUp() }) else { return }
-        if let parcel = kept.parcel {
-            use(parcel)
-            tell("the last that could be used are in force", parcel.summary, mistake)
-        } else if !kept.folders.isEmpty, let parcel = try? compile(kept.folders) {
-            use(parcel)
-            tell("the last that could be used were compiled again", parcel.summary, mistake)
+        if let bundle = kept.bundle {
+            use(bundle)
+            tell("the last that could be used are in force", bundle.summary, mistake)
+        } else if !kept.folders.isEmpty, let bundle = try? compile(kept.folders) {
+            use(bundle)
+            tell("the last that could be used were compiled again", bundle.summary, mistake)
         } else {
             use(.whenBroken)
             tell("none could be used; secrets take the password, nothing is exported", mistake)
@@ -139,10 +139,10 @@ package final class PolicyLoader: Sendable {
     /// Why nothing could be taken, on the first line in short; nil where all is in force.
     private func takeUp() -> String? {
         do {
-            let parcel = try compile(folders.filter { FileStatus($0) != nil })
-            use(parcel)
-            kept.keep(parcel)
-            let text = "\(parcel.policy.statementCount) rules in force\n\(parcel.summary)"
+            let bundle = try compile(folders.filter { FileStatus($0) != nil })
+            use(bundle)
+            kept.keep(bundle)
+            let text = "\(bundle.policy.statementCount) rules in force\n\(bundle.summary)"
             tell(ActivePolicy.Report(text: text))
             return nil
         } catch {
@@ -171,8 +171,8 @@ package final class PolicyLoader: Sendable {
         log("policies: " + report.text)
     }
 
-    private func use(_ parcel: PolicyBundle) {
-        policy.use(ActivePolicy.Pair(parcel.policy, reach: parcel.reach))
+    private func use(_ bundle: PolicyBundle) {
+        policy.use(ActivePolicy.Pair(bundle.policy, reach: bundle.reach))
     }
 
     /// All files, with what changes when one of them does.

@@ -8,37 +8,40 @@ internal import KeychainPolicyModel
 internal import KeychainRequestAudit
 internal import KeychainUserPresence
 
-/// A program at the other end of a socket.
+/// A connection, and what was seen of its program when it was accepted.
+struct ConnectedProgram {
+    let connection: ServerConnection
+    let facts: ProcessFacts?
+    let callerFacts: CallerFacts
+}
+
+/// A program at the other end of a socket, for one request.
 final class RemoteClient: Client {
     let caller: Caller
     let logins: LiveLogins?
     let context: AuthenticationContext?
-    let offersTerminal: Bool
-    private let connection: ServerConnection
-    /// How it looked when the connection was accepted.
-    private let facts: ProcessFacts?
-    private let prompterProgram: String
-    private let callerFacts: CallerFacts
+    var offersTerminal: Bool { prompterProgram != nil }
+    private let program: ConnectedProgram
     private let sessionAttributes: SessionAttributes
+    /// Shows a question on the client's terminal; nil where the client offers none.
+    private let prompterProgram: String?
     let notes: RequestNotes
 
+    private var connection: ServerConnection { program.connection }
+    private var facts: ProcessFacts? { program.facts }
+
+    /// `seen` is the look at the user's logins as the request came.
     init(
-        _ caller: Caller, _ logins: LiveLogins, _ connection: ServerConnection,
-        facts: ProcessFacts?,
-        _ callerFacts: CallerFacts, _ sessionAttributes: SessionAttributes,
-        context: AuthenticationContext?,
-        offersTerminal: Bool, prompterProgram: String, notes: RequestNotes
+        _ program: ConnectedProgram, _ seen: (logins: LiveLogins, caller: Caller),
+        _ sessionAttributes: SessionAttributes, context: AuthenticationContext?,
+        prompterProgram: String?, notes: RequestNotes
     ) {
-        self.notes = notes
-        self.caller = caller
-        self.logins = logins
-        self.context = context
-        self.connection = connection
-        self.facts = facts
-        self.callerFacts = callerFacts
+        self.program = program
+        (logins, caller) = (seen.logins, seen.caller)
         self.sessionAttributes = sessionAttributes
-        self.offersTerminal = offersTerminal
+        self.context = context
         self.prompterProgram = prompterProgram
+        self.notes = notes
     }
 
     /// What it runs was looked at when it connected, and is again before the answer.
@@ -55,18 +58,18 @@ final class RemoteClient: Client {
     }
 
     func policyFacts(_ asked: AskedFacts) -> PolicyFacts {
-        var facts = callerFacts.facts(of: caller, asked)
+        var facts = program.callerFacts.facts(of: caller, asked)
         sessionAttributes.add(asked, to: &facts)
         return facts
     }
 
     func numbered(_ facts: PolicyFacts, under policy: CompiledPolicy) -> NumberedTexts? {
-        callerFacts.numbered(facts, under: policy)
+        program.callerFacts.numbered(facts, under: policy)
     }
 
     func factsToTell() -> @Sendable () -> PolicyFacts {
         let facts = policyFacts(.toldAtOnce)
-        let groups = callerFacts.groupsToTell(of: caller)
+        let groups = program.callerFacts.groupsToTell(of: caller)
         return {
             var facts = facts
             facts[.group] = groups()
@@ -77,7 +80,7 @@ final class RemoteClient: Client {
     func reach(
         _ policy: CompiledPolicy, for operation: PolicyOperation, byNameAlone: Bool
     ) -> VisibleGroups {
-        callerFacts.reach(policy, caller, for: operation, byNameAlone: byNameAlone)
+        program.callerFacts.reach(policy, caller, for: operation, byNameAlone: byNameAlone)
     }
 
     func isUnchanged() -> Bool { facts?.hold() ?? false }
@@ -85,6 +88,7 @@ final class RemoteClient: Client {
     func hasGone() -> Bool { connection.peerHungUp() }
 
     func startPrompter(challenge: [UInt8]) -> Bool {
+        guard let prompterProgram else { return false }
         let words = ServerMessage.needsPrompter(challenge: challenge, program: prompterProgram)
         let (message, secrets) = words.encoded()
         return (try? connection.send(Frame(message: message, secrets: secrets))) != nil

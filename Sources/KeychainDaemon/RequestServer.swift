@@ -25,22 +25,20 @@ package final class RequestServer: Sendable {
     private let service: KeychainService
     private let resolver: CallerResolver
     private let directory: CallerFacts.Directory
-    private let memory: MemoryBudget
+    private var memory: MemoryBudget { service.memory }
     private let prompters: PrompterRegistry
     private let prompterProgram: String
     private let limits: ConnectionLimits
 
     init(
         _ listener: Listener, service: KeychainService, resolver: CallerResolver,
-        directory: CallerFacts.Directory, memory: MemoryBudget, prompters: PrompterRegistry,
-        prompterProgram: String
+        directory: CallerFacts.Directory, prompters: PrompterRegistry, prompterProgram: String
     ) {
         self.listener = listener
         self.service = service
         self.resolver = resolver
         self.directory = directory
         limits = ConnectionLimits(directory.accounts)
-        self.memory = memory
         self.prompters = prompters
         self.prompterProgram = prompterProgram
     }
@@ -51,10 +49,13 @@ package final class RequestServer: Sendable {
     private func welcome(_ descriptor: Descriptor, _ place: ConnectionLimits.Place) {
         guard let hasAccount = place.hasAccount() else { return }
         guard let connection = try? ServerConnection(descriptor) else { return }
+        // Before the name is resolved: a peer that becomes another program in between has changed.
         let facts = connection.process.map(ProcessFacts.init)
         let caller = resolver.resolve(connection)
-        let policyFacts = CallerFacts(
-            connection.process, label: connection.peerLabel(), directory)
+        let program = ConnectedProgram(
+            connection: connection, facts: facts,
+            callerFacts: CallerFacts(
+                connection.process, label: connection.peerLabel(), directory))
         // Only now: a peer that knows the nonce may have spoken and become another program.
         guard (try? connection.greet()) != nil else { return }
         guard hasAccount else {
@@ -63,53 +64,24 @@ package final class RequestServer: Sendable {
             say(.refusal(.notEntitled), to: connection)
             return
         }
-        serve(connection, caller, facts, policyFacts)
+        serve(program, caller)
     }
 
-    private func serve(
-        _ connection: ServerConnection, _ caller: Caller, _ facts: ProcessFacts?,
-        _ policyFacts: CallerFacts
-    ) {
+    private func serve(_ program: ConnectedProgram, _ caller: Caller) {
+        let connection = program.connection
         var patience = Self.firstRequestWithin
-        while true {
-            var share: MemoryBudget.Share?
-            let message: ClientMessage
-            do {
-                let frame = try connection.receive(.request, within: patience) {
-                    bytes throws(SocketError) in
-                    do { share = try memory.take(Self.room(for: bytes), for: caller.user) } catch {
-                        throw .noRoom
-                    }
-                }
-                message = try ClientMessage(frame.message, secrets: frame.secrets)
-            } catch let error as MessageError {
-                refuse(error, connection)
-                return
-            } catch SocketError.tooLarge {
-                say(.refusal(.dataTooLarge), to: connection)
-                return
-            } catch SocketError.noRoom {
-                say(.refusal(.tooManyRequests), to: connection)
-                return
-            } catch SocketError.newer {
-                say(.refusal(.olderService), to: connection)
-                return
-            } catch SocketError.older {
-                say(.refusal(.olderProgram), to: connection)
-                return
-            } catch { return }
-            patience = Self.nextRequestWithin
+        while let (message, share) = receive(on: connection, caller.user, within: patience) {
             defer { withExtendedLifetime(share) {} }
+            patience = Self.nextRequestWithin
             switch message {
             case .request(let verb, let context, let offersTerminal):
-                let (logins, caller) = resolver.look(at: caller, connection)
+                let seen = resolver.look(at: caller, connection)
+                let showsQuestions =
+                    offersTerminal && resolver.isInForeground(connection.process)
                 let client = RemoteClient(
-                    caller, logins, connection, facts: facts, policyFacts,
-                    resolver.sessionAttributes(caller, connection), context: context,
-                    offersTerminal: offersTerminal
-                        && resolver.isInForeground(connection.process),
-                    prompterProgram: prompterProgram,
-                    notes: RequestNotes { [prompters] in
+                    program, seen, resolver.sessionAttributes(seen.caller, connection),
+                    context: context, prompterProgram: showsQuestions ? prompterProgram : nil,
+                    notes: RequestNotes { [prompters, caller = seen.caller] in
                         let place = prompters.prompter(for: caller)?.place ?? .terminal(of: caller)
                         return place.map { "\($0)" } ?? ""
                     })
@@ -136,6 +108,34 @@ package final class RequestServer: Sendable {
             case .promptReply: return
             }
         }
+    }
+
+    /// The next message, with its share of the memory; nil where none comes, or none that can be read.
+    /// The peer hears why.
+    private func receive(
+        on connection: ServerConnection, _ user: UInt32, within patience: Duration
+    ) -> (message: ClientMessage, share: MemoryBudget.Share?)? {
+        var share: MemoryBudget.Share?
+        do {
+            let frame = try connection.receive(.request, within: patience) {
+                bytes throws(SocketError) in
+                do { share = try memory.take(Self.room(for: bytes), for: user) } catch {
+                    throw .noRoom
+                }
+            }
+            return (try ClientMessage(frame.message, secrets: frame.secrets), share)
+        } catch let error as MessageError {
+            refuse(error, connection)
+        } catch SocketError.tooLarge {
+            say(.refusal(.dataTooLarge), to: connection)
+        } catch SocketError.noRoom {
+            say(.refusal(.tooManyRequests), to: connection)
+        } catch SocketError.newer {
+            say(.refusal(.olderService), to: connection)
+        } catch SocketError.older {
+            say(.refusal(.olderProgram), to: connection)
+        } catch {}
+        return nil
     }
 
     private static func room(for frame: FrameLimits) -> Int {

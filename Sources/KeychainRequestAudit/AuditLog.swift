@@ -122,7 +122,9 @@ package final class AuditLog: Sendable {
         }
         if hasLine {
             let account = Account(notes, completedBy: facts())
-            write(Self.record(operation, subject, evidence, outcome, notes, account))
+            write(
+                Self.record(
+                    Event(operation, subject, outcome), evidence, notes, account))
             return
         }
         if isFirst { complete(place, notes, facts()) }
@@ -171,8 +173,8 @@ package final class AuditLog: Sendable {
                 user: tally.user, process: nil, program: tally.program, session: nil)
             write(
                 Self.record(
-                    tally.operation, subject, Evidence(), tally.outcome, nil, counted.first,
-                    count: counted.count))
+                    Event(tally.operation, subject, tally.outcome), Evidence(), nil,
+                    counted.first, count: counted.count))
         }
     }
 
@@ -202,15 +204,30 @@ package final class AuditLog: Sendable {
         }
     }
 
+    /// What was asked, by which program, and how it ended.
+    fileprivate struct Event {
+        let operation: Operation
+        let subject: Subject
+        let outcome: AuditOutcome
+
+        init(_ operation: Operation, _ subject: Subject, _ outcome: AuditOutcome) {
+            self.operation = operation
+            self.subject = subject
+            self.outcome = outcome
+        }
+    }
+
     fileprivate static func record(
-        _ operation: Operation, _ subject: Subject, _ evidence: Evidence, _ outcome: AuditOutcome,
-        _ notes: RequestNotes? = nil, _ account: Account?, count: Int = 1
+        _ event: Event, _ evidence: Evidence, _ notes: RequestNotes?, _ account: Account?,
+        count: Int = 1
     ) -> AuditRecord {
-        AuditRecord(
-            time: Date(), operation: operation.rawValue, user: subject.user,
+        let subject = event.subject
+        return AuditRecord(
+            time: Date(), operation: event.operation.rawValue, user: subject.user,
             process: subject.process, program: AuditRecord.cut(subject.program),
             session: subject.session,
-            evidence: evidence.proofs.map { AuditRecord.cut($0.method.words) }, outcome: outcome,
+            evidence: evidence.proofs.map { AuditRecord.cut($0.method.words) },
+            outcome: event.outcome,
             because: (notes?.rules ?? []).map { AuditRecord.cut($0) },
             items: notes?.items ?? [], count: count,
             milliseconds: notes.map { milliseconds(since: $0.began) }, trust: notes?.trust,

@@ -69,6 +69,9 @@ final class Authorization {
     private var heldContext: AuthorizationContext?
     private var heldGrants: [ItemReference: HeldGrant] = [:]
 
+    /// The call was counted for the policy's limits.
+    private var isCounted = false
+
     var client: any Client { prompts.client }
 
     init(
@@ -186,6 +189,16 @@ final class Authorization {
             item, context, isPrompted: !pending.items.isEmpty)
         guard exhausted.isEmpty || prompts.mayAsk(intent.ui) else { throw .interactionNotAllowed }
         for constraint in exhausted { pending.require(Requirement(constraint), for: item) }
+        isCounted = true
+    }
+
+    /// The same for a call whose items nothing was asked for before, with the first that it gets.
+    private func countUnasked(_ item: SealedItem) throws(Refusal) {
+        guard try service.countLimits(item, context, isPrompted: false).isEmpty else {
+            lacksProof = true
+            throw prompts.mayAsk(intent.ui) ? .authenticationFailed : .interactionNotAllowed
+        }
+        isCounted = true
     }
 
     /// Takes the key of items that were made with an application password, from the request's context
@@ -250,11 +263,13 @@ final class Authorization {
     func grant(_ item: SealedItem) throws(Refusal) -> Grant {
         endWithQuestion()
         if let held = heldGrants[item.reference]?.take(ofGeneration: item.generation) {
+            if !isCounted { try countUnasked(item) }
             client.notes.note(held)
             return held
         }
         switch try verdict(on: item) {
         case .allow(let grant):
+            if !isCounted { try countUnasked(item) }
             client.notes.note(grant)
             return grant
         case .deny(let denial): throw try context.refusal(denial)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainAccessControl
 internal import KeychainItemStore
 internal import KeychainMessages
 internal import KeychainModel
@@ -42,13 +43,16 @@ extension Authorization {
         return try remove(query, groups)
     }
 
-    /// What can't be read for want of a key can be deleted.
+    /// What can't be read for want of a key can be deleted, where no rule could ask for anything.
     private func remove(_ query: ItemQuery, _ groups: GroupScope) throws(Refusal) -> Int {
         let keys = try keys
+        let context = try context
+        let mayDeleteUnread = context.judge.mayDeleteUnread(context.circumstances)
         return try change { grant throws(Refusal) in
             do throws(KeychainStoreError) {
                 return try keychain.file.delete(
-                    query, groups: groups.all, keys: keys.classKeys, grant: grant)
+                    query, groups: groups.all, keys: keys.classKeys,
+                    mayDeleteUnread: mayDeleteUnread, grant: grant)
             } catch { throw Refusal(error) }
         }
     }

@@ -48,7 +48,7 @@ package final class KeychainService: Sendable {
     let limits = PolicyLimits()
     let guesses: UnlockThrottle
     let itemGuesses = ItemThrottle()
-    let memory: MemoryBudget
+    package let memory: MemoryBudget
     package let maintenance: KeychainMaintenance
     let mode: ServiceStatus.Mode
     let resync: PasswordResync

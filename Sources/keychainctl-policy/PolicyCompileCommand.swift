@@ -35,9 +35,9 @@ struct PolicyCompileCommand: ParsableCommand {
             PolicyBundle.Source(
                 level: file.level, name: file.baseName, bytes: file.source.bytes)
         }
-        let parcel = try PolicyBundle(
+        let bundle = try PolicyBundle(
             loaded.policy, summary: summary(of: loaded), sources: sources)
-        try DescriptorOutput.write(parcel.bytes)
+        try DescriptorOutput.write(bundle.bytes)
     }
 
     private func summary(of loaded: LoadedPolicies) -> String {

@@ -49,9 +49,9 @@ import Testing
         try keychain.add(generic())
         let groups = [TestKeychain.group]
         #expect(try other.find(query(), groups: groups, keys: keychain.keys()).count == 1)
-        _ = try other.delete(query(), groups: groups, keys: keychain.keys()) {
-            grant(.delete, $0)
-        }
+        _ = try other.delete(
+            query(), groups: groups, keys: keychain.keys(), mayDeleteUnread: true
+        ) { grant(.delete, $0) }
         #expect(try keychain.find(query()).isEmpty)
     }
 
@@ -62,7 +62,7 @@ import Testing
         let hasty = try KeychainFile.open(
             at: keychain.path, owner: TestKeychain.owner, isShared: false)
         #expect(throws: KeychainStoreError.busy) {
-            _ = try hasty.delete(query(), groups: [TestKeychain.group], keys: keychain.keys()) {
+            _ = try hasty.delete(query(), groups: [TestKeychain.group], keys: keychain.keys(), mayDeleteUnread: true, mayDeleteUnread: true) {
                 grant(.delete, $0)
             }
         }

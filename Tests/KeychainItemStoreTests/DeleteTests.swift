@@ -36,7 +36,7 @@ import Testing
         try keychain.add(generic("mail", "two"))
         #expect(throws: KeychainStoreError.notGranted) {
             try keychain.file.delete(
-                query(), groups: [TestKeychain.group], keys: keychain.keys()
+                query(), groups: [TestKeychain.group], keys: keychain.keys(), mayDeleteUnread: true
             ) { $0.account == "one" ? grant(.delete, $0) : nil }
         }
         #expect(try keychain.file.itemCount() == 2)
@@ -49,6 +49,10 @@ import Testing
         try keychain.add(generic("post", "three"))
         try keychain.add(generic("mail", "theirs"), group: "other")
         let both: Attributes = [.service: .string("mail"), .account: .string("two")]
+        #expect(throws: KeychainStoreError.locked) {
+            try keychain.delete(
+                query(.genericPassword, both), state: .locked, mayDeleteUnread: false)
+        }
         #expect(try keychain.delete(query(.genericPassword, both), state: .locked) == 1)
         #expect(
             try keychain.delete(

@@ -55,7 +55,8 @@ import Testing
         }
         #expect(throws: KeychainStoreError.grantMismatch) {
             _ = try keychain.file.delete(
-                query(), groups: [TestKeychain.group], keys: keychain.keys()
+                query(), groups: [TestKeychain.group], keys: keychain.keys(),
+                mayDeleteUnread: true
             ) { grant(.decrypt, $0) }
         }
         let new = SealedItem.new(generic(), in: TestKeychain.group, .plain(.always))

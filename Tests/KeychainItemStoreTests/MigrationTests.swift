@@ -54,9 +54,9 @@ import Testing
                 query(), groups: [TestKeychain.group], keys: keychain.keys(.beforeFirstUnlock))
         }
         #expect(
-            try file.delete(query(), groups: [TestKeychain.group], keys: keys) {
-                grant(.delete, $0)
-            } == 21)
+            try file.delete(
+                query(), groups: [TestKeychain.group], keys: keys, mayDeleteUnread: true
+            ) { grant(.delete, $0) } == 21)
         #expect(try file.reading { try $0.count("token") } == 0)
     }
 

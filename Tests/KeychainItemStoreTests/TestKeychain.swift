@@ -108,9 +108,11 @@ final class TestKeychain: Sendable {
     @discardableResult
     func delete(
         _ query: ItemQuery, groups: [String] = [TestKeychain.group],
-        state: State = .unlocked
+        state: State = .unlocked, mayDeleteUnread: Bool = true
     ) throws -> Int {
-        try file.delete(query, groups: groups, keys: keys(state)) { grant(.delete, $0) }
+        try file.delete(
+            query, groups: groups, keys: keys(state), mayDeleteUnread: mayDeleteUnread
+        ) { grant(.delete, $0) }
     }
 
     // MARK: The file, as somebody without the keys reaches it

@@ -105,7 +105,7 @@ import Testing
         let context = context()
         let bound = item(context.bound(rights))
         #expect(bound.accessControl.boundBiometry == [1])
-        #expect(said(context, bound) == .after(Requirement(.factor(.biometryCurrentSet))))
+        #expect(said(context, bound) == .after(Requirement(.factor(.biometry))))
         for now in [[2], []] as [[UInt8]] {
             #expect(said(self.context(biometry: now), bound) == .denied(.impossible))
         }

@@ -182,7 +182,7 @@ private struct TestClient: Client {
         let own = try #require(PinnedProcess(pid: getpid(), pidfd: nil))
         let place = try #require(ProofOrigin.Process(own, running: own.executable()))
         let child = try ChildProcess(
-            executable: "/bin/sh", arguments: ["-c", "read line"], environment: [], passing: [],
+            executable: "/bin/sleep", arguments: ["60"], environment: [], passing: [],
             newSession: false)
         defer { child.kill() }
         let pinned = try #require(PinnedProcess(pid: child.id, pidfd: nil))

@@ -27,9 +27,9 @@ import Testing
     }
 
     @Test func `what was kept is found again, the compiled apart from its sources`() throws {
-        #expect(kept.parcel == nil && kept.folders.isEmpty)
+        #expect(kept.bundle == nil && kept.folders.isEmpty)
         kept.keep(try bundle([source(1, "b.yaml"), source(0, "a.yaml")]))
-        let found = try #require(kept.parcel)
+        let found = try #require(kept.bundle)
         #expect(found.policy.statementCount == 1 && found.summary == "one")
         #expect(found.sources.isEmpty)
         let places = [folder("policy.sources/0"), folder("policy.sources/1")]
@@ -65,7 +65,7 @@ import Testing
         #expect(kept.folders.isEmpty)
         #expect(!folder.names.contains { $0.contains("evil") })
         // The compiled policy is as good without them.
-        #expect(kept.parcel != nil)
+        #expect(kept.bundle != nil)
     }
 
     @Test func `a file that was altered or cut off is none`() throws {
@@ -74,9 +74,9 @@ import Testing
         let bytes = try #require(FileManager.default.contents(atPath: path))
         for changed in [bytes.dropLast(), Data(bytes.dropFirst()), Data()] {
             try changed.write(to: URL(filePath: path))
-            #expect(kept.parcel == nil)
+            #expect(kept.bundle == nil)
         }
         try bytes.write(to: URL(filePath: path))
-        #expect(kept.parcel != nil)
+        #expect(kept.bundle != nil)
     }
 }

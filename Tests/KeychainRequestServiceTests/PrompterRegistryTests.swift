@@ -37,7 +37,8 @@ import Testing
 
     @Test func `a prompter that ends takes no other's place away`() throws {
         let (first, pair) = try prompter()
-        let (second, _) = try prompter()
+        let (second, other) = try prompter()
+        defer { withExtendedLifetime(other) {} }
         try registry.register(first)
         pair.client.shutDown()
         try registry.register(second)

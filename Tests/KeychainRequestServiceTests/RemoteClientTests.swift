@@ -26,14 +26,14 @@ struct RemoteClientTests {
     }
 
     private func client(facts: ProcessFacts?) -> RemoteClient {
-        let (logins, caller) = server.resolver.look(
+        let seen = server.resolver.look(
             at: server.resolver.resolve(pair.server), pair.server)
         return RemoteClient(
-            caller, logins, pair.server, facts: facts,
-            CallerFacts(pair.server.process, label: nil, server.directory),
-            server.resolver.sessionAttributes(caller, pair.server), context: nil,
-            offersTerminal: true, prompterProgram: "/usr/libexec/keychain/keychain-prompter",
-            notes: RequestNotes())
+            ConnectedProgram(
+                connection: pair.server, facts: facts,
+                callerFacts: CallerFacts(pair.server.process, label: nil, server.directory)),
+            seen, server.resolver.sessionAttributes(seen.caller, pair.server), context: nil,
+            prompterProgram: "/usr/libexec/keychain/keychain-prompter", notes: RequestNotes())
     }
 
     private func client() throws -> RemoteClient {

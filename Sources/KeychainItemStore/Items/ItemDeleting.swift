@@ -8,9 +8,9 @@ extension KeychainFile {
     ///
     /// An item that opens needs a grant to delete it; nil ends the whole deletion. One that can't
     /// be opened, because it is locked or damaged, goes where the index alone tells that it is
-    /// meant.
+    /// meant; a locked one only where it `mayDeleteUnread`.
     package func delete(
-        _ query: ItemQuery, groups: [String], keys: borrowing ClassKeys,
+        _ query: ItemQuery, groups: [String], keys: borrowing ClassKeys, mayDeleteUnread: Bool,
         grant: (SealedItem) -> Grant?
     ) throws(KeychainStoreError) -> Int {
         let plan = SearchPlan(query, groups: groups, keys)
@@ -19,7 +19,9 @@ extension KeychainFile {
             var candidates = try plan.candidates(after: 0, database)
             var deleted = 0
             while let row = try candidates.next(database) {
-                guard try isToGo(row, plan, keys, database, grant) else { continue }
+                guard try isToGo(row, plan, keys, database, mayDeleteUnread, grant) else {
+                    continue
+                }
                 try ItemRow.delete(row, database)
                 forgetCorrupt(row)
                 deleted += 1
@@ -31,7 +33,7 @@ extension KeychainFile {
 
     private func isToGo(
         _ row: Int64, _ plan: SearchPlan, _ keys: borrowing ClassKeys, _ database: Connection,
-        _ grant: (SealedItem) -> Grant?
+        _ mayDeleteUnread: Bool, _ grant: (SealedItem) -> Grant?
     ) throws -> Bool {
         guard let found = try ItemRow.fetch(row, self, keys, database) else { return false }
         switch found.opened {
@@ -46,7 +48,7 @@ extension KeychainFile {
         case .locked:
             guard try plan.proposes(found, database) else { return false }
             // Closed by the index or by the query: it can't be told whether it is meant.
-            guard plan.isKnown(found) else { throw KeychainStoreError.locked }
+            guard mayDeleteUnread, plan.isKnown(found) else { throw KeychainStoreError.locked }
             return true
         }
     }

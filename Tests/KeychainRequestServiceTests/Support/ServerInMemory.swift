@@ -33,7 +33,7 @@ final class ServerInMemory {
             accounts: accounts, groups: { _ in ["staff"] }, group: { _ in "staff" }, names: names)
         let server = RequestServer(
             listener, service: world.service, resolver: resolver, directory: directory,
-            memory: MemoryBudget(), prompters: PrompterRegistry(),
+            prompters: PrompterRegistry(),
             prompterProgram: "/no/such/keychain-prompter")
         serving = Background { server.run() }
     }

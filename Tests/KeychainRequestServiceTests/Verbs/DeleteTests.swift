@@ -37,4 +37,24 @@ import Testing
         try world.vault.lock(world.keychain)
         #expect(try delete("mail") == 1)
     }
+
+    @Test func `what can't be read is kept where a rule could ask for a proof of it`() throws {
+        try world.add("mail")
+        try world.use(rules: AskingVerb.rule("require: presence", "delete"))
+        try world.vault.lock(world.keychain)
+        world.person.leaves()
+        #expect(throws: Refusal.locked) { try delete("mail") }
+        // A rule about something else keeps none.
+        try world.use(rules: AskingVerb.rule("require: presence", "export"))
+        #expect(try delete("mail") == 1)
+    }
+
+    @Test func `deletions that nothing is asked for are counted too`() throws {
+        for name in ["a", "b", "c"] { try world.add(name) }
+        try world.use(
+            rules: AskingVerb.rule("limit: {rate: 2/1h, by: [uid], then: deny}", "delete"))
+        #expect(try delete("a") == 1)
+        #expect(try delete("b") == 1)
+        #expect(throws: Refusal.tooManyRequests) { try delete("c") }
+    }
 }
