@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""crowd.py PROGRAM COUNT: so many programs that follow orders, each a process with a connection of
-its own. Lines that come in:
+"""crowd.py COUNT PROGRAM…: so many processes that follow orders, of these programs in turn, each
+with a connection of its own. Lines that come in:
 
     read COUNT ITEMS           each reads
     reads SECONDS ITEMS MANY   so many of them read for so long, from the same moment on
@@ -16,9 +16,9 @@ import time
 LEAD = 0.1  # seconds, in which all have heard of it
 
 
-def main(program, count):
-    programs = [subprocess.Popen([program, "orders"], stdin=subprocess.PIPE,
-                                 stdout=subprocess.PIPE, text=True) for _ in range(count)]
+def main(count, names):
+    programs = [subprocess.Popen([names[number % len(names)], "orders"], stdin=subprocess.PIPE,
+                                 stdout=subprocess.PIPE, text=True) for number in range(count)]
     ready = [json.loads(each.stdout.readline()) for each in programs]
     tell({"name": "ready", "processes": [each["process"] for each in ready]})
     for line in sys.stdin:
@@ -54,4 +54,4 @@ def tell(record):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]))
+    main(int(sys.argv[1]), sys.argv[2:])

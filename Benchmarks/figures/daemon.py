@@ -28,8 +28,8 @@ RULES = 10_000
 
 
 class House:
-    """A daemon, and the logins of three users: one with a small keychain, one with a large one, and
-    one beside them."""
+    """A daemon, and the logins of four users: one with a small keychain, one with a large one, one
+    with many programs, and one beside them."""
 
     def __init__(self, built, size):
         self.size = size
@@ -39,22 +39,25 @@ class House:
         world.install_services()
         programs.install(built, ["keychain-bench", "swift-hello"])
         programs.install(anchors.BUILT, ["hello", "spawned"])
+        programs.install_readers()
         self.daemon = world.Daemon("/tmp/keychain-bench.log").start()
         time.sleep(1)
         self.at_rest = programs.memory(self.daemon.pid)
         self.server = world.SSHServer("/run/keychain-bench-sshd").start()
         self.shells = {}
-        for name in ("small", "large", "beside"):
+        for name in ("small", "large", "crowd", "beside"):
             world.make_account(f"kc-{name}", PASSWORD)
             self.shells[name] = world.Shell(self.server, f"kc-{name}", PASSWORD)
         self.fill("small", SMALL)
         self.fill("beside", SMALL)
+        for reader in programs.readers():
+            self.fill("crowd", SMALL, reader)
 
     def __getitem__(self, name):
         return self.shells[name]
 
-    def fill(self, name, count):
-        done = self[name].run(f"keychain-bench fill {count}", seconds=600)
+    def fill(self, name, count, program="keychain-bench"):
+        done = self[name].run(f"{program} fill {count}", seconds=600)
         assert done.status == 0, done
 
     def file(self, name):
@@ -125,7 +128,7 @@ def reads(table, house):
 
 def at_once(table, house):
     table.heading("Reads a second, programs at once")
-    crowd = programs.crowd(house["small"], 32)
+    crowd = programs.crowd(house["crowd"], 32)
     best = {}
     for _ in range(2):
         for many in (1, 2, 4, 8, 16, 32):
@@ -161,7 +164,7 @@ def other_user(table, house):
     beside = programs.orders(house["beside"])
     beside.order(f"read 500 {SMALL}")
     quiet, busy = [], []
-    crowd = programs.crowd(house["small"], 32)
+    crowd = programs.crowd(house["crowd"], 32)
     for _ in range(2):
         quiet.append(beside.order(f"read 1500 {SMALL}"))
         crowd.terminal.sendline(f"reads 2 {SMALL} 32")
@@ -242,7 +245,7 @@ def adds(table, house):
     table.add("add: × the commit", median(a / c for a, c in zip(added, commits)), "×", most=1.5)
     program.end()
     frames(table, house)
-    crowd = programs.crowd(house["small"], 16)
+    crowd = programs.crowd(house["crowd"], 16)
     one, many = (max(crowd.order(f"adds 1.5 {count}")["a_second"] for _ in range(2))
                  for count in (1, 16))
     crowd.end()

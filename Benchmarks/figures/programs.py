@@ -9,6 +9,7 @@ import subprocess
 import world
 
 LONGEST = 120  # seconds that one order may take
+READERS = 8  # programs that a crowd is of
 
 
 class Program:
@@ -47,11 +48,21 @@ def orders(shell):
 
 
 def crowd(shell, count):
-    """They have all read once, and have their connections."""
-    program = Program(shell, f"/usr/bin/python3 -B {world.TOOLS}/crowd.py "
-                             f"{world.PREFIX}/bin/keychain-bench {count}")
+    """They have all read once, and have their connections. They are programs of several names, each
+    with items of its own: one program alone is not given all of its user's connections."""
+    program = Program(shell, f"/usr/bin/python3 -B {world.TOOLS}/crowd.py {count} "
+                             + " ".join(map(str, readers())))
     program.order("read 20 100")
     return program
+
+
+def readers():
+    return [world.PREFIX / f"bin/keychain-bench-{number}" for number in range(READERS)]
+
+
+def install_readers():
+    for path in readers():
+        os.link(world.PREFIX / "bin/keychain-bench", path)
 
 
 def pin(process, cores):

@@ -70,10 +70,19 @@ package struct CallerResolver: Sendable {
         process?.isInForeground ?? false
     }
 
-    /// The caller of the next request on the same connection: its login may have ended since, or
-    /// been recorded.
-    package func refreshed(_ caller: Caller, _ connection: ServerConnection) -> Caller {
-        if let session = caller.session, sessions.isLive(session, of: caller.user) { return caller }
+    /// The user's logins as the next request on the same connection comes, and the caller by them:
+    /// its login may have ended since, or been recorded.
+    package func look(
+        at caller: Caller, _ connection: ServerConnection
+    ) -> (logins: LiveLogins, caller: Caller) {
+        let logins = sessions.look(at: caller.user)
+        return (logins, refreshed(caller, connection, by: logins))
+    }
+
+    private func refreshed(
+        _ caller: Caller, _ connection: ServerConnection, by logins: LiveLogins
+    ) -> Caller {
+        if let session = caller.session, logins.sessions.contains(session) { return caller }
         let session = connection.process.flatMap {
             sessions.session(of: $0, user: caller.user)
         }

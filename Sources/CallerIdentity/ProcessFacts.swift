@@ -17,7 +17,8 @@ package struct ProcessFacts: Sendable {
 
     /// Whether the process lives, runs the same file and is in the same control groups.
     package func hold() -> Bool {
-        guard process.isAlive, process.runs(executable) else { return false }
+        // A process that has ended runs no file: one that can't be told is looked for alive.
+        guard executable != nil || process.isAlive, process.runs(executable) else { return false }
         guard let controlGroups else { return process.cgroup() == nil }
         return lines.map(controlGroups.holds) ?? (controlGroups.lines() == nil)
     }

@@ -11,6 +11,7 @@ internal import KeychainUserPresence
 /// A program at the other end of a socket.
 final class RemoteClient: Client {
     let caller: Caller
+    let logins: LiveLogins?
     let context: AuthenticationContext?
     let offersTerminal: Bool
     private let connection: ServerConnection
@@ -22,13 +23,15 @@ final class RemoteClient: Client {
     let notes: RequestNotes
 
     init(
-        _ caller: Caller, _ connection: ServerConnection, facts: ProcessFacts?,
+        _ caller: Caller, _ logins: LiveLogins, _ connection: ServerConnection,
+        facts: ProcessFacts?,
         _ callerFacts: CallerFacts, _ sessionAttributes: SessionAttributes,
         context: AuthenticationContext?,
         offersTerminal: Bool, prompterProgram: String, notes: RequestNotes
     ) {
         self.notes = notes
         self.caller = caller
+        self.logins = logins
         self.context = context
         self.connection = connection
         self.facts = facts

@@ -96,9 +96,9 @@ package final class RequestServer: Sendable {
             defer { withExtendedLifetime(share) {} }
             switch message {
             case .request(let verb, let context, let offersTerminal):
-                let caller = resolver.refreshed(caller, connection)
+                let (logins, caller) = resolver.look(at: caller, connection)
                 let client = RemoteClient(
-                    caller, connection, facts: facts, policyFacts,
+                    caller, logins, connection, facts: facts, policyFacts,
                     resolver.sessionAttributes(caller, connection), context: context,
                     offersTerminal: offersTerminal
                         && resolver.isInForeground(connection.process),

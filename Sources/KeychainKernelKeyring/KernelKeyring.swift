@@ -98,7 +98,7 @@ package enum KernelKeyring {
                 }
             }
             guard count >= 0 else { throw KeyringError(errno) }
-            if count <= guess { return count == guess ? bytes : bytes.part(0..<count) }
+            if count <= guess { return bytes.narrowed(to: 0..<count) }
             guard count <= limit else { throw .tooLarge }
             guess = count
         }
@@ -134,13 +134,18 @@ package enum KernelKeyring {
             let count = unsafe keyctl_describe(
                 key.rawValue, text.assumingMemoryBound(to: CChar.self).baseAddress!, text.count)
             guard count > 0, count <= text.count else { return false }
-            // `type;uid;gid;perm;description`
-            let parts = unsafe text[0..<Int(count) - 1].split(
-                separator: UInt8(ascii: ";"), maxSplits: 4, omittingEmptySubsequences: false)
-            // Safe: the count is checked first.
-            return unsafe parts.count == 5 && parts[0].elementsEqual("user".utf8)
-                && parts[1].elementsEqual(String(user).utf8)
-                && parts[4].elementsEqual(description.utf8)
+            // Safe: only what the kernel wrote is read.
+            var rest = unsafe text[0..<Int(count) - 1]
+            // `type;uid;gid;perm;description`; the last may have semicolons of its own.
+            func next(is wanted: String? = nil) -> Bool {
+                guard let end = unsafe rest.firstIndex(of: UInt8(ascii: ";")) else { return false }
+                // Safe: a part of what was written, up to an index of it.
+                defer { unsafe rest = rest[(end + 1)...] }
+                guard let wanted else { return true }
+                return unsafe rest[..<end].elementsEqual(wanted.utf8)
+            }
+            guard next(is: "user"), next(is: String(user)), next(), next() else { return false }
+            return unsafe rest.elementsEqual(description.utf8)
         }
     }
 

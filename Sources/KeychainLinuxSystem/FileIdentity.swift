@@ -14,10 +14,9 @@ package struct FileIdentity: Equatable, Sendable {
 
     private init?(_ path: String, _ isWanted: (mode_t) -> Bool) {
         var status = stat()
-        // Safe: the structure is this function's own.
-        guard unsafe lstat(path, &status) == 0, isWanted(status.st_mode & S_IFMT) else {
-            return nil
-        }
+        // Safe: the structure is this function's own, the path is borrowed with a zero at its end.
+        let result = unsafe path.withCString { unsafe lstat($0, &status) }
+        guard result == 0, isWanted(status.st_mode & S_IFMT) else { return nil }
         device = UInt64(status.st_dev)
         inode = UInt64(status.st_ino)
     }

@@ -159,13 +159,16 @@ package final class PinnedProcess: Sendable {
         }
     }
 
-    private func hasLink(_ name: String, to path: String) -> Bool {
-        // Safe: the kernel writes at most the buffer's length, and only what it wrote is read.
-        unsafe withUnsafeTemporaryAllocation(byteCount: Int(PATH_MAX), alignment: 1) { buffer in
+    private func hasLink(_ name: StaticString, to path: String) -> Bool {
+        // One more than is expected, by which longer paths differ.
+        let most = path.utf8.count + 1
+        // Safe: the kernel writes at most the buffer's length, and only what it wrote is read; the
+        // name ends with a zero.
+        return unsafe withUnsafeTemporaryAllocation(byteCount: most, alignment: 1) { buffer in
             let count = unsafe readlinkat(
-                folder.number, name, buffer.assumingMemoryBound(to: CChar.self).baseAddress!,
-                buffer.count)
-            guard count > 0, count < buffer.count else { return false }
+                folder.number, UnsafeRawPointer(name.utf8Start).assumingMemoryBound(to: CChar.self),
+                buffer.assumingMemoryBound(to: CChar.self).baseAddress!, most)
+            guard count == most - 1 else { return false }
             return unsafe path.utf8.elementsEqual(buffer[0..<count])
         }
     }

@@ -32,8 +32,7 @@ package final class ClientConnection: @unchecked Sendable {
     package func receive(
         _ limits: FrameLimits, deadlineSeconds: Double?
     ) throws(SocketError) -> Frame {
-        try stream.receive(
-            limits, deadline: deadlineSeconds.map { ContinuousClock.now + .seconds($0) })
+        try stream.receive(limits, within: deadlineSeconds.map { .seconds($0) })
     }
 
     /// False after a fork: the daemon listens only to the process that connected.

@@ -35,15 +35,17 @@ struct FrameHeader {
         return bytes
     }
 
-    init(_ bytes: RawSpan) throws(SocketError) {
+    /// With that nonce, and no other.
+    init(_ bytes: RawSpan, _ nonce: [UInt8]) throws(SocketError) {
         guard bytes.byteCount == Self.byteCount, bytes.number(at: 0, UInt32.self) == Self.magic,
             bytes.number(at: 4, UInt16.self) == Self.version,
-            bytes.number(at: 6, UInt16.self) == 0
+            bytes.number(at: 6, UInt16.self) == 0,
+            bytes.extracting(24..<40).isSame(as: nonce)
         else { throw .malformed }
         messageLength = Int(bytes.number(at: 8, UInt32.self))
         secretsLength = Int(bytes.number(at: 12, UInt32.self))
         sequence = bytes.number(at: 16, UInt64.self)
-        nonce = bytes.extracting(24..<40).copied
+        self.nonce = nonce
     }
 }
 
@@ -61,6 +63,11 @@ extension RawSpan {
     ) -> Number {
         // Safe: an integer of any bytes is an integer; the offset is checked by the span.
         unsafe unsafeLoadUnaligned(fromByteOffset: offset, as: Number.self)
+    }
+
+    func isSame(as other: [UInt8]) -> Bool {
+        // Safe: only looks at what is borrowed.
+        unsafe withUnsafeBytes { unsafe $0.elementsEqual(other) }
     }
 
     var copied: [UInt8] {

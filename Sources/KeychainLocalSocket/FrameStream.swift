@@ -22,6 +22,8 @@ final class FrameStream {
     private let timeout: Duration
     /// From a peer that is distrusted, where the kernel does not refuse them.
     private let mayBringDescriptors: Bool
+    /// How long the kernel lets a receiving call wait; nil is for ever.
+    private var kernelPatience: Duration?
     private var received: UInt64 = 0
     private var sent: UInt64 = 0
     private var buffer = SecretBytes(count: readAhead) { (_: inout MutableRawSpan) in }
@@ -53,7 +55,8 @@ final class FrameStream {
             messageLength: frame.message.count, secretsLength: frame.secrets?.bytes.count ?? 0,
             sequence: sent, nonce: nonce)
         let deadline = ContinuousClock.now + timeout
-        let bytes = header.bytes + frame.message
+        var bytes = header.bytes
+        bytes += frame.message
         // Safe: the spans are borrowed for the call, the lengths are theirs.
         try unsafe bytes.span.bytes.withUnsafeBytes { first throws(SocketError) in
             guard let secrets = frame.secrets else {
@@ -68,21 +71,21 @@ final class FrameStream {
         }
     }
 
-    /// `deadline` counts until the first byte; from then on it is `timeout` for the header and for
-    /// what follows it.
+    /// `patience` is for the first byte; from then on it is `timeout` for the header and for what
+    /// follows it.
     func receive(
-        _ limits: FrameLimits, deadline: ContinuousClock.Instant?,
+        _ limits: FrameLimits, within patience: Duration?,
         admit: (FrameLimits) throws(SocketError) -> Void = { _ in }
     ) throws(SocketError) -> Frame {
-        try fill(1, deadline)
+        try awaitFirst(patience)
         var frameDeadline = ContinuousClock.now + timeout
         try fill(FrameHeader.byteCount, frameDeadline)
         let header = try buffer.withBytes { bytes throws(SocketError) in
-            try FrameHeader(bytes.extracting(start..<start + FrameHeader.byteCount))
+            try FrameHeader(bytes.extracting(start..<start + FrameHeader.byteCount), nonce)
         }
         start += FrameHeader.byteCount
         received += 1
-        guard header.nonce == nonce, header.sequence == received else { throw .malformed }
+        guard header.sequence == received else { throw .malformed }
         guard header.messageLength <= limits.message, header.secretsLength <= limits.secrets
         else { throw .tooLarge }
         try admit(FrameLimits(message: header.messageLength, secrets: header.secretsLength))
@@ -103,7 +106,12 @@ final class FrameStream {
         while message.count < length {
             try fill(1, deadline)
             let take = min(end - start, length - message.count)
-            buffer.withBytes { message += $0.extracting(start..<start + take).copied }
+            buffer.withBytes { bytes in
+                // Safe: copies what is borrowed.
+                unsafe bytes.extracting(start..<start + take).withUnsafeBytes {
+                    unsafe message.append(contentsOf: $0)
+                }
+            }
             start += take
         }
         return message
@@ -147,7 +155,9 @@ final class FrameStream {
     }
 
     /// Reads until `count` bytes lie in the buffer.
-    private func fill(_ count: Int, _ deadline: ContinuousClock.Instant?) throws(SocketError) {
+    private func fill(
+        _ count: Int, _ deadline: ContinuousClock.Instant?, inKernel: Bool = false
+    ) throws(SocketError) {
         if end - start >= count { return }
         if start == end {
             (start, end) = (0, 0)
@@ -160,17 +170,34 @@ final class FrameStream {
                 // Safe: receives behind what is there, within the buffer.
                 try unsafe span.withUnsafeMutableBytes { target throws(SocketError) in
                     try unsafe read(
-                        UnsafeMutableRawBufferPointer(rebasing: target[from...]), deadline)
+                        UnsafeMutableRawBufferPointer(rebasing: target[from...]), deadline,
+                        inKernel: inKernel)
                 }
             }
         }
     }
 
+    /// Waits for the first byte of a frame: in the receiving call itself, whose patience is set where
+    /// it is another than before.
+    private func awaitFirst(_ patience: Duration?) throws(SocketError) {
+        guard start == end else { return }
+        try setKernelPatience(patience)
+        try fill(1, patience.map { .now + $0 }, inKernel: true)
+    }
+
+    private func setKernelPatience(_ patience: Duration?) throws(SocketError) {
+        guard patience != kernelPatience else { return }
+        try descriptor.receive(within: patience)
+        kernelPatience = patience
+    }
+
     private func read(
-        _ target: UnsafeMutableRawBufferPointer, _ deadline: ContinuousClock.Instant?
+        _ target: UnsafeMutableRawBufferPointer, _ deadline: ContinuousClock.Instant?,
+        inKernel: Bool = false
     ) throws(SocketError) -> Int {
+        var inKernel = inKernel
         while true {
-            if deadline != nil { try descriptor.wait(for: POLLIN, until: deadline) }
+            if deadline != nil, !inKernel { try descriptor.wait(for: POLLIN, until: deadline) }
             var speaker = kc_sender()
             // Safe: the target is borrowed memory of that length.
             let count = unsafe kc_receive(
@@ -182,7 +209,9 @@ final class FrameStream {
             }
             if count == 0 { throw .closed }
             switch errno {
-            case EINTR: continue
+            case EINTR: inKernel = false
+            // Its time is over, but for what clocks differ by.
+            case EAGAIN where inKernel: inKernel = false
             case EAGAIN: try descriptor.wait(for: POLLIN, until: deadline)
             case ECONNRESET: throw .closed
             case EBADMSG: throw .malformed

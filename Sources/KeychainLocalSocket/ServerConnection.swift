@@ -74,7 +74,7 @@ package final class ServerConnection: @unchecked Sendable {
         _ limits: FrameLimits, within timeout: Duration? = nil,
         admit: (FrameLimits) throws(SocketError) -> Void = { _ in }
     ) throws(SocketError) -> Frame {
-        try stream.receive(limits, deadline: timeout.map { .now + $0 }, admit: admit)
+        try stream.receive(limits, within: timeout, admit: admit)
     }
 
     package func send(_ frame: Frame) throws(SocketError) { try stream.send(frame) }

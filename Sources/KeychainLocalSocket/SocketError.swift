@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import Glibc
 internal import KeychainLinuxSystem
 
 /// What can go wrong between two processes of one machine.
@@ -37,5 +38,18 @@ extension Descriptor {
         for events: Int32, until deadline: ContinuousClock.Instant?
     ) throws(SocketError) {
         do { try Wait.until(events, number, deadline: deadline) } catch { throw SocketError(error) }
+    }
+
+    /// How long a call that receives waits from now on; nil is for ever.
+    func receive(within patience: Duration?) throws(SocketError) {
+        let parts = patience?.components ?? (seconds: 0, attoseconds: 0)
+        var limit = timeval(
+            tv_sec: Int(parts.seconds), tv_usec: Int(parts.attoseconds / 1_000_000_000_000))
+        // Nothing at all would be for ever.
+        if patience != nil, limit.tv_sec == 0 { limit.tv_usec = max(limit.tv_usec, 1) }
+        // Safe: reads one timeval.
+        let result = unsafe setsockopt(
+            number, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        guard result == 0 else { throw .system(errno) }
     }
 }

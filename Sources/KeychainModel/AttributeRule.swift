@@ -6,8 +6,9 @@ public enum AttributeKind: Sendable, Hashable {
     case blob, data, string, number, date, uuid
 }
 
-/// One row of the attribute tables (docs/secitem.md, Attributes).
-public struct AttributeRule: Sendable {
+/// One row of the attribute tables (docs/secitem.md, Attributes). An object, as rows are looked up
+/// for each attribute of each item that is read.
+public final class AttributeRule: Sendable {
     /// Whether SecItemUpdate takes it.
     public enum Update: Sendable, Hashable {
         case accepted

@@ -23,6 +23,24 @@ public enum AttributeValue: Sendable {
         }
     }
 
+    /// Whether there are none.
+    public var isEmptyCompared: Bool {
+        switch self {
+        case .string(let text): text.utf8.isEmpty
+        case .data(let bytes): bytes.isEmpty
+        case .number, .date, .real: false
+        }
+    }
+
+    /// Whether those of the other are the same.
+    public func isSameCompared(_ other: AttributeValue) -> Bool {
+        switch (self, other) {
+        case (.string(let a), .string(let b)): a.utf8.elementsEqual(b.utf8)
+        case (.data(let a), .data(let b)): a == b
+        default: comparedBytes == other.comparedBytes
+        }
+    }
+
     private func withoutSign(_ value: Double) -> UInt64 { (value == 0 ? 0 : value).bitPattern }
 }
 

@@ -37,15 +37,24 @@ package struct ByteReader: Sendable {
     }
 
     package mutating func number(_: UInt16.Type) throws(MalformedBytes) -> UInt16 {
-        try take(2).reversed().reduce(0) { $0 << 8 | UInt16($1) }
+        UInt16(truncatingIfNeeded: try littleEndian(2))
     }
 
     package mutating func number(_: UInt32.Type) throws(MalformedBytes) -> UInt32 {
-        try take(4).reversed().reduce(0) { $0 << 8 | UInt32($1) }
+        UInt32(truncatingIfNeeded: try littleEndian(4))
     }
 
     package mutating func number(_: UInt64.Type) throws(MalformedBytes) -> UInt64 {
-        try take(8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
+        try littleEndian(8)
+    }
+
+    private mutating func littleEndian(_ count: Int) throws(MalformedBytes) -> UInt64 {
+        guard count <= left else { throw MalformedBytes() }
+        defer { position += count }
+        var number = UInt64(0)
+        // Safe: what is left was checked.
+        for place in 0..<count { number |= UInt64(bytes[position + place]) << (8 * UInt64(place)) }
+        return number
     }
 
     /// How many parts follow, of which each has at least so many bytes.

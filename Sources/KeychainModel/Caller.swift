@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Who is asking, as the kernel tells it (docs/design/identity.md).
-public struct Caller: Sendable, Equatable {
+/// Who is asking, as the kernel tells it (docs/design/identity.md). An object, as each step of a
+/// request hands it on.
+public final class Caller: Sendable, Equatable {
     /// What names the program, strongest first.
     public enum Identity: Sendable, Hashable {
         case label(String)
@@ -29,6 +30,9 @@ public struct Caller: Sendable, Equatable {
     public let user: UInt32
     public let process: Int32
     public let identity: Identity
+    /// The identity's own, told once for all that ask.
+    public let identifier: String?
+    public let strength: ProgramStrength?
     /// The login session it runs in, nil when unknown.
     public let session: SessionID?
     /// Device number of its controlling terminal; nil when it has none.
@@ -50,11 +54,21 @@ public struct Caller: Sendable, Equatable {
         self.user = user
         self.process = process
         self.identity = identity
+        identifier = identity.identifier
+        strength = identity.strength
         self.session = session
         self.terminal = terminal
         self.terminalSession = terminalSession
         self.accessGroups = accessGroups
         self.display = display
+    }
+
+    public static func == (a: Caller, b: Caller) -> Bool {
+        a === b
+            || (a.user == b.user && a.process == b.process && a.identity == b.identity
+                && a.session == b.session && a.terminal == b.terminal
+                && a.terminalSession == b.terminalSession && a.accessGroups == b.accessGroups
+                && a.display == b.display)
     }
 
     /// Whether it is the machine's own: root's, or named by the kernel for any user. A path

@@ -106,8 +106,8 @@ public struct ItemAccessControl: Sendable, Hashable {
 
     /// Whether an operation asks for the very biometry that was enrolled at the time.
     public var isBoundToBiometry: Bool {
-        (operations.values + [defaultOperation].compactMap { $0 }).contains(
-            where: \.namesCurrentSet)
+        (defaultOperation?.namesCurrentSet ?? false)
+            || operations.contains { $0.value.namesCurrentSet }
     }
 
     /// The rights of an item that was added with an accessibility alone.

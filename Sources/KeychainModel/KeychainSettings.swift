@@ -67,27 +67,32 @@ extension KeychainSettings {
 
     /// Flags, idle and whole seconds, 0 for never. Little endian.
     public var bytes: [UInt8] {
-        func bytes(_ seconds: UInt32?) -> [UInt8] {
-            (0..<4).map { UInt8(truncatingIfNeeded: (seconds ?? 0) >> ($0 * 8)) }
-        }
-        let flags: UInt8 = (locksOnSleep ? 1 : 0) | (locksWithScreen ? 2 : 0)
-        // Safe: these are bytes one behind the other.
-        return [flags] + bytes(lockAfterIdle) + bytes(lockAfter)
+        var writer = ByteWriter(capacity: Self.byteCount)
+        write(to: &writer)
+        return writer.bytes
+    }
+
+    package func write(to writer: inout ByteWriter) {
+        writer.append((locksOnSleep ? 1 : 0) | (locksWithScreen ? 2 : 0))
+        writer.append(number: lockAfterIdle ?? 0)
+        writer.append(number: lockAfter ?? 0)
     }
 
     /// nil for bytes that `bytes` does not give.
     public init?(bytes: [UInt8]) {
-        // Safe: the count is checked first.
-        guard bytes.count == Self.byteCount, bytes[0] & ~3 == 0 else { return nil }
-        func seconds(_ range: Range<Int>) -> UInt32? {
-            // Safe: both ranges lie within the count.
-            let seconds = bytes[range].reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
-            return seconds == 0 ? nil : seconds
-        }
+        var reader = ByteReader(bytes)
+        guard let settings = try? Self(&reader), reader.isAtEnd else { return nil }
+        self = settings
+    }
+
+    package init(_ reader: inout ByteReader) throws(MalformedBytes) {
+        let flags = try reader.byte()
+        guard flags & ~3 == 0 else { throw MalformedBytes() }
+        func seconds(_ number: UInt32) -> UInt32? { number == 0 ? nil : number }
         self.init(
-            lockAfterIdle: seconds(1..<5), lockAfter: seconds(5..<9),
-            // Safe: the count was checked.
-            locksOnSleep: bytes[0] & 1 != 0, locksWithScreen: bytes[0] & 2 != 0)
+            lockAfterIdle: seconds(try reader.number(UInt32.self)),
+            lockAfter: seconds(try reader.number(UInt32.self)),
+            locksOnSleep: flags & 1 != 0, locksWithScreen: flags & 2 != 0)
     }
 
     /// Bounds that allow every setting.

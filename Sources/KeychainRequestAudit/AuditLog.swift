@@ -256,6 +256,7 @@ extension AuditLog.State {
 
     /// A user may have any number of programs; the file names some of them.
     fileprivate mutating func place(of tally: AuditLog.Tally) -> AuditLog.Tally {
+        if tallies[tally] != nil { return tally }
         var tally = tally
         let known = programs[tally.user, default: []]
         if !known.contains(tally.program) {
@@ -279,10 +280,10 @@ extension AuditLog.State {
 
     /// True for the first of its kind.
     fileprivate mutating func count(_ tally: AuditLog.Tally) -> Bool {
-        let isFirst = tallies[tally] == nil
-        if isFirst { kinds[tally.user, default: 0] += 1 }
-        tallies[tally, default: AuditLog.Counted()].count += 1
-        return isFirst
+        if (tallies[tally]?.count += 1) != nil { return false }
+        kinds[tally.user, default: 0] += 1
+        tallies[tally] = AuditLog.Counted(count: 1)
+        return true
     }
 
     /// True once, until what is counted is taken.
@@ -315,7 +316,7 @@ extension AuditLog.Subject {
     package init(_ caller: Caller) {
         self.init(
             user: caller.user, process: caller.process,
-            program: caller.identity.identifier ?? "unknown", session: caller.session?.rawValue)
+            program: caller.identifier ?? "unknown", session: caller.session?.rawValue)
     }
 }
 

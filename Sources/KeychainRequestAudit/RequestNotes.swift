@@ -16,7 +16,7 @@ package final class RequestNotes: Sendable {
     private struct Noted {
         var rules: [String] = []
         var place: String?
-        var items: [String] = []
+        var items: [ItemReference] = []
         var wantsFullAudit = false
         var trust: String?
         var proven = Evidence()
@@ -26,10 +26,16 @@ package final class RequestNotes: Sendable {
         var stranger: (request: PolicyRequest, judge: Judge)?
     }
     /// The first of what was judged, or the first that was refused.
-    private struct Judged {
+    private final class Judged: Sendable {
         let subject: Subject
         let isDenied: Bool
         let judge: Judge
+
+        init(_ subject: Subject, isDenied: Bool, _ judge: Judge) {
+            self.subject = subject
+            self.isDenied = isDenied
+            self.judge = judge
+        }
     }
     private enum Subject {
         case item(AccessRequest, Evidence)
@@ -99,7 +105,11 @@ package final class RequestNotes: Sendable {
     package func noteChange() { noted.withLock { $0.hasChanged = true } }
 
     /// Fingerprints of the first items that were concerned.
-    package var items: [String] { noted.withLock { $0.items } }
+    package var items: [String] {
+        noted.withLock { $0.items }.map { item in
+            KeyedHash.fingerprint(item.bytes, count: 16).prefix(8).hexadecimal
+        }
+    }
     /// A rule wants a line for each request.
     package var wantsFullAudit: Bool { noted.withLock { $0.wantsFullAudit } }
 
@@ -116,11 +126,11 @@ package final class RequestNotes: Sendable {
     package func note(
         _ request: AccessRequest, _ evidence: Evidence, _ isDenied: Bool, _ judge: Judge
     ) {
-        note(Judged(subject: .item(request, evidence), isDenied: isDenied, judge: judge))
+        note(Judged(.item(request, evidence), isDenied: isDenied, judge))
     }
 
     package func note(_ login: LoginUnlock, isDenied: Bool, _ judge: Judge) {
-        note(Judged(subject: .login(login), isDenied: isDenied, judge: judge))
+        note(Judged(.login(login), isDenied: isDenied, judge))
     }
 
     private func note(_ judged: Judged) {
@@ -178,9 +188,7 @@ package final class RequestNotes: Sendable {
         let (item, wantsFullAudit) = (grant.reference, grant.wantsFullAudit)
         noted.withLock { noted in
             if wantsFullAudit { noted.wantsFullAudit = true }
-            guard noted.items.count < Self.mostItems else { return }
-            let hash = KeyedHash.fingerprint(item.bytes, count: 16).prefix(8)
-            noted.items.append(hash.hexadecimal)
+            if noted.items.count < Self.mostItems { noted.items.append(item) }
         }
     }
 }

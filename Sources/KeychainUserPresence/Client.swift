@@ -8,6 +8,8 @@ package import KeychainRequestAudit
 /// The program that a request comes from, for as long as it is under way.
 package protocol Client: Sendable {
     var caller: Caller { get }
+    /// The logins of the caller's user that were alive when the request came; nil where none looked.
+    var logins: LiveLogins? { get }
     /// What the request was made in; without one, proofs serve this request alone.
     var context: AuthenticationContext? { get }
     /// Where a proof that is given now belongs, and which ones may be taken: in this process, on
@@ -44,6 +46,8 @@ extension Client {
     package func numbered(
         _ facts: PolicyFacts, under policy: CompiledPolicy
     ) -> NumberedTexts? { nil }
+
+    package var logins: LiveLogins? { nil }
 
     package func factsToTell() -> @Sendable () -> PolicyFacts {
         let facts = policyFacts(.told)

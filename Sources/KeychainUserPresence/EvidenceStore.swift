@@ -57,9 +57,9 @@ package final class EvidenceStore: Sendable {
             var proof = Proof(
                 method: method, given: .now, context: client.context?.identifier,
                 places: client.places)
-            proof.program = client.caller.identity.identifier
+            proof.program = client.caller.identifier
             if method == .factor(.confirm) {
-                guard let program = client.caller.identity.identifier,
+                guard let program = client.caller.identifier,
                     (1...Self.mostItems).contains(items.count)
                 else { continue }
                 proof.consent = Proof.Consent(program: program, items: items.map(\.bytes))
@@ -114,7 +114,7 @@ package final class EvidenceStore: Sendable {
                 proofs.append(known)
                 continue
             }
-            guard consent.program == client.caller.identity.identifier else { continue }
+            guard consent.program == client.caller.identifier else { continue }
             for item in consent.items.compactMap(ItemReference.init(bytes:)) {
                 ofItems[item, default: []].append(known)
             }

@@ -79,7 +79,7 @@ struct Proof: Codable, Sendable {
 
     /// The question named one program: what shares its terminal and no more was not meant.
     private func isOfProgram(_ caller: Caller) -> Bool {
-        guard let program, let asking = caller.identity.identifier else { return false }
+        guard let program, let asking = caller.identifier else { return false }
         return program.utf8.elementsEqual(asking.utf8)
     }
 

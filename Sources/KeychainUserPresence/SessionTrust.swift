@@ -42,8 +42,8 @@ package final class SessionTrust: Sendable {
     /// for once.
     @discardableResult
     package func allow(_ item: ItemReference, for caller: Caller) -> Bool {
-        guard let session = caller.session, let identity = caller.identity.identifier,
-            let strength = caller.identity.strength
+        guard let session = caller.session, let identity = caller.identifier,
+            let strength = caller.strength
         else { return false }
         let allowance = Allowance(
             name: Self.prefix + String(UInt64.random(in: .min ... .max), radix: 16),
@@ -122,9 +122,9 @@ package final class SessionTrust: Sendable {
         let given: ContinuousClock.Instant
 
         func isFor(_ caller: Caller) -> Bool {
-            guard let strength = caller.identity.strength else { return false }
+            guard let strength = caller.strength else { return false }
             return session == caller.session?.rawValue && self.strength <= strength.rawValue
-                && caller.identity.identifier?.utf8.elementsEqual(identity.utf8) == true
+                && caller.identifier?.utf8.elementsEqual(identity.utf8) == true
         }
     }
 }

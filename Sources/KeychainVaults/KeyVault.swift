@@ -6,8 +6,8 @@ package import KeychainModel
 package protocol ClassKeyVault: Sendable {
     /// The class keys that are there now, for one request.
     func keys(of keychain: OpenKeychain) throws(Refusal) -> ClassKeys
-    /// The same with the unlocks that they came with.
-    func take(_ keychain: OpenKeychain) throws(Refusal) -> TakenKeys
+    /// The same with the unlocks that they came with. `logins` are those that a look has just seen.
+    func take(_ keychain: OpenKeychain, by logins: LiveLogins?) throws(Refusal) -> TakenKeys
     /// The unlocks of the keychain that are there now.
     func unlocks(of keychain: OpenKeychain) -> Unlocks
     /// Whether class keys of that availability that were taken with these unlocks may still be
@@ -72,7 +72,9 @@ package struct TakenKeys: ~Copyable {
 }
 
 extension ClassKeyVault {
-    package func take(_ keychain: OpenKeychain) throws(Refusal) -> TakenKeys {
+    package func take(
+        _ keychain: OpenKeychain, by logins: LiveLogins?
+    ) throws(Refusal) -> TakenKeys {
         // First: an unlock that ends while the keys are taken is missed otherwise.
         let unlocks = unlocks(of: keychain)
         return TakenKeys(try keys(of: keychain), unlocks)

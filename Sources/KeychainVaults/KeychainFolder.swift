@@ -56,9 +56,14 @@ package final class KeychainFolder: Sendable {
 
     /// The user's keychain of that name; the login keychain without one.
     package func keychain(_ name: String?, of client: UInt32) throws(Refusal) -> OpenKeychain {
-        let key = try id(Self.verified(name), of: client)
+        try keychain(id(Self.verified(name), of: client), for: client)
+    }
+
+    /// The same by what it is.
+    package func keychain(_ key: KeychainID, for client: UInt32) throws(Refusal) -> OpenKeychain {
         let (user, name) = (key.user, key.name)
-        let path = filePath(name, user)
+        let known = open.withLock { $0.files[key] }
+        let path = known?.file.path ?? filePath(name, user)
         let identity = FileIdentity(path)
         let owner = try owner(user)
         func opened(_ file: KeychainFile) -> OpenKeychain {
@@ -67,7 +72,7 @@ package final class KeychainFolder: Sendable {
                 user: user, name: name, path: path, file: isShared ? file.serving(client) : file)
         }
         // The user's number may belong to another user by now.
-        if let known = open.withLock({ $0.files[key] }), let identity, known.identity == identity,
+        if let known, let identity, known.identity == identity,
             known.file.owner == owner
         {
             return opened(known.file)

@@ -7,7 +7,7 @@ package struct Unlocks: Sendable {
         /// The keychain opens by itself.
         case device
         /// The unlocks of these logins, alive or not. None: the keychain was locked.
-        case logins(Set<SessionID>)
+        case logins([SessionID])
         /// The unlock that the user's programs share in embedded mode.
         case user
     }

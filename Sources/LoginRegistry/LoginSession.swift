@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package import KeychainModel
 
-/// What is known of one login, and what it can be recognised by.
-package struct LoginSession: Sendable, Equatable {
+/// What is known of one login, and what it can be recognised by. An object, as each request looks at
+/// its user's.
+package final class LoginSession: Sendable, Equatable {
     package let id: SessionID
     package let user: UInt32
     package let account: String
@@ -15,7 +16,7 @@ package struct LoginSession: Sendable, Equatable {
     package let isRemote: Bool
     /// The PAM service that opened it.
     package let service: String
-    package var lockReason: LockReason
+    package let lockReason: LockReason
 
     /// One line a field, for keeping it in the kernel. Nothing in it is secret.
     package var record: [UInt8] {
@@ -28,7 +29,7 @@ package struct LoginSession: Sendable, Equatable {
         return Array(fields.joined(separator: "\n").utf8)
     }
 
-    package init?(record: [UInt8]) {
+    package convenience init?(record: [UInt8]) {
         var fields = String(decoding: record, as: UTF8.self)
             .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)[...]
         guard fields.count == 11 else { return nil }
@@ -47,7 +48,11 @@ package struct LoginSession: Sendable, Equatable {
             service: next(), lockReason: reason)
     }
 
-    package func named(_ id: SessionID) -> LoginSession {
+    package func named(_ id: SessionID) -> LoginSession { with(id, lockReason) }
+
+    package func locked(_ reason: LockReason) -> LoginSession { with(id, reason) }
+
+    private func with(_ id: SessionID, _ lockReason: LockReason) -> LoginSession {
         LoginSession(
             id: id, user: user, account: account, leader: leader, leaderStart: leaderStart,
             auditSession: auditSession, logindSession: logindSession, isRemote: isRemote,
@@ -69,5 +74,13 @@ package struct LoginSession: Sendable, Equatable {
         self.isRemote = isRemote
         self.service = service
         self.lockReason = lockReason
+    }
+
+    package static func == (a: LoginSession, b: LoginSession) -> Bool {
+        a === b
+            || (a.id == b.id && a.user == b.user && a.account == b.account && a.leader == b.leader
+                && a.leaderStart == b.leaderStart && a.auditSession == b.auditSession
+                && a.logindSession == b.logindSession && a.isRemote == b.isRemote
+                && a.service == b.service && a.lockReason == b.lockReason)
     }
 }

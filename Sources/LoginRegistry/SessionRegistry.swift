@@ -26,6 +26,8 @@ package final class SessionRegistry: Sendable {
     /// Every request reads them: so this lock is never held for longer than a look or a change of
     /// the dictionary takes.
     private let entries: ShortLock<[SessionID: Entry]>
+    /// How often a login has come or gone.
+    private let changes = Atomic<UInt64>(0)
     /// One change of what is recorded of logins at a time, what is written in the kernel's keyring
     /// included.
     private let recording = Mutex(())
@@ -67,6 +69,7 @@ package final class SessionRegistry: Sendable {
         try makeRoom(for: session.user)
         try keep(session)
         entries.withLock { $0[session.id] = Entry(session: session, leader: leader) }
+        changes.add(1, ordering: .acquiringAndReleasing)
     }
 
     /// Where a user has as many logins as may be, the oldest without an unlock gives way: any program
@@ -118,6 +121,7 @@ package final class SessionRegistry: Sendable {
         }
         // Its leader's descriptors are closed after the lock.
         guard known != nil else { return }
+        changes.add(1, ordering: .acquiringAndReleasing)
         forget(id, user)
         ended(id, user)
     }
@@ -141,9 +145,11 @@ package final class SessionRegistry: Sendable {
 
     package func setLockReason(_ reason: LockReason, of id: SessionID) {
         recording.withLock { _ in
-            let changed = entries.withLock { entries in
-                entries[id]?.session.lockReason = reason
-                return entries[id]?.session
+            let changed = entries.withLock { entries -> LoginSession? in
+                guard let entry = entries[id] else { return nil }
+                let changed = entry.session.locked(reason)
+                entries[id]?.session = changed
+                return changed
             }
             // Written before `close` can take the entry away, and with it what is written here.
             if let changed { try? keep(changed) }
@@ -160,7 +166,11 @@ package final class SessionRegistry: Sendable {
 
     /// The user's live sessions, newest last. Dead ones lose their keys on the way.
     package func live(_ user: UInt32) -> [LoginSession] {
-        let mine = entries.withLock { $0.values.filter { $0.session.user == user } }
+        let mine = entries.withLock { entries in
+            var mine: [Entry] = []
+            for entry in entries.values where entry.session.user == user { mine.append(entry) }
+            return mine
+        }
         var alive: [LoginSession] = []
         for entry in mine {
             if isAlive(entry) {
@@ -169,7 +179,24 @@ package final class SessionRegistry: Sendable {
                 close(entry.session.id, user: user)
             }
         }
+        guard alive.count > 1 else { return alive }
         return alive.sorted { ($0.leaderStart, $0.id.rawValue) < ($1.leaderStart, $1.id.rawValue) }
+    }
+
+    /// One look for all that a request asks of its user's logins as it begins.
+    package func look(at user: UInt32) -> LiveLogins {
+        // Before the look: what comes or goes meanwhile is not missed.
+        let changes = changes.load(ordering: .acquiring)
+        return LiveLogins(of: user, live(user).map(\.id), changes: changes)
+    }
+
+    /// The user's live sessions by that look; by a new one where a login has come or gone since, or
+    /// none was taken.
+    package func live(_ user: UInt32, by seen: LiveLogins?) -> [LoginSession] {
+        guard let seen, seen.user == user, seen.changes == changes.load(ordering: .acquiring) else {
+            return live(user)
+        }
+        return entries.withLock { entries in seen.sessions.compactMap { entries[$0]?.session } }
     }
 
     /// Whether they live or not.

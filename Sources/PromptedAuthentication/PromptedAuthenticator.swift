@@ -201,7 +201,7 @@ package final class PromptedAuthenticator: Authenticator {
         _ client: any Client, _ question: Question?, at place: PrompterPlace
     ) -> PromptRateLimiter.Matter {
         PromptRateLimiter.Matter(
-            user: client.caller.user, program: client.caller.identity.identifier ?? "",
+            user: client.caller.user, program: client.caller.identifier ?? "",
             place: place, items: question?.items ?? [], keychain: question?.keychain)
     }
 

@@ -21,17 +21,21 @@ struct AutoLockTerms: Sendable, Equatable {
 
     /// The settings; the beginning in milliseconds, little endian.
     var bytes: [UInt8] {
-        let milliseconds = begun.milliseconds
-        return settings.bytes
-            + (0..<8).map { UInt8(truncatingIfNeeded: milliseconds >> ($0 * 8)) }
+        var writer = ByteWriter(capacity: Self.byteCount)
+        write(to: &writer)
+        return writer.bytes
+    }
+
+    func write(to writer: inout ByteWriter) {
+        settings.write(to: &writer)
+        writer.append(number: UInt64(bitPattern: begun.milliseconds))
     }
 
     init?(_ bytes: [UInt8]) {
-        guard bytes.count == Self.byteCount,
-            let settings = KeychainSettings(bytes: Array(bytes.prefix(KeychainSettings.byteCount))),
-            let milliseconds = Int64(
-                exactly: bytes.dropFirst(KeychainSettings.byteCount).reversed()
-                    .reduce(UInt64(0)) { $0 << 8 | UInt64(clamping: $1) })
+        var reader = ByteReader(bytes)
+        guard let settings = try? KeychainSettings(&reader),
+            let milliseconds = (try? reader.number(UInt64.self)).flatMap(Int64.init(exactly:)),
+            reader.isAtEnd
         else { return nil }
         self.settings = settings
         begun = .milliseconds(milliseconds)
@@ -43,12 +47,10 @@ struct AutoLockTerms: Sendable, Equatable {
 
     /// What is left of it at `now`; `.zero` when it is over, nil where it has no end.
     func rest(lastUse: Duration, at now: Duration) -> Duration? {
-        let ends = [
-            settings.lockAfter.map { begun + .seconds($0) },
-            settings.lockAfterIdle.map { lastUse + .seconds($0) },
-        ]
-        guard let end = ends.compactMap({ $0 }).min() else { return nil }
-        return max(.zero, end - now)
+        let whole = settings.lockAfter.map { begun + .seconds($0) }
+        let idle = settings.lockAfterIdle.map { lastUse + .seconds($0) }
+        guard let end = whole ?? idle else { return nil }
+        return max(.zero, min(end, idle ?? end) - now)
     }
 }
 

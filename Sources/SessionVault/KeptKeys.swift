@@ -18,12 +18,12 @@ struct KeptKey: Sendable {
     }
 
     func context(_ terms: AutoLockTerms?) -> [UInt8] {
-        var context: [UInt8] = []
-        context.reserveCapacity(keychain.count + AutoLockTerms.byteCount + place.count)
-        context += keychain
-        if let terms { context += terms.bytes }
-        context += place
-        return context
+        var context = ByteWriter(
+            capacity: keychain.count + AutoLockTerms.byteCount + place.count)
+        context.append(raw: keychain)
+        terms?.write(to: &context)
+        context.append(raw: place)
+        return context.bytes
     }
 }
 

@@ -70,6 +70,6 @@ extension AutoLockTerms {
     /// Those of a kept unlock.
     init?(kept: borrowing SecretBytes) {
         guard kept.count > Self.byteCount else { return nil }
-        self.init(kept.part(0..<Self.byteCount).releasedFromLockedMemory())
+        self.init(kept.withBytes { bytes in (0..<Self.byteCount).map { bytes.byte($0) } })
     }
 }

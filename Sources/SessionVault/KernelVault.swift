@@ -45,10 +45,12 @@ package final class KernelVault: KeyVault {
     package func waitForPendingUnlocks(of user: UInt32) { pending.wait(for: user) }
 
     package func keys(of keychain: OpenKeychain) throws(Refusal) -> ClassKeys {
-        try take(keychain).keys()
+        try take(keychain, by: nil).keys()
     }
 
-    package func take(_ keychain: OpenKeychain) throws(Refusal) -> TakenKeys {
+    package func take(
+        _ keychain: OpenKeychain, by seen: LiveLogins?
+    ) throws(Refusal) -> TakenKeys {
         // Before the keyring is read: a lock in between makes the unlocks end.
         let moment = locks.now(keychain.id)
         if keychain.isSystem {
@@ -56,8 +58,9 @@ package final class KernelVault: KeyVault {
                 try systemKeys(keychain), Unlocks(source: .device, moment: moment))
         }
         let keys = kept.keys(of: keychain)
-        var logins: Set<SessionID> = []
-        let whileUnlocked = whileUnlockedKeys(keychain, isUse: true, &logins)
+        var logins: [SessionID] = []
+        let live = sessions.live(keychain.user, by: seen)
+        let whileUnlocked = whileUnlockedKeys(keychain, live, isUse: true, &logins)
         let classKeys = ClassKeys(
             always: try alwaysKeys(keychain),
             afterFirstUnlock: bundle(.afterFirstUnlock, keys.firstUnlock, keychain, vaultKey),
@@ -173,7 +176,7 @@ package final class KernelVault: KeyVault {
         if keychain.isSystem { return Unlocks(source: .device, moment: moment) }
         // Whether they live is looked at where it counts: by `keys` and by `lasts`.
         let open = sessions.recorded(keychain.user).filter { isOpen(keychain, in: $0) }
-        return Unlocks(source: .logins(Set(open.map(\.id))), moment: moment)
+        return Unlocks(source: .logins(open.map(\.id)), moment: moment)
     }
 
     package func lasts(
@@ -267,8 +270,9 @@ package final class KernelVault: KeyVault {
 
     package func lockState(of keychain: OpenKeychain) -> KeychainStatus.LockState {
         if keychain.isSystem { return (try? systemKeys(keychain)) != nil ? .unlocked : .locked }
-        var logins: Set<SessionID> = []
-        if whileUnlockedKeys(keychain, isUse: false, &logins) != nil { return .unlocked }
+        var logins: [SessionID] = []
+        let live = sessions.live(keychain.user)
+        if whileUnlockedKeys(keychain, live, isUse: false, &logins) != nil { return .unlocked }
         let firstUnlock = kept.keys(of: keychain).firstUnlock
         let first = bundle(.afterFirstUnlock, firstUnlock, keychain, vaultKey)
         return first != nil ? .lockedAfterFirstUnlock : .locked
@@ -301,9 +305,8 @@ package final class KernelVault: KeyVault {
 
     /// From whichever live session opened the keychain; all that did are in `logins`.
     private func whileUnlockedKeys(
-        _ keychain: OpenKeychain, isUse: Bool, _ logins: inout Set<SessionID>
+        _ keychain: OpenKeychain, _ live: [LoginSession], isUse: Bool, _ logins: inout [SessionID]
     ) -> KeyBundle? {
-        let live = sessions.live(keychain.user)
         var found: KeyBundle?
         for session in live {
             let key = unlockKey(session, keychain)
@@ -324,7 +327,7 @@ package final class KernelVault: KeyVault {
                 }
                 found = consume keys
             }
-            logins.insert(session.id)
+            logins.append(session.id)
         }
         return found
     }
@@ -344,11 +347,13 @@ package final class KernelVault: KeyVault {
         kept.keys(of: keychain).unlock(session, keychain)
     }
 
+    private static let ofSession = Array("session".utf8)
+
     /// Half of it goes with the session's ticket, half with the boot.
     private func sessionKey(_ session: LoginSession) -> SealingKey? {
         guard let ticket = sessions.ticket(of: session) else { return nil }
         return SealingKey(
-            KeyedHash.secret(key: vaultKey.bytes, Array("session".utf8), mixedWith: ticket))
+            KeyedHash.secret(key: vaultKey.bytes, Self.ofSession, mixedWith: ticket))
     }
 
     func bundle(

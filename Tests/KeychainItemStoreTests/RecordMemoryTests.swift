@@ -96,7 +96,11 @@ import Testing
         let file = try file(Rooms(3))
         let scope = SearchScope.groups([TestKeychain.group])
         let keys = keychain.keys()
-        #expect(try file.find(query(), in: scope, keys: keys, mostBytes: 200_000)?.count == 3)
-        #expect(try file.find(query(), in: scope, keys: keys, mostBytes: 90_000)?.count == nil)
+        #expect(
+            try file.find(query(), in: scope, keys: keys, atMost: .max, mostBytes: 200_000)?.count
+                == 3)
+        #expect(
+            try file.find(query(), in: scope, keys: keys, atMost: .max, mostBytes: 90_000)?.count
+                == nil)
     }
 }

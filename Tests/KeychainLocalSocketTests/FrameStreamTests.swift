@@ -19,7 +19,7 @@ struct FrameStreamTests {
         let stream = FrameStream(ours, sender: sender, nonce: RawFrame.nonce)
         peer.say(bytes)
         peer.finish()
-        return try stream.receive(limits, deadline: nil)
+        return try stream.receive(limits, within: nil)
     }
 
     @Test(
@@ -33,8 +33,8 @@ struct FrameStreamTests {
             secrets: secrets > 0 ? HeldSecret(SecretBytes(copying: secret)) : nil)
         let listening = Background {
             let stream = FrameStream(ours, sender: .own, nonce: RawFrame.nonce)
-            let first = try stream.receive(Self.limits, deadline: nil)
-            let second = try stream.receive(Self.limits, deadline: nil)
+            let first = try stream.receive(Self.limits, within: nil)
+            let second = try stream.receive(Self.limits, within: nil)
             return [first.content, second.content]
         }
         let speaking = FrameStream(peer.descriptor, sender: nil, nonce: RawFrame.nonce)
@@ -49,8 +49,8 @@ struct FrameStreamTests {
         let (ours, peer) = try RawPeer.pair()
         let stream = FrameStream(ours, sender: .own, nonce: RawFrame.nonce)
         peer.say(RawFrame(message: [1, 2], secrets: [9]).bytes + second.bytes)
-        #expect(try stream.receive(Self.limits, deadline: nil).content == [[1, 2], [9]])
-        #expect(try stream.receive(Self.limits, deadline: nil).content == [[3], [4, 5]])
+        #expect(try stream.receive(Self.limits, within: nil).content == [[1, 2], [9]])
+        #expect(try stream.receive(Self.limits, within: nil).content == [[3], [4, 5]])
     }
 
     @Test func `a frame that ends too early is a closed connection, wherever it ends`() throws {
@@ -82,9 +82,9 @@ struct FrameStreamTests {
         let stream = FrameStream(ours, sender: .own, nonce: RawFrame.nonce)
         let frame = RawFrame(message: [1]).bytes
         peer.say(frame + frame)
-        #expect(try stream.receive(Self.limits, deadline: nil).message == [1])
+        #expect(try stream.receive(Self.limits, within: nil).message == [1])
         #expect(throws: SocketError.malformed) {
-            try stream.receive(Self.limits, deadline: nil)
+            try stream.receive(Self.limits, within: nil)
         }
     }
 
@@ -128,7 +128,7 @@ struct FrameStreamTests {
                 ours, sender: .own, nonce: RawFrame.nonce, timeout: .milliseconds(50))
             peer.say(Array(whole.prefix(length)))
             #expect(throws: SocketError.timedOut) {
-                try stream.receive(Self.limits, deadline: nil)
+                try stream.receive(Self.limits, within: nil)
             }
         }
     }
@@ -137,7 +137,7 @@ struct FrameStreamTests {
         let (ours, peer) = try RawPeer.pair()
         let stream = FrameStream(ours, sender: .own, nonce: RawFrame.nonce)
         #expect(throws: SocketError.timedOut) {
-            try stream.receive(Self.limits, deadline: .now + .milliseconds(50))
+            try stream.receive(Self.limits, within: .milliseconds(50))
         }
         withExtendedLifetime(peer) {}
     }
@@ -183,7 +183,7 @@ struct FrameStreamTests {
         peer.say(RawFrame(message: [1]).bytes)
         #expect(throws: SocketError.foreignSender) {
             try FrameStream(ours, sender: connected, nonce: RawFrame.nonce)
-                .receive(Self.limits, deadline: nil)
+                .receive(Self.limits, within: nil)
         }
     }
 
@@ -201,7 +201,7 @@ struct FrameStreamTests {
         try speaking.send(
             Frame(message: [1], secrets: HeldSecret(SecretBytes(copying: [2]))))
         let heard = try FrameStream(ours, sender: connected, nonce: RawFrame.nonce)
-            .receive(Self.limits, deadline: nil)
+            .receive(Self.limits, within: nil)
         #expect(heard.content == [[1], [2]])
     }
 }

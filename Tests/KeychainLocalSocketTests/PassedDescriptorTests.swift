@@ -71,7 +71,7 @@ struct PassedDescriptorTests {
         let isPrompt = try isPrompt {
             let descriptor = Descriptor(owning: number) { kc_close_peer($0) }
             let stream = FrameStream(descriptor, sender: .own, nonce: RawFrame.nonce)
-            #expect(throws: SocketError.malformed) { try stream.receive(.request, deadline: nil) }
+            #expect(throws: SocketError.malformed) { try stream.receive(.request, within: nil) }
         }
         #expect(isPrompt)
     }

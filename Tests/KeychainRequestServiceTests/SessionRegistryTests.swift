@@ -75,6 +75,29 @@ final class SessionRegistryTests {
         for session in registry.live(user) { registry.close(session.id, user: user) }
     }
 
+    @Test func `a look is good until a login comes or goes`() throws {
+        let registry = SessionRegistry(keyring: keyring) { _, _ in }
+        let user: UInt32 = 4_000_003
+        let leader = try #require(PinnedProcess(pid: getpid(), pidfd: nil))
+        let first = try registry.openWithoutTicket(user: user, leader: leader)
+        let look = registry.look(at: user)
+        #expect(look.sessions == [first.id])
+        #expect(registry.live(user, by: look) == [first])
+        // Of another user it says nothing.
+        #expect(registry.live(user &+ 1, by: look) == [])
+        let start = try #require(leader.status()?.startTime)
+        let second = try registry.openWithoutTicket(
+            LoginSession(
+                id: SessionID(rawValue: 0), user: user, account: "", leader: leader.id,
+                leaderStart: start, auditSession: nil, logindSession: nil, isRemote: false,
+                service: "", lockReason: .loginWithoutPassword), leader: leader)
+        #expect(Set(registry.live(user, by: look).map(\.id)) == [first.id, second.id])
+        let later = registry.look(at: user)
+        registry.close(first.id, user: user)
+        #expect(registry.live(user, by: later) == [second])
+        registry.close(second.id, user: user)
+    }
+
     @Test func `requests look at logins while something is written for one`() throws {
         let registry = SessionRegistry(keyring: keyring) { _, _ in }
         let user: UInt32 = 4_000_001

@@ -24,7 +24,7 @@ extension FixedWidthInteger where Self: UnsignedInteger {
 
 extension [UInt8] {
     mutating func append(block: some Collection<UInt8>) {
-        append(contentsOf: UInt32(clamping: block.count).littleEndianBytes)
+        append(littleEndian: UInt32(clamping: block.count))
         append(contentsOf: block)
     }
 }

@@ -89,6 +89,9 @@ enum IndexFamily: CaseIterable, Sendable {
     case always
     case unlocked
 
+    /// Made once, as each search goes through them.
+    static let all = allCases
+
     init(_ accessible: Accessibility) {
         self = accessible.availability == .always ? .always : .unlocked
     }

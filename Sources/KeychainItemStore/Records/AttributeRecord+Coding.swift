@@ -74,7 +74,7 @@ extension AttributeRecord {
             let name = AttributeName(rawValue: try reader.text())
             if let previous, !(previous < name) { throw MalformedBytes() }
             let type = try reader.byte()
-            attributes[name] = try AttributeValue(type: type, Array(try reader.block()))
+            attributes[name] = try AttributeValue(type: type, try reader.block())
             previous = name
         }
         return attributes
@@ -101,14 +101,14 @@ extension AttributeValue {
         }
     }
 
-    fileprivate init(type: UInt8, _ bytes: [UInt8]) throws(MalformedBytes) {
+    fileprivate init(type: UInt8, _ bytes: ArraySlice<UInt8>) throws(MalformedBytes) {
         switch type {
         case 1:
             guard let text = String(validating: bytes, as: UTF8.self) else {
                 throw MalformedBytes()
             }
             self = .string(text)
-        case 2: self = .data(bytes)
+        case 2: self = .data(Array(bytes))
         case 3: self = .number(Int64(bitPattern: try Self.eight(bytes)))
         case 4: self = .date(Double(bitPattern: try Self.eight(bytes)))
         case 5: self = .real(Double(bitPattern: try Self.eight(bytes)))
@@ -116,8 +116,10 @@ extension AttributeValue {
         }
     }
 
-    private static func eight(_ bytes: [UInt8]) throws(MalformedBytes) -> UInt64 {
-        guard bytes.count == 8 else { throw MalformedBytes() }
-        return UInt64(littleEndianBytes: bytes)
+    private static func eight(_ bytes: ArraySlice<UInt8>) throws(MalformedBytes) -> UInt64 {
+        var reader = ByteReader(bytes)
+        let number = try reader.number(UInt64.self)
+        guard reader.isAtEnd else { throw MalformedBytes() }
+        return number
     }
 }

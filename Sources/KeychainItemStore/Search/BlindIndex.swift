@@ -35,6 +35,15 @@ enum BlindIndex {
 
     /// The entry for all the items that have these values, or for every item of the scope.
     static func token(_ term: IndexTerm, _ scope: Scope, _ key: RawSpan) -> Int64 {
+        token(message(term, scope), key)
+    }
+
+    static func token(_ message: [UInt8], _ key: RawSpan) -> Int64 {
+        Int64(bitPattern: KeyedHash.number(key: key, message))
+    }
+
+    /// What is hashed for it.
+    static func message(_ term: IndexTerm, _ scope: Scope) -> [UInt8] {
         let purpose: UInt8 =
             switch scope.place {
             case .group: 1
@@ -42,11 +51,12 @@ enum BlindIndex {
             case .anyList: 4
             }
         var message = beginning(purpose, scope)
+        let rules = scope.itemClass.attributeRules
         for (name, value) in term.values {
             message.append(block: name.rawValue.utf8)
-            message.append(block: value)
+            if let rule = rules[name] { message.append(value, comparedBy: rule) }
         }
-        return Int64(bitPattern: KeyedHash.number(key: key, message))
+        return message
     }
 
     /// The uniqueness key: the same for two items that must not both exist.
@@ -77,6 +87,17 @@ enum BlindIndex {
     }
 }
 
+extension [UInt8] {
+    /// A block of what `compared` gives, which is made nowhere else for what most values are.
+    fileprivate mutating func append(_ value: AttributeValue, comparedBy rule: AttributeRule) {
+        switch value {
+        case .string(let text) where rule.isHashed: append(block: text.utf8)
+        case .data(let bytes) where rule.isHashed: append(block: bytes)
+        default: append(block: rule.compared(value))
+        }
+    }
+}
+
 extension AttributeRule {
     /// The bytes by which a value is found: its type counts, except where only bytes are compared.
     func compared(_ value: AttributeValue) -> [UInt8] {
@@ -90,6 +111,6 @@ extension AttributeRule {
 
     /// Whether a stored value is the one that a query asks for.
     func matches(_ stored: AttributeValue, _ wanted: AttributeValue) -> Bool {
-        isHashed ? stored.comparedBytes == wanted.comparedBytes : stored == wanted
+        isHashed ? stored.isSameCompared(wanted) : stored == wanted
     }
 }

@@ -42,8 +42,8 @@ struct CandidateStream {
 
     private static func fill(_ source: inout Source, _ database: Connection) throws {
         guard source.page.isEmpty, !source.isExhausted else { return }
-        let others = source.lookUp.tokens.dropFirst()
-        var values: [Value] = [.integer(source.lookUp.tokens[0]), .integer(source.last)]
+        let others = source.lookUp.others
+        var values: [Value] = [.integer(source.lookUp.first), .integer(source.last)]
         for token in others { values.append(.integer(token)) }
         values.append(.integer(pageSize))
         try database.forEach(statement(others: others.count), values) { row in

@@ -2,22 +2,11 @@
 internal import KeychainModel
 
 /// A combination of attribute values that has an index entry of its own.
-struct IndexTerm: Hashable {
-    /// Names with the bytes they are compared by; none is every item of a scope.
-    let values: [(AttributeName, [UInt8])]
+struct IndexTerm {
+    /// None is every item of a scope.
+    let values: [(AttributeName, AttributeValue)]
 
     static let all = IndexTerm(values: [])
-
-    static func == (a: Self, b: Self) -> Bool {
-        a.values.elementsEqual(b.values) { $0.0 == $1.0 && $0.1 == $1.1 }
-    }
-
-    func hash(into hasher: inout Hasher) {
-        for (name, bytes) in values {
-            hasher.combine(name)
-            hasher.combine(bytes)
-        }
-    }
 }
 
 extension ItemClass {
@@ -65,35 +54,36 @@ extension ItemClass {
 
     /// The fewest entries that an item with these values must be found under, the most telling
     /// first; and what they cover.
-    func fewestTerms(of wanted: Attributes) -> (terms: [IndexTerm], covered: Set<AttributeName>) {
-        var covered: Set<AttributeName> = []
+    func fewestTerms(of wanted: Attributes) -> (terms: [IndexTerm], covered: [AttributeName]) {
+        var covered: [AttributeName] = []
         var terms: [IndexTerm] = []
         for names in combinations {
             guard let term = term(names, wanted) else { continue }
             terms.append(term)
-            covered.formUnion(names)
+            covered = names
             break
         }
         for name in searchable where !covered.contains(name) {
             guard let term = single(name, wanted) else { continue }
             terms.append(term)
-            covered.insert(name)
+            covered.append(name)
         }
         return (terms.isEmpty ? [.all] : terms, covered)
     }
 
     private func term(_ names: [AttributeName], _ attributes: Attributes) -> IndexTerm? {
-        var values: [(AttributeName, [UInt8])] = []
+        var values: [(AttributeName, AttributeValue)] = []
+        values.reserveCapacity(names.count)
         for name in names {
-            guard let value = attributes[name], let rule = attributeRules[name] else { return nil }
-            values.append((name, rule.compared(value)))
+            guard let value = attributes[name], attributeRules[name] != nil else { return nil }
+            values.append((name, value))
         }
         return IndexTerm(values: values)
     }
 
     /// Empty values are those of most items: they get no entry alone.
     private func single(_ name: AttributeName, _ attributes: Attributes) -> IndexTerm? {
-        guard attributes[name].map({ !$0.comparedBytes.isEmpty }) ?? false else { return nil }
+        guard attributes[name].map({ !$0.isEmptyCompared }) ?? false else { return nil }
         return term([name], attributes)
     }
 }

@@ -40,11 +40,11 @@ struct ItemRow {
     /// Of a row that has `columns` behind the item's number. Attributes are opened where they lie.
     ///
     /// A column may hold anything in a file that others have written: a value of another type is a
-    /// damaged row, and no trap. Throws `.noRoom` where the memory for its attributes is not there,
-    /// after a while where `waits`.
+    /// damaged row, and no trap. `matcher` is what it is looked for by. Throws `.noRoom` where the
+    /// memory for its attributes is not there, after a while where `waits`.
     init(
         _ row: borrowing Row, _ file: KeychainFile, _ keys: borrowing ClassKeys,
-        _ database: Connection, waits: Bool = true
+        _ database: Connection, for matcher: ItemMatcher? = nil, waits: Bool = true
     ) throws {
         guard let number = row.integer(0) else { throw DatabaseError.wrongType }
         self.row = number
@@ -55,7 +55,7 @@ struct ItemRow {
         let small = row.withBlob(6) { sealed in
             (
                 sealed.byteCount,
-                context?.open(sealed, secret, nil, keys) ?? .corrupt
+                context?.open(sealed, secret, nil, keys, matcher) ?? .corrupt
             )
         }
         if let (count, opened) = small {
@@ -68,15 +68,15 @@ struct ItemRow {
         attributeBytes = count
         opened =
             try database.first("SELECT attributes FROM item WHERE id = ?", .integer(number)) {
-                $0.withBlob(0) { context?.open($0, secret, room, keys) ?? .corrupt }
+                $0.withBlob(0) { context?.open($0, secret, room, keys, matcher) ?? .corrupt }
             } ?? .corrupt
     }
 
     static func fetch(
         _ row: Int64, _ file: KeychainFile, _ keys: borrowing ClassKeys, _ database: Connection,
-        waits: Bool = true
+        for matcher: ItemMatcher? = nil, waits: Bool = true
     ) throws -> ItemRow? {
-        try first(byRow, .integer(row), file, keys, database, waits)
+        try first(byRow, .integer(row), file, keys, database, matcher, waits)
     }
 
     static func fetch(
@@ -96,11 +96,11 @@ struct ItemRow {
 
     private static func first(
         _ query: Query, _ value: Value, _ file: KeychainFile, _ keys: borrowing ClassKeys,
-        _ database: Connection, _ waits: Bool = true
+        _ database: Connection, _ matcher: ItemMatcher? = nil, _ waits: Bool = true
     ) throws -> ItemRow? {
         var found: ItemRow?
         try database.forEach(query, [value]) { row in
-            found = try ItemRow(row, file, keys, database, waits: waits)
+            found = try ItemRow(row, file, keys, database, for: matcher, waits: waits)
             return false
         }
         return found
@@ -164,7 +164,7 @@ extension SealContext {
 
     fileprivate func open(
         _ sealed: RawSpan, _ secret: SealedSecret, _ room: (any AnyObject & Sendable)?,
-        _ keys: borrowing ClassKeys
+        _ keys: borrowing ClassKeys, _ matcher: ItemMatcher?
     ) -> ItemRow.Opened {
         let opened = keys.withClassKey(accessible) { try? openRecord(sealed, $0) }
         guard let opened else { return .locked }
@@ -172,7 +172,7 @@ extension SealContext {
         return .item(
             SealedItem(
                 reference: reference, generation: generation, record: record, secret: secret,
-                matcher: nil, attributeBytes: sealed.byteCount, room: room))
+                matcher: matcher, attributeBytes: sealed.byteCount, room: room))
     }
 }
 

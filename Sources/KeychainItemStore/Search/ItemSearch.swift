@@ -21,14 +21,16 @@ extension KeychainFile {
     package func find(
         _ query: ItemQuery, in scope: SearchScope, keys: borrowing ClassKeys
     ) throws(KeychainStoreError) -> [SealedItem] {
-        try find(query, in: scope, keys: keys, mostBytes: .max) ?? []
+        try find(
+            query, in: scope, keys: keys, atMost: query.limit ?? .max, mostBytes: .max) ?? []
     }
 
-    /// The same where they are few; nil where more than so many bytes are sealed of them.
+    /// The same where they are few, `limit` in the place of the query's; nil where more than so many
+    /// bytes are sealed of them.
     package func find(
-        _ query: ItemQuery, in scope: SearchScope, keys: borrowing ClassKeys, mostBytes: Int
+        _ query: ItemQuery, in scope: SearchScope, keys: borrowing ClassKeys,
+        atMost limit: Int, mostBytes: Int
     ) throws(KeychainStoreError) -> [SealedItem]? {
-        let limit = query.limit ?? Int.max
         guard limit > 0 else { return [] }
         let plan = SearchPlan(query, scope, keys)
         return try searching(plan) { database -> [SealedItem]? in
@@ -43,7 +45,7 @@ extension KeychainFile {
             guard bytes <= mostBytes else { return nil }
             // Before the first unlock it can't be told which of the closed items are meant. One
             // that opens is enough for who asked for one.
-            if query.limit != 1 || found.isEmpty { try plan.refuseIfClosed(database) }
+            if limit != 1 || found.isEmpty { try plan.refuseIfClosed(database) }
             return found
         }
     }

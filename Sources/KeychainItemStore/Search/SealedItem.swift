@@ -2,8 +2,9 @@
 package import KeychainModel
 internal import KeychainSecrets
 
-/// One item with its attributes read and its secret still sealed.
-package struct SealedItem: Sendable {
+/// One item with its attributes read and its secret still sealed. An object, as each step of a request
+/// hands it on.
+package final class SealedItem: Sendable {
     package let reference: ItemReference
     /// Rises with every change.
     package let generation: Int64
@@ -11,13 +12,13 @@ package struct SealedItem: Sendable {
     /// Where the secret is; `.none` where the item has none.
     let secret: SealedSecret
     /// What the item was found by, so that a change made meanwhile is noticed.
-    var matcher: ItemMatcher?
+    let matcher: ItemMatcher?
     /// Bytes of its sealed attributes, which are little more than what is in them; 0 for one that is
     /// in no file yet.
-    package private(set) var attributeBytes = 0
+    package let attributeBytes: Int
     /// Memory that was counted for them, given back when the last copy of the item ends. What is made
     /// of the attributes and outlives the item keeps this too.
-    package private(set) var room: (any AnyObject & Sendable)?
+    package let room: (any AnyObject & Sendable)?
 
     init(
         reference: ItemReference, generation: Int64, record: AttributeRecord,
@@ -38,6 +39,16 @@ package struct SealedItem: Sendable {
 
     /// Includes access group, synchronizable and dates; neither accessibility nor access control.
     package var attributes: Attributes { record.allAttributes }
+    /// The same for a look at what the item is called: without group and dates, and so as they lie in
+    /// memory, but for an item that is synchronizable.
+    package var ownAttributes: Attributes {
+        guard record.isSynchronizable || record.attributes[.synchronizable] != nil else {
+            return record.attributes
+        }
+        var own = record.attributes
+        own[.synchronizable] = record[.synchronizable]
+        return own
+    }
     package var accessControl: ItemAccessControl { record.accessControl }
     package var accessGroup: String { record.group }
     package var hasSecret: Bool { record.hasSecret }

@@ -21,9 +21,8 @@ extension SearchPlan {
     ) throws {
         try forEachRow(after: row, file, keys, database, waits) { found in
             switch found.opened {
-            case .item(var item):
+            case .item(let item):
                 guard matcher.matches(item.record, item.reference) else { return true }
-                item.matcher = matcher
                 return try body(
                     Step(row: found.row, item: item, sealedBytes: found.sealedBytes))
             case .corrupt: file.noteCorrupt(found.row)
@@ -41,7 +40,8 @@ extension SearchPlan {
         if let statement {
             var last = row
             try database.forEach(statement, values(after: row)) { row in
-                let found = try ItemRow(row, file, keys, database, waits: waits())
+                let found = try ItemRow(
+                    row, file, keys, database, for: matcher, waits: waits())
                 // In a file from elsewhere two entries may name one item.
                 guard found.row > last else { return true }
                 last = found.row
@@ -51,25 +51,25 @@ extension SearchPlan {
         }
         var candidates = try candidates(after: row, database)
         while let row = try candidates.next(database) {
-            let found = try ItemRow.fetch(row, file, keys, database, waits: waits())
+            let found = try ItemRow.fetch(
+                row, file, keys, database, for: matcher, waits: waits())
             if let found, try !body(found) { return }
         }
     }
 
     /// nil where the look-ups are too many for one, or there are none.
     private var statement: Query? {
-        guard query.references == nil, let others = lookUps.first?.tokens.dropFirst().count else {
-            return nil
-        }
-        return MergedLookUps.query(lookUps.count, others: others)
+        guard query.references == nil, let others = lookUps.first?.others else { return nil }
+        return MergedLookUps.query(lookUps.count, others: others.count)
     }
 
     private func values(after row: Int64) -> [Value] {
         var values: [Value] = []
+        values.reserveCapacity(lookUps.reduce(0) { $0 + 2 + $1.others.count })
         for lookUp in lookUps {
-            values.append(.integer(lookUp.tokens[0]))
+            values.append(.integer(lookUp.first))
             values.append(.integer(row))
-            for token in lookUp.tokens.dropFirst() { values.append(.integer(token)) }
+            for token in lookUp.others { values.append(.integer(token)) }
         }
         return values
     }

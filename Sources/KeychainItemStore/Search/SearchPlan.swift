@@ -7,7 +7,10 @@ struct SearchPlan {
     /// Entries that one item must all have, the most telling first.
     struct LookUp {
         let family: IndexFamily
-        let tokens: [Int64]
+        let first: Int64
+        let others: [Int64]
+
+        var tokens: [Int64] { [first] + others }
     }
 
     let matcher: ItemMatcher
@@ -33,25 +36,25 @@ struct SearchPlan {
         self.matcher = matcher
         isCovered =
             query.hostOrSubdomain == nil && query.attributes.keys.allSatisfy(covered.contains)
-        for family in query.accessible.map({ [IndexFamily($0)] }) ?? IndexFamily.allCases {
-            let added: Void? = keys.withIndexKey(family) { addLookUps(family, $0, terms) }
+        let wanted = query.accessible.map(IndexFamily.init)
+        let entries = matcher.entries(terms)
+        lookUps.reserveCapacity(IndexFamily.all.count * entries.count)
+        for family in IndexFamily.all where wanted == nil || wanted == family {
+            let added: Void? = keys.withIndexKey(family) { addLookUps(family, $0, entries) }
             if added == nil { closed.append(family) }
         }
     }
 
     private mutating func addLookUps(
-        _ family: IndexFamily, _ key: RawSpan, _ terms: [IndexTerm]
+        _ family: IndexFamily, _ key: RawSpan, _ entries: [ItemMatcher.Entry]
     ) {
         var seen: Set<Int64> = []
-        for place in matcher.scope.places {
-            for isSynchronizable in query.synchronizable.values {
-                let scope = BlindIndex.Scope(
-                    itemClass: query.itemClass, place: place, isSynchronizable: isSynchronizable)
-                let tokens = terms.map { BlindIndex.token($0, scope, key) }
-                // A group may be named twice.
-                guard seen.insert(tokens[0]).inserted else { continue }
-                lookUps.append(LookUp(family: family, tokens: tokens))
-            }
+        for entry in entries {
+            let first = BlindIndex.token(entry.first, key)
+            // A group may be named twice.
+            if entries.count > 1, !seen.insert(first).inserted { continue }
+            let others = entry.others.map { BlindIndex.token($0, key) }
+            lookUps.append(LookUp(family: family, first: first, others: others))
         }
     }
 
@@ -92,6 +95,28 @@ struct SearchPlan {
                 throw KeychainStoreError.locked
             }
         }
+    }
+}
+
+extension ItemMatcher {
+    /// What is hashed for the index entries that one item must all have, whichever family it is of.
+    fileprivate struct Entry {
+        let first: [UInt8]
+        let others: [[UInt8]]
+    }
+
+    fileprivate func entries(_ terms: [IndexTerm]) -> [Entry] {
+        var entries: [Entry] = []
+        for place in scope.places {
+            for isSynchronizable in query.synchronizable.values {
+                let scope = BlindIndex.Scope(
+                    itemClass: query.itemClass, place: place, isSynchronizable: isSynchronizable)
+                let others = terms.dropFirst().map { BlindIndex.message($0, scope) }
+                // Safe: a search has a term at least.
+                entries.append(Entry(first: BlindIndex.message(terms[0], scope), others: others))
+            }
+        }
+        return entries
     }
 }
 

@@ -25,7 +25,7 @@ final class AnswerWriter {
     private var access: Authorization?
     private var unlock: UnlockWatch?
     /// When the keys of its items are there.
-    private var availabilities: Set<Accessibility.Availability> = []
+    private var availabilities: [Accessibility.Availability] = []
     private var partBytes = 0
     private var allBytes = 0
     private var shares: [any AnyObject & Sendable] = []
@@ -75,7 +75,9 @@ final class AnswerWriter {
             partBytes += found.attributeBytes
             if let room = found.room { shares.append(room) }
         }
-        availabilities.insert(found.availability)
+        if !availabilities.contains(found.availability) {
+            availabilities.append(found.availability)
+        }
         count += 1
         part.append(item)
         if part.count == Self.mostItems || partBytes >= Self.mostBytes { try send() }

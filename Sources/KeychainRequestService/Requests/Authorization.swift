@@ -58,8 +58,10 @@ final class RequestKeys {
     let unlock: UnlockWatch
     private(set) var classKeys: ClassKeys
 
-    init(of keychain: OpenKeychain, _ vault: any KeyVault) throws(Refusal) {
-        let taken = try vault.take(keychain)
+    init(
+        of keychain: OpenKeychain, _ vault: any KeyVault, by logins: LiveLogins?
+    ) throws(Refusal) {
+        let taken = try vault.take(keychain, by: logins)
         unlock = UnlockWatch(keychain, vault, taken.unlocks)
         classKeys = taken.keys()
     }
@@ -130,7 +132,7 @@ final class Authorization {
         get throws(Refusal) {
             endWithQuestion()
             if let heldKeys { return heldKeys }
-            let keys = try RequestKeys(of: keychain, service.vault)
+            let keys = try RequestKeys(of: keychain, service.vault, by: prompts.takeLogins())
             heldKeys = keys
             return keys
         }
@@ -253,14 +255,13 @@ final class Authorization {
 
     /// Where a search finds nothing, the user may be asked to let the client have an item of another
     /// program's.
-    func askForConsent(_ search: inout SearchPass) throws(Refusal) {
-        let looked = search
-        guard looked.query.namesOneItem, client.caller.identity.strength != nil,
-            prompts.mayAsk(intent.ui), try looked.isEmpty(self)
+    func askForConsent(_ search: SearchPass) throws(Refusal) {
+        guard search.query.namesOneItem, client.caller.strength != nil,
+            search.found?.isEmpty ?? true, prompts.mayAsk(intent.ui), try search.isEmpty(self)
         else { return }
         var found: ConsentCandidate?
         let result = try prompts.consent {
-            found = service.consent.candidate(looked, self)
+            found = service.consent.candidate(search, self)
             return found.map { ($0.question, $0.options) }
         }
         guard let result, let found else { return }

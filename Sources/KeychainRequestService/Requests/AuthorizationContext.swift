@@ -112,7 +112,7 @@ final class AuthorizationContext {
             reference: item.reference, accessGroup: group, accessControl: rights,
             biometryIsCurrent: isCurrent,
             attributes: attributes.isEmpty
-                ? item.attributes : item.attributes.merging(attributes) { $1 },
+                ? item.ownAttributes : item.ownAttributes.merging(attributes) { $1 },
             keychain: keychainName, admission: admission(item))
     }
 

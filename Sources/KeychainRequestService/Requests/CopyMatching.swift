@@ -128,8 +128,8 @@ extension Authorization {
     /// A search of which all items may be opened: everything that will be read is looked at, and the
     /// user asked once and for all of it.
     func authorize(_ query: ItemQuery, mayConsent: Bool) throws(Refusal) -> SearchPass {
-        var search = try SearchPass(query, self)
-        if mayConsent { try askForConsent(&search) }
+        let search = try SearchPass(query, self)
+        if mayConsent { try askForConsent(search) }
         if try !considersUnproven(search) {
             let evidence = service.authentication.evidence(for: client)
             begin(search.scope, given: evidence.adding(consent?.evidence ?? Evidence()))
@@ -224,7 +224,7 @@ extension ItemQuery {
     }
 
     private func has(_ name: AttributeName) -> Bool {
-        attributes[name].map { !$0.comparedBytes.isEmpty } ?? false
+        attributes[name].map { !$0.isEmptyCompared } ?? false
     }
 }
 

@@ -138,7 +138,7 @@ package final class KeychainService: Sendable {
         if folder.hasSystemKeychain, !names.contains(.system) { names.append(.system) }
         return ServiceStatus(
             mode: mode, keychains: names.map { status(of: $0, for: caller) },
-            callerIdentifier: caller.identity.identifier,
+            callerIdentifier: caller.identifier,
             hasSession: vault.knowsSession(of: caller),
             hasPrompter: authentication.hasPrompter(for: caller), locksMemory: locksMemory,
             usesKernelKeyring: vault.usesKernelKeyring, deviceKeyOnDisk: true,

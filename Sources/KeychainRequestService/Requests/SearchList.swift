@@ -74,7 +74,7 @@ extension KeychainService {
         var exists = keychains.isEmpty
         for id in keychains {
             do throws(Refusal) {
-                let keychain = try folder.keychain(id.name.description, of: id.user)
+                let keychain = try folder.keychain(id, for: id.user)
                 exists = true
                 let isEnough = try work(keychain)
                 hasFound = true

@@ -11,11 +11,11 @@ internal import KeychainVaults
 
 /// A search of one keychain: where it looks, and the items it found where those are few enough to be
 /// kept.
-struct SearchPass {
+final class SearchPass {
     let query: ItemQuery
     let groups: GroupScope
     private(set) var found: [SealedItem]?
-    private let program: Caller.Identity
+    private let caller: Caller
     /// Items that the user lets the program have for now.
     private var allowed: Set<ItemReference>
 
@@ -23,13 +23,13 @@ struct SearchPass {
         let caller = access.client.caller
         self.query = query
         groups = try access.groups(query)
-        program = caller.identity
+        self.caller = caller
         allowed = Set(access.service.authentication.trust.items(for: caller))
         found = try few(access)
     }
 
     /// The item that the user has just let the program have.
-    mutating func admit(_ item: SealedItem) {
+    func admit(_ item: SealedItem) {
         allowed.insert(item.reference)
         found = [item]
     }
@@ -39,13 +39,13 @@ struct SearchPass {
         guard query.accessGroup == nil, let list = item.trusted,
             groups.all.firstSame(as: item.accessGroup) == nil
         else { return false }
-        return allowed.contains(item.reference) || list.names(program)
+        return allowed.contains(item.reference) || list.names(caller.identity)
     }
 
     /// What is judged: how the program comes to know of items, and what a search does to them besides.
     var scope: ItemScope {
-        ItemScope(groups: groups.own, few: found) { context in
-            context.admission = { trusts($0) ? .trusted : .none }
+        ItemScope(groups: groups.own, few: found) { [self] context in
+            context.admission = { self.trusts($0) ? .trusted : .none }
             guard query.limit != 1 else { return }
             context.also = { context, item in
                 context.isOwn(item) ? [] : [context.listing(item)]
@@ -55,17 +55,24 @@ struct SearchPass {
 
     // MARK: Looking
 
-    /// Where to look: into groups, then among items that let the program in. A query that names a
-    /// group wants none of the others.
-    private var searches: [(query: ItemQuery, scope: SearchScope)] {
-        var searches = [(query, SearchScope.groups(groups.all))]
-        guard query.accessGroup == nil, program.identifier != nil else { return searches }
-        searches.append((query, .trusting(program, besides: groups.all)))
-        guard !allowed.isEmpty else { return searches }
+    /// Where to look: into groups, then among items that let the program in, then among those that
+    /// the user lets it have. A query that names a group wants none of the others.
+    private func step(_ number: Int) -> SearchScope? {
+        switch number {
+        case 0: return .groups(groups.all)
+        case 1 where query.accessGroup == nil && caller.identifier != nil:
+            return .trusting(caller.identity, besides: groups.all)
+        case 2 where query.accessGroup == nil && caller.identifier != nil && !allowed.isEmpty:
+            return .askable(besides: groups.all)
+        default: return nil
+        }
+    }
+
+    private func wanted(in scope: SearchScope) -> ItemQuery {
+        guard case .askable = scope else { return query }
         var some = query
         some.references = (query.references ?? Array(allowed)).filter(allowed.contains)
-        searches.append((some, .askable(besides: groups.all)))
-        return searches
+        return some
     }
 
     /// What is found, where it may be held: the program's own process holds the whole answer anyway,
@@ -79,17 +86,18 @@ struct SearchPass {
         let keys = try access.keys
         var found: [SealedItem] = []
         var bytesLeft = isDaemon ? AnswerWriter.mostBytes : Int.max
-        for (query, scope) in searches where found.count < limit {
-            var query = query
-            // Safe: no more are found than the limit.
-            query.limit = limit - found.count
+        var number = 0
+        while found.count < limit, let scope = step(number) {
             do {
                 let few = try access.keychain.file.find(
-                    query, in: scope, keys: keys.classKeys, mostBytes: bytesLeft)
+                    wanted(in: scope), in: scope, keys: keys.classKeys,
+                    // Safe: no more are found than the limit.
+                    atMost: limit - found.count, mostBytes: bytesLeft)
                 guard let few else { return nil }
-                found += few
                 bytesLeft -= few.reduce(0) { $0 + $1.attributeBytes }
+                found = found.isEmpty ? few : found + few
             } catch { throw Refusal(error) }
+            number += 1
         }
         return found
     }
@@ -107,8 +115,10 @@ struct SearchPass {
         var goesOn = true
         let (keys, context) = (try access.keys, try access.context)
         var unlock = keys.unlock
-        for (query, scope) in searches where goesOn {
-            var query = query
+        var number = 0
+        while goesOn, let scope = step(number) {
+            number += 1
+            var query = wanted(in: scope)
             if query.authenticationUI == .skip || mayBeUnknown { query.limit = nil }
             try access.keychain.each(query, in: scope, keys.classKeys) {
                 item throws(Refusal) in

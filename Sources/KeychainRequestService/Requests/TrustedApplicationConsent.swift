@@ -52,7 +52,7 @@ struct TrustedApplicationConsent: ConsentStep {
         var query = search.query
         query.limit = Self.mostCandidates
         let given = authentication.evidence(for: access.client)
-        guard caller.identity.strength != nil, let keys = try? access.keys,
+        guard caller.strength != nil, let keys = try? access.keys,
             let found = try? access.keychain.file.find(
                 query, in: .askable(besides: search.groups.all), keys: keys.classKeys),
             !found.isEmpty,

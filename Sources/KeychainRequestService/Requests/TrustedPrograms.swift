@@ -43,14 +43,14 @@ extension KeychainService {
         let strength: ProgramStrength
         switch named {
         case .own:
-            guard let own = caller.identity.identifier, let known = caller.identity.strength else {
+            guard let own = caller.identifier, let known = caller.strength else {
                 throw .notEntitled
             }
             (identity, strength) = (own, known)
         case .identity(let name): (identity, strength) = (name, try self.strength(of: name))
         }
         return TrustedApplication(
-            identity, strength: strength, listedBy: caller.identity.identifier ?? "unknown",
+            identity, strength: strength, listedBy: caller.identifier ?? "unknown",
             listedAt: Date().timeIntervalSinceReferenceDate)
     }
 

@@ -15,11 +15,17 @@ final class UserPrompts {
     let client: any Client
     private let authentication: Authentication
     private(set) var count = 0
+    private var logins: LiveLogins?
 
     init(_ client: any Client, _ authentication: Authentication) {
         self.client = client
         self.authentication = authentication
+        logins = client.logins
     }
+
+    /// The logins as they were seen when the request came, for the first keys that it takes. Later
+    /// ones may be taken after any wait.
+    func takeLogins() -> LiveLogins? { logins.take() }
 
     func mayAsk(_ ui: ItemQuery.AuthenticationUI) -> Bool {
         authentication.mayAsk(ui, for: client)
