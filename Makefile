@@ -3,7 +3,8 @@
 # make test   all tests; those that need root run when you are root
 # make crash  keychainctl killed, cut off or its disk failing, at CRASH_POINTS=10000 points of CRASH_SEED=1
 # make lint   formatting, warnings, what keeps targets and folders apart, and the pages with all that names them
-# make fuzz   the PAM module's fuzzers, FUZZ_SECONDS=30 each
+# make fuzz   the fuzzers of the PAM module and of all that reads messages, frames, keychains and
+#             policies, FUZZ_SECONDS=30 or FUZZ_RUNS=10000000 each
 # make bench  measurements, as ratios, in one table; BENCH_SIZE=100000 items of the large keychain
 # make test-counters  what a read makes the daemon do, counted, against Benchmarks/counters.json
 # make compare  DECISIONS=1000000 random decisions of the policy engine, held against the definition
@@ -21,17 +22,27 @@ DECISION_SEED ?= 1
 BUILD = swift build -c release --static-swift-stdlib --disable-local-rpath \
 	-Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now
 
+# Swift's runtime is linked into the programs, and with it the C++ library that it needs: to load that
+# one and look up its symbols takes a third of a small program's start. The linker looks in the
+# build's folder before it looks in the compiler's.
+CXX_LIBRARY = $(shell $(CC) -print-file-name=libstdc++.a)
+
 .PHONY: all build demo test test-swift test-module test-commands test-crash test-system \
 	test-counters crash \
 	lint fuzz bench compare \
-	install docs examples dependencies
+	install docs examples dependencies cxx-library
 
 all: build
 
 dependencies:
 	@scripts/install-dependencies
 
-build: dependencies
+cxx-library: dependencies
+	@mkdir -p "$$(swift build -c release --show-bin-path)"
+	@[ ! -e "$(CXX_LIBRARY)" ] || \
+		ln -sf "$(CXX_LIBRARY)" "$$(swift build -c release --show-bin-path)/libstdc++.a"
+
+build: cxx-library
 	$(BUILD) --product keychaind
 	$(BUILD) --product keychain-auth
 	$(BUILD) --product keychain-tpm
@@ -40,6 +51,8 @@ build: dependencies
 	$(BUILD) --product keychainctl
 	$(BUILD) --product keychainctl-policy
 	$(BUILD) --product keychain-embedded
+	$(BUILD) --product security
+	$(BUILD) --product security-certificates
 	$(MAKE) -C pam-module
 
 demo: build
@@ -78,6 +91,7 @@ lint: dependencies
 
 fuzz: dependencies
 	$(MAKE) -C pam-module fuzz
+	Tests/Fuzz/run
 
 docs: dependencies
 	scripts/docs

@@ -57,6 +57,27 @@ let cryptography: [Target.Dependency] = [
 let certificates: Target.Dependency = .product(name: "SwiftASN1", package: "swift-asn1")
 let log: Target.Dependency = .product(name: "Logging", package: "swift-log")
 
+/// What reads the fuzzers' inputs: a test bundle over the corpus. `Tests/Fuzz/run` sets the variable
+/// and makes a program of the same sources, with libFuzzer in it.
+let fuzzed: [Target.Dependency] = [
+    "KeychainAccessControl", "KeychainItemStore", "KeychainLinuxSystem", "KeychainLocalSocket",
+    "KeychainMessages", "KeychainMessageSamples", "KeychainModel", "KeychainPolicyCompiler",
+    "KeychainPolicyEngine", "KeychainPolicyGenerators", "KeychainPolicyModel", "KeychainSecrets",
+    "LoginHandoff", "PolicyLanguage", "PolicySyntax", "PolicyTools", "SystemTestSupport",
+]
+let fuzzers: [Target] =
+    Context.environment["KEYCHAIN_FUZZ"] == nil
+    ? [tests("FuzzTests", fuzzed)]
+    : [
+        .target(
+            name: "FuzzTests", dependencies: fuzzed, path: "Tests/FuzzTests",
+            exclude: ["CorpusTests.swift"], swiftSettings: strict),
+        .systemLibrary(name: "CFuzzer", path: "Tests/Fuzz/CFuzzer"),
+        .executableTarget(
+            name: "keychain-fuzz", dependencies: ["CFuzzer", "FuzzTests"], path: "Tests/Fuzz",
+            sources: ["main.swift"], swiftSettings: strict),
+    ]
+
 let package = Package(
     name: "keychain-services",
     // The programs are no products: each target that a product reaches takes its name from all
@@ -152,7 +173,8 @@ let package = Package(
         library(
             "KeychainItemStore",
             [
-                "KeychainModel", "KeychainAccessControl", "KeychainDatabase", "KeychainSecrets",
+                "KeychainAccessControl", "KeychainDatabase", "KeychainLinuxSystem", "KeychainModel",
+                "KeychainSecrets",
             ]),
 
         // The service. What both modes have.
@@ -183,12 +205,18 @@ let package = Package(
                 "KeychainSecrets",
             ]),
         library(
+            "KeychainMaintenance",
+            [
+                "KeychainItemStore", "KeychainLinuxSystem", "KeychainMessages", "KeychainModel",
+                "KeychainSecrets", "KeychainUserPresence", "KeychainVaults",
+            ]),
+        library(
             "KeychainRequestService",
             [
                 "KeychainAccessControl", "KeychainActivePolicy", "KeychainItemStore",
-                "KeychainLinuxSystem", "KeychainMessages", "KeychainModel", "KeychainPolicyEngine",
-                "KeychainPolicyModel", "KeychainRequestAudit", "KeychainSecrets",
-                "KeychainUserPresence", "KeychainVaults",
+                "KeychainLinuxSystem", "KeychainMaintenance", "KeychainMessages", "KeychainModel",
+                "KeychainPolicyEngine", "KeychainPolicyModel", "KeychainRequestAudit",
+                "KeychainSecrets", "KeychainUserPresence", "KeychainVaults",
             ]),
         library(
             "KeychainDaemonClient",
@@ -203,9 +231,10 @@ let package = Package(
             [
                 "KeychainAccessControl", "KeychainActivePolicy", "KeychainItemStore",
                 "KeychainKernelKeyring", "KeychainLinuxSystem", "KeychainLocalSocket",
-                "KeychainMessages", "KeychainModel", "KeychainPolicyEngine", "KeychainPolicyModel",
-                "KeychainRequestAudit", "KeychainRequestService", "KeychainSecrets",
-                "KeychainUserPresence", "KeychainVaults",
+                "KeychainMaintenance", "KeychainMessages", "KeychainModel",
+                "KeychainPolicyEngine", "KeychainPolicyModel", "KeychainRequestAudit",
+                "KeychainRequestService", "KeychainSecrets", "KeychainUserPresence",
+                "KeychainVaults",
             ]),
         library(
             "KeychainEndpoints",
@@ -216,13 +245,18 @@ let package = Package(
             settings: hiding),
 
         // Faces.
+        // What statuses say, and what certificates and keys are: for `Security` and for `security`.
+        library("KeychainStatusCodes", ["KeychainModel"]),
+        library(
+            "KeychainCertificates",
+            ["KeychainModel", "KeychainSecrets", certificates] + cryptography),
         library(
             "Security",
             [
-                "KeychainModel", "KeychainMessages", "KeychainEndpoints", "KeychainSecrets",
-                certificates,
-            ]
-                + cryptography),
+                "KeychainCertificates", "KeychainModel", "KeychainMessages", "KeychainEndpoints",
+                "KeychainSecrets", "KeychainStatusCodes",
+                .product(name: "Crypto", package: "swift-crypto"),
+            ]),
         library(
             "LocalAuthentication",
             [
@@ -238,7 +272,9 @@ let package = Package(
 
         // Programs: parse arguments, wire, run.
         // What the daemon alone has.
-        library("KeyringStore", ["KeychainKernelKeyring", "KeychainModel", "KeychainSecrets"]),
+        library(
+            "KeyringStore",
+            ["KeychainKernelKeyring", "KeychainLinuxSystem", "KeychainModel", "KeychainSecrets"]),
         library(
             "LoginRegistry",
             [
@@ -270,10 +306,11 @@ let package = Package(
             [
                 "CallerIdentity", "KeychainAccessControl", "KeychainActivePolicy",
                 "KeychainItemStore", "KeychainLinuxSystem", "KeychainLocalSocket",
-                "KeychainMessages", "KeychainModel", "KeychainPolicyEngine", "KeychainPolicyModel",
-                "KeychainRequestAudit", "KeychainRequestService", "KeychainSecrets",
-                "KeychainUserPresence", "KeychainVaults", "KeyringStore", "LoginHandoff",
-                "LoginManager", "LoginRegistry", "PromptedAuthentication", "SessionVault",
+                "KeychainMaintenance", "KeychainMessages", "KeychainModel",
+                "KeychainPolicyEngine", "KeychainPolicyModel", "KeychainRequestAudit",
+                "KeychainRequestService", "KeychainSecrets", "KeychainUserPresence",
+                "KeychainVaults", "KeyringStore", "LoginHandoff", "LoginManager", "LoginRegistry",
+                "PromptedAuthentication", "SessionVault",
             ]),
         program(
             "keychaind",
@@ -322,7 +359,27 @@ let package = Package(
             ]),
         program(
             "keychain-embedded",
-            ["KeychainCommands", "KeychainEndpoints", "KeychainLinuxSystem", "KeychainModel"]),
+            [
+                "KeychainCommands", "KeychainEndpoints", "KeychainLinuxSystem", "KeychainModel",
+                "SecurityTool",
+            ]),
+        // macOS' command line for keychains, and what reads certificates and keys for it.
+        library(
+            "SecurityTool",
+            [
+                "KeychainLinuxSystem", "KeychainMessages", "KeychainModel", "KeychainSecrets",
+                "KeychainStatusCodes", "Terminal",
+            ]),
+        .executableTarget(
+            name: "security", dependencies: ["KeychainDaemonClient", "SecurityTool"],
+            // A folder called security would be another one's on some file systems.
+            path: "Sources/security-command", swiftSettings: strict),
+        program(
+            "security-certificates",
+            [
+                "KeychainCertificates", "KeychainLinuxSystem", "KeychainModel", "KeychainSecrets",
+                "SecurityTool", "Terminal",
+            ]),
 
         // What the item calls are compared with, for the tests in both modes.
         .target(
@@ -333,6 +390,7 @@ let package = Package(
             path: "Tests/KeychainCalls", swiftSettings: [.swiftLanguageMode(.v6)]),
         tests("KeychainModelTests", ["KeychainModel"]),
         tests("KeychainSecretsTests", ["KeychainSecrets"]),
+        tests("KeychainCommandsTests", ["KeychainCommands", "KeychainModel", arguments]),
         tests("TerminalTests", ["Terminal", "KeychainSecrets"]),
         tests("PAMSetupTests", ["PAMSetup"]),
         tests("PinentryTests", ["Pinentry", "KeychainLinuxSystem", "KeychainSecrets"]),
@@ -392,28 +450,45 @@ let package = Package(
         tests(
             "PolicyToolsTests",
             ["KeychainPolicyModel", "PolicyLanguage", "PolicySyntax", "PolicyTools"]),
-        tests("KeychainMessagesTests", ["KeychainMessages", "KeychainModel", "KeychainSecrets"]),
+        // Each message with all that it can carry.
+        .target(
+            name: "KeychainMessageSamples",
+            dependencies: ["KeychainMessages", "KeychainModel", "KeychainSecrets"],
+            path: "Tests/KeychainMessageSamples", swiftSettings: strict),
+        tests(
+            "KeychainMessagesTests",
+            [
+                "KeychainMessages", "KeychainMessageSamples", "KeychainModel", "KeychainSecrets",
+            ]),
         tests(
             "KeychainRequestServiceTests",
             [
-                "CallerIdentity", "KeychainAccessControl", "KeychainActivePolicy", "KeychainDaemon",
-                "KeychainEmbedded", "KeychainItemStore", "KeychainKernelKeyring",
-                "KeychainLinuxSystem", "KeychainLocalSocket", "KeychainMessages", "KeychainModel",
+                "CallerIdentity", "KeychainAccessControl", "KeychainActivePolicy",
+                "KeychainDaemon", "KeychainEmbedded", "KeychainItemStore",
+                "KeychainKernelKeyring", "KeychainLinuxSystem", "KeychainLocalSocket",
+                "KeychainMaintenance", "KeychainMessages", "KeychainModel",
                 "KeychainPolicyCompiler", "KeychainPolicyEngine", "KeychainPolicyModel",
                 "KeychainRequestAudit", "KeychainRequestService", "KeychainSecrets",
-                "KeychainUserPresence", "KeychainVaults", "KeyringStore", "LoginRegistry",
-                "PolicyLanguage", "PolicySyntax", "PromptedAuthentication", "SessionVault",
+                "KeychainUserPresence", "KeychainVaults", "KeyringStore", "LoginHandoff",
+                "LoginManager", "LoginRegistry", "PolicyLanguage", "PolicySyntax",
+                "PromptedAuthentication", "SessionVault", "SystemTestSupport",
             ]),
         tests("KeychainDatabaseTests", ["KeychainDatabase"]),
         tests(
             "KeychainItemStoreTests",
             [
-                "KeychainAccessControl", "KeychainDatabase", "KeychainItemStore", "KeychainModel",
-                "KeychainPolicyGenerators", "KeychainPolicyModel", "KeychainSecrets", grdb,
+                "KeychainAccessControl", "KeychainDatabase", "KeychainItemStore",
+                "KeychainLinuxSystem", "KeychainModel", "KeychainPolicyGenerators",
+                "KeychainPolicyModel", "KeychainSecrets", grdb,
             ]),
         clientTests(
             "SecurityTests", .v6,
-            ["Security", "KeychainModel", "KeychainWorlds"]),
+            [
+                "Security", "KeychainCertificates", "KeychainModel", "KeychainSecrets",
+                "KeychainStatusCodes", "KeychainWorlds",
+                .product(name: "Crypto", package: "swift-crypto"),
+            ]),
+        tests("SecurityToolTests", ["SecurityTool", "KeychainModel", "KeychainSecrets"]),
         clientTests(
             "LocalAuthenticationTests", .v6,
             ["LocalAuthentication", "Security", "KeychainMessages", "KeychainModel"]),
@@ -426,5 +501,5 @@ let package = Package(
         clientTests("ExampleTests", .v6, ["Security"]),
         clientTests("AppleSamplesTests", .v6, ["Security"]),
         clientTests("AppleSamplesSwift5Tests", .v5, ["Security"]),
-    ]
+    ] + fuzzers
 )

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 package import LoginRegistry
-internal import Foundation
 internal import KeychainLinuxSystem
 internal import LoginManager
 
@@ -54,6 +53,8 @@ package struct NameGuard: Sendable {
 }
 
 extension NameGuard.Machine {
+    private static let longest = 256 * 1024
+
     package init(_ sessions: SessionRegistry, _ accounts: AccountNames) {
         firstLoginUser = Self.firstLoginUser(in: ["/etc/login.defs", "/usr/etc/login.defs"])
         hasLogin = { !sessions.live($0).isEmpty }
@@ -68,8 +69,10 @@ extension NameGuard.Machine {
     /// `UID_MIN` of the first file that is there (login.defs(5)).
     static func firstLoginUser(in files: [String]) -> UInt32 {
         let usual: UInt32 = 1000
-        let content = files.lazy.compactMap { FileManager.default.contents(atPath: $0) }.first
-        for line in String(decoding: content ?? Data(), as: UTF8.self).split(separator: "\n") {
+        let content = files.lazy.compactMap {
+            try? FileContents(reading: $0, limit: longest, followingLinks: true).bytes
+        }.first
+        for line in String(decoding: content ?? [], as: UTF8.self).split(separator: "\n") {
             let words = line.split(whereSeparator: \.isWhitespace)
             guard words.count >= 2, words.first == "UID_MIN" else { continue }
             // Safe: there are two.
@@ -79,7 +82,7 @@ extension NameGuard.Machine {
     }
 
     private static func number(_ text: [UInt8]) -> UInt32? {
-        UInt32(
-            String(decoding: text, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines))
+        let line = String(decoding: text, as: UTF8.self).split(separator: "\n").first
+        return line.flatMap { UInt32($0) }
     }
 }

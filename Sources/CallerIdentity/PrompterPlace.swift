@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainMessages
 package import KeychainModel
-internal import KeychainLinuxSystem
+package import KeychainLinuxSystem
 internal import LoginManager
 
 /// Where questions are shown, and for which programs: those of the display's login, or those of the
@@ -36,7 +36,7 @@ package enum PrompterPlace: Hashable, Sendable {
 /// logind knows, or the process that has the screen and the keyboard from logind. While it lives it
 /// has the name of the display's socket, so that a dialog there is a dialog on the user's screen.
 package final class LoginScreen: Sendable {
-    private let server: PinnedProcess
+    package let server: PinnedProcess
 
     /// nil where that is not so, or can't be told: any program of the user can run an X server that
     /// shows its windows to no user.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Foundation
 package import KeychainLinuxSystem
 internal import KeychainModel
 package import KeychainPolicyEngine
@@ -11,9 +10,9 @@ package import LoginRegistry
 /// circumstances).
 package struct SessionAttributes: Sendable {
     private static let host: String = {
-        let name = FileManager.default.contents(atPath: "/proc/sys/kernel/hostname") ?? Data()
-        return String(decoding: name, as: UTF8.self)
-            .trimmingCharacters(in: .whitespacesAndNewlines).lowercased()
+        let name = KernelFile.read("/proc/sys/kernel/hostname", limit: 256) ?? []
+        let line = String(decoding: name, as: UTF8.self).split(separator: "\n").first
+        return line?.lowercased() ?? ""
     }()
     private static let remoteDesktops = ["xrdp", "vnc", "gnome-remote-desktop"]
     private static let clockTicks: Int64 = 100
@@ -122,7 +121,7 @@ package struct SessionAttributes: Sendable {
 
     /// The file is read once; from then on the clock goes on.
     private static let start: (uptime: Int64, moment: ContinuousClock.Instant) = {
-        let text = FileManager.default.contents(atPath: "/proc/uptime") ?? Data()
+        let text = KernelFile.read("/proc/uptime", limit: 256) ?? []
         let seconds = String(decoding: text, as: UTF8.self).split(separator: " ").first
         return (Int64((seconds.flatMap { Double($0) } ?? 0) * 1000), .now)
     }()

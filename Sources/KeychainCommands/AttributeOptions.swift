@@ -23,11 +23,14 @@ struct AttributeOptions: ParsableArguments {
     @Option(help: "What kind of thing it is.")
     var description: String?
 
-    func values(for kind: ItemKind) throws(ValidationError) -> Attributes {
-        let values = AttributeValues(
+    var typed: AttributeValues {
+        AttributeValues(
             service: service, account: account, server: server, networkProtocol: networkProtocol,
             port: port, path: path, label: label, comment: comment, description: description)
-        return try values.attributes(for: kind, optionPrefix: "--")
+    }
+
+    func values(for kind: ItemKind) throws(ValidationError) -> Attributes {
+        try typed.attributes(for: kind, optionPrefix: "--")
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import ArgumentParser
 internal import FoundationEssentials
+internal import KeychainModel
 
 /// Which records are shown: those that meet every condition.
 struct AuditFilter: ParsableArguments {
@@ -26,7 +27,7 @@ struct AuditFilter: ParsableArguments {
         if let since, record.time < since { return false }
         if let caller, !Self.isCaller(caller, record) { return false }
         if let item, !record.items.contains(where: { $0.hasPrefix(item) }) { return false }
-        return !denied || record.isRefusal
+        return !denied || record.outcome.isRefusal
     }
 
     private static func isCaller(_ wanted: String, _ record: AuditRecord) -> Bool {

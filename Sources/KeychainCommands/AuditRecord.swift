@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FoundationEssentials
+package import KeychainModel
 
 /// One decision of the keychain service, as far as this program understands its record.
 package struct AuditRecord: Decodable {
@@ -10,7 +11,7 @@ package struct AuditRecord: Decodable {
     package let user: UInt32?
     package let program: String
     package let evidence: [String]
-    package let outcome: String
+    package let outcome: AuditOutcome
     /// The ids of the rules that made it so.
     package let rules: [String]
     /// How many like it the record stands for.
@@ -24,9 +25,6 @@ package struct AuditRecord: Decodable {
     package let requires: String?
     package let would: String?
 
-    /// Whether it ended otherwise than the caller wished, and not because there was no such item.
-    var isRefusal: Bool { outcome != "allowed" && outcome != "notFound" }
-
     /// nil where the line is no record.
     package init?(_ line: [UInt8]) {
         guard let record = try? JSONDecoder().decode(AuditRecord.self, from: Data(line)) else {
@@ -35,13 +33,8 @@ package struct AuditRecord: Decodable {
         self = record
     }
 
-    private enum Key: CodingKey {
-        case time, operation, user, program, evidence, outcome, because, count, items
-        case request, decision, requires, would
-    }
-
     package init(from decoder: any Decoder) throws {
-        let content = try decoder.container(keyedBy: Key.self)
+        let content = try decoder.container(keyedBy: AuditField.self)
         timeText = try content.decode(String.self, forKey: .time)
         guard let time = AuditTime(timeText) else {
             throw DecodingError.dataCorruptedError(
@@ -49,7 +42,7 @@ package struct AuditRecord: Decodable {
         }
         self.time = time.date
         operation = try content.decode(String.self, forKey: .operation)
-        outcome = try content.decode(String.self, forKey: .outcome)
+        outcome = AuditOutcome(try content.decode(String.self, forKey: .outcome))
         user = try content.decodeIfPresent(UInt32.self, forKey: .user)
         program = try content.decodeIfPresent(String.self, forKey: .program) ?? "unknown"
         evidence = try content.decodeIfPresent([String].self, forKey: .evidence) ?? []

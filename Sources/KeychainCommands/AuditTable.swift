@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainModel
 internal import Terminal
 
 /// Records for people, a line each.
@@ -10,7 +11,8 @@ enum AuditTable {
 
     static func row(_ record: AuditRecord) -> String {
         line([
-            record.timeText, record.user.map(String.init) ?? "-", record.operation, record.outcome,
+            record.timeText, record.user.map(String.init) ?? "-", record.operation,
+            record.outcome.description,
             String(record.count), listed(record.evidence), listed(record.rules), record.program,
         ])
     }

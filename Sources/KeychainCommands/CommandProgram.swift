@@ -36,8 +36,12 @@ package enum CommandProgram {
         try? ProcessHardening.apply()
         choice.withLock { $0.open = endpoint }
         do {
-            var command = try root.parseAsRoot()
-            try command.run()
+            if let get = PlainGet(CommandLine.arguments.dropFirst()) {
+                try get.run()
+            } else {
+                var command = try root.parseAsRoot()
+                try command.run()
+            }
             exit(ResultCode.done.rawValue)
         } catch let failure as CommandFailure {
             failure.report()

@@ -14,15 +14,17 @@ struct GetCommand: ParsableCommand {
 
     func validate() throws { try wanted.checkMeansSome(allowingAll: false) }
 
-    func run() throws {
-        var query = try wanted.query()
-        query.returnFields = wanted.output.json ? [.data, .attributes] : .data
-        let items = try wanted.asked.ask(CopyMatching(query), to: "get the item")
+    func run() throws { try Self.write(try wanted.query(), from: wanted.asked) }
+
+    static func write(_ query: ItemQuery, from asked: Keychain) throws(CommandFailure) {
+        var query = query
+        query.returnFields = asked.asJSON ? [.data, .attributes] : .data
+        let items = try asked.ask(CopyMatching(query), to: "get the item")
         guard let found = items.first else {
-            throw wanted.asked.failure(
-                CommandFailure(.notFound, "get the item", keychain: wanted.keychain))
+            throw asked.failure(
+                CommandFailure(.notFound, "get the item", keychain: asked.name))
         }
-        if wanted.output.json {
+        if asked.asJSON {
             JSONOutput.write(ItemRecord(found, secret: found.secret))
             return
         }

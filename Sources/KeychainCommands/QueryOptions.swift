@@ -20,21 +20,16 @@ struct QueryOptions: ParsableArguments {
     @OptionGroup var output: OutputOptions
 
     func query() throws(ValidationError) -> ItemQuery {
-        var query = ItemQuery(kind.itemClass)
-        query.keychain = keychain
-        query.attributes = try attributes.values(for: kind)
-        query.accessible = accessible?.accessibility
-        query.accessGroup = group
-        query.synchronizable = .any
-        query.authenticationUI = noPrompt ? .fail : .allow
-        return query
+        try WantedItems(
+            kind: kind, values: attributes.typed, group: group, accessible: accessible,
+            keychain: keychain, mayAsk: !noPrompt
+        ).query()
     }
 
     /// Refuses a command that would mean every item of the class by omission.
     func checkMeansSome(allowingAll: Bool) throws(ValidationError) {
         let query = try query()
-        guard query.attributes.isEmpty, query.accessible == nil, group == nil else { return }
-        guard !allowingAll else { return }
+        guard !WantedItems.areSaid(by: query), !allowingAll else { return }
         throw ValidationError("Say which items you mean, by --service, --account or the like.")
     }
 

@@ -12,14 +12,18 @@ final class AuditJournal: AuditSink {
     private static let mostOfUser = 200
     private static let lastPatience = DispatchTimeInterval.seconds(1)
 
+    private let send: @Sendable ([Journal.Field]) -> Void
     private let queue = DispatchQueue(label: "audit journal")
     private let sending = DispatchGroup()
     private let waiting = Mutex<[UInt32: Int]>([:])
 
+    /// `send` may take its time.
+    init(send: @escaping @Sendable ([Journal.Field]) -> Void = Journal.send) { self.send = send }
+
     func append(_ record: AuditRecord) {
         guard begin(record.user) else { return }
         queue.async(group: sending) { [self] in
-            Journal.send(record.journalFields)
+            send(record.journalFields)
             end(record.user)
         }
     }

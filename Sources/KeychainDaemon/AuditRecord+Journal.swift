@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainModel
 internal import KeychainRequestAudit
 internal import KeychainUserPresence
 internal import LoginManager
@@ -7,18 +8,15 @@ extension AuditRecord {
     /// Of every record of this kind (systemd.journal-fields(7)).
     private static let messageID = "ad6a9009a3284defab5968290d73a1c2"
 
-    /// As `keychainctl audit --denied` has it.
-    private var isRefusal: Bool { outcome != "allowed" && outcome != "notFound" }
-
     /// Fields of the journal's own and, as KEYCHAIN_…, the record's. Those of the request and of the
     /// decision are for machines that replay them, from the file.
     var journalFields: [Journal.Field] {
         let single: [(String, String?)] = [
             ("MESSAGE", message), ("MESSAGE_ID", Self.messageID),
             // syslog's numbers: notice and info; authpriv.
-            ("PRIORITY", isRefusal ? "5" : "6"), ("SYSLOG_FACILITY", "10"),
+            ("PRIORITY", outcome.isRefusal ? "5" : "6"), ("SYSLOG_FACILITY", "10"),
             ("SYSLOG_IDENTIFIER", "keychaind"),
-            ("KEYCHAIN_OPERATION", operation), ("KEYCHAIN_OUTCOME", outcome),
+            ("KEYCHAIN_OPERATION", operation), ("KEYCHAIN_OUTCOME", outcome.description),
             ("KEYCHAIN_UID", "\(user)"), ("KEYCHAIN_PID", process.map { "\($0)" }),
             ("KEYCHAIN_PROGRAM", program), ("KEYCHAIN_SESSION", session.map { "\($0)" }),
             ("KEYCHAIN_COUNT", "\(count)"),

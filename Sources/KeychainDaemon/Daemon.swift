@@ -1,89 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CallerIdentity
+internal import Dispatch
+internal import KeychainActivePolicy
+internal import KeychainLinuxSystem
+internal import KeychainLocalSocket
+internal import KeychainMaintenance
+internal import KeychainModel
 internal import KeychainRequestAudit
 internal import KeychainRequestService
+internal import KeychainSecrets
 internal import KeychainUserPresence
 internal import KeychainVaults
 internal import KeyringStore
+internal import LoginManager
 internal import LoginRegistry
 internal import PromptedAuthentication
 internal import SessionVault
-package import KeychainActivePolicy
-internal import Foundation
-package import KeychainModel
-package import KeychainLinuxSystem
-package import KeychainLocalSocket
-internal import LoginManager
-package import KeychainSecrets
 internal import Synchronization
-
-/// Where a daemon keeps what, and whom it listens to.
-package struct DaemonPlan: Sendable {
-    package var stateFolder: String
-    package var runtimeFolder: String
-    /// The vault key, where the service manager kept it for us.
-    package var vaultKey: Descriptor?
-    package var requests: Listener
-    package var logins: Listener
-    package var offers: Listener
-    package var authenticationProgram: String
-    package var prompterProgram: String
-    /// nil where the machine does without.
-    package var tpmProgram: String?
-    package var securityKeyProgram: String?
-    /// Secrets that the service was given when it was started, by their names.
-    package var credentials: [String: HeldSecret]
-    package var accountName: @Sendable (UInt32) -> String?
-    /// Names of all groups of an account; nil where that can't be told.
-    package var accountGroups: @Sendable (String) -> [String]?
-    package var groupName: @Sendable (UInt32) -> String?
-    /// Whether an account takes no password.
-    package var hasEmptyPassword: @Sendable (String) -> Bool
-    package var policy: ActivePolicy
-    /// What closes every keychain at least.
-    package var bounds: @Sendable () -> KeychainSettings
-    package var log: @Sendable (String) -> Void
-
-    package init(
-        stateFolder: String, runtimeFolder: String, vaultKey: Descriptor?, requests: Listener,
-        logins: Listener, offers: Listener, authenticationProgram: String, prompterProgram: String,
-        tpmProgram: String?, securityKeyProgram: String?, credentials: [String: HeldSecret],
-        accountName: @escaping @Sendable (UInt32) -> String?,
-        accountGroups: @escaping @Sendable (String) -> [String]?,
-        groupName: @escaping @Sendable (UInt32) -> String?,
-        hasEmptyPassword: @escaping @Sendable (String) -> Bool, policy: ActivePolicy,
-        bounds: @escaping @Sendable () -> KeychainSettings,
-        log: @escaping @Sendable (String) -> Void
-    ) {
-        self.stateFolder = stateFolder
-        self.runtimeFolder = runtimeFolder
-        self.vaultKey = vaultKey
-        self.requests = requests
-        self.logins = logins
-        self.offers = offers
-        self.authenticationProgram = authenticationProgram
-        self.prompterProgram = prompterProgram
-        self.tpmProgram = tpmProgram
-        self.securityKeyProgram = securityKeyProgram
-        self.credentials = credentials
-        self.accountName = accountName
-        self.accountGroups = accountGroups
-        self.groupName = groupName
-        self.hasEmptyPassword = hasEmptyPassword
-        self.policy = policy
-        self.bounds = bounds
-        self.log = log
-    }
-}
-
-extension DaemonPlan {
-    /// It is read once, and then closed.
-    fileprivate var withoutVaultKey: DaemonPlan {
-        var plan = self
-        plan.vaultKey = nil
-        return plan
-    }
-}
 
 /// The whole service of a machine, put together.
 package final class Daemon: Sendable {
@@ -109,9 +42,9 @@ package final class Daemon: Sendable {
 
     package init(_ plan: DaemonPlan) throws {
         self.plan = plan.withoutVaultKey
-        let state = plan.stateFolder
+        let state = plan.folders.state
         try PrivateFile.folder(state, mode: Self.stateFolderMode)
-        let accounts = AccountNames(plan.accountName)
+        let accounts = AccountNames(plan.accounts.name)
         let memory = MemoryBudget()
         let folder = KeychainFolder(
             state, layout: .folderPerUser, accountName: { accounts.name(of: $0) }, memory: memory)
@@ -125,71 +58,69 @@ package final class Daemon: Sendable {
             folder: folder, deviceKey: try Protectors.deviceKey(at: state + "/device.key"),
             allowsDeviceProtector: false,
             keys: ProtectorKeys(
-                tpm: plan.tpmProgram.map { TPMProgram(path: $0) },
-                securityKeys: plan.securityKeyProgram.map { SecurityKeyProgram(path: $0) },
+                tpm: plan.programs.tpm.map { TPMProgram(path: $0) },
+                securityKeys: plan.programs.securityKeys.map { SecurityKeyProgram(path: $0) },
                 credentials: plan.credentials))
         let vault = KernelVault(
-            keyring: keyring, sessions: sessions,
+            keyring: keyring, sessions: sessions, protectors: protectors,
             vaultKey: try VaultKey.load(
-                kept: plan.vaultKey, folder: plan.runtimeFolder + "/private"),
-            deviceKey: try Protectors.deviceKey(at: state + "/device.key"), pending: pending,
-            systemOpening: SystemKeychainOpening(protectors), bounds: plan.bounds)
+                kept: plan.vaultKey, folder: plan.folders.runtime + "/private"),
+            pending: pending, bounds: plan.bounds)
         let prompters = PrompterRegistry()
         let audit = AuditLog(folder: state, journal: AuditJournal())
         PolicyAnnouncement.begin(plan.policy, audit)
         let guesses = UnlockThrottle()
-        var parts = KeychainService.Parts(
+        var serviceParts = KeychainService.Parts(
             folder: folder, vault: vault, protectors: protectors,
             authenticator: PromptedAuthenticator(
-                program: plan.authenticationProgram, prompters: prompters, accounts: accounts),
+                program: plan.programs.authentication, prompters: prompters, accounts: accounts),
             mode: .daemon)
-        parts.policy = plan.policy
-        parts.evidence = evidence
-        parts.guesses = guesses
-        parts.memory = memory
-        parts.audit = audit
-        let service = KeychainService(parts)
+        serviceParts.policy = plan.policy
+        serviceParts.evidence = evidence
+        serviceParts.guesses = guesses
+        serviceParts.memory = memory
+        serviceParts.audit = audit
+        let service = KeychainService(serviceParts)
         let names = NameGuard(NameGuard.Machine(sessions, accounts))
         let directory = CallerFacts.Directory(
-            accounts: accounts, groups: plan.accountGroups, group: plan.groupName,
+            accounts: accounts, groups: plan.accounts.groups, group: plan.accounts.groupName,
             names: names)
         requests = RequestServer(
-            plan.requests, service: service,
+            plan.listeners.requests, service: service,
             resolver: CallerResolver(sessions: sessions, screens: screens, names: names),
             directory: directory,
             memory: memory, prompters: prompters,
-            prompterProgram: plan.prompterProgram)
-        let handler = Logins(
+            prompterProgram: plan.programs.prompter)
+        let parts = DaemonParts(
             folder: folder, protectors: protectors, vault: vault, sessions: sessions,
-            pending: pending, evidence: evidence, guesses: guesses,
-            outOfStep: PasswordMismatch(keyring: keyring),
+            pending: pending, evidence: evidence, guesses: guesses, accounts: accounts,
+            audit: audit, log: plan.log)
+        let handler = Logins(
+            parts, outOfStep: PasswordMismatch(keyring: keyring),
             unasked: PasswordlessUnlock(
-                folder: folder, protectors: protectors, vault: vault, pending: pending,
-                directory: directory, policy: plan.policy, screens: screens, audit: audit,
-                log: plan.log),
-            accounts: accounts, hasEmptyPassword: plan.hasEmptyPassword, audit: audit,
-            log: plan.log)
-        logins = LoginServer(plan.logins, .login, logins: handler, accounts: accounts)
-        offers = LoginServer(plan.offers, .offer, logins: handler, accounts: accounts)
+                parts, directory: directory, policy: plan.policy, screens: screens),
+            hasEmptyPassword: plan.accounts.hasEmptyPassword)
+        logins = LoginServer(plan.listeners.logins, .login, logins: handler, accounts: accounts)
+        offers = LoginServer(plan.listeners.offers, .offer, logins: handler, accounts: accounts)
         locking = Locking(
             vault: vault, sessions: sessions, screens: screens, evidence: evidence, audit: audit,
             log: plan.log)
         // A copy or a restore that was under way when the last daemon ended begins again.
         for id in folder.keychains() + folder.keychainsWithoutFile() {
-            Leftovers(of: id, in: folder, olderThan: -1).remove()
+            Leftovers(of: id, in: folder, olderThan: .seconds(-1)).remove()
             let remains = KeychainRemains(of: folder.filePath(id.name, id.user))
             guard !folder.exists(id.name, of: id.user), !remains.isEmpty else { continue }
             plan.log(
                 """
                 the file of the keychain \(id.name) of uid \(id.user) is gone; of it there \
-                are \(remains.all.joined(separator: ", ")). No new one is made in its id: \
+                are \(remains.all.joined(separator: ", ")). No new one is made in its place: \
                 keychainctl restore brings it back
                 """)
         }
         self.folder = folder
         self.protectors = protectors
         generations = GenerationKeeper(folder, log: plan.log)
-        transfers = service.transfers
+        transfers = service.maintenance.transfers
         self.sessions = sessions
         self.audit = audit
     }
@@ -224,15 +155,15 @@ package final class Daemon: Sendable {
         sweep.resume()
         defer { sweep.cancel() }
         // Nothing waits for it to end: it waits for others.
-        Thread { [locking] in LoginManagerWatch { locking.handle($0) }.run() }.start()
+        DetachedThread.start { [locking] in LoginManagerWatch { locking.handle($0) }.run() }
         servers.run([requests.run, logins.run, offers.run])
         audit.finish()
     }
 
     package func stop() {
-        plan.requests.shutDown()
-        plan.logins.shutDown()
-        plan.offers.shutDown()
+        plan.listeners.requests.shutDown()
+        plan.listeners.logins.shutDown()
+        plan.listeners.offers.shutDown()
         servers.stop(within: Self.stopSeconds)
     }
 }

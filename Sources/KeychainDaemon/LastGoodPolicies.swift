@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Foundation
 internal import KeychainLinuxSystem
 internal import KeychainPolicyEngine
 internal import KeychainSecrets
@@ -27,7 +26,7 @@ struct LastGoodPolicies: Sendable {
 
     /// The folders with the files, the vendor's first.
     var folders: [String] {
-        (0..<mostLevels).map(folder).filter { FileManager.default.fileExists(atPath: $0) }
+        (0..<mostLevels).map(folder).filter { FileStatus($0) != nil }
     }
 
     private func folder(_ level: Int) -> String { "\(sources)/\(level)" }
@@ -37,29 +36,21 @@ struct LastGoodPolicies: Sendable {
         PrivateFile.remove(compiled)
         try? PrivateFile.create(
             compiled, contents: SecretBytes(copying: parcel.withoutSources.bytes))
-        try? FileManager.default.removeItem(atPath: sources)
+        FolderNames.remove(sources)
         do { try write(parcel.sources) } catch {
             // A part of a set is another set.
-            try? FileManager.default.removeItem(atPath: sources)
+            FolderNames.remove(sources)
         }
     }
 
-    private func write(_ files: [PolicyBundle.Source]) throws {
+    private func write(_ files: [PolicyBundle.Source]) throws(SystemError) {
         guard files.allSatisfy(isWritable) else { return }
-        let readable: [FileAttributeKey: Any] = [.posixPermissions: 0o644]
-        let passable: [FileAttributeKey: Any] = [.posixPermissions: 0o755]
         for file in files {
             let folder = folder(file.level)
-            for path in [sources, folder]
-            where !FileManager.default.fileExists(atPath: path) {
-                try FileManager.default.createDirectory(
-                    atPath: path, withIntermediateDirectories: false)
-                // The daemon's own mask would close it.
-                try FileManager.default.setAttributes(passable, ofItemAtPath: path)
-            }
+            for path in [sources, folder] { try PrivateFile.folder(path, mode: 0o755) }
             let path = folder + "/" + file.name
-            try Data(file.bytes).write(to: URL(fileURLWithPath: path))
-            try FileManager.default.setAttributes(readable, ofItemAtPath: path)
+            try PieceFile(creating: path).write(file.bytes, at: 0)
+            guard FileStatus.setMode(0o644, of: path) else { throw .notPrivate }
         }
     }
 

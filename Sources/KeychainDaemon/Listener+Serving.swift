@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Foundation
 internal import KeychainLinuxSystem
 internal import KeychainLocalSocket
 
@@ -21,12 +20,11 @@ extension Listener {
             }
             guard let peer = try? PeerCredentials(of: descriptor), let place = limits.begin(peer)
             else { continue }
-            let thread = Thread {
+            let hasBegun = DetachedThread.start(stackBytes: Self.stackBytes) {
                 defer { place.end() }
                 welcome(descriptor, place)
             }
-            thread.stackSize = Self.stackBytes
-            thread.start()
+            if !hasBegun { place.end() }
         }
     }
 }

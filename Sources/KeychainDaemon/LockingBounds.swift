@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Foundation
 package import KeychainModel
 internal import KeychainLinuxSystem
 internal import KeychainSecrets
@@ -23,12 +22,12 @@ package final class LockingBounds: Sendable {
 
     private let path: String
     private let bounds: ShortLock<KeychainSettings>
-    private let seen: Mutex<[String]>
+    private let seen: Mutex<FileStatus?>
 
     /// Throws where the file can't be understood: what its author wanted is unknown then.
     package init(_ path: String) throws(Mistake) {
         self.path = path
-        seen = Mutex(Self.state(path))
+        seen = Mutex(FileStatus(path))
         bounds = ShortLock(try Self.read(path))
     }
 
@@ -36,7 +35,7 @@ package final class LockingBounds: Sendable {
 
     /// Takes up a changed file; where that can't be understood, what was in force stays so.
     package func loadIfChanged() throws(Mistake) {
-        let state = Self.state(path)
+        let state = FileStatus(path)
         let hasChanged = seen.withLock { seen in
             defer { seen = state }
             return seen != state
@@ -82,15 +81,6 @@ package final class LockingBounds: Sendable {
             }
         }
         return settings
-    }
-
-    /// What tells one version of the file from another.
-    private static func state(_ path: String) -> [String] {
-        let facts = (try? FileManager.default.attributesOfItem(atPath: path)) ?? [:]
-        let parts = [
-            FileAttributeKey.systemFileNumber, .size, .modificationDate, .posixPermissions,
-        ]
-        return parts.map { "\(facts[$0] ?? "")" }
     }
 }
 

@@ -38,8 +38,10 @@ package final class LoginServer: Sendable {
         // A number without an account: a user who makes namespaces has thousands of them, and would
         // have as many shares of the audit.
         guard hasAccount else { return reply(.notEntitled, connection) }
-        guard let request = try? connection.receive() else { return }
-        handle(request, connection)
+        do throws(LoginHandoffError) { try handle(connection.receive(), connection) } catch {
+            guard let refusal = LoginRefusal(error) else { return }
+            try? connection.reply(.refused(refusal))
+        }
     }
 
     private func isAllowed(_ connection: LoginConnection) -> Bool {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CallerIdentity
-internal import Foundation
 internal import KeychainItemStore
 internal import KeychainLinuxSystem
 internal import KeychainModel
@@ -32,26 +31,22 @@ final class Logins: Sendable {
     private let work = WorkQueues()
 
     init(
-        folder: KeychainFolder, protectors: Protectors, vault: KernelVault,
-        sessions: SessionRegistry, pending: PendingUnlocks,
-        evidence: EvidenceStore, guesses: UnlockThrottle, outOfStep: PasswordMismatch,
-        unasked: PasswordlessUnlock, accounts: AccountNames,
-        hasEmptyPassword: @escaping @Sendable (String) -> Bool, audit: AuditLog,
-        log: @escaping @Sendable (String) -> Void
+        _ parts: DaemonParts, outOfStep: PasswordMismatch, unasked: PasswordlessUnlock,
+        hasEmptyPassword: @escaping @Sendable (String) -> Bool
     ) {
-        self.folder = folder
-        self.protectors = protectors
-        self.vault = vault
-        self.sessions = sessions
-        self.pending = pending
-        self.evidence = evidence
-        self.guesses = guesses
+        folder = parts.folder
+        protectors = parts.protectors
+        vault = parts.vault
+        sessions = parts.sessions
+        pending = parts.pending
+        evidence = parts.evidence
+        guesses = parts.guesses
         self.outOfStep = outOfStep
         self.unasked = unasked
-        self.accounts = accounts
+        accounts = parts.accounts
         self.hasEmptyPassword = hasEmptyPassword
-        self.audit = audit
-        self.log = log
+        audit = parts.audit
+        log = parts.log
     }
 
     /// Records the session and accepts; what the password opens is found out afterwards. So the
@@ -169,11 +164,14 @@ final class Logins: Sendable {
             let leader = PinnedProcess(pid: host, pidfd: nil),
             let start = leader.status()?.startTime
         else { throw .badRequest }
+        var details = LoginSession.Details()
+        details.auditSession = facts.auditSession
+        details.logindSession = logindSession(facts, host)
+        details.isRemote = facts.isRemote
+        details.lockReason = hasPassword ? .none : .loginWithoutPassword
         let session = LoginSession(
-            id: SessionID(rawValue: facts.ticket), user: facts.user, account: facts.account,
-            leader: host, leaderStart: start, auditSession: facts.auditSession,
-            logindSession: logindSession(facts, host), isRemote: facts.isRemote,
-            service: facts.service, lockReason: hasPassword ? .none : .loginWithoutPassword)
+            SessionID(rawValue: facts.ticket), user: facts.user, account: facts.account,
+            leader: (host, start), service: facts.service, details)
         if facts.ticket == 0 { return try sessions.openWithoutTicket(session, leader: leader) }
         try sessions.open(session, leader: leader)
         return session

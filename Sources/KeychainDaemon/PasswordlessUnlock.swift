@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainPolicyEngine
 internal import CallerIdentity
-internal import Foundation
+internal import Dispatch
 internal import KeychainAccessControl
 internal import KeychainActivePolicy
 internal import KeychainItemStore
 internal import KeychainLinuxSystem
 internal import KeychainModel
+internal import KeychainPolicyEngine
 internal import KeychainPolicyModel
 internal import KeychainRequestAudit
 internal import KeychainUserPresence
@@ -32,20 +32,18 @@ final class PasswordlessUnlock: Sendable {
         label: "unlock without a password", attributes: .concurrent)
 
     init(
-        folder: KeychainFolder, protectors: Protectors, vault: KernelVault,
-        pending: PendingUnlocks, directory: CallerFacts.Directory, policy: ActivePolicy,
-        screens: ScreenLocks,
-        audit: AuditLog, log: @escaping @Sendable (String) -> Void
+        _ parts: DaemonParts, directory: CallerFacts.Directory, policy: ActivePolicy,
+        screens: ScreenLocks
     ) {
-        self.folder = folder
-        self.protectors = protectors
-        self.vault = vault
-        self.pending = pending
+        folder = parts.folder
+        protectors = parts.protectors
+        vault = parts.vault
+        pending = parts.pending
         self.directory = directory
         self.policy = policy
         self.screens = screens
-        self.audit = audit
-        self.log = log
+        audit = parts.audit
+        log = parts.log
     }
 
     func begin(_ session: LoginSession, _ subject: AuditLog.Subject) {

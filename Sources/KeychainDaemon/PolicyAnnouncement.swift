@@ -10,15 +10,19 @@ enum PolicyAnnouncement {
     private static let path = "/keychaind"
     private static let interface = "keychaind.Policies"
 
-    static func begin(_ policy: ActivePolicy, _ audit: AuditLog) {
-        let signals = BusSignals(path: path, interface: interface)
+    /// `tell` comes back at once.
+    static func begin(
+        _ policy: ActivePolicy, _ audit: AuditLog,
+        tell: @escaping @Sendable (_ signal: String, _ text: String) -> Void =
+            BusSignals(path: path, interface: interface).tell
+    ) {
         let subject = AuditLog.Subject(user: 0, process: nil, program: "keychaind", session: nil)
         policy.onReport { report in
             // An administrator who made the daemon read none has nothing to hear.
             guard !report.text.isEmpty else { return }
             audit.record(
                 .loadPolicies, by: subject, report.isDegraded ? .damagedPolicy : nil)
-            signals.tell(report.isDegraded ? "Degraded" : "InForce", report.text)
+            tell(report.isDegraded ? "Degraded" : "InForce", report.text)
         }
     }
 }

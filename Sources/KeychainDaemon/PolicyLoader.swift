@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Dispatch
-internal import Foundation
 package import KeychainActivePolicy
 internal import KeychainLinuxSystem
 internal import KeychainPolicyEngine
@@ -27,8 +26,13 @@ package final class PolicyLoader: Sendable {
     /// One at a time: what was read later must not give way to what was read before.
     private let turn = Mutex<Void>(())
 
+    private struct File: Equatable {
+        let path: String
+        let status: FileStatus?
+    }
+
     private struct Watching {
-        var seen: [String] = []
+        var seen: [File] = []
         /// What was told last, while more may come.
         var settling = 0
     }
@@ -69,9 +73,9 @@ package final class PolicyLoader: Sendable {
     package func watch() {
         do throws(SystemError) {
             let watch = try FolderWatch(folders)
-            Thread { [weak self] in
+            DetachedThread.start { [weak self] in
                 while self != nil, (try? watch.wait()) != nil { self?.settle() }
-            }.start()
+            }
         } catch {
             log("policies: changes are looked for once a minute only")
         }
@@ -135,7 +139,7 @@ package final class PolicyLoader: Sendable {
     /// Why nothing could be taken, on the first line in short; nil where all is in force.
     private func takeUp() -> String? {
         do {
-            let parcel = try compile(folders.filter { FileManager.default.fileExists(atPath: $0) })
+            let parcel = try compile(folders.filter { FileStatus($0) != nil })
             use(parcel)
             kept.keep(parcel)
             let text = "\(parcel.policy.statementCount) rules in force\n\(parcel.summary)"
@@ -171,16 +175,11 @@ package final class PolicyLoader: Sendable {
         policy.use(ActivePolicy.Pair(parcel.policy, reach: parcel.reach))
     }
 
-    /// Names, sizes and times of all files.
-    private func state() -> [String] {
-        folders.flatMap { folder -> [String] in
-            let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-            return names.filter { $0.hasSuffix(".yaml") }.sorted().map { name in
-                let facts = try? FileManager.default.attributesOfItem(atPath: folder + "/" + name)
-                let size = (facts?[.size] as? NSNumber)?.intValue ?? -1
-                let time = (facts?[.modificationDate] as? Date)?.timeIntervalSince1970 ?? 0
-                let number = (facts?[.systemFileNumber] as? NSNumber)?.intValue ?? 0
-                return "\(folder)/\(name) \(size) \(time) \(number)"
+    /// All files, with what changes when one of them does.
+    private func state() -> [File] {
+        folders.flatMap { folder in
+            FolderNames.all(in: folder).filter { $0.hasSuffix(".yaml") }.sorted().map { name in
+                File(path: "\(folder)/\(name)", status: FileStatus("\(folder)/\(name)"))
             }
         }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CallerIdentity
-internal import Foundation
+internal import KeychainAccessControl
 internal import KeychainLinuxSystem
 internal import KeychainLocalSocket
 internal import KeychainMessages
@@ -91,6 +91,12 @@ package final class RequestServer: Sendable {
             } catch SocketError.noRoom {
                 say(.refusal(.tooManyRequests), to: connection)
                 return
+            } catch SocketError.newer {
+                say(.refusal(.olderService), to: connection)
+                return
+            } catch SocketError.older {
+                say(.refusal(.olderProgram), to: connection)
+                return
             } catch { return }
             patience = Self.nextRequestWithin
             defer { withExtendedLifetime(share) {} }
@@ -179,7 +185,7 @@ package final class RequestServer: Sendable {
             return
         }
         defer { prompters.unregister(prompter) }
-        while prompter.isAlive { Thread.sleep(forTimeInterval: 0.25) }
+        prompter.waitForEnd()
     }
 
     @discardableResult

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Foundation
+internal import Dispatch
+internal import KeychainLinuxSystem
 
 /// Threads that serve until they are told to stop, and are not waited for longer than that may take:
 /// one that hangs in the kernel holds up no end of the daemon.
@@ -12,10 +13,11 @@ final class ServingThreads: Sendable {
         let serving = DispatchGroup()
         for body in bodies {
             serving.enter()
-            Thread {
+            let hasBegun = DetachedThread.start {
                 body()
                 serving.leave()
-            }.start()
+            }
+            if !hasBegun { serving.leave() }
         }
         serving.notify(queue: overdue) { [ended] in ended.signal() }
         ended.wait()

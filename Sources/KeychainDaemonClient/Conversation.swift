@@ -11,6 +11,16 @@ struct Conversation {
         case refused(Refusal, because: [String])
         /// The daemon went away, or said something that means nothing.
         case broken
+
+        /// A daemon of another version is told from one that has gone.
+        init(_ error: SocketError) {
+            self =
+                switch error {
+                case .older: .refused(.olderService, because: [])
+                case .newer: .refused(.olderProgram, because: [])
+                default: .broken
+                }
+        }
     }
 
     /// How long the daemon may be silent. Longer than any question to the user may take.
@@ -69,7 +79,7 @@ struct Conversation {
         let frame: Frame
         do {
             frame = try connection.receive(.answer, deadlineSeconds: Self.answerDeadline)
-        } catch { throw .broken }
+        } catch { throw Failure(error) }
         return try understood { () throws(MessageError) in
             try ServerMessage(frame.message, secrets: frame.secrets)
         }

@@ -56,7 +56,10 @@ package final class RemoteKeychain: KeychainEndpoint {
         do {
             return try ClientConnection(path: socket, requiredPeer: 0)
         } catch {
-            throw .notAvailable
+            guard case .refused(let refusal, _) = Conversation.Failure(error) else {
+                throw .notAvailable
+            }
+            throw refusal
         }
     }
 

@@ -73,6 +73,10 @@ package final class Query: Sendable {
         try statement(sql).run(values) { _ in true }
     }
 
+    package func run(_ query: Query, _ values: Value...) throws {
+        try statement(query).run(values) { _ in true }
+    }
+
     /// Runs one statement; `body` sees each row until it returns false.
     package func forEach(
         _ sql: String, _ values: [Value] = [], _ body: (borrowing Row) throws -> Bool
@@ -92,6 +96,17 @@ package final class Query: Sendable {
     ) throws -> R? {
         var result: R?
         try statement(sql).run(values) { row in
+            result = try read(row)
+            return false
+        }
+        return result
+    }
+
+    package func first<R>(
+        _ query: Query, _ values: Value..., as read: (borrowing Row) throws -> R?
+    ) throws -> R? {
+        var result: R?
+        try statement(query).run(values) { row in
             result = try read(row)
             return false
         }
@@ -174,17 +189,20 @@ package final class Query: Sendable {
         }
     }
 
+    private static let savepoint = Query("SAVEPOINT one")
+    private static let release = Query("RELEASE one")
+
     /// Within a transaction: all that `body` writes is kept in it, or none of it.
     func savepoint<R>(_ body: () throws -> R) throws -> R {
-        try run("SAVEPOINT one")
+        try run(Self.savepoint)
         do {
             let result = try body()
-            try run("RELEASE one")
+            try run(Self.release)
             return result
         } catch {
             if isInTransaction {
                 try? run("ROLLBACK TO one")
-                try? run("RELEASE one")
+                try? run(Self.release)
             }
             throw error
         }
@@ -195,6 +213,33 @@ package final class Query: Sendable {
     var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
 
     func rollBack() { if isInTransaction { try? run("ROLLBACK") } }
+
+    /// Within a transaction that writes: gives the log that many bytes on the disk, with zeros behind
+    /// what is in it, which SQLite takes for none of its own. To sync a file that grows the disk has
+    /// to write down its new length as well, which takes as long again.
+    ///
+    /// The log stays as it is where that can't be done.
+    func growLog(to bytes: Int) {
+        guard bytes > 0 else { return }
+        // Safe: SQLite gives the log's file, which is open as long as the connection is, and its
+        // methods; each gets memory of this function's own.
+        var file: UnsafeMutablePointer<sqlite3_file>?
+        let code = unsafe withUnsafeMutablePointer(to: &file) {
+            unsafe sqlite3_file_control(handle, nil, SQLITE_FCNTL_JOURNAL_POINTER, $0)
+        }
+        guard code == SQLITE_OK, let file = unsafe file,
+            let methods = unsafe file.pointee.pMethods?.pointee,
+            let sizeOf = unsafe methods.xFileSize, let write = unsafe methods.xWrite
+        else { return }
+        var size: sqlite3_int64 = 0
+        guard unsafe sizeOf(file, &size) == SQLITE_OK else { return }
+        let zeros = [UInt8](repeating: 0, count: 64 * 1024)
+        while size < bytes {
+            let count = min(zeros.count, bytes - Int(size))
+            guard unsafe write(file, zeros, Int32(count), size) == SQLITE_OK else { return }
+            size += sqlite3_int64(count)
+        }
+    }
 
     /// Writes the log back into the file and empties it. Left for later where a reader is in the way.
     package func emptyLog() {

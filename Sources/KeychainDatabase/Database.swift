@@ -9,9 +9,12 @@ package final class Database: Sendable {
     private let readers = ReaderPool()
     private let writer: SharedWriter
 
-    /// Opens a file that exists. `configure` is run on each new connection.
+    private static let pageBytes = 4096
+
+    /// Opens a file that exists. `configure` is run on each new connection. A program that writes
+    /// often has the log keep `logBytes` on the disk, and written back when it is about as long.
     package init(
-        _ path: String, _ timeout: BusyTimeout,
+        _ path: String, _ timeout: BusyTimeout, logBytes: Int = 0,
         configure: @escaping @Sendable (Connection) throws -> Void
     ) throws {
         self.path = path
@@ -21,7 +24,11 @@ package final class Database: Sendable {
         try configure(writer)
         // An acknowledged write is on the disk.
         try writer.execute("PRAGMA synchronous = FULL")
-        self.writer = SharedWriter(writer, timeout)
+        if logBytes > 0 {
+            let pages = logBytes * 15 / 16 / Self.pageBytes
+            try writer.execute("PRAGMA wal_autocheckpoint = \(pages)")
+        }
+        self.writer = SharedWriter(writer, timeout, logBytes: logBytes)
     }
 
     /// Runs `body` in one snapshot of the file. `user` is the one whose request it is, where several
@@ -56,7 +63,10 @@ package final class Database: Sendable {
         return connection
     }
 
-    /// Runs `body` in an immediate transaction: all of it is on the disk when this returns, or none.
+    /// How many threads wait to write.
+    var waitingWriters: Int { writer.waitingCount }
+
+    /// Runs `body` in an immediate transaction, perhaps on another thread that writes: all of it is on the disk when this returns, or none.
     package func write<R>(_ body: (Connection) throws -> R) throws -> R {
         try writer.write(body)
     }

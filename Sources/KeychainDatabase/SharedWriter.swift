@@ -5,155 +5,131 @@ internal import KeychainSecrets
 /// The connection that writes. Threads take turns in the order in which they came, and those that
 /// wait share one commit: a sync costs the disk as much for sixteen items as for one.
 ///
-/// The work of each thread is a savepoint of the shared transaction, so that an error undoes the part
-/// of its own thread alone. A thread returns after the commit that holds its work, never before.
+/// The thread whose turn it is does its own work, then that of the threads behind it, and commits
+/// once for all of them: no thread is woken before its work is on the disk. Each work behind the
+/// first is a savepoint of the shared transaction, so that an error undoes that work alone.
 ///
-/// A wait for a turn has a deadline, and ends in “busy” with nothing written. A thread whose work is
-/// done waits for its commit however long that takes: what is in the transaction can't be taken back
+/// A wait for a turn has a deadline, and ends in “busy” with nothing written. A thread whose work has
+/// begun waits for its commit however long that takes: what is in the transaction can't be taken back
 /// out of it. So a commit takes no more works once it has been open for `longestShared`.
+///
+/// Other processes may have the file too: what decides between them is the file's own lock, which a
+/// transaction takes as it begins.
 final class SharedWriter: @unchecked Sendable {
     /// Works that one commit takes at most: the first of them waits for all.
     private static let mostShared = 64
     private static let longestShared: Duration = .milliseconds(250)
 
+    private static let begin = Query("BEGIN IMMEDIATE")
+    private static let commit = Query("COMMIT")
+
     private struct Line {
         var isBusy = false
-        var waiting: [DispatchSemaphore] = []
-    }
-
-    /// A transaction under way, and the threads that wait for its end.
-    private final class SharedCommit: @unchecked Sendable {
-        let begun = ContinuousClock.now
-        var members: [DispatchSemaphore] = []
-        var error: (any Error)?
-
-        var mayGrow: Bool {
-            members.count < SharedWriter.mostShared
-                && ContinuousClock.now - begun < SharedWriter.longestShared
-        }
+        var waiting: [Writing] = []
     }
 
     private let timeout: BusyTimeout
+    private let logBytes: Int
     private let line = ShortLock(Line())
-    // Safe to send: only the thread whose turn it is touches these two, and reads `error` of a commit
-    // only after the semaphore that follows its writing.
+    // Safe to send: only the thread whose turn it is touches it.
     private let connection: Connection
-    private var open: SharedCommit?
 
-    init(_ connection: Connection, _ timeout: BusyTimeout) {
+    /// The log has `logBytes` on the disk before anything is written to it.
+    init(_ connection: Connection, _ timeout: BusyTimeout, logBytes: Int) {
         self.connection = connection
         self.timeout = timeout
+        self.logBytes = logBytes
     }
 
-    /// Runs `body` in a transaction: all that it writes is on the disk when this returns, or none.
+    /// How many wait for their turn, or for another to do their work.
+    var waitingCount: Int { line.withLock { $0.waiting.count } }
+
+    /// Runs `body` in a transaction, perhaps on another thread that writes: all that it writes is on
+    /// the disk when this returns, or none.
     func write<R>(_ body: (Connection) throws -> R) throws -> R {
-        try takeTurn()
-        let result: R
-        let commit: SharedCommit
-        do {
-            commit = try begin()
-            // The first in a transaction loses all of it with its own work.
-            result =
-                commit.members.isEmpty
-                ? try body(connection) : try connection.savepoint { try body(connection) }
-        } catch {
-            giveUp(error)
-            throw error
+        var result: R?
+        try withoutActuallyEscaping(body) { body in
+            let own = Writing { result = try body($0) }
+            // Whoever did the work has let go of it by then.
+            defer { own.end() }
+            if try takeTurn(own) { lead(own) }
+            if let error = own.error { throw error }
         }
-        if commit.mayGrow {
-            let committed = DispatchSemaphore(value: 0)
-            commit.members.append(committed)
-            if handOver() {
-                committed.wait()
-                if let error = commit.error { throw error }
-                return result
-            }
-            commit.members.removeLast()
-        }
-        defer { passTurn() }
-        try end()
+        guard let result else { throw DatabaseError.busy }
         return result
     }
 
-    /// Runs `body` outside any transaction.
+    /// Runs `body` outside any transaction, on this thread.
     func alone<R>(_ body: (Connection) throws -> R) throws -> R {
-        try takeTurn()
+        _ = try takeTurn(Writing(nil))
         defer { passTurn() }
-        // Its members hear of an error; it is none of this thread's.
-        try? end()
         return try body(connection)
     }
 
     // MARK: The shared transaction
 
-    private func begin() throws -> SharedCommit {
-        if let open { return open }
-        try connection.run("BEGIN IMMEDIATE")
-        let commit = SharedCommit()
-        open = commit
-        return commit
-    }
-
-    /// Commits what is open, and tells those who wait.
-    private func end() throws {
-        guard let commit = open else { return }
-        open = nil
-        do { try connection.run("COMMIT") } catch {
+    private func lead(_ first: Writing) {
+        defer { passTurn() }
+        var members: [Writing] = []
+        do {
+            try connection.run(Self.begin)
+            connection.growLog(to: logBytes)
+            // The first in a transaction loses all of it with its own work.
+            try first.run(connection)
+            members.append(first)
+            let latest = ContinuousClock.now + Self.longestShared
+            while let next = nextWork(among: members.count, until: latest) {
+                do {
+                    try connection.savepoint { try next.run(connection) }
+                    members.append(next)
+                } catch {
+                    next.wake(error)
+                    // An error of the disk ends a transaction with all that is in it.
+                    if !connection.isInTransaction { throw error }
+                }
+            }
+            try connection.run(Self.commit)
+            for member in members where member !== first { member.wake(nil) }
+        } catch {
             connection.rollBack()
-            commit.error = error
+            first.error = error
+            for member in members where member !== first { member.wake(error) }
         }
-        for member in commit.members { member.signal() }
-        if let error = commit.error { throw error }
     }
 
-    /// After an error of one thread, the work of the others goes on, unless SQLite has ended the whole
-    /// transaction: a full disk does that.
-    private func giveUp(_ error: any Error) {
-        guard let commit = open else { return passTurn() }
-        if commit.members.isEmpty { connection.rollBack() }
-        if !connection.isInTransaction {
-            open = nil
-            commit.error = error
-            for member in commit.members { member.signal() }
-        } else if handOver() {
-            return
-        } else {
-            try? end()
+    /// The work that is next in line, where the commit may still take one.
+    private func nextWork(among count: Int, until latest: ContinuousClock.Instant) -> Writing? {
+        line.withLock { line in
+            guard let next = line.waiting.first, next.isShared, count < Self.mostShared,
+                ContinuousClock.now < latest
+            else { return nil }
+            return line.waiting.removeFirst()
         }
-        passTurn()
     }
 
     // MARK: Turns
 
-    /// Gives the turn, and the commit that is open, to the next that waits; false where none does, and
-    /// the turn stays with this thread. One step: the last to wait may give up at any moment, and a
-    /// commit without a turn would never end.
-    private func handOver() -> Bool {
-        line.withLock { line in
-            guard !line.waiting.isEmpty else { return false }
-            line.waiting.removeFirst().signal()
-            return true
-        }
-    }
-
-    private func takeTurn() throws(DatabaseError) {
-        let turn = line.withLock { line -> DispatchSemaphore? in
+    /// Waits until the turn is this thread's, or another thread has done its work: then it is false.
+    private func takeTurn(_ own: Writing) throws(DatabaseError) -> Bool {
+        let isFree = line.withLock { line in
             guard line.isBusy else {
                 line.isBusy = true
-                return nil
+                return true
             }
-            let turn = DispatchSemaphore(value: 0)
-            line.waiting.append(turn)
-            return turn
+            line.waiting.append(own)
+            return false
         }
-        guard let turn, turn.wait(timeout: timeout.end) == .timedOut else { return }
+        if isFree { return true }
+        if own.wait(until: timeout.end) { return own.hasTurn }
         let isStillWaiting = line.withLock { line in
-            let position = line.waiting.firstIndex { $0 === turn }
+            let position = line.waiting.firstIndex { $0 === own }
             if let position { line.waiting.remove(at: position) }
             return position != nil
         }
-        // A turn that came at the last moment is this thread's all the same.
         if isStillWaiting { throw .busy }
+        // The turn came, or the work was begun, at the last moment.
+        own.wait()
+        return own.hasTurn
     }
 
     private func passTurn() {
@@ -162,7 +138,48 @@ final class SharedWriter: @unchecked Sendable {
                 line.isBusy = false
                 return
             }
-            line.waiting.removeFirst().signal()
+            line.waiting.removeFirst().wakeWithTurn()
         }
+    }
+}
+
+/// A thread that wants to write, and what it wants to write.
+// Safe to send: its own thread touches it until it stands in line and again once it is woken;
+// between the two, the thread whose turn it is does.
+private final class Writing: @unchecked Sendable {
+    /// nil for work that shares no transaction, and once it is done.
+    private var work: ((Connection) throws -> Void)?
+    let isShared: Bool
+    private(set) var hasTurn = false
+    var error: (any Error)?
+    private let woken = DispatchSemaphore(value: 0)
+
+    init(_ work: ((Connection) throws -> Void)?) {
+        self.work = work
+        isShared = work != nil
+    }
+
+    func run(_ connection: Connection) throws {
+        let work = work.take()
+        try work?(connection)
+    }
+
+    /// The work is let go, done or not: it is its thread's, and must not outlive the call.
+    func end() { work = nil }
+
+    // MARK: Waiting
+
+    func wait() { woken.wait() }
+
+    func wait(until end: DispatchTime) -> Bool { woken.wait(timeout: end) == .success }
+
+    func wake(_ error: (any Error)?) {
+        self.error = error
+        woken.signal()
+    }
+
+    func wakeWithTurn() {
+        hasTurn = true
+        woken.signal()
     }
 }

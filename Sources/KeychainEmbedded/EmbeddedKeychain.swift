@@ -2,6 +2,7 @@
 internal import Glibc
 internal import KeychainActivePolicy
 internal import KeychainLinuxSystem
+internal import KeychainMaintenance
 package import KeychainMessages
 package import KeychainModel
 internal import KeychainPolicyEngine

@@ -14,11 +14,21 @@ struct TerminalAuthenticator: Authenticator {
     /// Where the two programs may be, seen from the program that uses the library and at large.
     private static let folders = ["/usr/libexec/keychain", "/usr/local/libexec/keychain"]
 
-    let account: String
+    private let account: String
+    /// Where a program of the installation is; nil where there is none that can be trusted.
+    private let find: @Sendable (_ name: String) -> String?
+
+    init(
+        account: String,
+        find: @escaping @Sendable (_ name: String) -> String? = TerminalAuthenticator.program
+    ) {
+        self.account = account
+        self.find = find
+    }
 
     func canAsk(for client: any Client) -> Bool {
-        client.offersTerminal && Self.program("keychain-auth") != nil
-            && Self.program("keychain-prompter") != nil
+        client.offersTerminal && find("keychain-auth") != nil
+            && find("keychain-prompter") != nil
     }
 
     func hasPrompter(for caller: Caller) -> Bool { false }
@@ -36,7 +46,7 @@ struct TerminalAuthenticator: Authenticator {
     func ask(
         _ prompt: String, _ question: Question, for client: any Client
     ) throws(Refusal) -> HeldSecret {
-        guard let prompter = Self.program("keychain-prompter"), client.offersTerminal else {
+        guard let prompter = find("keychain-prompter"), client.offersTerminal else {
             throw .interactionNotAllowed
         }
         let answer: ConversationMessage
@@ -74,8 +84,8 @@ struct TerminalAuthenticator: Authenticator {
     func prove(_ method: PolicyMethod, _ question: Question, for client: any Client) throws(Refusal)
     {
         guard let service = method.service else { throw .authenticationFailed }
-        guard let auth = Self.program("keychain-auth"),
-            let prompter = Self.program("keychain-prompter"), client.offersTerminal
+        guard let auth = find("keychain-auth"),
+            let prompter = find("keychain-prompter"), client.offersTerminal
         else { throw .interactionNotAllowed }
         let programs: (prover: ChildProcess, shower: ChildProcess)
         do {
@@ -108,7 +118,7 @@ struct TerminalAuthenticator: Authenticator {
         return (prover, shower)
     }
 
-    private static func program(_ name: String) -> String? {
+    @Sendable static func program(_ name: String) -> String? {
         // Beside the folder of this program, or in it: keychain-embedded lies among them.
         let nearby = ["../libexec/keychain/" + name, name].compactMap(InstalledProgram.sibling)
         return (nearby + folders.map { $0 + "/" + name })

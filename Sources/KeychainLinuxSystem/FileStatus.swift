@@ -9,6 +9,21 @@ package struct FileStatus: Sendable, Equatable {
     package let owner: UInt32
     /// Permissions alone.
     package let mode: UInt32
+    /// Bytes.
+    package let size: Int
+    /// When what is in it was changed, since 1970.
+    package let changed: Duration
+    /// Together these are one file's alone, while it is there.
+    package let device: UInt64
+    package let number: UInt64
+
+    /// Since what is in it was changed; less than zero where a clock was wrong.
+    package var age: Duration {
+        var now = timespec()
+        // Safe: the structure is this function's own.
+        unsafe clock_gettime(CLOCK_REALTIME, &now)
+        return .seconds(now.tv_sec) + .nanoseconds(now.tv_nsec) - changed
+    }
 
     /// nil where there is nothing.
     package init?(_ path: String) {
@@ -23,6 +38,10 @@ package struct FileStatus: Sendable, Equatable {
             }
         owner = status.st_uid
         mode = status.st_mode & 0o7777
+        size = Int(status.st_size)
+        changed = .seconds(status.st_mtim.tv_sec) + .nanoseconds(status.st_mtim.tv_nsec)
+        device = UInt64(status.st_dev)
+        number = UInt64(status.st_ino)
     }
 
     /// Gives what lies there other permissions, and never what a link there leads to. False where

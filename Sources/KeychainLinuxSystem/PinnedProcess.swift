@@ -45,6 +45,8 @@ package final class PinnedProcess: Sendable {
         guard isAlive else { return nil }
     }
 
+    package var pidfdNumber: Int32 { pidfd.number }
+
     package var isAlive: Bool {
         var item = pollfd(fd: pidfd.number, events: Int16(POLLIN), revents: 0)
         // Safe: one element, which is this function's own.

@@ -30,4 +30,7 @@ package enum Wait {
             if count < 0, errno != EINTR { throw .system(errno) }
         }
     }
+
+    /// For a short time, and less where a signal comes.
+    package static func pause(milliseconds: UInt32) { _ = usleep(1000 * milliseconds) }
 }

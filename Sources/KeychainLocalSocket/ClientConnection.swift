@@ -21,10 +21,9 @@ package final class ClientConnection: @unchecked Sendable {
         serverUser = try PeerCredentials(of: descriptor).user
         if let requiredPeer, serverUser != requiredPeer { throw .peerNotAllowed }
         let hello = try Self.hello(descriptor, deadline)
-        guard hello.starts(with: ServerConnection.helloMagic) else { throw .malformed }
         stream = FrameStream(
             descriptor, sender: nil, ourselves: ourselves.known != 0 ? ourselves : nil,
-            nonce: Array(hello.dropFirst(ServerConnection.helloMagic.count)))
+            nonce: hello.nonce)
     }
 
     package func send(_ frame: Frame) throws(SocketError) { try stream.send(frame) }
@@ -45,8 +44,8 @@ package final class ClientConnection: @unchecked Sendable {
 
     private static func hello(
         _ descriptor: Descriptor, _ deadline: ContinuousClock.Instant
-    ) throws(SocketError) -> [UInt8] {
-        var hello = [UInt8](repeating: 0, count: ServerConnection.helloBytes)
+    ) throws(SocketError) -> Hello {
+        var hello = [UInt8](repeating: 0, count: Hello.byteCount)
         var count = 0
         while count < hello.count {
             try descriptor.wait(for: POLLIN, until: deadline)
@@ -57,7 +56,9 @@ package final class ClientConnection: @unchecked Sendable {
             if got == 0 { throw .closed }
             if got < 0, errno != EINTR, errno != EAGAIN { throw .closed }
             count += max(got, 0)
+            // One of another version may be shorter, and is not waited for.
+            if count >= Hello.headBytes { try Hello.checkHead(hello) }
         }
-        return hello
+        return try Hello(hello)
     }
 }

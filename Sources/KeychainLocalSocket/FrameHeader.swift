@@ -35,12 +35,17 @@ struct FrameHeader {
         return bytes
     }
 
-    /// With that nonce, and no other.
+    /// With that nonce, and no other. A header of another version has magic and version where ours
+    /// has them, and may have anything behind them.
     init(_ bytes: RawSpan, _ nonce: [UInt8]) throws(SocketError) {
-        guard bytes.byteCount == Self.byteCount, bytes.number(at: 0, UInt32.self) == Self.magic,
-            bytes.number(at: 4, UInt16.self) == Self.version,
-            bytes.number(at: 6, UInt16.self) == 0,
-            bytes.extracting(24..<40).isSame(as: nonce)
+        guard bytes.byteCount == Self.byteCount, bytes.number(at: 0, UInt32.self) == Self.magic
+        else { throw .malformed }
+        let version = bytes.number(at: 4, UInt16.self)
+        // Safe: sixteen bits.
+        if let error = SocketError(peerOf: Int(version), readerOf: Int(Self.version)) {
+            throw error
+        }
+        guard bytes.number(at: 6, UInt16.self) == 0, bytes.extracting(24..<40).isSame(as: nonce)
         else { throw .malformed }
         messageLength = Int(bytes.number(at: 8, UInt32.self))
         secretsLength = Int(bytes.number(at: 12, UInt32.self))

@@ -7,9 +7,6 @@ internal import KeychainSecrets
 /// The daemon's end of a connection. Everything about the peer is taken from the kernel before the
 /// first byte is read; afterwards only that very process may speak.
 package final class ServerConnection: @unchecked Sendable {
-    /// Magic, version, nonce.
-    static let helloBytes = 8 + FrameHeader.nonceBytes
-    static let helloMagic: [UInt8] = Array("KCHELLO1".utf8)
 
     package let peer: PeerCredentials
     /// nil when the process could not be pinned: it is gone, or of another pid namespace.
@@ -37,7 +34,7 @@ package final class ServerConnection: @unchecked Sendable {
     /// Tells the peer the nonce, without which it can say nothing. Code that asks which program
     /// the peer is asks before: afterwards it may have spoken, and become another.
     package func greet() throws(SocketError) {
-        let hello = Self.helloMagic + nonce
+        let hello = Hello(nonce: nonce).bytes
         // Safe: sends the array's own bytes.
         let sent = unsafe hello.withUnsafeBytes {
             unsafe kc_send(descriptor.number, $0.baseAddress, $0.count, nil, 0, nil)
@@ -84,6 +81,11 @@ package final class ServerConnection: @unchecked Sendable {
 
     /// Whether the peer has closed its end; reads nothing.
     package func peerHungUp() -> Bool { kc_hung_up(descriptor.number) != 0 }
+
+    /// Returns when the peer has closed its end, or the process has ended.
+    package func waitForHangUp(orEndOf process: PinnedProcess?) {
+        kc_wait_for_hang_up(descriptor.number, process?.pidfdNumber ?? -1)
+    }
 
     /// Ends the connection for both sides, also for a thread that waits on it.
     package func shutDown() { _ = Glibc.shutdown(descriptor.number, Int32(SHUT_RDWR)) }

@@ -10,6 +10,9 @@ package enum SocketError: Error, Equatable, Sendable {
     /// The receiver has no memory for it now.
     case noRoom
     case malformed
+    /// The peer speaks a version of the frames before, or after, the one that is read here.
+    case older
+    case newer
     /// Another process than the one that connected has spoken.
     case foreignSender
     case peerNotAllowed
@@ -20,6 +23,12 @@ package enum SocketError: Error, Equatable, Sendable {
 }
 
 extension SocketError {
+    /// nil where a peer of that version is understood. The first version of anything is 1.
+    init?(peerOf version: Int, readerOf known: Int) {
+        if version == known { return nil }
+        self = version < 1 ? .malformed : version < known ? .older : .newer
+    }
+
     init(_ error: SystemError) {
         self =
             switch error {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Dispatch
-internal import Foundation
+internal import FoundationEssentials
 package import KeychainAccessControl
 package import KeychainModel
 package import KeychainPolicyModel
@@ -60,7 +60,7 @@ package final class AuditLog: Sendable {
         let operation: Operation
         let user: UInt32
         var program: String
-        var outcome: String
+        var outcome: AuditOutcome
     }
     fileprivate struct Allowance {
         var lines = Double(AuditLog.burst)
@@ -104,7 +104,7 @@ package final class AuditLog: Sendable {
         facts: () -> @Sendable () -> PolicyFacts = { { PolicyFacts() } }
     ) {
         guard operation != .status else { return }
-        let outcome = refusal.map { "\($0)" } ?? "allowed"
+        let outcome = AuditOutcome(refusal)
         let isPlainRead =
             operation == .copyMatching && (refusal == nil || refusal == .notFound)
             && !notes.wantsFullAudit && (notes.trust ?? "listed") == "listed"
@@ -203,7 +203,7 @@ package final class AuditLog: Sendable {
     }
 
     fileprivate static func record(
-        _ operation: Operation, _ subject: Subject, _ evidence: Evidence, _ outcome: String,
+        _ operation: Operation, _ subject: Subject, _ evidence: Evidence, _ outcome: AuditOutcome,
         _ notes: RequestNotes? = nil, _ account: Account?, count: Int = 1
     ) -> AuditRecord {
         AuditRecord(
@@ -267,7 +267,7 @@ extension AuditLog.State {
             }
         }
         if tallies[tally] == nil, kinds[tally.user, default: 0] >= AuditLog.mostKinds {
-            (tally.program, tally.outcome) = ("others", "several")
+            (tally.program, tally.outcome) = ("others", .several)
         }
         return tally
     }
@@ -307,7 +307,7 @@ extension AuditLog.State {
 
     fileprivate mutating func putBack(_ tally: AuditLog.Tally, _ count: Int) {
         var place = tally
-        (place.program, place.outcome) = ("others", "several")
+        (place.program, place.outcome) = ("others", .several)
         tallies[place, default: AuditLog.Counted()].count += count
     }
 }

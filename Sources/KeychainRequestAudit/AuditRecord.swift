@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-package import Foundation
+package import FoundationEssentials
+package import KeychainModel
 internal import KeychainPolicyModel
 
 /// One decision, or several alike, as the file and the journal tell of it.
@@ -12,8 +13,7 @@ package struct AuditRecord: Encodable, Sendable {
     package let session: Int32?
     /// Methods of proof.
     package let evidence: [String]
-    /// `allowed`, or why not.
-    package let outcome: String
+    package let outcome: AuditOutcome
     /// Ids of the rules that made it so.
     package let because: [String]
     /// Fingerprints of the items that were concerned.
@@ -29,6 +29,8 @@ package struct AuditRecord: Encodable, Sendable {
     /// Facts of the request that were too long to be told: their names, and how they begin.
     package let cut: [String]
 
+    private typealias CodingKeys = AuditField
+
     /// Bytes of any text in a record. What a user may make as long as a program's name, an access
     /// group or an item's name would otherwise fill the file.
     package static let longestText = 256
@@ -38,11 +40,11 @@ package struct AuditRecord: Encodable, Sendable {
     package static func cut(_ text: String) -> String { PolicyText(text).cut(to: longestText) }
 
     /// A JSON object and the line's end.
-    package var line: Data {
+    package var line: [UInt8] {
         let encoder = JSONEncoder()
         encoder.dateEncodingStrategy = .iso8601
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        var line = (try? encoder.encode(self)) ?? Data()
+        var line = (try? encoder.encode(self)).map { [UInt8]($0) } ?? []
         line.append(UInt8(ascii: "\n"))
         return line
     }

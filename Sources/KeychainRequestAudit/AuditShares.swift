@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Foundation
 
 /// What of many users' lines is kept where there is not room for all: of each user the newest, up to
 /// a share. What a user leaves of a share is the others'. Root's and the daemon's own lines are those
@@ -11,8 +10,8 @@ struct AuditShares {
     /// With their ends, in order.
     private let lines: [(place: Range<Int>, user: UInt32?)]
 
-    init(lines data: Data) {
-        bytes = [UInt8](data)
+    init(lines bytes: [UInt8]) {
+        self.bytes = bytes
         var lines: [(place: Range<Int>, user: UInt32?)] = []
         var start = 0
         // Safe: an index of these bytes.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Foundation
+internal import KeychainLinuxSystem
 package import KeychainModel
 
 /// Slows down programs that try application passwords, as `UnlockThrottle` does with those of keychains.
@@ -21,9 +21,9 @@ package final class ItemThrottle: @unchecked Sendable {
     /// Items of one user that are counted. Each costs three derivations: so the time in which a
     /// program could have one forgotten, by wrong passwords for others, is longer than any pause.
     private static let mostForUser = 4096
-    private static let patience: TimeInterval = 30
+    private static let patience: Duration = .seconds(30)
 
-    private let condition = NSCondition()
+    private let condition = Condition()
     private var trying: Set<Target> = []
     private var tallies: [UInt32: [Target: GuessTally]] = [:]
 
@@ -42,7 +42,7 @@ package final class ItemThrottle: @unchecked Sendable {
     package func begin(_ targets: Set<Target>) throws(Refusal) {
         condition.lock()
         defer { condition.unlock() }
-        let deadline = Date(timeIntervalSinceNow: Self.patience)
+        let deadline = ContinuousClock.now + Self.patience
         while !trying.isDisjoint(with: targets) {
             guard condition.wait(until: deadline) else { throw .tooManyRequests }
         }

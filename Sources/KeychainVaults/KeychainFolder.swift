@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Foundation
+internal import Glibc
 package import KeychainModel
 package import KeychainItemStore
 internal import KeychainLinuxSystem
@@ -138,7 +138,7 @@ package final class KeychainFolder: Sendable {
 
     /// Names of the user's keychains, the login keychain first.
     package func names(of user: UInt32) -> [KeychainName] {
-        let files = (try? FileManager.default.contentsOfDirectory(atPath: folder(user))) ?? []
+        let files = FolderNames.all(in: folder(user))
         let ending = ".keychain"
         let names = files.filter { $0.hasSuffix(ending) }.compactMap {
             KeychainName(String($0.dropLast(ending.count)))
@@ -191,7 +191,7 @@ package final class KeychainFolder: Sendable {
     /// Every keychain of every user whose file is not there, but others beside its place are.
     package func keychainsWithoutFile() -> [KeychainID] {
         users().flatMap { user in
-            let files = (try? FileManager.default.contentsOfDirectory(atPath: folder(user))) ?? []
+            let files = FolderNames.all(in: folder(user))
             return Set(files.compactMap(KeychainRemains.keychain(of:)))
                 .subtracting(names(of: user))
                 .map { KeychainID(user: user, name: $0) }
@@ -202,8 +202,7 @@ package final class KeychainFolder: Sendable {
         switch layout {
         case .ownUser: [geteuid()]
         case .folderPerUser:
-            ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [])
-                .compactMap(UInt32.init)
+            FolderNames.all(in: path).compactMap(UInt32.init)
         }
     }
 

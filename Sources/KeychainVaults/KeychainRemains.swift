@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Foundation
+internal import KeychainLinuxSystem
 internal import KeychainMessages
 package import KeychainModel
 internal import KeychainItemStore
@@ -22,11 +22,10 @@ package struct KeychainRemains {
     private(set) var logs: [String] = []
 
     package init(of path: String) {
-        let file = URL(fileURLWithPath: path)
-        let folder = file.deletingLastPathComponent().path
-        let keychain = file.lastPathComponent
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-        for name in names.sorted() where name.hasPrefix(keychain) {
+        let slash = path.lastIndex(of: "/")
+        let folder = slash.map { String(path[..<$0]) } ?? "."
+        let keychain = slash.map { String(path[path.index(after: $0)...]) } ?? path
+        for name in FolderNames.all(in: folder).sorted() where name.hasPrefix(keychain) {
             let rest = name.dropFirst(keychain.count)
             if KeychainGenerations.isGeneration(name, of: keychain) {
                 generations.append(name)
@@ -44,7 +43,7 @@ package struct KeychainRemains {
 
     package var isEmpty: Bool { all.isEmpty }
     /// Of a keychain that was never here, or is not any more.
-    var isOfTransfersAlone: Bool { all.count == transfers.count }
+    package var isOfTransfersAlone: Bool { all.count == transfers.count }
     package var all: [String] { generations + setAside + incoming + transfers + logs }
 
     // MARK: Names
@@ -56,7 +55,7 @@ package struct KeychainRemains {
         // One more than there are files in any folder.
         let free = (1...Int.max).first { number in
             ([""] + logEndings).allSatisfy {
-                !FileManager.default.fileExists(atPath: "\(path)\(aside)\(number)\($0)")
+                FileStatus("\(path)\(aside)\(number)\($0)") == nil
             }
         }
         return "\(path)\(aside)\(free ?? 0)"
@@ -69,7 +68,7 @@ package struct KeychainRemains {
 
     /// `login.keychain.backup-` and 32 digits, and what SQLite lays beside it: never the file of a
     /// keychain, whose name may begin in the same way.
-    static func isPassing(_ file: String, of name: String) -> Bool {
+    package static func isPassing(_ file: String, of name: String) -> Bool {
         for kind in [".backup-", ".incoming-"] where file.hasPrefix(name + kind) {
             var rest = file.dropFirst(name.count + kind.count)
             for ending in sideEndings where rest.hasSuffix(ending) {
@@ -85,8 +84,10 @@ package struct KeychainRemains {
 
     /// The keychain that a file lies beside, by its name; nil for all others.
     package static func keychain(of file: String) -> KeychainName? {
-        guard let range = file.range(of: ".keychain.", options: .backwards) else { return nil }
-        return KeychainName(String(file[..<range.lowerBound]))
+        guard let end = file.indices.last(where: { file[$0...].hasPrefix(".keychain.") }) else {
+            return nil
+        }
+        return KeychainName(String(file[..<end]))
     }
 
     private static func isSideFile(_ rest: Substring) -> Bool {
@@ -103,7 +104,6 @@ package struct KeychainRemains {
     }
 
     private static func hasContent(_ path: String) -> Bool {
-        let facts = try? FileManager.default.attributesOfItem(atPath: path)
-        return ((facts?[.size] as? NSNumber)?.intValue ?? 0) > 0
+        (FileStatus(path)?.size ?? 0) > 0
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import Foundation
+internal import KeychainLinuxSystem
 package import KeychainModel
 
 /// The memory that requests and answers under way may take, in all and for one user. What would go
@@ -16,9 +16,9 @@ package final class MemoryBudget: @unchecked Sendable {
     /// What an allocation of its own costs at least, its guard pages and its entry in the kernel's
     /// table of mappings included.
     private static let least = 64 * 1024
-    private static let patience: TimeInterval = 3
+    private static let patience: Duration = .seconds(3)
 
-    private let condition = NSCondition()
+    private let condition = Condition()
     private var taken: [UInt32: Int] = [:]
 
     package init() {}
@@ -39,15 +39,15 @@ package final class MemoryBudget: @unchecked Sendable {
 
     /// Room for `bytes` as they come and for one copy of them. nil where nothing is counted.
     package func take(
-        _ bytes: Int, for user: UInt32, patience: TimeInterval = MemoryBudget.patience
+        _ bytes: Int, for user: UInt32, patience: Duration = MemoryBudget.patience
     ) throws(Refusal) -> Share? {
         guard bytes > Self.free else { return nil }
         let cost = max(2 * bytes, Self.least)
         condition.lock()
         defer { condition.unlock() }
-        let deadline = Date(timeIntervalSinceNow: patience)
+        let deadline = ContinuousClock.now + patience
         while !hasRoom(cost, user) {
-            guard patience > 0, condition.wait(until: deadline) else { throw .tooManyRequests }
+            guard patience > .zero, condition.wait(until: deadline) else { throw .tooManyRequests }
         }
         taken[user, default: 0] += cost
         return Share(self, user, cost)

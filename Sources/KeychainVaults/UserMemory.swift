@@ -18,7 +18,7 @@ struct UserMemory: RecordMemory {
         do throws(Refusal) {
             return waits
                 ? try budget.take(2 * bytes, for: user)
-                : try budget.take(2 * bytes, for: user, patience: 0)
+                : try budget.take(2 * bytes, for: user, patience: .zero)
         } catch { throw .noRoom }
     }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Foundation
 internal import KeychainKernelKeyring
+internal import KeychainLinuxSystem
 package import KeychainModel
 package import KeychainSecrets
 internal import Synchronization
@@ -31,8 +31,8 @@ package final class DaemonKeyring: Sendable {
     /// One keyring for each state folder, by what it is and not by what it is called: daemons in
     /// different mount namespaces share root's keyring, and must not meet in it.
     package init(stateFolder: String) throws(Refusal) {
-        guard let place = FolderPlace(stateFolder) else { throw .notAvailable }
-        let name = "keychain:\(stateFolder):\(place.device):\(place.number)"
+        guard let folder = FileStatus(stateFolder) else { throw .notAvailable }
+        let name = "keychain:\(stateFolder):\(folder.device):\(folder.number)"
         do {
             top =
                 try KernelKeyring.findKeyring(name, in: .userKeyring)
@@ -109,21 +109,6 @@ package final class DaemonKeyring: Sendable {
         else { return }
         try? KernelKeyring.revoke(key)
         try? KernelKeyring.unlink(key, from: ring)
-    }
-
-    /// Which folder a path leads to.
-    private struct FolderPlace {
-        let device: Int
-        let number: Int
-
-        init?(_ path: String) {
-            let facts = try? FileManager.default.attributesOfItem(atPath: path)
-            guard let device = (facts?[.systemNumber] as? NSNumber)?.intValue,
-                let number = (facts?[.systemFileNumber] as? NSNumber)?.intValue
-            else { return nil }
-            self.device = device
-            self.number = number
-        }
     }
 
     private func existingRing(of user: UInt32) throws(KeyringError) -> KeySerial? {

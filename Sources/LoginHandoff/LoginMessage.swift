@@ -116,6 +116,8 @@ package enum LoginMessage {
         case KC_LOGIN_OK: return
         case KC_LOGIN_TRUNCATED: throw .closed
         case KC_LOGIN_FOREIGN: throw .foreign
+        case KC_LOGIN_OLDER: throw .older
+        case KC_LOGIN_NEWER: throw .newer
         case KC_LOGIN_TOO_LONG: throw .tooLong
         default: throw .malformed
         }

@@ -21,4 +21,17 @@ package enum LoginRefusal: UInt16, Sendable, CaseIterable {
     case notAllowed = 5
     case badRequest = 6
     case noSession = 7
+    /// The daemon is older than the module, or the module older than the daemon.
+    case olderService = 8
+    case olderModule = 9
+
+    /// What a peer hears that was not understood; nil where it would not hear it, or understand.
+    package init?(_ error: LoginHandoffError) {
+        switch error {
+        case .newer: self = .olderService
+        case .older: self = .olderModule
+        case .malformed, .tooLong: self = .badRequest
+        case .foreign, .closed, .timedOut, .system: return nil
+        }
+    }
 }

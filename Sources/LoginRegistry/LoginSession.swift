@@ -4,19 +4,46 @@ package import KeychainModel
 /// What is known of one login, and what it can be recognised by. An object, as each request looks at
 /// its user's.
 package final class LoginSession: Sendable, Equatable {
+    /// What not every login has.
+    package struct Details: Sendable, Equatable {
+        /// The kernel's audit session, where it counts them.
+        package var auditSession: UInt32?
+        package var logindSession: String?
+        package var isRemote = false
+        package var lockReason = LockReason.none
+
+        package init() {}
+    }
+
     package let id: SessionID
     package let user: UInt32
     package let account: String
     /// The process that opened the session, and when it was started (clock ticks since boot).
     package let leader: Int32
     package let leaderStart: UInt64
-    /// The kernel's audit session, where it counts them.
-    package let auditSession: UInt32?
-    package let logindSession: String?
-    package let isRemote: Bool
     /// The PAM service that opened it.
     package let service: String
-    package let lockReason: LockReason
+    private let details: Details
+
+    package var auditSession: UInt32? { details.auditSession }
+    package var logindSession: String? { details.logindSession }
+    package var isRemote: Bool { details.isRemote }
+    package var lockReason: LockReason { details.lockReason }
+
+    /// `leader` is the number of the process and its start.
+    package init(
+        _ id: SessionID, user: UInt32, account: String, leader: (Int32, UInt64), service: String,
+        _ details: Details = Details()
+    ) {
+        self.id = id
+        self.user = user
+        self.account = account
+        (self.leader, leaderStart) = leader
+        self.service = service
+        self.details = details
+    }
+
+    // MARK: In the kernel
 
     /// One line a field, for keeping it in the kernel. Nothing in it is secret.
     package var record: [UInt8] {
@@ -37,50 +64,38 @@ package final class LoginSession: Sendable, Equatable {
         guard next() == "2", let id = Int32(next()), let user = UInt32(next()),
             let leader = Int32(next()), let start = UInt64(next())
         else { return nil }
-        let auditSession = UInt32(next())
+        var details = Details()
+        details.auditSession = UInt32(next())
         let logindSession = next()
-        let isRemote = next() == "1"
+        details.logindSession = logindSession.isEmpty ? nil : logindSession
+        details.isRemote = next() == "1"
         guard let reason = UInt8(next()).flatMap(LockReason.init) else { return nil }
+        details.lockReason = reason
         self.init(
-            id: SessionID(rawValue: id), user: user, account: next(), leader: leader,
-            leaderStart: start, auditSession: auditSession,
-            logindSession: logindSession.isEmpty ? nil : logindSession, isRemote: isRemote,
-            service: next(), lockReason: reason)
+            SessionID(rawValue: id), user: user, account: next(), leader: (leader, start),
+            service: next(), details)
     }
 
-    package func named(_ id: SessionID) -> LoginSession { with(id, lockReason) }
+    // MARK: Changed
 
-    package func locked(_ reason: LockReason) -> LoginSession { with(id, reason) }
-
-    private func with(_ id: SessionID, _ lockReason: LockReason) -> LoginSession {
+    package func named(_ id: SessionID) -> LoginSession {
         LoginSession(
-            id: id, user: user, account: account, leader: leader, leaderStart: leaderStart,
-            auditSession: auditSession, logindSession: logindSession, isRemote: isRemote,
-            service: service, lockReason: lockReason)
+            id, user: user, account: account, leader: (leader, leaderStart), service: service,
+            details)
     }
 
-    package init(
-        id: SessionID, user: UInt32, account: String, leader: Int32, leaderStart: UInt64,
-        auditSession: UInt32?, logindSession: String?, isRemote: Bool, service: String,
-        lockReason: LockReason
-    ) {
-        self.id = id
-        self.user = user
-        self.account = account
-        self.leader = leader
-        self.leaderStart = leaderStart
-        self.auditSession = auditSession
-        self.logindSession = logindSession
-        self.isRemote = isRemote
-        self.service = service
-        self.lockReason = lockReason
+    package func locked(_ reason: LockReason) -> LoginSession {
+        var details = details
+        details.lockReason = reason
+        return LoginSession(
+            id, user: user, account: account, leader: (leader, leaderStart), service: service,
+            details)
     }
 
     package static func == (a: LoginSession, b: LoginSession) -> Bool {
         a === b
             || (a.id == b.id && a.user == b.user && a.account == b.account && a.leader == b.leader
-                && a.leaderStart == b.leaderStart && a.auditSession == b.auditSession
-                && a.logindSession == b.logindSession && a.isRemote == b.isRemote
-                && a.service == b.service && a.lockReason == b.lockReason)
+                && a.leaderStart == b.leaderStart && a.service == b.service
+                && a.details == b.details)
     }
 }

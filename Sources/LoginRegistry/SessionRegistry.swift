@@ -94,9 +94,8 @@ package final class SessionRegistry: Sendable {
         let known = live(user).first { $0.leader == leader.id && $0.leaderStart == start }
         if let known { return known }
         let session = LoginSession(
-            id: SessionID(rawValue: 0), user: user, account: "", leader: leader.id,
-            leaderStart: start, auditSession: nil, logindSession: nil, isRemote: false,
-            service: "", lockReason: .none)
+            SessionID(rawValue: 0), user: user, account: "", leader: (leader.id, start),
+            service: "")
         return try openWithoutTicket(session, leader: leader)
     }
 

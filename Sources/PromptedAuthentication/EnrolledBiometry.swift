@@ -1,38 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Foundation
+internal import FoundationEssentials
+internal import KeychainLinuxSystem
 internal import KeychainSecrets
 
 /// What fprintd has enrolled for a user, as one fingerprint of its files: any finger more or less is
 /// another. Only root can read them. When the folders were changed counts too: what is bound to a set
 /// does not come back to life where a finger is added and taken away again.
 enum EnrolledBiometry {
-    private static let folder = "/var/lib/fprint"
+    /// fprintd's own.
+    static let folder = "/var/lib/fprint"
     private static let mostFiles = 256
     private static let largestFile = 4 * 1024 * 1024
 
     /// Empty where nothing is enrolled, or it can't be told.
-    static func state(of account: String) -> [UInt8] {
+    static func state(of account: String, in folder: String = folder) -> [UInt8] {
         guard !account.isEmpty, !account.contains("/"), account != ".", account != ".." else {
             return []
         }
         let own = folder + "/" + account
-        guard let names = FileManager.default.enumerator(atPath: own) else { return [] }
         var files: [String] = []
         var folders = [(name: "", changed: changed(own))]
-        while let name = names.nextObject() as? String {
-            let kind = names.fileAttributes?[.type] as? FileAttributeType
-            if kind == .typeRegular { files.append(name) }
-            if kind == .typeDirectory { folders.append((name, changed(own + "/" + name))) }
-            guard files.count + folders.count <= mostFiles else { return [] }
+        // Safe: each is an index when it is read, and grows no further than `mostFiles`.
+        var next = 0
+        while next < folders.count {
+            let folder = folders[next].name
+            for name in FolderNames.all(in: own + "/" + folder) {
+                let inner = folder.isEmpty ? name : folder + "/" + name
+                switch FileStatus(own + "/" + inner)?.kind {
+                case .file: files.append(inner)
+                case .folder: folders.append((inner, changed(own + "/" + inner)))
+                case .other, nil: continue
+                }
+                guard files.count + folders.count <= mostFiles else { return [] }
+            }
+            next += 1
         }
         guard !files.isEmpty else { return [] }
         var digests: [UInt8] = []
         for name in files.sorted() {
-            guard let content = FileManager.default.contents(atPath: own + "/" + name),
+            guard
+                let content = try? FileContents(
+                    reading: own + "/" + name, limit: largestFile, followingLinks: false
+                ).bytes,
                 content.count <= largestFile
             else { return [] }
             digests += KeyedHash.fingerprint(Array(name.utf8))
-            digests += KeyedHash.fingerprint([UInt8](content))
+            digests += KeyedHash.fingerprint(content)
         }
         for folder in folders.sorted(by: { $0.name < $1.name }) {
             digests += KeyedHash.fingerprint(Array("\(folder.name)\n\(folder.changed)".utf8))
@@ -40,7 +53,7 @@ enum EnrolledBiometry {
         return KeyedHash.fingerprint(digests)
     }
 
-    /// Seconds; 0 where it can't be told.
+    /// Seconds; 0 where it can't be told. Items are bound to these words of it.
     private static func changed(_ folder: String) -> Double {
         let facts = try? FileManager.default.attributesOfItem(atPath: folder)
         return (facts?[.modificationDate] as? Date)?.timeIntervalSince1970 ?? 0

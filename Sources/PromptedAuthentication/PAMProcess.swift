@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Foundation
 internal import KeychainMessages
 internal import KeychainModel
 internal import KeychainLinuxSystem
@@ -17,8 +16,8 @@ struct PAMProcess: Sendable {
     let program: String
     let service: String
     let account: String
-    /// Seconds, from the moment the question is shown.
-    let deadline: TimeInterval
+    /// From the moment the question is shown.
+    let deadline: Duration
 
     /// - Parameter hasAnswered: whether anything was typed, however the question ended.
     func ask(
@@ -28,7 +27,7 @@ struct PAMProcess: Sendable {
         let (channel, child) = try start()
         defer { if child.wait(deadlineSeconds: Self.farewell) == nil { child.kill() } }
         let watch = PromptWatchdog(
-            until: Date(timeIntervalSinceNow: deadline), unless: isMoot,
+            until: .now + deadline, unless: isMoot,
             end: {
                 child.kill()
                 // What a module left running may hold the other end.

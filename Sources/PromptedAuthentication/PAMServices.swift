@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainAccessControl
-internal import Foundation
+internal import KeychainLinuxSystem
 internal import KeychainPolicyModel
 internal import PAMSetup
 internal import Synchronization
@@ -9,7 +9,8 @@ internal import Synchronization
 /// the folders that libpam reads. One that is not there is answered by PAM's `other`, and proves
 /// nothing.
 final class PAMServices: Sendable {
-    private static let folders = ["/etc/pam.d", "/usr/lib/pam.d"]
+    /// Those of libpam, the one that counts first.
+    static let folders = ["/etc/pam.d", "/usr/lib/pam.d"]
     private static let prefix = "keychain-"
     private static let longest = 64 * 1024
     /// An administrator who adds a service waits this long for it.
@@ -19,27 +20,30 @@ final class PAMServices: Sendable {
         var methods: Set<PolicyMethod> = []
         var until: ContinuousClock.Instant?
     }
+    private let folders: [String]
     private let known = Mutex(Known())
+
+    init(folders: [String] = folders) { self.folders = folders }
 
     /// What can be proven by them.
     func methods() -> Set<PolicyMethod> {
         let now = ContinuousClock.now
         return known.withLock { known in
             if let until = known.until, now < until { return known.methods }
-            known.methods = Self.look()
+            known.methods = look()
             known.until = now + Self.validFor
             return known.methods
         }
     }
 
-    private static func look() -> Set<PolicyMethod> {
+    private func look() -> Set<PolicyMethod> {
         var seen: Set<String> = []
         var usable: Set<String> = []
         for folder in folders {
-            let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
             // The first folder's file is the one that counts.
-            for name in names where name.hasPrefix(prefix) && seen.insert(name).inserted {
-                if hasItsModules(folder + "/" + name) { usable.insert(name) }
+            for name in FolderNames.all(in: folder)
+            where name.hasPrefix(Self.prefix) && seen.insert(name).inserted {
+                if Self.hasItsModules(folder + "/" + name) { usable.insert(name) }
             }
         }
         let factors = PolicyMethod.factors.filter { $0.service.map(usable.contains) ?? false }
@@ -48,9 +52,11 @@ final class PAMServices: Sendable {
 
     /// Whether every module that the file names, outside of what it includes, is installed.
     private static func hasItsModules(_ path: String) -> Bool {
-        guard let content = FileManager.default.contents(atPath: path), content.count <= longest
+        guard
+            let file = try? FileContents(reading: path, limit: longest, followingLinks: true),
+            file.kind == .regular, file.bytes.count <= longest
         else { return false }
-        let lines = String(decoding: content, as: UTF8.self).split(whereSeparator: \.isNewline)
+        let lines = String(decoding: file.bytes, as: UTF8.self).split(whereSeparator: \.isNewline)
         let words = lines.filter { !$0.hasPrefix("#") }
             .flatMap { $0.split(whereSeparator: \.isWhitespace) }
         return words.filter { $0.hasSuffix(".so") }.allSatisfy { PAMModule.isInstalled(String($0)) }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Foundation
+internal import KeychainLinuxSystem
 
 /// Ends a question when its time is up or the client no longer waits for the answer.
 final class PromptWatchdog: @unchecked Sendable {
-    private static let glance: TimeInterval = 0.2
+    private static let glance: Duration = .milliseconds(200)
 
-    private let deadline: Date
+    private let deadline: ContinuousClock.Instant
     private let isMoot: @Sendable () -> Bool
     private let end: @Sendable () -> Void
-    private let condition = NSCondition()
+    private let condition = Condition()
     private var isOver = false
 
     /// `end` is called once at most, and never after `stop`.
     init(
-        until deadline: Date, unless isMoot: @escaping @Sendable () -> Bool,
+        until deadline: ContinuousClock.Instant, unless isMoot: @escaping @Sendable () -> Bool,
         end: @escaping @Sendable () -> Void
     ) {
         self.deadline = deadline
@@ -22,19 +22,17 @@ final class PromptWatchdog: @unchecked Sendable {
     }
 
     func start() {
-        let thread = Thread { [self] in
+        DetachedThread.start { [self] in
             condition.lock()
             defer { condition.unlock() }
             while !isOver {
-                if Date() >= deadline || isMoot() {
+                if ContinuousClock.now >= deadline || isMoot() {
                     end()
                     return
                 }
-                let next = Date(timeIntervalSinceNow: Self.glance)
-                _ = condition.wait(until: min(deadline, next))
+                _ = condition.wait(until: min(deadline, .now + Self.glance))
             }
         }
-        thread.start()
     }
 
     func stop() {

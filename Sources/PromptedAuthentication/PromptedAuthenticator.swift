@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainAccessControl
 package import CallerIdentity
-internal import Foundation
+internal import KeychainAccessControl
+internal import KeychainLinuxSystem
 internal import KeychainLocalSocket
 package import KeychainMessages
 package import KeychainModel
@@ -13,13 +13,13 @@ package import KeychainUserPresence
 /// asking program sees none of it.
 package final class PromptedAuthenticator: Authenticator {
     /// From the moment the question is shown.
-    static let deadline: TimeInterval = 60
+    static let deadline: Duration = .seconds(60)
     /// As many as PAM's modules give.
     static let mostTries = 3
-    private static let arrivalDeadline: TimeInterval = 10
+    private static let arrivalDeadline: Duration = .seconds(10)
     /// Less than a client's own patience.
     private static let longestWait: Duration = .seconds(100)
-    private static let glance: TimeInterval = 0.2
+    private static let glanceMilliseconds: UInt32 = 200
 
     package let program: String
     package let prompters: PrompterRegistry
@@ -55,7 +55,7 @@ package final class PromptedAuthenticator: Authenticator {
     package func hasBiometryService() -> Bool { services.methods().contains(.factor(.biometry)) }
 
     package func enrolledBiometry(of caller: Caller) -> [UInt8] {
-        accounts.name(of: caller.user).map(EnrolledBiometry.state(of:)) ?? []
+        accounts.name(of: caller.user).map { EnrolledBiometry.state(of: $0) } ?? []
     }
 
     package func prove(
@@ -142,7 +142,7 @@ package final class PromptedAuthenticator: Authenticator {
         _ body: () throws(Refusal) -> R
     ) throws(Refusal) -> R {
         let watch = PromptWatchdog(
-            until: Date(timeIntervalSinceNow: Self.deadline), unless: { client.hasGone() },
+            until: .now + Self.deadline, unless: { client.hasGone() },
             end: { prompter.hangUp() })
         watch.start()
         defer { watch.stop() }
@@ -175,7 +175,7 @@ package final class PromptedAuthenticator: Authenticator {
             guard budget.isWaiting(matter, besides: registered?.place) else { return }
             guard !client.hasGone() else { throw .interactionNotAllowed }
             guard ContinuousClock.now < deadline else { throw .tooManyRequests }
-            Thread.sleep(forTimeInterval: Self.glance)
+            Wait.pause(milliseconds: Self.glanceMilliseconds)
         }
     }
 

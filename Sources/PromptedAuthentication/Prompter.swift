@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CallerIdentity
-internal import Foundation
 package import KeychainMessages
 package import KeychainModel
 package import KeychainLocalSocket
@@ -12,8 +11,8 @@ package final class Prompter: @unchecked Sendable {
     /// Questions that wait behind the one that is shown.
     private static let mostWaiting = 3
     /// Less than a client's own patience.
-    private static let longestWait: TimeInterval = 100
-    private static let glance: TimeInterval = 0.2
+    private static let longestWait: Duration = .seconds(100)
+    private static let glance: Duration = .milliseconds(200)
 
     package let user: UInt32
     package let place: PrompterPlace?
@@ -22,7 +21,7 @@ package final class Prompter: @unchecked Sendable {
     private let drawsWindows: Bool
     private let connection: ServerConnection
     /// One question at a time.
-    private let turn = NSCondition()
+    private let turn = Condition()
     private var isTaken = false
     private var waiting = 0
 
@@ -38,6 +37,9 @@ package final class Prompter: @unchecked Sendable {
     }
 
     package var isAlive: Bool { !connection.peerHungUp() && screen?.isAlive ?? true }
+
+    /// Returns when it can show nothing any more.
+    package func waitForEnd() { connection.waitForHangUp(orEndOf: screen?.server) }
 
     /// Whether a yes came from a window on the user's own screen, where no program of a terminal
     /// could type it. Ask after the answer: another program can have the display's name, and show
@@ -62,11 +64,11 @@ package final class Prompter: @unchecked Sendable {
         guard waiting < Self.mostWaiting else { throw .tooManyRequests }
         waiting += 1
         defer { waiting -= 1 }
-        let deadline = Date(timeIntervalSinceNow: Self.longestWait)
+        let deadline = ContinuousClock.now + Self.longestWait
         while isTaken {
             guard isAlive, !isMoot() else { throw .interactionNotAllowed }
-            guard Date() < deadline else { throw .tooManyRequests }
-            _ = turn.wait(until: min(deadline, Date(timeIntervalSinceNow: Self.glance)))
+            guard ContinuousClock.now < deadline else { throw .tooManyRequests }
+            _ = turn.wait(until: min(deadline, .now + Self.glance))
         }
         isTaken = true
     }
@@ -74,7 +76,7 @@ package final class Prompter: @unchecked Sendable {
     package func giveBack() {
         turn.lock()
         isTaken = false
-        turn.signal()
+        turn.broadcast()
         turn.unlock()
     }
 

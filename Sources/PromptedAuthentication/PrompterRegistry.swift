@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CallerIdentity
-internal import Foundation
 package import KeychainModel
 internal import KeychainLinuxSystem
 internal import LoginManager
@@ -20,7 +19,7 @@ package final class PrompterRegistry: @unchecked Sendable {
     static let challengeBytes = 16
     private static let mostAwaited = 64
 
-    private let condition = NSCondition()
+    private let condition = Condition()
     private var registered: [PrompterPlace: Prompter] = [:]
     private var awaited: [[UInt8]: Awaited] = [:]
 
@@ -87,17 +86,17 @@ package final class PrompterRegistry: @unchecked Sendable {
 
     /// Waits until the expected prompter is there, the client no longer waits, or time is up.
     func arrival(
-        of challenge: [UInt8], within seconds: TimeInterval, unless isGone: () -> Bool
+        of challenge: [UInt8], within time: Duration, unless isGone: () -> Bool
     ) -> Prompter? {
         condition.lock()
         defer {
             awaited[challenge] = nil
             condition.unlock()
         }
-        let deadline = Date(timeIntervalSinceNow: seconds)
+        let deadline = ContinuousClock.now + time
         while awaited[challenge]?.prompter == nil {
-            if Date() >= deadline || isGone() { return nil }
-            _ = condition.wait(until: min(deadline, Date(timeIntervalSinceNow: 0.2)))
+            if ContinuousClock.now >= deadline || isGone() { return nil }
+            _ = condition.wait(until: min(deadline, .now + .milliseconds(200)))
         }
         return awaited[challenge]?.prompter
     }

@@ -14,7 +14,7 @@ package final class KernelVault: KeyVault {
     package let keyring: DaemonKeyring
     package let sessions: SessionRegistry
     package let vaultKey: SealingKey
-    private let deviceKey: SealingKey
+    private let protectors: Protectors
     private let pending: PendingUnlocks
     package let systemOpening: SystemKeychainOpening
     let uses = IdleTracker()
@@ -27,18 +27,17 @@ package final class KernelVault: KeyVault {
     let kept = KeptKeysOfAll()
 
     package init(
-        keyring: DaemonKeyring, sessions: SessionRegistry, vaultKey: consuming VaultKey.Loaded,
-        deviceKey: consuming SealingKey, pending: PendingUnlocks,
-        systemOpening: SystemKeychainOpening,
+        keyring: DaemonKeyring, sessions: SessionRegistry, protectors: Protectors,
+        vaultKey: consuming VaultKey.Loaded, pending: PendingUnlocks,
         bounds: @escaping @Sendable () -> KeychainSettings
     ) {
         self.keyring = keyring
         self.sessions = sessions
         vaultKeyPlace = vaultKey.place
         self.vaultKey = vaultKey.key
-        self.deviceKey = deviceKey
+        self.protectors = protectors
         self.pending = pending
-        self.systemOpening = systemOpening
+        systemOpening = SystemKeychainOpening(protectors)
         self.bounds = bounds
     }
 
@@ -295,10 +294,7 @@ package final class KernelVault: KeyVault {
         // Taken before the file is read: what is forgotten meanwhile is not kept again.
         let kept = kept.keys(of: keychain)
         if let keys = kept.always() { return keys }
-        let keys: KeyBundle
-        do { keys = try keychain.file.alwaysKeys(deviceKey: deviceKey) } catch {
-            throw Refusal(error)
-        }
+        let keys = try protectors.alwaysKeys(keychain)
         kept.keep(always: keys)
         return keys
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Foundation
+internal import KeychainLinuxSystem
 internal import KeychainModel
 
 /// Unlocks that were accepted and are still deriving their key. The login goes on at once; a
@@ -7,9 +7,9 @@ internal import KeychainModel
 package final class PendingUnlocks: @unchecked Sendable {
     package static let mostForUser = 4
     package static let mostInAll = 64
-    private static let longestWait: TimeInterval = 30
+    private static let longestWait: Duration = .seconds(30)
 
-    private let condition = NSCondition()
+    private let condition = Condition()
     private var counts: [UInt32: Int] = [:]
 
     package init() {}
@@ -37,7 +37,7 @@ package final class PendingUnlocks: @unchecked Sendable {
     package func wait(for user: UInt32) {
         condition.lock()
         defer { condition.unlock() }
-        let deadline = Date(timeIntervalSinceNow: Self.longestWait)
+        let deadline = ContinuousClock.now + Self.longestWait
         while counts[user] != nil {
             guard condition.wait(until: deadline) else { return }
         }

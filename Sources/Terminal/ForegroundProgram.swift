@@ -3,11 +3,12 @@ internal import Glibc
 
 /// A program that takes this one's place on the terminal.
 package enum ForegroundProgram {
-    /// Returns only where the program can't be started. It gets this process's environment.
+    /// Returns only where the program can't be started. It gets this process's environment, and
+    /// `name` as the name that it was started by.
     package static func replaceThisProcess(
-        with path: String, arguments: [String]
+        with path: String, as name: String? = nil, arguments: [String]
     ) -> TerminalError {
-        var pointers: [UnsafeMutablePointer<CChar>?] = unsafe ([path] + arguments).map {
+        var pointers: [UnsafeMutablePointer<CChar>?] = unsafe ([name ?? path] + arguments).map {
             unsafe strdup($0)
         }
         unsafe pointers.append(nil)

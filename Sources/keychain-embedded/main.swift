@@ -3,12 +3,17 @@ internal import KeychainCommands
 internal import KeychainEndpoints
 internal import KeychainLinuxSystem
 internal import KeychainModel
+internal import SecurityTool
 
-// keychainctl where no daemon is: it becomes this program, which has the service in itself, and goes
-// on under the name of keychainctl.
+// keychainctl and security where no daemon is: they become this program, which has the service in
+// itself, and goes on under the name that it was started by.
+let name =
+    CommandLine.arguments.first == SecurityProgram.name ? SecurityProgram.name : "keychainctl"
 let program =
-    ["../../bin/keychainctl", "keychainctl"].lazy
+    ["../../bin/" + name, name].lazy
     .compactMap(InstalledProgram.sibling).first { FileIdentity($0) != nil }
-CommandProgram.run(KeychainCommand.self) {
+let endpoint: @Sendable () -> Result<any KeychainEndpoint, Refusal> = {
     Result { () throws(Refusal) in try KeychainEndpointChoice.embedded(as: program) }
 }
+if name == SecurityProgram.name { SecurityProgram.run(asking: endpoint) }
+CommandProgram.run(KeychainCommand.self, asking: endpoint)

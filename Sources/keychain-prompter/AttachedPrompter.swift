@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainLocalSocket
 internal import KeychainMessages
 internal import Terminal
 
@@ -18,8 +19,12 @@ struct AttachedPrompter {
             Complaint.say("the asking program is not in the foreground of a terminal")
             return 1
         }
-        guard let line = try? DaemonLine(socket), (try? line.say(words)) != nil else {
-            Complaint.say("no keychain service of root's answers at \(socket)")
+        let line: DaemonLine
+        do throws(SocketError) {
+            line = try DaemonLine(socket)
+            try line.say(words)
+        } catch {
+            Complaint.say(DaemonLine.complaint(error, at: socket))
             return 1
         }
         let conversation = DaemonConversation(line, screen)

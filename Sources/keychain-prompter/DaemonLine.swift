@@ -20,7 +20,13 @@ struct DaemonLine {
 
     /// Waits as long as it takes, or throws `.timedOut` where no word has begun by then.
     func hear(within seconds: Double? = nil) throws(SocketError) -> ServerMessage {
-        let frame = try connection.receive(.answer, deadlineSeconds: seconds)
+        let frame: Frame
+        do throws(SocketError) {
+            frame = try connection.receive(.answer, deadlineSeconds: seconds)
+        } catch {
+            guard let refusal = Self.refusal(error) else { throw error }
+            return .refusal(refusal)
+        }
         do { return try ServerMessage(frame.message, secrets: frame.secrets) } catch {
             switch error {
             case .older, .firstVersion: return .refusal(.olderService)
@@ -28,6 +34,21 @@ struct DaemonLine {
             case .malformed: throw .malformed
             }
         }
+    }
+
+    /// Which side is older, where that is what went wrong.
+    private static func refusal(_ error: SocketError) -> Refusal? {
+        switch error {
+        case .older: .olderService
+        case .newer: .olderProgram
+        default: nil
+        }
+    }
+
+    /// Why there is no line, and what helps.
+    static func complaint(_ error: SocketError, at socket: String) -> String {
+        refusal(error).map(DaemonConversation.meaning)
+            ?? "no keychain service of root's answers at \(socket)"
     }
 
     var isClosed: Bool { connection.peerHungUp() }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
+internal import KeychainLocalSocket
 internal import KeychainMessages
 
 /// Answers every question of the login session it was started in, until it is interrupted or has
@@ -23,8 +24,9 @@ struct RegisteredPrompter {
     }
 
     func run() -> Int32 {
-        guard var line = try? DaemonLine(socket) else {
-            Complaint.say("no keychain service of root's answers at \(socket)")
+        var line: DaemonLine
+        do throws(SocketError) { line = try DaemonLine(socket) } catch {
+            Complaint.say(DaemonLine.complaint(error, at: socket))
             return 1
         }
         while serve(line) == .lineLost {

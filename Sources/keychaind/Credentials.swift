@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import FoundationEssentials
 internal import KeychainLinuxSystem
 internal import KeychainSecrets
 
@@ -12,11 +11,12 @@ enum Credentials {
     /// By name, without the prefix. A file that is not root's alone is none.
     static func given() -> [String: HeldSecret] {
         guard let folder = ProcessEnvironment["CREDENTIALS_DIRECTORY"],
-            folder.hasPrefix("/"),
-            let files = try? FileManager.default.contentsOfDirectory(atPath: folder)
+            folder.hasPrefix("/")
         else { return [:] }
         var found: [String: HeldSecret] = [:]
-        for file in files.sorted().filter({ $0.hasPrefix(prefix) }).prefix(most) {
+        for file in FolderNames.all(in: folder).sorted().filter({ $0.hasPrefix(prefix) }).prefix(
+            most)
+        {
             guard let secret = try? PrivateFile.read(folder + "/" + file, limit: longest) else {
                 continue
             }

@@ -75,20 +75,23 @@ struct Keychaind: ParsableCommand {
         loader.start()
         let inherited = ServiceNotification.inherited()
         let sockets = try Sockets(requests: socket, logins: loginSocket, inherited: inherited)
-        let vaultKey = inherited.first { $0.name == VaultKey.name }
-        let daemon = try Daemon(
-            DaemonPlan(
-                stateFolder: state, runtimeFolder: sockets.runtimeFolder,
-                vaultKey: vaultKey.map { Descriptor(owning: $0.descriptor) },
-                requests: sockets.requests, logins: sockets.logins, offers: sockets.offers,
-                authenticationProgram: programs.authentication,
-                prompterProgram: programs.prompter, tpmProgram: programs.tpm,
-                securityKeyProgram: programs.securityKeys,
-                credentials: Credentials.given(), accountName: { Account.name(of: $0) },
-                accountGroups: { Account.groups(of: $0) },
+        var plan = DaemonPlan(
+            folders: .init(state: state, runtime: sockets.runtimeFolder),
+            listeners: .init(
+                requests: sockets.requests, logins: sockets.logins, offers: sockets.offers),
+            programs: .init(
+                authentication: programs.authentication, prompter: programs.prompter,
+                tpm: programs.tpm, securityKeys: programs.securityKeys),
+            accounts: .init(
+                name: { Account.name(of: $0) }, groups: { Account.groups(of: $0) },
                 groupName: { Account.groupName(of: $0) },
-                hasEmptyPassword: { Account.hasEmptyPassword($0) }, policy: policy,
-                bounds: { bounds.now }, log: log))
+                hasEmptyPassword: { Account.hasEmptyPassword($0) }),
+            bounds: { bounds.now }, log: log)
+        plan.policy = policy
+        plan.vaultKey = inherited.first { $0.name == VaultKey.name }
+            .map { Descriptor(owning: $0.descriptor) }
+        plan.credentials = Credentials.given()
+        let daemon = try Daemon(plan)
         loader.watch()
         daemon.watch {
             do { try bounds.loadIfChanged() } catch {

@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test func `whoever changes what opens a keychain proves that he is there`() {
-        #expect(outcome(change()) == "factor(KeychainAccessControl.PolicyFactor.presence)")
+        #expect(outcome(change()) == "factor(KeychainPolicyModel.PolicyFactor.presence)")
         #expect(
             outcome(change(), Evidence().adding(.factor(.presence))) == "allow add [1, 2]")
         #expect(
@@ -33,12 +33,12 @@ import Testing
     @Test func `a yes is no proof, nor is a proof that was given before`() {
         #expect(
             outcome(change(), Evidence().adding(.factor(.confirm)))
-                == "factor(KeychainAccessControl.PolicyFactor.presence)")
+                == "factor(KeychainPolicyModel.PolicyFactor.presence)")
         let earlier = PolicyProof(
             .factor(.presence), age: PolicyDuration(milliseconds: 1), scope: .session)
         #expect(
             outcome(change(), Evidence([earlier]))
-                == "factor(KeychainAccessControl.PolicyFactor.presence)")
+                == "factor(KeychainPolicyModel.PolicyFactor.presence)")
     }
 
     @Test func `with nobody to ask it is refused, and says so`() {

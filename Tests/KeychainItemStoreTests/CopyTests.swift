@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import KeychainLinuxSystem
 import GRDB
 import KeychainModel
 import KeychainSecrets
@@ -100,7 +101,7 @@ import Testing
         let generations = KeychainGenerations(of: keychain.path)
         #expect(try generations.keepIfDue()?.number == 1)
         #expect(try generations.keepIfDue() == nil)
-        let tomorrow = Date(timeIntervalSinceNow: 25 * 60 * 60)
+        let tomorrow = WallClock.now + .seconds(25 * 60 * 60)
         try FileManager.default.setAttributes(
             [.modificationDate: Date(timeIntervalSinceNow: 1)],
             ofItemAtPath: generations.all[0].path)

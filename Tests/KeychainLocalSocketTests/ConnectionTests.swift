@@ -234,7 +234,29 @@ struct ConnectionTests {
         let path = path
         let client = Background { try ClientConnection(path: path, requiredPeer: nil).serverUser }
         let server = RawPeer(try listener.accept())
-        server.say([UInt8](repeating: 0x41, count: ServerConnection.helloBytes))
+        server.say([UInt8](repeating: 0x41, count: Hello.byteCount))
         #expect(throws: SocketError.malformed) { try client.value() }
+    }
+
+    /// A hello of another version may be shorter than ours.
+    @Test(arguments: [
+        (Array("KCHELLO2".utf8), SocketError.newer), (Array("KCHELLO9".utf8), .newer),
+    ])
+    func `a server of another version is told from one that is none of ours`(
+        head: [UInt8], error: SocketError
+    ) throws {
+        let path = path
+        let client = Background { try ClientConnection(path: path, requiredPeer: nil).serverUser }
+        let server = RawPeer(try listener.accept())
+        server.say(head)
+        #expect(throws: error) { try client.value() }
+        withExtendedLifetime(server) {}
+    }
+
+    @Test func `versions before and after ours have a name, and 0 was never one`() {
+        #expect(SocketError(peerOf: 3, readerOf: 3) == nil)
+        #expect(SocketError(peerOf: 4, readerOf: 3) == .newer)
+        #expect(SocketError(peerOf: 2, readerOf: 3) == .older)
+        #expect(SocketError(peerOf: 0, readerOf: 3) == .malformed)
     }
 }

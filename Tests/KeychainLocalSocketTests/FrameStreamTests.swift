@@ -108,7 +108,10 @@ struct FrameStreamTests {
                 // A shorter length cuts the frame; the rest is no frame.
                 #expect(isLength && frame.content != [[7, 7], [8]], "bit \(bit)")
             } catch let error as SocketError {
-                let expected: [SocketError] = isLength ? [.closed, .tooLarge] : [.malformed]
+                // Without its one bit the version is 0, which none was.
+                let isVersion = (33..<48).contains(bit)
+                let expected: [SocketError] =
+                    isLength ? [.closed, .tooLarge] : isVersion ? [.newer] : [.malformed]
                 #expect(expected.contains(error), "bit \(bit): \(error)")
             }
         }
@@ -118,6 +121,13 @@ struct FrameStreamTests {
     func `random bytes are no frame`(length: Int) throws {
         let error = #expect(throws: SocketError.self) { try receive(RandomBytes.make(length)) }
         #expect(error == (length < FrameHeader.byteCount ? .closed : .malformed))
+    }
+
+    @Test func `a frame of a newer version is told from no frame, whatever else it says`() throws {
+        var bytes = RawFrame(message: [1]).bytes
+        bytes[4] = 2
+        bytes.replaceSubrange(6..<bytes.count, with: repeatElement(0xFF, count: bytes.count - 6))
+        #expect(throws: SocketError.newer) { try receive(bytes) }
     }
 
     @Test func `a frame that has begun must go on`() throws {

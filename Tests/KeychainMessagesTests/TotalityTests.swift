@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import KeychainMessageSamples
 import KeychainModel
 import KeychainSecrets
 import Testing

@@ -38,6 +38,8 @@ import Testing
         let whole = PolicyRequest(
             request.operation, facts: all, evidence: request.evidence, day: request.day)
         var known = request.facts
+        // Unlocks alone have one, and no item.
+        known[.protector] = .absent
         item.addChoices(to: &known)
         let admitted = policy.admit(
             request.operation, known, numbered: numbered, of: item, evidence: request.evidence,

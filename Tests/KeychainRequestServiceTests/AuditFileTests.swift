@@ -15,8 +15,8 @@ import Testing
         }
     }
 
-    private static func line(_ user: UInt32, _ text: String, _ time: Int = 0) -> Data {
-        Data(#"{"program":"\#(text)","time":"\#(time)","user":\#(user)}\#n"#.utf8)
+    private static func line(_ user: UInt32, _ text: String, _ time: Int = 0) -> [UInt8] {
+        Array(#"{"program":"\#(text)","time":"\#(time)","user":\#(user)}\#n"#.utf8)
     }
 
     private func lines(_ ending: String) -> [String] {
@@ -42,8 +42,8 @@ import Testing
     }
 
     @Test func `those who have little keep it, the others share what is left`() {
-        let many = (0..<100).map { Self.line(2, "many", $0) }.reduce(Data(), +)
-        let more = (0..<400).map { Self.line(3, "more", $0) }.reduce(Data(), +)
+        let many = (0..<100).map { Self.line(2, "many", $0) }.reduce([], +)
+        let more = (0..<400).map { Self.line(3, "more", $0) }.reduce([], +)
         let kept = AuditShares(lines: Self.line(1, "one") + more + many).kept(within: 5000)
         let text = String(decoding: kept, as: UTF8.self)
         #expect(text.contains("one"))
@@ -54,13 +54,13 @@ import Testing
 
     @Test func `a text in a record does not make it another user's`() {
         let forged = Self.line(2, #"\",\"user\":1,\"x\":\""#)
-        let flood = (0..<100).map { _ in forged }.reduce(Data(), +)
+        let flood = (0..<100).map { _ in forged }.reduce([], +)
         let kept = AuditShares(lines: Self.line(1, "one") + flood).kept(within: 500)
         #expect(String(decoding: kept, as: UTF8.self).contains("one"))
     }
 
     @Test func `where all fit in all are kept`() {
-        let lines = [Self.line(1, "a"), Self.line(2, "b"), Self.line(1, "c")].reduce(Data(), +)
+        let lines = [Self.line(1, "a"), Self.line(2, "b"), Self.line(1, "c")].reduce([], +)
         #expect(AuditShares(lines: lines).kept(within: lines.count) == [UInt8](lines))
     }
 }

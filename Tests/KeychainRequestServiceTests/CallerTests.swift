@@ -132,10 +132,16 @@ import Testing
 }
 
 @Suite struct LoginSessionTests {
-    private static let session = LoginSession(
-        id: SessionID(rawValue: 7), user: 1000, account: "alice", leader: 42, leaderStart: 99,
-        auditSession: 3, logindSession: "c1", isRemote: true, service: "sshd",
-        lockReason: .passwordDiffers)
+    private static let session = {
+        var details = LoginSession.Details()
+        details.auditSession = 3
+        details.logindSession = "c1"
+        details.isRemote = true
+        details.lockReason = .passwordDiffers
+        return LoginSession(
+            SessionID(rawValue: 7), user: 1000, account: "alice", leader: (42, 99),
+            service: "sshd", details)
+    }()
 
     @Test func `a session is the same after a restart`() {
         #expect(LoginSession(record: Self.session.record) == Self.session)

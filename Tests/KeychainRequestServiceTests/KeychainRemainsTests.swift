@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+@testable import KeychainMaintenance
 import KeychainMessages
 import KeychainModel
 import KeychainLinuxSystem
@@ -179,7 +180,7 @@ import Testing
         for name in Self.remains { try write(name) }
         let before = try names()
         #expect(folder.keychainsWithoutFile() == [place])
-        Leftovers(of: place, in: folder, olderThan: -1).remove()
+        Leftovers(of: place, in: folder, olderThan: .seconds(-1)).remove()
         #expect(try names() == before)
     }
 
@@ -189,7 +190,7 @@ import Testing
         try write("login.keychain.incoming-\(Self.digits)")
         #expect(throws: Refusal.keychainGone) { try self.add("mail") }
         #expect(folder.keychainsWithoutFile() == [place])
-        Leftovers(of: place, in: folder, olderThan: -1).remove()
+        Leftovers(of: place, in: folder, olderThan: .seconds(-1)).remove()
         try add("mail")
         #expect(folder.keychainsWithoutFile().isEmpty)
     }

@@ -67,7 +67,7 @@ struct LargeAttributesTests {
         try login.fill(3, comment: Self.large)
         _ = try parts(login, OpenLogin.query([.data, .attributes]))
         let all = try login.memory.take(
-            MemoryBudget.mostForUser / 2, for: OpenLogin.user, patience: 0)
+            MemoryBudget.mostForUser / 2, for: OpenLogin.user, patience: .zero)
         #expect(all != nil)
     }
 }

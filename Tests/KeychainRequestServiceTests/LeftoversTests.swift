@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+@testable import KeychainMaintenance
 import KeychainModel
 import Testing
 
@@ -42,7 +43,7 @@ import Testing
         ]
         try write(left + kept)
         #expect(Leftovers(of: place, in: folder).count == 0)
-        Leftovers(of: place, in: folder, olderThan: -1).remove()
+        Leftovers(of: place, in: folder, olderThan: .seconds(-1)).remove()
         #expect(names == Set(kept))
     }
 }

@@ -13,19 +13,19 @@ import Testing
         var share = try budget.take(Self.large, for: 1)
         #expect(share != nil)
         #expect(throws: Refusal.tooManyRequests) {
-            _ = try budget.take(Self.large, for: 1, patience: 0)
+            _ = try budget.take(Self.large, for: 1, patience: .zero)
         }
         #expect(throws: Refusal.tooManyRequests) {
-            _ = try budget.take(Self.large, for: 1, patience: 0.01)
+            _ = try budget.take(Self.large, for: 1, patience: .milliseconds(10))
         }
         share = nil
-        #expect(try budget.take(Self.large, for: 1, patience: 0) != nil)
+        #expect(try budget.take(Self.large, for: 1, patience: .zero) != nil)
     }
 
     @Test func `another user's share is his own`() throws {
         let budget = MemoryBudget()
         let mine = try budget.take(Self.large, for: 1)
-        let his = try budget.take(Self.large, for: 2, patience: 0)
+        let his = try budget.take(Self.large, for: 2, patience: .zero)
         #expect(mine != nil && his != nil)
     }
 
@@ -36,12 +36,12 @@ import Testing
             held.append(try budget.take(MemoryBudget.mostForUser / 2, for: user))
         }
         // The first that a user holds, of any size, and what an item may take beside it.
-        held.append(try budget.take(1024 * 1024, for: 5, patience: 0))
-        held.append(try budget.take(8 * 1024 * 1024, for: 5, patience: 0))
-        held.append(try budget.take(Self.large, for: 6, patience: 0))
+        held.append(try budget.take(1024 * 1024, for: 5, patience: .zero))
+        held.append(try budget.take(8 * 1024 * 1024, for: 5, patience: .zero))
+        held.append(try budget.take(Self.large, for: 6, patience: .zero))
         for user: UInt32 in [5, 6] {
             #expect(throws: Refusal.tooManyRequests) {
-                _ = try budget.take(Self.large / 2, for: user, patience: 0)
+                _ = try budget.take(Self.large / 2, for: user, patience: .zero)
             }
         }
         #expect(held.count == 7)
@@ -51,7 +51,7 @@ import Testing
         let budget = MemoryBudget()
         #expect(try budget.take(MemoryBudget.free, for: 1) == nil)
         var shares: [MemoryBudget.Share] = []
-        while let share = try? budget.take(MemoryBudget.free + 1, for: 1, patience: 0) {
+        while let share = try? budget.take(MemoryBudget.free + 1, for: 1, patience: .zero) {
             shares.append(share)
         }
         #expect(shares.count == 1536)
@@ -64,7 +64,7 @@ import Testing
             Thread.sleep(forTimeInterval: 0.05)
             share.clear()
         }
-        #expect(try budget.take(Self.large, for: 1, patience: 20) != nil)
+        #expect(try budget.take(Self.large, for: 1, patience: .seconds(20)) != nil)
     }
 }
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
 import KeychainLinuxSystem
 import Synchronization
 import Testing
@@ -16,7 +15,7 @@ import Testing
     @Test func `what sleeps for ever is ended at its deadline`() throws {
         let child = try Self.sleeper()
         let watch = PromptWatchdog(
-            until: Date(timeIntervalSinceNow: 0.1), unless: { false }, end: { child.kill() })
+            until: .now + .milliseconds(100), unless: { false }, end: { child.kill() })
         watch.start()
         let status = try #require(child.wait(deadlineSeconds: 10))
         #expect(status.code == nil)
@@ -26,7 +25,7 @@ import Testing
         let child = try Self.sleeper()
         let isGone = Mutex(false)
         let watch = PromptWatchdog(
-            until: Date(timeIntervalSinceNow: 600), unless: { isGone.withLock { $0 } },
+            until: .now + .seconds(600), unless: { isGone.withLock { $0 } },
             end: { child.kill() })
         watch.start()
         #expect(child.wait(deadlineSeconds: 0.5) == nil)
@@ -37,7 +36,7 @@ import Testing
     @Test func `after an answer it ends nothing`() throws {
         let ended = Mutex(false)
         let watch = PromptWatchdog(
-            until: Date(timeIntervalSinceNow: 0.3), unless: { false },
+            until: .now + .milliseconds(300), unless: { false },
             end: { ended.withLock { $0 = true } })
         watch.start()
         watch.stop()

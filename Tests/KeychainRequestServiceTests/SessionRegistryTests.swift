@@ -53,12 +53,12 @@ final class SessionRegistryTests {
         let leader = try #require(PinnedProcess(pid: getpid(), pidfd: nil))
         let start = try #require(leader.status()?.startTime)
         func open() throws -> SessionID {
-            try registry.openWithoutTicket(
-                LoginSession(
-                    id: SessionID(rawValue: 0), user: user, account: "", leader: leader.id,
-                    leaderStart: start, auditSession: nil, logindSession: nil, isRemote: false,
-                    service: "", lockReason: .loginWithoutPassword), leader: leader
-            ).id
+            var details = LoginSession.Details()
+            details.lockReason = .loginWithoutPassword
+            let session = LoginSession(
+                SessionID(rawValue: 0), user: user, account: "", leader: (leader.id, start),
+                service: "", details)
+            return try registry.openWithoutTicket(session, leader: leader).id
         }
         func unlock(_ session: SessionID) throws {
             try keyring.write(
@@ -88,9 +88,8 @@ final class SessionRegistryTests {
         let start = try #require(leader.status()?.startTime)
         let second = try registry.openWithoutTicket(
             LoginSession(
-                id: SessionID(rawValue: 0), user: user, account: "", leader: leader.id,
-                leaderStart: start, auditSession: nil, logindSession: nil, isRemote: false,
-                service: "", lockReason: .loginWithoutPassword), leader: leader)
+                SessionID(rawValue: 0), user: user, account: "", leader: (leader.id, start),
+                service: ""), leader: leader)
         #expect(Set(registry.live(user, by: look).map(\.id)) == [first.id, second.id])
         let later = registry.look(at: user)
         registry.close(first.id, user: user)

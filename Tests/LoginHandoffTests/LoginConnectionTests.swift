@@ -95,6 +95,15 @@ private final class Ends {
         }
     }
 
+    @Test func `a header of another version is refused at once, whatever it announces`() {
+        let ends = Ends()
+        var frame = Frames.offer
+        frame.version = 2
+        frame.announced = .max
+        ends.say(Array(frame.bytes.prefix(12)))
+        #expect(error(ends.receive()) == .newer)
+    }
+
     @Test func `a body shorter than its fields is malformed`() {
         let ends = Ends()
         var frame = Frames.offer

@@ -118,13 +118,23 @@ import Testing
         }
     }
 
-    @Test func `another protocol or version is foreign`() {
+    @Test func `another protocol is foreign, and another version is not`() {
         var frame = Frames.close
         frame.magic ^= 1
         #expect(failure(frame.bytes) == .foreign)
         frame = .close
         frame.version = 2
+        #expect(failure(frame.bytes) == .newer)
+        frame.version = 0
         #expect(failure(frame.bytes) == .foreign)
+    }
+
+    @Test func `a module hears which side is older, and what was wrong with its words`() {
+        let answers: [(LoginHandoffError, LoginRefusal?)] = [
+            (.newer, .olderService), (.older, .olderModule), (.malformed, .badRequest),
+            (.tooLong, .badRequest), (.foreign, nil), (.closed, nil), (.timedOut, nil),
+        ]
+        for (error, refusal) in answers { #expect(LoginRefusal(error) == refusal) }
     }
 
     @Test func `a reply is no request`() {

@@ -204,6 +204,20 @@ def test_noise_on_the_sockets_hurts_nobody(noise, victim, daemon):
     assert daemon.process.poll() is None
 
 
+def test_a_program_of_another_version_hears_which_side_is_older(victim):
+    """Of the frames; of the messages in them, the tests of the messages tell."""
+    with wire.connect() as connection:
+        newer = bytearray(wire.frame(wire.READ_STATUS, wire.hello_of(connection)))
+        newer[4] = 2
+        connection.sendall(newer)
+        assert wire.refusal(wire.answer(connection)) == wire.REFUSED_OLDER_SERVICE
+    path = str(world.RUN / "login.sock")
+    frame = wire.login_frame(2, world.pwd.getpwnam(ALICE[0]).pw_uid, account=ALICE[0])
+    assert wire.login_reply(path, frame[:4] + b"\2" + frame[5:]) == wire.LOGIN_OLDER_SERVICE
+    # What is of this version and makes no sense is refused too, and not left without an answer.
+    assert wire.login_reply(path, frame[:6] + b"\x63" + frame[7:]) == wire.LOGIN_BAD_REQUEST
+
+
 def test_one_user_s_connections_leave_room_for_others(victim, daemon, login):
     held = []
     uid = world.pwd.getpwnam(BOB[0]).pw_uid

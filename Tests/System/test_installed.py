@@ -11,10 +11,11 @@ import world
 from conftest import ALICE
 from graphical import processes
 
-PROGRAMS = ("bin/keychainctl", "sbin/keychaind", "libexec/keychain/keychain-auth",
+PROGRAMS = ("bin/keychainctl", "bin/security", "sbin/keychaind", "libexec/keychain/keychain-auth",
             "libexec/keychain/keychain-embedded", "libexec/keychain/keychain-fido",
             "libexec/keychain/keychain-prompter", "libexec/keychain/keychain-tpm",
-            "libexec/keychain/keychainctl-policy", "lib/security/pam_keychain.so")
+            "libexec/keychain/keychainctl-policy",
+            "libexec/keychain/security-certificates", "lib/security/pam_keychain.so")
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -29,7 +30,7 @@ def test_a_program_takes_libraries_from_the_system_alone_and_closes_its_tables(n
 def test_every_program_is_among_them():
     found = {str(path.relative_to(world.PREFIX))
              for folder in ("bin", "sbin", "libexec/keychain")
-             for path in (world.PREFIX / folder).iterdir() if path.name.startswith("keychain")}
+             for path in (world.PREFIX / folder).iterdir() if path.name.startswith(("keychain", "security"))}
     assert found <= set(PROGRAMS)
 
 

@@ -109,7 +109,8 @@ def test_a_full_disk_is_said_so_and_loses_nothing(login, daemon):
             with pytest.raises(OSError):
                 while True:
                     filler.write(b"x" * 4096)
-        more = shell.run("head -c 60000 /dev/zero | tr '\\0' x | keychainctl add generic-password"
+        # More than the log has kept for itself.
+        more = shell.run("head -c 3000000 /dev/zero | tr '\\0' x | keychainctl add generic-password"
                          " --service more")
         assert more.status == 1 and "full" in more.text, more
         (world.STATE / "filler").unlink()

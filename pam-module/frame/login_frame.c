@@ -208,7 +208,9 @@ static enum kc_login_status read_header(const uint8_t header[KC_LOGIN_HEADER_SIZ
     uint16_t version = take_u16(&in);
     uint16_t word = take_u16(&in);
     uint32_t count = take_u32(&in);
-    if (magic != KC_LOGIN_MAGIC || version != KC_LOGIN_VERSION) return KC_LOGIN_FOREIGN;
+    if (magic != KC_LOGIN_MAGIC || version == 0) return KC_LOGIN_FOREIGN;
+    if (version < KC_LOGIN_VERSION) return KC_LOGIN_OLDER;
+    if (version > KC_LOGIN_VERSION) return KC_LOGIN_NEWER;
     if (count > KC_LOGIN_FRAME_MAX - KC_LOGIN_HEADER_SIZE) return KC_LOGIN_TOO_LONG;
     bool known = (word >= KC_LOGIN_OPEN_SESSION && word <= KC_LOGIN_RESET_PASSWORD) ||
                  (word >= KC_LOGIN_ACCEPTED && word <= KC_LOGIN_ACCEPTED_WITH_NOTICE);

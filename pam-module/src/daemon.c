@@ -119,12 +119,23 @@ done:
     return -1;
 }
 
+// A reply of another version says that, and nothing else that is read here.
+static bool is_of_another_version(enum kc_login_status status, struct kc_login_frame *reply) {
+    if (status != KC_LOGIN_OLDER && status != KC_LOGIN_NEWER) return false;
+    *reply = (struct kc_login_frame){.verb = KC_LOGIN_REFUSED,
+                                     .reason = status == KC_LOGIN_OLDER ? KC_LOGIN_OLDER_SERVICE
+                                                                        : KC_LOGIN_OLDER_MODULE};
+    return true;
+}
+
 static bool receive_reply(int socket_fd, struct kc_login_frame *reply, int64_t deadline) {
     uint8_t bytes[KC_LOGIN_HEADER_SIZE + REPLY_BODY_MAX] = {0};
     size_t body_count = 0;
     if (!receive_all(socket_fd, bytes, KC_LOGIN_HEADER_SIZE, deadline)) return false;
     errno = EPROTO;
-    if (kc_login_header_check(bytes, &body_count) != KC_LOGIN_OK) return false;
+    enum kc_login_status status = kc_login_header_check(bytes, &body_count);
+    if (is_of_another_version(status, reply)) return true;
+    if (status != KC_LOGIN_OK) return false;
     if (body_count > REPLY_BODY_MAX) return false;
     if (!receive_all(socket_fd, bytes + KC_LOGIN_HEADER_SIZE, body_count, deadline)) return false;
     errno = EPROTO;

@@ -13,6 +13,12 @@ static const char *refusal(uint16_t reason) {
     case KC_LOGIN_NOT_ALLOWED: return "not allowed";
     case KC_LOGIN_BAD_REQUEST: return "bad request";
     case KC_LOGIN_NO_SESSION: return "no such session";
+    case KC_LOGIN_OLDER_SERVICE:
+        return "it is older than pam_keychain.so; systemctl restart keychaind starts the one that "
+               "is installed";
+    case KC_LOGIN_OLDER_MODULE:
+        return "the pam_keychain.so of this program is older; install the same version of both, "
+               "then start the program again";
     default: return "for a reason unknown here";
     }
 }

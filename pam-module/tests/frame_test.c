@@ -164,7 +164,10 @@ static bool lying_header(void) {
     HOLDS(kc_login_header_check(header, &count) == KC_LOGIN_TOO_LONG && count == 0);
     memset(header + 8, 0xff, 4);
     HOLDS(kc_login_header_check(header, &count) == KC_LOGIN_TOO_LONG && count == 0);
+    // The version is read before anything that another version may mean otherwise.
     header[4] = 2;
+    HOLDS(kc_login_header_check(header, &count) == KC_LOGIN_NEWER && count == 0);
+    header[4] = 0;
     HOLDS(kc_login_header_check(header, &count) == KC_LOGIN_FOREIGN);
     return true;
 }

@@ -144,6 +144,18 @@ def _(world):
             expect_no_harm(world)
 
 
+@test("daemon of another version, by its reply or by its reason: the log says which is older")
+def _(world):
+    for answer, older in ((header(version=2, count=0xFFFF), "the pam_keychain.so of this program"),
+                          (refused(9), "the pam_keychain.so of this program"),
+                          (refused(8), "it is older than pam_keychain.so")):
+        world.login_service()
+        with FakeDaemon(world.socket, answer=answer):
+            lines = world.host("authenticate", "open")
+        assert codes(lines, "open") == [SUCCESS], lines
+        assert any(older in " ".join(line) for line in lines if line[0] == "log"), lines
+
+
 @test("daemon refuses, for reasons known and unknown")
 def _(world):
     for reason in (1, 2, 3, 4, 5, 6, 7, 8, 0xFFFF):

@@ -72,6 +72,8 @@ int kc_peer_credentials(int socket, struct kc_sender *peer);
 
 /// 1 when the peer has closed its end or the connection is broken; reads nothing.
 int kc_hung_up(int socket);
+/// Waits until the peer has closed its end, or the process of that pidfd has ended; -1 for none.
+void kc_wait_for_hang_up(int socket, int process);
 
 /// A folder, opened for looking things up in it only.
 int kc_open_folder(const char *path);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Foundation
 internal import KeychainDatabase
 
 /// A keychain's file as it was at one moment, in a file of its own, while others go on reading and

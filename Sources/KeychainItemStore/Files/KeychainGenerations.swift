@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import Foundation
+internal import KeychainLinuxSystem
 
 /// Earlier states of a keychain's file, kept beside it: `login.keychain.generation-7`. The number
 /// rises; the newest three stay.
@@ -10,7 +10,8 @@ package struct KeychainGenerations: Sendable {
     package struct Generation: Sendable, Equatable {
         package let number: Int
         package let path: String
-        package let made: Date
+        /// Since 1970.
+        package let made: Duration
         package let bytes: Int
     }
 
@@ -20,13 +21,12 @@ package struct KeychainGenerations: Sendable {
 
     /// The newest first.
     package var all: [Generation] {
-        let file = URL(fileURLWithPath: path)
-        let folder = file.deletingLastPathComponent().path
-        let prefix = file.lastPathComponent + ".generation-"
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        let (folder, name) = Self.parts(path)
+        let prefix = name + ".generation-"
+        let names = FolderNames.all(in: folder)
         let found = names.compactMap { name -> Generation? in
             guard let number = Self.number(name, prefix: prefix) else { return nil }
-            return Self.generation(number, folder + "/" + name)
+            return Self.generation(number, folder + name)
         }
         return found.sorted { $0.number > $1.number }
     }
@@ -41,7 +41,7 @@ package struct KeychainGenerations: Sendable {
         try KeychainCopy.make(of: path, at: target)
         guard let made = Self.generation(number, target) else { throw .inputOutput(0) }
         for old in all.dropFirst(Self.most) {
-            try? FileManager.default.removeItem(atPath: old.path)
+            FolderNames.remove(old.path)
         }
         return made
     }
@@ -49,12 +49,12 @@ package struct KeychainGenerations: Sendable {
     /// Keeps it where it has changed since the last generation, and that is old enough.
     @discardableResult
     package func keepIfDue(
-        now: Date = Date(), after age: TimeInterval = 24 * 60 * 60
+        now: Duration = WallClock.now, after age: Duration = .seconds(24 * 60 * 60)
     ) throws(KeychainStoreError) -> Generation? {
         if let newest = all.first {
-            guard now.timeIntervalSince(newest.made) >= age else { return nil }
+            guard now - newest.made >= age else { return nil }
             // SQLite writes to the log first, and to the file some time later.
-            let changes = [path, path + "-wal"].compactMap(Self.changed)
+            let changes = [path, path + "-wal"].compactMap { FileStatus($0)?.changed }
             guard changes.contains(where: { $0 > newest.made }) else { return nil }
         }
         return try keep()
@@ -74,15 +74,13 @@ package struct KeychainGenerations: Sendable {
     }
 
     private static func generation(_ number: Int, _ path: String) -> Generation? {
-        guard let facts = try? FileManager.default.attributesOfItem(atPath: path),
-            facts[.type] as? FileAttributeType == .typeRegular,
-            let made = facts[.modificationDate] as? Date,
-            let bytes = (facts[.size] as? NSNumber)?.intValue
-        else { return nil }
-        return Generation(number: number, path: path, made: made, bytes: bytes)
+        guard let status = FileStatus(path), status.kind == .file else { return nil }
+        return Generation(number: number, path: path, made: status.changed, bytes: status.size)
     }
 
-    private static func changed(_ path: String) -> Date? {
-        (try? FileManager.default.attributesOfItem(atPath: path))?[.modificationDate] as? Date
+    /// The folder, up to its last slash, and the name in it.
+    private static func parts(_ path: String) -> (folder: String, name: String) {
+        guard let slash = path.lastIndex(of: "/") else { return ("./", path) }
+        return (String(path[...slash]), String(path[path.index(after: slash)...]))
     }
 }

@@ -184,9 +184,15 @@ extension KeychainSchema {
         return connection
     }
 
-    /// Connections to a file of this version that is in use.
-    static func open(_ path: String, _ timeout: BusyTimeout) throws -> Database {
-        try Database(path, timeout) { connection in
+    /// Of the log of a file that one program has to itself.
+    private static let logBytes = 2 * 1024 * 1024
+
+    /// Connections to a file of this version that is in use. `isShared`: other processes use it too,
+    /// each for a while.
+    static func open(_ path: String, isShared: Bool) throws -> Database {
+        try Database(
+            path, isShared ? .amongEquals : .ofOwner, logBytes: isShared ? 0 : logBytes
+        ) { connection in
             try configure(connection)
             try verify(connection)
         }

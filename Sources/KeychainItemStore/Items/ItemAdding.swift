@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Foundation
 package import KeychainAccessControl
+internal import KeychainLinuxSystem
 package import KeychainModel
 package import KeychainSecrets
 
@@ -14,7 +14,7 @@ extension KeychainFile {
     ) throws(KeychainStoreError) -> Item {
         try Self.verify(grant, .encrypt, item)
         var record = item.record
-        record.created = Date().timeIntervalSinceReferenceDate
+        record.created = WallClock.secondsSince2001
         record.modified = record.created
         let written = try WrittenItem(
             item.reference, record, generation: item.generation, secret: secret,

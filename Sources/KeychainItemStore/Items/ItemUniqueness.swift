@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Foundation
 internal import KeychainDatabase
 internal import KeychainModel
 
@@ -13,9 +12,12 @@ extension KeychainFile {
         _ database: Connection
     ) throws {
         for family in IndexFamily.allCases {
-            let index = keys.withIndexKey(family) {
-                BlindIndex.keyIndex(item.record, item.reference.itemClass, $0)
-            }
+            let index =
+                family == IndexFamily(item.accessible)
+                ? item.keyIndex
+                : keys.withIndexKey(family) {
+                    BlindIndex.keyIndex(item.record, item.reference.itemClass, $0)
+                }
             guard let index else {
                 try refuseUnknowable(item, database)
                 continue

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Foundation
 package import KeychainAccessControl
 internal import KeychainDatabase
+internal import KeychainLinuxSystem
 package import KeychainModel
 package import KeychainSecrets
 
@@ -64,7 +64,7 @@ extension KeychainFile {
     ) throws -> Bool {
         var record = changed
         record.modified = AttributeRecord.modificationDate(
-            after: record.modified, now: Date().timeIntervalSinceReferenceDate)
+            after: record.modified, now: WallClock.secondsSince2001)
         var kept = secret
         // Held until the item is written, the old secret once as it was and once sealed anew.
         var room: (any AnyObject & Sendable)?

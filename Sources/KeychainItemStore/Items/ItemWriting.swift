@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Foundation
 internal import KeychainDatabase
 internal import KeychainModel
 internal import KeychainSecrets
@@ -56,13 +55,17 @@ struct WrittenItem {
             secret: secret.map(SealedSecret.here) ?? .none, matcher: nil)
     }
 
+    private static let insertion = Query(
+        """
+        INSERT INTO item
+        (identifier, class, accessible, generation, keyIndex, tokens, attributes, secret)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+        """)
+
     func insert(_ database: Connection) throws {
         try database.run(
-            """
-            INSERT INTO item
-            (identifier, class, accessible, generation, keyIndex, tokens, attributes, secret)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-            """, .blob(reference.identifier), .integer(Int64(reference.itemClass.rawValue)),
+            Self.insertion, .blob(reference.identifier),
+            .integer(Int64(reference.itemClass.rawValue)),
             .integer(Int64(accessible.rawValue)), .integer(generation), .blob(keyIndex),
             .blob(TokenList.bytes(tokens)), .blob(attributes),
             secret.map(Value.blob) ?? .null)
@@ -115,10 +118,10 @@ extension ItemRow {
     }
 
     static func row(withKeyIndex index: [UInt8], _ database: Connection) throws -> Int64? {
-        try database.first("SELECT id FROM item WHERE keyIndex = ?", .blob(index)) {
-            $0.integer(0)
-        }
+        try database.first(byKeyIndex, .blob(index)) { $0.integer(0) }
     }
+
+    private static let byKeyIndex = Query("SELECT id FROM item WHERE keyIndex = ?")
 
     static func setKeyIndex(_ index: [UInt8], of row: Int64, _ database: Connection) throws {
         try database.run("UPDATE item SET keyIndex = ? WHERE id = ?", .blob(index), .integer(row))
@@ -126,11 +129,12 @@ extension ItemRow {
 
     static func addTokens(_ tokens: Set<Int64>, to row: Int64, _ database: Connection) throws {
         for token in tokens {
-            try database.run(
-                "INSERT OR IGNORE INTO token (token, item) VALUES (?, ?)", .integer(token),
-                .integer(row))
+            try database.run(tokenInsertion, .integer(token), .integer(row))
         }
     }
+
+    private static let tokenInsertion = Query(
+        "INSERT OR IGNORE INTO token (token, item) VALUES (?, ?)")
 
     static func removeTokens(_ tokens: Set<Int64>, of row: Int64, _ database: Connection) throws {
         for token in tokens {

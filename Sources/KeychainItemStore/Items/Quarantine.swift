@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Foundation
 internal import KeychainDatabase
+internal import KeychainLinuxSystem
 
 extension KeychainFile {
     /// Damaged items that were set aside within the file.
@@ -18,7 +18,7 @@ enum Quarantine {
             (moved, identifier, class, accessible, generation, keyIndex, attributes, secret)
             SELECT ?, identifier, class, accessible, generation, keyIndex, attributes, secret
             FROM item WHERE id = ?
-            """, .real(Date().timeIntervalSinceReferenceDate), .integer(row))
+            """, .real(WallClock.secondsSince2001), .integer(row))
         try ItemRow.delete(row, database)
     }
 

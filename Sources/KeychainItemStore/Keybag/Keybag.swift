@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Foundation
 internal import KeychainDatabase
 internal import KeychainSecrets
 
@@ -121,12 +120,14 @@ struct Keybag {
 
     /// Whose items these are; without looking at the rest.
     static func identifier(_ database: Connection) throws -> [UInt8] {
-        let whole = try database.first(
-            "SELECT value FROM keybag WHERE name = ?", .text(Entry.identifier.rawValue)
-        ) { $0.blob(0) }
+        let whole = try database.first(valueOfName, .text(Entry.identifier.rawValue)) {
+            $0.blob(0)
+        }
         guard let whole else { throw KeychainStoreError.damaged }
         return try checked(whole)
     }
+
+    private static let valueOfName = Query("SELECT value FROM keybag WHERE name = ?")
 
     private static func checked(_ whole: [UInt8]) throws(KeychainStoreError) -> [UInt8] {
         guard whole.count >= fingerprintBytes else { throw .damaged }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainModel
-internal import Foundation
+internal import KeychainLinuxSystem
 internal import KeychainSecrets
 
 /// One of the things that open a keychain: what its kind needs to find its key, and the master key
@@ -55,8 +55,7 @@ package struct ProtectorRecord: Sendable, Equatable {
         self.state = state
         self.parameters = parameters
         identifier = RandomBytes.make(Self.identifierBytes)
-        // Safe: the clock of this machine.
-        made = Int64(Date().timeIntervalSince1970)
+        made = WallClock.now.components.seconds
     }
 
     /// The same in another state. Its wraps are to be made again.

@@ -11,17 +11,19 @@ extension KeychainFile {
     ) throws(KeychainStoreError) -> KeychainFile {
         try FileCheck.check(path)
         do {
-            let database = try database(path, owner, isShared ? .amongEquals : .ofOwner)
+            let database = try database(path, owner, isShared: isShared)
             return try KeychainFile(path, owner, database, memory)
         } catch { throw KeychainStoreError(error) }
     }
 
     private static func database(
-        _ path: String, _ owner: KeychainOwner, _ timeout: BusyTimeout
+        _ path: String, _ owner: KeychainOwner, isShared: Bool
     ) throws -> Database {
-        do { return try KeychainSchema.open(path, timeout) } catch is KeychainSchema.OlderVersion {
+        do { return try KeychainSchema.open(path, isShared: isShared) } catch is KeychainSchema
+            .OlderVersion
+        {
             try KeychainMigration.run(path, owner)
-            return try KeychainSchema.open(path, timeout)
+            return try KeychainSchema.open(path, isShared: isShared)
         }
     }
 }

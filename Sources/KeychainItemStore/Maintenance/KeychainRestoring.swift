@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Foundation
 internal import KeychainDatabase
 internal import KeychainModel
 package import KeychainSecrets

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Foundation
 internal import KeychainModel
 
 /// Decides whether an opened item is one that a query means. The index only proposes. An object, as
@@ -45,7 +44,7 @@ final class ItemMatcher: Sendable {
             if case .string(let wanted) = wanted, case .string(let stored) = stored,
                 !query.folding.isEmpty
             {
-                return stored.compare(wanted, options: query.folding.options) == .orderedSame
+                return FoldedText(stored, query.folding) == FoldedText(wanted, query.folding)
             }
             return rule.matches(stored, wanted)
         }
@@ -58,15 +57,5 @@ final class ItemMatcher: Sendable {
         let wanted = Array(host.utf8)
         let stored = Array(server.utf8)
         return stored == wanted || stored.reversed().starts(with: ([0x2E] + wanted).reversed())
-    }
-}
-
-extension ItemQuery.Folding {
-    fileprivate var options: String.CompareOptions {
-        var options: String.CompareOptions = []
-        if contains(.caseInsensitive) { options.insert(.caseInsensitive) }
-        if contains(.diacriticInsensitive) { options.insert(.diacriticInsensitive) }
-        if contains(.widthInsensitive) { options.insert(.widthInsensitive) }
-        return options
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Foundation
 internal import KeychainDatabase
+internal import KeychainLinuxSystem
 package import KeychainSecrets
 
 extension KeychainFile {
@@ -15,9 +15,7 @@ extension KeychainFile {
         adding added: (protector: ProtectorRecord, key: HeldSecret)? = nil,
         cost: PasswordCostChoice = .calibrated
     ) throws(KeychainStoreError) {
-        guard (try? FileManager.default.attributesOfItem(atPath: path)) == nil else {
-            throw .alreadyExists
-        }
+        guard FileStatus(path) == nil else { throw .alreadyExists }
         let new = try NewKeybag(
             owner, deviceKey, password, deviceSecret, provisional, added, cost)
         let place = try StagingDirectory(for: path)

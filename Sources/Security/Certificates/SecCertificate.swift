@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
+internal import KeychainCertificates
 internal import KeychainModel
 
 /// An X.509 certificate. That it could be read says nothing of whether it is to be trusted.
@@ -21,30 +22,10 @@ public final class SecCertificate: NSObject, @unchecked Sendable {
 }
 
 extension SecCertificate {
-    private static let encodedAsDER: Int64 = 3
-
-    /// By which an item of this certificate is found (docs/secitem.md, kSecClassCertificate).
-    var attributes: Attributes {
-        var attributes: Attributes = [
-            .certificateType: .number(Int64(content.version)),
-            .certificateEncoding: .number(Self.encodedAsDER),
-            .serialNumber: .data(content.serialNumber),
-            .publicKeyHash: .data(publicKeyHash),
-        ]
-        attributes[.subject] = content.subject.normalizedContent.map(AttributeValue.data)
-        attributes[.issuer] = content.issuer.normalizedContent.map(AttributeValue.data)
-        attributes[.subjectKeyID] = content.extensions.subjectKeyIdentifier.map(
-            AttributeValue.data)
-        return attributes
-    }
-
+    /// By which an item of this certificate is found.
+    var attributes: Attributes { content.itemAttributes }
     /// Those of a new item, which has a name too.
-    var attributesOfNewItem: Attributes {
-        var attributes = attributes
-        attributes[.label] = content.summary.map(AttributeValue.string)
-        return attributes
-    }
-
+    var attributesOfNewItem: Attributes { content.attributesOfNewItem }
     /// The same as the application label of the key.
-    var publicKeyHash: [UInt8] { KeyLabel.of(content.publicKey.bits) }
+    var publicKeyHash: [UInt8] { content.publicKeyHash }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
+internal import KeychainCertificates
 
 /// A certificate from its DER encoding; nil for anything else.
 public func SecCertificateCreateWithData(

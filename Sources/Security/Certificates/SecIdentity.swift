@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
+internal import KeychainCertificates
 
 /// A certificate together with the private key of the public one in it.
 public final class SecIdentity: NSObject, @unchecked Sendable {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Foundation
+internal import KeychainCertificates
 internal import KeychainModel
 
 /// What a dictionary says of a key that is to be made.

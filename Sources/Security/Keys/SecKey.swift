@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
+internal import KeychainCertificates
 internal import KeychainModel
 internal import KeychainSecrets
 
@@ -51,49 +52,11 @@ public final class SecKey: NSObject, @unchecked Sendable {
     var attributes: Attributes { attributesOfNewItem.merging(itemAttributes) { $1 } }
 }
 
-/// The values of `kSecAttrKeyClass`.
-enum KeyClass {
-    static let publicKey: Int64 = 0
-    static let privateKey: Int64 = 1
-}
-
 extension SecKey {
-    /// What an item gets that is added for this key (docs/secitem.md, kSecClassKey).
-    var attributesOfNewItem: Attributes {
-        let isPrivate = content.isPrivate
-        let uses: [AttributeName: Bool] = [
-            .canEncrypt: !isPrivate, .canDecrypt: isPrivate, .canSign: isPrivate,
-            .canVerify: !isPrivate, .canWrap: !isPrivate, .canUnwrap: isPrivate,
-            .canDerive: true, .canSignRecover: false, .canVerifyRecover: false,
-            .isPermanent: true,
-        ]
-        return attributes(of: uses).merging(attributesOfQuery) { $1 }
-    }
-
+    /// What an item gets that is added for this key.
+    var attributesOfNewItem: Attributes { content.attributesOfNewItem }
     /// By which an item of this key is found, whatever became of its uses meanwhile.
-    var attributesOfQuery: Attributes {
-        // Private is what Apple's systems call public keys too.
-        let facts: [AttributeName: Bool] = [
-            .isPrivate: true, .isModifiable: true, .isSensitive: false,
-            .wasAlwaysSensitive: false, .isExtractable: true, .wasNeverExtractable: false,
-        ]
-        let bits = AttributeValue.number(Int64(content.kind.bits))
-        var attributes = attributes(of: facts)
-        attributes[.keyClass] = .number(
-            content.isPrivate ? KeyClass.privateKey : KeyClass.publicKey)
-        attributes[.applicationLabel] = .data(KeyLabel.of(content.publicBytes))
-        attributes[.type] = .number(content.kind.type.rawValue)
-        attributes[.keySize] = bits
-        attributes[.effectiveKeySize] = bits
-        return attributes
-    }
-
-    private func attributes(of facts: [AttributeName: Bool]) -> Attributes {
-        facts.mapValues { .number($0 ? 1 : 0) }
-    }
-
+    var attributesOfQuery: Attributes { content.attributesOfQuery }
     /// What an item of this key keeps.
-    var secret: HeldSecret {
-        content.privateBytes ?? HeldSecret(SecretBytes(copying: content.publicBytes))
-    }
+    var secret: HeldSecret { content.secret }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Foundation
+internal import KeychainCertificates
 internal import KeychainModel
 
 /// How a dictionary narrows a search down (`kSecMatch…`).

@@ -19,26 +19,3 @@ public var errSecInvalidDatabaseBlob: OSStatus { -67598 }
 public var errSecInvalidKeyBlob: OSStatus { -67599 }
 public var errSecIncompatibleDatabaseBlob: OSStatus { -67600 }
 public var errSecIncompatibleKeyBlob: OSStatus { -67601 }
-
-extension StatusMessages {
-    static let device: [OSStatus: String] = [
-        errSecServiceNotAvailable: "A required service is not available.",
-        errSecInsufficientClientID: "The client ID is not sufficient.",
-        errSecDeviceReset: "The device was reset.",
-        errSecDeviceFailed: "A device failure occurred.",
-        errSecAppleAddAppACLSubject:
-            "The application could not be added to the access control list.",
-        errSecApplePublicKeyIncomplete: "The public key is incomplete.",
-        errSecAppleSignatureMismatch: "The signature does not match.",
-        errSecAppleInvalidKeyStartDate: "The key's start date is not valid.",
-        errSecAppleInvalidKeyEndDate: "The key's end date is not valid.",
-        errSecConversionError: "A value could not be converted.",
-        errSecAppleSSLv2Rollback: "A rollback to SSL version 2 was detected.",
-        errSecQuotaExceeded: "The quota was exceeded.",
-        errSecFileTooBig: "The file is too large.",
-        errSecInvalidDatabaseBlob: "A database record is not valid.",
-        errSecInvalidKeyBlob: "The stored key is not valid.",
-        errSecIncompatibleDatabaseBlob: "A database record is of an incompatible version.",
-        errSecIncompatibleKeyBlob: "The stored key is of an incompatible version.",
-    ]
-}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Foundation
 internal import KeychainModel
+internal import KeychainStatusCodes
 
 /// Runs one of the calls and says how it went. The caller's variable is changed only where the call
 /// succeeds.

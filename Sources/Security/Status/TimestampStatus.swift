@@ -26,36 +26,3 @@ public var errSecCertificateValidityPeriodTooLong: OSStatus { -67901 }
 public var errSecCertificateIsCA: OSStatus { -67902 }
 public var errSecCertificateDuplicateExtension: OSStatus { -67903 }
 public var errSecMissingQualifiedCertStatement: OSStatus { -67904 }
-
-extension StatusMessages {
-    static let timestamp: [OSStatus: String] = [
-        errSecExtendedKeyUsageNotCritical: "The extended key usage is not marked critical.",
-        errSecTimestampMissing: "A timestamp was expected but not found.",
-        errSecTimestampInvalid: "The timestamp is not valid.",
-        errSecTimestampNotTrusted: "The timestamp is not trusted.",
-        errSecTimestampServiceNotAvailable: "The timestamp service is not available.",
-        errSecTimestampBadAlg: "The timestamp service does not support the algorithm.",
-        errSecTimestampBadRequest: "The timestamp service reported an invalid request.",
-        errSecTimestampBadDataFormat: "The timestamp service reported an invalid data format.",
-        errSecTimestampTimeNotAvailable: "The timestamp service's time source is not available.",
-        errSecTimestampUnacceptedPolicy: "The timestamp service does not support the policy.",
-        errSecTimestampUnacceptedExtension: "The timestamp service does not support an extension.",
-        errSecTimestampAddInfoNotAvailable:
-            "The timestamp service does not have the additional information requested.",
-        errSecTimestampSystemFailure: "The timestamp service reported a system failure.",
-        errSecSigningTimeMissing: "A signing time was expected but not found.",
-        errSecTimestampRejection: "The timestamp service rejected the request.",
-        errSecTimestampWaiting: "The timestamp request is pending.",
-        errSecTimestampRevocationWarning:
-            "The timestamp service's certificate will be revoked soon.",
-        errSecTimestampRevocationNotification:
-            "The timestamp service's certificate has been revoked.",
-        errSecCertificatePolicyNotAllowed: "The certificate's policy is not allowed.",
-        errSecCertificateNameNotAllowed: "The certificate's name is not allowed.",
-        errSecCertificateValidityPeriodTooLong: "The certificate's validity period is too long.",
-        errSecCertificateIsCA: "The certificate is a certificate authority's.",
-        errSecCertificateDuplicateExtension: "The certificate has a duplicate extension.",
-        errSecMissingQualifiedCertStatement:
-            "A required qualified certificate statement is missing.",
-    ]
-}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
+internal import KeychainCertificates
 
 /// What a certificate must be good for, for `kSecMatchPolicy`.
 public final class SecPolicy: NSObject, @unchecked Sendable {
@@ -36,22 +37,6 @@ extension CertificateContent {
         guard isValid(on: date), !extensions.hasUnknownCritical,
             extensions.allowsPurpose(isServer ? .serverAuthentication : .clientAuthentication)
         else { return false }
-        return host.map { host in extensions.hostNames.contains { covers($0, host) } } ?? true
-    }
-
-    /// A star stands for one whole label, the first.
-    private func covers(_ name: String, _ host: String) -> Bool {
-        let wanted = labels(host)
-        var named = labels(name)
-        if named.first == "*", named.count > 2, wanted.count == named.count {
-            named[0] = wanted[0]
-        }
-        return named == wanted && !wanted.contains("")
-    }
-
-    private func labels(_ name: String) -> [String] {
-        let name = name.hasSuffix(".") ? String(name.dropLast()) : name
-        return name.lowercased().split(separator: ".", omittingEmptySubsequences: false)
-            .map(String.init)
+        return host.map(isFor) ?? true
     }
 }

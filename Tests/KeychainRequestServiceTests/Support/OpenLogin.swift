@@ -21,7 +21,7 @@ import Synchronization
 /// A user's login with an open login keychain, as the daemon has it, without a daemon around it.
 final class OpenLogin: Sendable {
     static let user: UInt32 = 4_000_000
-    private static let password = HeldSecret(SecretBytes(copying: Array("battery".utf8)))
+    static let password = HeldSecret(SecretBytes(copying: Array("battery".utf8)))
 
     let folder = NSTemporaryDirectory() + "login-" + UUID().uuidString
     let keyring: DaemonKeyring
@@ -33,8 +33,9 @@ final class OpenLogin: Sendable {
     let authenticator = RefusingAuthenticator()
     /// What the administrator wants of every keychain.
     let bounds: Bounds
-    private let protectors: Protectors
-    private let keychains: KeychainFolder
+    let protectors: Protectors
+    let keychains: KeychainFolder
+    let pending = PendingUnlocks()
     private let ticket: KeySerial
     private let leader: Mutex<Process>
 
@@ -45,7 +46,7 @@ final class OpenLogin: Sendable {
         func set(_ settings: KeychainSettings) { value.withLock { $0 = settings } }
     }
 
-    init() throws {
+    init(keys: ProtectorKeys = .none) throws {
         try FileManager.default.createDirectory(
             atPath: folder, withIntermediateDirectories: true)
         let bounds = Bounds()
@@ -57,12 +58,10 @@ final class OpenLogin: Sendable {
             memory: memory)
         protectors = Protectors(
             folder: keychains, deviceKey: try Protectors.deviceKey(at: folder + "/device.key"),
-            allowsDeviceProtector: false)
+            allowsDeviceProtector: false, keys: keys)
         vault = KernelVault(
-            keyring: keyring, sessions: sessions,
-            vaultKey: VaultKey.Loaded(key: .random(), place: .file),
-            deviceKey: try Protectors.deviceKey(at: folder + "/device.key"),
-            pending: PendingUnlocks(), systemOpening: SystemKeychainOpening(protectors)
+            keyring: keyring, sessions: sessions, protectors: protectors,
+            vaultKey: VaultKey.Loaded(key: .random(), place: .file), pending: pending
         ) { bounds.now }
         var parts = KeychainService.Parts(
             folder: keychains, vault: vault, protectors: protectors, authenticator: authenticator,
@@ -79,10 +78,7 @@ final class OpenLogin: Sendable {
 
     deinit {
         killLeader()
-        for key in (try? KernelKeyring.list(.userKeyring)) ?? []
-        where (try? KernelKeyring.describe(key))?.description.contains(folder) == true {
-            try? KernelKeyring.unlink(key, from: .userKeyring)
-        }
+        KeyringOfTest.remove(folder)
         try? FileManager.default.removeItem(atPath: folder)
     }
 
@@ -138,9 +134,8 @@ final class OpenLogin: Sendable {
             let start = leader.status()?.startTime
         else { throw Refusal.internalError }
         let session = LoginSession(
-            id: SessionID(rawValue: ticket.rawValue), user: user, account: "somebody",
-            leader: leader.id, leaderStart: start, auditSession: nil, logindSession: nil,
-            isRemote: false, service: "test", lockReason: .none)
+            SessionID(rawValue: ticket.rawValue), user: user, account: "somebody",
+            leader: (leader.id, start), service: "test")
         try sessions.open(session, leader: leader)
         return session
     }

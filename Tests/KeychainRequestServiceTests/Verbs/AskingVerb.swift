@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import KeychainAccessControl
+@testable import KeychainMaintenance
 import KeychainMessages
 import KeychainModel
 @testable import KeychainRequestService

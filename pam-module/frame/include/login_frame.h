@@ -11,6 +11,8 @@
 //
 // Numbers are little-endian. A frame is at most KC_LOGIN_FRAME_MAX bytes; the header is checked
 // before a byte of the body is read, so that no peer can make the other side allocate anything.
+// Magic, version and the header's size are those of every version. A frame of another version is
+// refused with the reason that says which side is older; a reply of another version says the same.
 
 #ifndef KC_LOGIN_FRAME_H
 #define KC_LOGIN_FRAME_H
@@ -57,14 +59,21 @@ enum kc_login_reason {
     // The request makes no sense, such as a ticket that is none.
     KC_LOGIN_BAD_REQUEST = 6,
     KC_LOGIN_NO_SESSION = 7,
+    // The daemon speaks an older version of these frames than the module, or the module an older
+    // one than the daemon.
+    KC_LOGIN_OLDER_SERVICE = 8,
+    KC_LOGIN_OLDER_MODULE = 9,
 };
 
 enum kc_login_status {
     KC_LOGIN_OK = 0,
     // Fewer bytes than the header says.
     KC_LOGIN_TRUNCATED,
-    // Not this protocol, or not this version of it.
+    // Not this protocol.
     KC_LOGIN_FOREIGN,
+    // This protocol, in a version before or after this one.
+    KC_LOGIN_OLDER,
+    KC_LOGIN_NEWER,
     // Longer than KC_LOGIN_FRAME_MAX, or a field longer than its limit.
     KC_LOGIN_TOO_LONG,
     // Everything else that no honest peer writes.

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#define _GNU_SOURCE
+#include "CLinux.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <sys/vfs.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+int kc_rename_new(const char *from, const char *to) {
+    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) {
+        return 0;
+    }
+    if (errno != EINVAL && errno != ENOSYS) {
+        return -1;
+    }
+    // A file system without it: for a moment the file has two names.
+    return link(from, to) == 0 && unlink(from) == 0 ? 0 : -1;
+}
+
+int kc_rename_exchange(const char *one, const char *other) {
+    return renameat2(AT_FDCWD, one, AT_FDCWD, other, RENAME_EXCHANGE);
+}
+
+int kc_open_folder(const char *path) { return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC); }
+
+int kc_is_mounted_nosuid(const char *path) {
+    struct statfs facts;
+    // ST_NOSUID (statfs(2)).
+    return statfs(path, &facts) != 0 || (facts.f_flags & 2) != 0;
+}
+
+int kc_is_automounted(const char *path) {
+    struct statfs facts;
+    return statfs(path, &facts) != 0 || facts.f_type == AUTOFS_SUPER_MAGIC;
+}
+
+int kc_has_access_list(const char *path) {
+    return lgetxattr(path, "system.posix_acl_access", NULL, 0) > 0;
+}

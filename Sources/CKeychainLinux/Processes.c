@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#define _GNU_SOURCE
+#include "CLinux.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+int kc_forbid_dumping(void) {
+    struct rlimit none = {0, 0};
+    return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0 && setrlimit(RLIMIT_CORE, &none) == 0 ? 0 : -1;
+}
+
+int kc_runs_with_foreign_rights(void) { return getauxval(AT_SECURE) != 0; }
+
+int kc_pidfd_open(pid_t pid) { return (int)syscall(SYS_pidfd_open, pid, 0); }
+
+int kc_pidfd_kill(int pidfd, int signal) {
+    return (int)syscall(SYS_pidfd_send_signal, pidfd, signal, NULL, 0);
+}
+
+int kc_reap(int pidfd, int *code) {
+    siginfo_t info;
+    int result;
+    do {
+        result = waitid((idtype_t)3 /* P_PIDFD */, (id_t)pidfd, &info, WEXITED);
+    } while (result != 0 && errno == EINTR);
+    *code = result == 0 && info.si_code == CLD_EXITED ? info.si_status : -1;
+    return result;
+}
+
+// After fork: only what is safe there. Reports errno through the pipe and ends.
+static _Noreturn void become(const char *program, char *const argv[], char *const envp[],
+                             const int *source, const int *target, size_t count, int new_session,
+                             int quiet, pid_t parent, int report) {
+    int moved[8];
+    // A setgid program's group is not its children's. First: a change of rights makes the kernel
+    // forget the signal below.
+    gid_t group = getgid();
+    if (getegid() != group && setresgid(group, group, group) != 0) {
+        goto failed;
+    }
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) {
+        _exit(127);
+    }
+    if (new_session) {
+        setsid();
+    }
+    // Unblocked only when no handler of the parent is left that could run here.
+    for (int number = 1; number < NSIG; number++) {
+        signal(number, SIG_DFL);
+    }
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    // First out of the way of the targets, then onto them.
+    int far = fcntl(report, F_DUPFD_CLOEXEC, 64);
+    if (far < 0) {
+        goto failed;
+    }
+    report = far;
+    for (size_t i = 0; i < count; i++) {
+        moved[i] = fcntl(source[i], F_DUPFD_CLOEXEC, 64);
+        if (moved[i] < 0) {
+            goto failed;
+        }
+    }
+    if (quiet) {
+        int null = open("/dev/null", O_RDWR);
+        if (null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(null, 2) < 0) {
+            goto failed;
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (dup2(moved[i], target[i]) < 0) {
+            goto failed;
+        }
+    }
+    int highest = 2;
+    for (size_t i = 0; i < count; i++) {
+        highest = target[i] > highest ? target[i] : highest;
+    }
+    if (syscall(SYS_close_range, (unsigned)highest + 1, ~0U, CLOSE_RANGE_CLOEXEC) != 0) {
+        // Where a container's filter refuses it.
+        long most = sysconf(_SC_OPEN_MAX);
+        for (int number = highest + 1; number < most; number++) {
+            fcntl(number, F_SETFD, FD_CLOEXEC);
+        }
+    }
+    for (int number = 3; number <= highest; number++) {
+        int wanted = 0;
+        for (size_t i = 0; i < count; i++) {
+            wanted |= target[i] == number;
+        }
+        if (!wanted) {
+            close(number);
+        }
+    }
+    execve(program, argv, envp);
+failed:;
+    int error = errno;
+    ssize_t ignored = write(report, &error, sizeof error);
+    (void)ignored;
+    _exit(127);
+}
+
+int kc_spawn(const char *program, char *const argv[], char *const envp[], const int *source,
+             const int *target, size_t count, int new_session, int quiet, pid_t *child) {
+    int report[2];
+    if (count > 8) {
+        return EINVAL;
+    }
+    if (pipe2(report, O_CLOEXEC) != 0) {
+        return errno;
+    }
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pid_t parent = getpid();
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pid_t made = fork();
+    if (made == 0) {
+        become(program, argv, envp, source, target, count, new_session, quiet, parent, report[1]);
+    }
+    int error = made < 0 ? errno : 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    close(report[1]);
+    if (made > 0) {
+        int told;
+        ssize_t got;
+        do {
+            got = read(report[0], &told, sizeof told);
+        } while (got < 0 && errno == EINTR);
+        if (got == (ssize_t)sizeof told) {
+            error = told;
+            waitpid(made, NULL, 0);
+        } else {
+            *child = made;
+        }
+    }
+    close(report[0]);
+    return error;
+}
+
+const char *kc_error_text(int error) {
+    const char *text = strerrordesc_np(error);
+    return text ? text : "unknown error";
+}

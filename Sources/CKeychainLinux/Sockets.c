@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+#define _GNU_SOURCE
+#include "CLinux.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD 77
+#endif
+#ifndef SO_PASSRIGHTS
+#define SO_PASSRIGHTS 83
+#endif
+
+int kc_refuse_descriptors(int socket) {
+    int no = 0;
+    return setsockopt(socket, SOL_SOCKET, SO_PASSRIGHTS, &no, sizeof no);
+}
+
+int kc_refuses_descriptors(int socket) {
+    int passes = 1;
+    socklen_t length = sizeof passes;
+    return getsockopt(socket, SOL_SOCKET, SO_PASSRIGHTS, &passes, &length) == 0 && passes == 0;
+}
+
+// The control buffer has room for who sent it and for no descriptor: the kernel drops those.
+static ssize_t receive(int socket, void *buffer, size_t length, int flags, struct kc_sender *sender,
+                       int *is_cut) {
+    struct iovec part = {.iov_base = buffer, .iov_len = length};
+    union {
+        char bytes[CMSG_SPACE(sizeof(struct ucred))];
+        struct cmsghdr aligned;
+    } control;
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+    if (sender != NULL) {
+        message.msg_control = control.bytes;
+        message.msg_controllen = sizeof control.bytes;
+        memset(sender, 0, sizeof *sender);
+    }
+    ssize_t received = recvmsg(socket, &message, flags | MSG_CMSG_CLOEXEC);
+    if (received < 0) {
+        return received;
+    }
+    struct cmsghdr *item = sender != NULL ? CMSG_FIRSTHDR(&message) : NULL;
+    if (item != NULL && item->cmsg_level == SOL_SOCKET && item->cmsg_type == SCM_CREDENTIALS &&
+        item->cmsg_len == CMSG_LEN(sizeof(struct ucred))) {
+        struct ucred credentials;
+        memcpy(&credentials, CMSG_DATA(item), sizeof credentials);
+        sender->pid = credentials.pid;
+        sender->uid = credentials.uid;
+        sender->gid = credentials.gid;
+        sender->known = 1;
+    }
+    *is_cut = (message.msg_flags & MSG_CTRUNC) != 0;
+    return received;
+}
+
+ssize_t kc_receive(int socket, void *buffer, size_t length, int flags, int may_bring_descriptors,
+                   struct kc_sender *sender) {
+    int is_cut = 0;
+    if (may_bring_descriptors) {
+        // A descriptor that is seen but not taken stays in the queue, and is closed with the
+        // socket: to drop it here could take as long as its owner likes.
+        ssize_t seen = receive(socket, buffer, length, flags | MSG_PEEK, sender, &is_cut);
+        if (seen <= 0) {
+            return seen;
+        }
+        if (is_cut) {
+            errno = EBADMSG;
+            return -1;
+        }
+        // What came since may bring one.
+        length = (size_t)seen;
+    }
+    ssize_t received = receive(socket, buffer, length, flags, sender, &is_cut);
+    if (received >= 0 && is_cut && sender != NULL) {
+        sender->known = 0;
+    }
+    return received;
+}
+
+struct closing {
+    int number;
+    int is_alone;
+    sem_t is_held;
+    sem_t may_end;
+};
+
+static void *hold_and_end(void *context) {
+    struct closing *closing = context;
+    closing->is_alone = unshare(CLONE_FILES) == 0;
+    sem_post(&closing->is_held);
+    while (sem_wait(&closing->may_end) != 0) {
+    }
+    if (!closing->is_alone) {
+        // A system call filter forbids a table of its own: this thread waits, and no other.
+        close(closing->number);
+    }
+    free(closing);
+    return NULL;
+}
+
+void kc_close_held(int socket) {
+    struct closing *closing = calloc(1, sizeof *closing);
+    pthread_attr_t attributes;
+    pthread_t thread;
+    if (closing == NULL || pthread_attr_init(&attributes) != 0) {
+        free(closing);
+        return;
+    }
+    closing->number = socket;
+    sem_init(&closing->is_held, 0, 0);
+    sem_init(&closing->may_end, 0, 0);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setstacksize(&attributes, (size_t)64 * 1024);
+    int error = pthread_create(&thread, &attributes, hold_and_end, closing);
+    pthread_attr_destroy(&attributes);
+    if (error != 0) {
+        // A descriptor less is better than a thread less.
+        free(closing);
+        return;
+    }
+    while (sem_wait(&closing->is_held) != 0) {
+    }
+    if (closing->is_alone) {
+        close(socket);
+    }
+    sem_post(&closing->may_end);
+}
+
+void kc_close_peer(int socket) {
+    int unread = 0;
+    // After it nothing can be sent to us, and so what is unread now is all of it.
+    shutdown(socket, SHUT_RDWR);
+    if (kc_refuses_descriptors(socket) || (ioctl(socket, FIONREAD, &unread) == 0 && unread == 0)) {
+        close(socket);
+    } else {
+        kc_close_held(socket);
+    }
+}
+
+ssize_t kc_send(int socket, const void *first, size_t first_length, const void *second,
+                size_t second_length, const struct kc_sender *self) {
+    struct iovec parts[2] = {{.iov_base = (void *)first, .iov_len = first_length},
+                             {.iov_base = (void *)second, .iov_len = second_length}};
+    struct msghdr message = {.msg_iov = parts, .msg_iovlen = second_length > 0 ? 2 : 1};
+    union {
+        char bytes[CMSG_SPACE(sizeof(struct ucred))];
+        struct cmsghdr aligned;
+    } control;
+    if (self != NULL && self->known) {
+        struct ucred credentials = {.pid = self->pid, .uid = self->uid, .gid = self->gid};
+        memset(&control, 0, sizeof control);
+        message.msg_control = control.bytes;
+        message.msg_controllen = sizeof control.bytes;
+        struct cmsghdr *item = CMSG_FIRSTHDR(&message);
+        item->cmsg_level = SOL_SOCKET;
+        item->cmsg_type = SCM_CREDENTIALS;
+        item->cmsg_len = CMSG_LEN(sizeof credentials);
+        memcpy(CMSG_DATA(item), &credentials, sizeof credentials);
+    }
+    return sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+struct kc_sender kc_own_credentials(void) {
+    struct kc_sender own = {.pid = getpid(), .uid = geteuid(), .gid = getegid()};
+    own.known = getuid() != own.uid || getgid() != own.gid;
+    return own;
+}
+
+int kc_peer_pidfd(int socket) {
+    int descriptor = -1;
+    socklen_t length = sizeof descriptor;
+    if (getsockopt(socket, SOL_SOCKET, SO_PEERPIDFD, &descriptor, &length) != 0) {
+        return -1;
+    }
+    return descriptor;
+}
+
+int kc_accept(int socket, int wake) {
+    struct pollfd items[2] = {{.fd = socket, .events = POLLIN}, {.fd = wake, .events = POLLIN}};
+    if (poll(items, 2, -1) < 0) {
+        return -1;
+    }
+    if (items[1].revents != 0) {
+        errno = ECANCELED;
+        return -1;
+    }
+    return accept4(socket, NULL, NULL, SOCK_CLOEXEC);
+}
+
+int kc_wake_make(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
+
+void kc_wake(int wake) { eventfd_write(wake, 1); }
+
+int kc_peer_credentials(int socket, struct kc_sender *peer) {
+    struct ucred credentials;
+    socklen_t length = sizeof credentials;
+    if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &length) != 0) {
+        return -1;
+    }
+    peer->pid = credentials.pid;
+    peer->uid = credentials.uid;
+    peer->gid = credentials.gid;
+    peer->known = 1;
+    return 0;
+}
+
+int kc_hung_up(int socket) {
+    struct pollfd item = {.fd = socket, .events = POLLRDHUP};
+    return poll(&item, 1, 0) > 0 &&
+           (item.revents & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL)) != 0;
+}
+
+void kc_wait_for_hang_up(int socket, int process) {
+    // A number below 0 is not waited for.
+    struct pollfd items[] = {{.fd = socket, .events = POLLRDHUP},
+                             {.fd = process, .events = POLLIN}};
+    while (poll(items, 2, -1) < 0 && errno == EINTR) {
+    }
+}

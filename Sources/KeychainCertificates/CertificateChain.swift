@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Foundation
+package import KeychainModel
+
+/// The way from a certificate up to a trusted issuer (RFC 5280, without revocation).
+package struct CertificateChain {
+    private static let longest = 10
+    /// A keychain may be full of certificates that name each other.
+    private static let mostSignatures = 100
+
+    private let anchors: TrustedAnchors
+    private let date: Date
+    private let stored: ([UInt8]) throws(Refusal) -> [CertificateContent]
+
+    /// `stored` gives the certificates in the keychain whose subject has the normalised name.
+    package init(
+        anchors: TrustedAnchors, date: Date,
+        stored: @escaping ([UInt8]) throws(Refusal) -> [CertificateContent]
+    ) {
+        self.anchors = anchors
+        self.date = date
+        self.stored = stored
+    }
+
+    private final class Budget { var signatures = CertificateChain.mostSignatures }
+
+    package func isTrusted(_ certificate: CertificateContent) throws(Refusal) -> Bool {
+        try isTrusted(certificate, below: 0, Budget())
+    }
+
+    /// `below` certificates stand between this one and the one that was asked about.
+    private func isTrusted(
+        _ certificate: CertificateContent, below count: Int, _ budget: Budget
+    ) throws(Refusal) -> Bool {
+        guard count < Self.longest, certificate.isValid(on: date),
+            !certificate.extensions.hasUnknownCritical
+        else { return false }
+        if anchors.contains(certificate) { return true }
+        guard let name = certificate.issuer.normalizedContent else { return false }
+        let issuers = try anchors.issuers(name) + stored(name)
+        for issuer in issuers where issuer.der != certificate.der {
+            // An anchor is one because it is in the list, whatever it says of itself.
+            guard issuer.extensions.maySignCertificates(above: count) || anchors.contains(issuer),
+                budget.signatures > 0
+            else { continue }
+            budget.signatures -= 1
+            guard certificate.isSigned(by: issuer) else { continue }
+            if try isTrusted(issuer, below: count + 1, budget) { return true }
+        }
+        return false
+    }
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+package import KeychainModel
+package import KeychainSecrets
+
+/// The values of `kSecAttrKeyClass`.
+package enum KeyClass {
+    package static let publicKey: Int64 = 0
+    package static let privateKey: Int64 = 1
+}
+
+extension KeyContent {
+    /// What an item gets that is added for this key (docs/secitem.md, kSecClassKey).
+    package var attributesOfNewItem: Attributes {
+        let uses: [AttributeName: Bool] = [
+            .canEncrypt: !isPrivate, .canDecrypt: isPrivate, .canSign: isPrivate,
+            .canVerify: !isPrivate, .canWrap: !isPrivate, .canUnwrap: isPrivate,
+            .canDerive: true, .canSignRecover: false, .canVerifyRecover: false,
+            .isPermanent: true,
+        ]
+        return attributes(of: uses).merging(attributesOfQuery) { $1 }
+    }
+
+    /// By which an item of this key is found, whatever became of its uses meanwhile.
+    package var attributesOfQuery: Attributes {
+        // Private is what Apple's systems call public keys too.
+        let facts: [AttributeName: Bool] = [
+            .isPrivate: true, .isModifiable: true, .isSensitive: false,
+            .wasAlwaysSensitive: false, .isExtractable: true, .wasNeverExtractable: false,
+        ]
+        let bits = AttributeValue.number(Int64(kind.bits))
+        var attributes = attributes(of: facts)
+        attributes[.keyClass] = .number(isPrivate ? KeyClass.privateKey : KeyClass.publicKey)
+        attributes[.applicationLabel] = .data(KeyLabel.of(publicBytes))
+        attributes[.type] = .number(kind.type.rawValue)
+        attributes[.keySize] = bits
+        attributes[.effectiveKeySize] = bits
+        return attributes
+    }
+
+    private func attributes(of facts: [AttributeName: Bool]) -> Attributes {
+        facts.mapValues { .number($0 ? 1 : 0) }
+    }
+
+    /// What an item of this key keeps.
+    package var secret: HeldSecret {
+        privateBytes ?? HeldSecret(SecretBytes(copying: publicBytes))
+    }
+}

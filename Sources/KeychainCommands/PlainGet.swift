@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainModel
+
+/// `get` in the form in which programs call it again and again: a class, and options that are
+/// followed by their values, each once.
+///
+/// The parser of all commands takes longer than all else that the program does. So this form is read
+/// without it, and no other: help, JSON, mistakes and all that could be meant in two ways are the
+/// parser's, and nil here.
+struct PlainGet {
+    let query: ItemQuery
+
+    init?(_ arguments: some Sequence<String>) {
+        var words = arguments.makeIterator()
+        guard words.next() == "get" else { return nil }
+        var kind: ItemKind?
+        var wanted = WantedItems(kind: .genericPassword)
+        var seen: Set<String> = []
+        while let word = words.next() {
+            guard word.hasPrefix("-") else {
+                guard kind == nil, let named = ItemKind(rawValue: word) else { return nil }
+                kind = named
+                continue
+            }
+            guard seen.insert(word).inserted else { return nil }
+            if word == "--no-prompt" {
+                wanted.mayAsk = false
+                continue
+            }
+            guard let value = words.next(), !value.isEmpty, !value.hasPrefix("-"),
+                wanted.take(word, value)
+            else { return nil }
+        }
+        guard let kind else { return nil }
+        wanted.kind = kind
+        guard let query = try? wanted.query(), WantedItems.areSaid(by: query) else { return nil }
+        self.query = query
+    }
+
+    func run() throws(CommandFailure) {
+        try GetCommand.write(query, from: Keychain(name: query.keychain, asJSON: false))
+    }
+}
+
+extension WantedItems {
+    /// False for an option that is not known here, and for what is no value of it.
+    fileprivate mutating func take(_ option: String, _ value: String) -> Bool {
+        switch option {
+        case "--service": values.service = value
+        case "--account": values.account = value
+        case "--server": values.server = value
+        case "--path": values.path = value
+        case "--label": values.label = value
+        case "--comment": values.comment = value
+        case "--description": values.description = value
+        case "--group": group = value
+        case "--keychain": keychain = value
+        case "--protocol":
+            guard let word = ProtocolWord(argument: value) else { return false }
+            values.networkProtocol = word
+        case "--port":
+            guard let port = UInt16(value) else { return false }
+            values.port = port
+        case "--accessible":
+            guard let word = AccessibilityWord(argument: value) else { return false }
+            accessible = word
+        default: return false
+        }
+        return true
+    }
+}

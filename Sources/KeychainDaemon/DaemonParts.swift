@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CallerIdentity
+internal import KeychainRequestAudit
+internal import KeychainUserPresence
+internal import KeychainVaults
+internal import LoginRegistry
+internal import SessionVault
+
+/// The parts of the daemon that what logins do to keychains needs.
+struct DaemonParts: Sendable {
+    let folder: KeychainFolder
+    let protectors: Protectors
+    let vault: KernelVault
+    let sessions: SessionRegistry
+    let pending: PendingUnlocks
+    let evidence: EvidenceStore
+    let guesses: UnlockThrottle
+    let accounts: AccountNames
+    let audit: AuditLog
+    let log: @Sendable (String) -> Void
+}

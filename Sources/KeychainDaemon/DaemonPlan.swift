@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+package import KeychainActivePolicy
+package import KeychainLinuxSystem
+package import KeychainLocalSocket
+package import KeychainModel
+package import KeychainSecrets
+
+/// Where a daemon keeps what, whom it listens to, and what the machine tells it.
+package struct DaemonPlan: Sendable {
+    package struct Folders: Sendable {
+        let state: String
+        let runtime: String
+
+        package init(state: String, runtime: String) {
+            self.state = state
+            self.runtime = runtime
+        }
+    }
+
+    package struct Listeners: Sendable {
+        let requests: Listener
+        let logins: Listener
+        let offers: Listener
+
+        package init(requests: Listener, logins: Listener, offers: Listener) {
+            self.requests = requests
+            self.logins = logins
+            self.offers = offers
+        }
+    }
+
+    /// Programs that the daemon runs. nil where the machine does without.
+    package struct Programs: Sendable {
+        let authentication: String
+        let prompter: String
+        let tpm: String?
+        let securityKeys: String?
+
+        package init(
+            authentication: String, prompter: String, tpm: String?, securityKeys: String?
+        ) {
+            self.authentication = authentication
+            self.prompter = prompter
+            self.tpm = tpm
+            self.securityKeys = securityKeys
+        }
+    }
+
+    /// The machine's accounts.
+    package struct Accounts: Sendable {
+        let name: @Sendable (UInt32) -> String?
+        /// Names of all groups of an account; nil where that can't be told.
+        let groups: @Sendable (String) -> [String]?
+        let groupName: @Sendable (UInt32) -> String?
+        /// Whether an account takes no password.
+        let hasEmptyPassword: @Sendable (String) -> Bool
+
+        package init(
+            name: @escaping @Sendable (UInt32) -> String?,
+            groups: @escaping @Sendable (String) -> [String]?,
+            groupName: @escaping @Sendable (UInt32) -> String?,
+            hasEmptyPassword: @escaping @Sendable (String) -> Bool
+        ) {
+            self.name = name
+            self.groups = groups
+            self.groupName = groupName
+            self.hasEmptyPassword = hasEmptyPassword
+        }
+    }
+
+    let folders: Folders
+    let listeners: Listeners
+    let programs: Programs
+    let accounts: Accounts
+    /// What closes every keychain at least.
+    let bounds: @Sendable () -> KeychainSettings
+    let log: @Sendable (String) -> Void
+    package var policy = ActivePolicy()
+    /// The vault key, where the service manager kept it for us.
+    package var vaultKey: Descriptor?
+    /// Secrets that the service was given when it was started, by their names.
+    package var credentials: [String: HeldSecret] = [:]
+
+    package init(
+        folders: Folders, listeners: Listeners, programs: Programs, accounts: Accounts,
+        bounds: @escaping @Sendable () -> KeychainSettings,
+        log: @escaping @Sendable (String) -> Void
+    ) {
+        self.folders = folders
+        self.listeners = listeners
+        self.programs = programs
+        self.accounts = accounts
+        self.bounds = bounds
+        self.log = log
+    }
+
+    /// It is read once, and then closed.
+    var withoutVaultKey: DaemonPlan {
+        var plan = self
+        plan.vaultKey = nil
+        return plan
+    }
+}

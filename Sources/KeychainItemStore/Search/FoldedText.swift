@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainModel
+// Canonical decomposition, which the library has and shows to nothing else.
+@_spi(_Unicode) internal import Swift
+
+/// A text without the differences that a query does not count: two texts are the same to the query
+/// when theirs are equal. Texts of the same canonical form always are.
+struct FoldedText: Equatable {
+    private let scalars: [Unicode.Scalar]
+
+    init(_ text: String, _ folding: ItemQuery.Folding) {
+        var text = text
+        if folding.contains(.widthInsensitive), !text.utf8.allSatisfy({ $0 < 0x80 }) {
+            text = String(String.UnicodeScalarView(text.unicodeScalars.map(Self.usualWidth)))
+        }
+        let decomposed = text._nfd
+        let kept =
+            folding.contains(.diacriticInsensitive)
+            ? decomposed.filter { !Self.isDiacritic($0) } : Array(decomposed)
+        scalars = folding.contains(.caseInsensitive) ? kept.flatMap(Self.withoutCase) : kept
+    }
+
+    /// Small letters of the capitals of the small letters: so “ß” is “ss”, and each sigma the same.
+    private static func withoutCase(_ scalar: Unicode.Scalar) -> [Unicode.Scalar] {
+        if scalar.isASCII {
+            return [Unicode.Scalar(lowered(UInt8(truncatingIfNeeded: scalar.value)))]
+        }
+        // Its capital is that of “i”, and it is another letter.
+        if scalar == "ı" { return [scalar] }
+        return scalar.properties.lowercaseMapping.uppercased().lowercased().unicodeScalars.map {
+            $0
+        }
+    }
+
+    private static func lowered(_ byte: UInt8) -> UInt8 {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+    }
+
+    /// A mark on the letter before it. Those that voice a kana make another letter of it.
+    private static func isDiacritic(_ scalar: Unicode.Scalar) -> Bool {
+        guard !scalar.isASCII, scalar != "\u{3099}", scalar != "\u{309A}" else { return false }
+        switch scalar.properties.generalCategory {
+        case .nonspacingMark, .enclosingMark: return true
+        default: return false
+        }
+    }
+
+    // MARK: Width
+
+    /// Letters that East Asian writing has in a second width too (U+FF01 to U+FFEE), in their usual
+    /// one.
+    private static func usualWidth(_ scalar: Unicode.Scalar) -> Unicode.Scalar {
+        let usual: UInt32? =
+            switch scalar.value {
+            case 0xFF01...0xFF5E: scalar.value - 0xFEE0
+            case 0xFF5F...0xFF60: scalar.value - 0xFF5F + 0x2985
+            case 0xFF61...0xFF9F: katakana[Int(scalar.value - 0xFF61)].value
+            case 0xFFA0...0xFFDC: jamo[Int(scalar.value - 0xFFA0)]
+            case 0xFFE0...0xFFEE: symbols[Int(scalar.value - 0xFFE0)]
+            default: nil
+            }
+        return usual.flatMap(Unicode.Scalar.init) ?? scalar
+    }
+
+    private static let katakana = Array(
+        """
+        。「」、・ヲァィゥェォャュョッーアイウエオカキクケコサシスセソタチツテトナニヌネノハヒフヘホマミムメモヤユヨラリルレロワン\
+        \u{3099}\u{309A}
+        """.unicodeScalars)
+    /// Those that are no letter stand for themselves.
+    private static let jamo: [UInt32] = [
+        0x1160, 0x1100, 0x1101, 0x11AA, 0x1102, 0x11AC, 0x11AD, 0x1103, 0x1104, 0x1105, 0x11B0,
+        0x11B1, 0x11B2, 0x11B3, 0x11B4, 0x11B5, 0x111A, 0x1106, 0x1107, 0x1108, 0x1121, 0x1109,
+        0x110A, 0x110B, 0x110C, 0x110D, 0x110E, 0x110F, 0x1110, 0x1111, 0x1112, 0xFFBF, 0xFFC0,
+        0xFFC1, 0x1161, 0x1162, 0x1163, 0x1164, 0x1165, 0x1166, 0xFFC8, 0xFFC9, 0x1167, 0x1168,
+        0x1169, 0x116A, 0x116B, 0x116C, 0xFFD0, 0xFFD1, 0x116D, 0x116E, 0x116F, 0x1170, 0x1171,
+        0x1172, 0xFFD8, 0xFFD9, 0x1173, 0x1174, 0x1175,
+    ]
+    private static let symbols: [UInt32] = [
+        0xA2, 0xA3, 0xAC, 0xAF, 0xA6, 0xA5, 0x20A9, 0xFFE7, 0x2502, 0x2190, 0x2191, 0x2192, 0x2193,
+        0x25A0, 0x25CB,
+    ]
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+package import KeychainVaults
+package import KeychainMessages
+package import KeychainModel
+internal import KeychainLinuxSystem
+internal import KeychainSecrets
+internal import Synchronization
+
+/// Copies on their way to their users or back, one of each keychain at a time. Who knows the
+/// identifier has proven the right to it.
+package final class BackupTransfers: Sendable {
+    /// Bytes of a copy; no keychain grows beyond it.
+    private static let most: UInt64 = 8 << 30
+    /// No program leaves one lying for longer.
+    private static let patience: Duration = .seconds(900)
+
+    private final class Turn: Sendable {
+        private let lock = Mutex(())
+
+        func take<R: Sendable>(_ body: () throws(Refusal) -> R) throws(Refusal) -> R {
+            try lock.withLock { _ throws(Refusal) in try body() }
+        }
+    }
+    private struct Transfer: Sendable {
+        let identifier: BackupTransfer.Identifier
+        let file: PieceFile
+        let isComing: Bool
+        /// Of those that write into the file and the one that takes it: one at a time.
+        let turn = Turn()
+        /// The unlock that the keychain was open by when the copy was made; nil where it was
+        /// locked.
+        var unlock: UnlockWatch?
+        var bytes: UInt64
+        var digest = BackupDigest()
+        /// A piece that is shorter than the others is the last.
+        var isComplete = false
+        var used = ContinuousClock.now
+    }
+    private let transfers = Mutex<[KeychainID: Transfer]>([:])
+
+    package init() {}
+
+    package static func newIdentifier() -> BackupTransfer.Identifier {
+        RandomBytes.make(BackupTransfer.identifierBytes)
+    }
+
+    /// A copy that was made at the path, to be read for as long as the unlock lasts.
+    package func beginReading(
+        _ path: String, _ identifier: BackupTransfer.Identifier, of id: KeychainID,
+        while unlock: UnlockWatch? = nil
+    ) throws(Refusal) -> BackupTransfer {
+        do {
+            let file = try PieceFile(reading: path)
+            let bytes = try file.size()
+            begin(
+                Transfer(
+                    identifier: identifier, file: file, isComing: false, unlock: unlock,
+                    bytes: bytes), id)
+            return BackupTransfer(identifier: identifier, bytes: bytes)
+        } catch { throw Refusal(error) }
+    }
+
+    package func read(
+        _ identifier: BackupTransfer.Identifier, offset: UInt64, of id: KeychainID
+    ) throws(Refusal) -> [UInt8] {
+        let transfer = try use(identifier, isComing: false, of: id)
+        do throws(Refusal) { try transfer.unlock?.check(.whileUnlocked) } catch {
+            end(identifier, of: id)
+            throw error
+        }
+        guard offset <= transfer.bytes else { throw .badRequest }
+        let piece: [UInt8]
+        do {
+            piece = try transfer.file.read(at: offset, count: BackupPiece.mostBytes)
+        } catch { throw Refusal(error) }
+        // The end has been read.
+        // Safe: the offset lies within them.
+        if UInt64(clamping: piece.count) >= transfer.bytes - offset { end(identifier, of: id) }
+        return piece
+    }
+
+    /// A new file at the path, to be filled.
+    package func beginWriting(
+        _ path: String, _ identifier: BackupTransfer.Identifier, of id: KeychainID
+    ) throws(Refusal) -> BackupTransfer {
+        do {
+            let file = try PieceFile(creating: path)
+            begin(Transfer(identifier: identifier, file: file, isComing: true, bytes: 0), id)
+            return BackupTransfer(identifier: identifier, bytes: 0)
+        } catch { throw Refusal(error) }
+    }
+
+    package func write(
+        _ identifier: BackupTransfer.Identifier, _ bytes: [UInt8], of id: KeychainID
+    ) throws(Refusal) {
+        try use(identifier, isComing: true, of: id).turn.take { () throws(Refusal) in
+            try writeNext(identifier, bytes, of: id)
+        }
+    }
+
+    /// For the one whose turn it is: the file may have been taken while it waited.
+    private func writeNext(
+        _ identifier: BackupTransfer.Identifier, _ bytes: [UInt8], of id: KeychainID
+    ) throws(Refusal) {
+        let transfer = try use(identifier, isComing: true, of: id)
+        guard !transfer.isComplete else { throw .badRequest }
+        guard transfer.bytes <= Self.most,
+            UInt64(clamping: bytes.count) <= Self.most - transfer.bytes
+        else { throw .dataTooLarge }
+        do { try transfer.file.write(bytes, at: transfer.bytes) } catch { throw Refusal(error) }
+        try transfers.withLock { transfers throws(Refusal) in
+            guard var now = transfers[id], now.identifier == identifier,
+                now.bytes == transfer.bytes
+            else { throw .badRequest }
+            now.bytes += UInt64(clamping: bytes.count)
+            now.digest.add(bytes)
+            now.isComplete = bytes.count < BackupPiece.mostBytes
+            transfers[id] = now
+        }
+    }
+
+    /// The file that was sent, where all of it has come. It is the caller's from now on.
+    package func finishWriting(
+        _ identifier: BackupTransfer.Identifier, digest: [UInt8], of id: KeychainID
+    ) throws(Refusal) -> String {
+        let transfer = try use(identifier, isComing: true, of: id).turn.take {
+            () throws(Refusal) in
+            // What was written while it waited counts.
+            let transfer = try use(identifier, isComing: true, of: id)
+            transfers.withLock { $0[id] = nil }
+            return transfer
+        }
+        guard transfer.digest.bytes == digest else {
+            PrivateFile.removeDatabase(transfer.file.path)
+            throw .damaged
+        }
+        return transfer.file.path
+    }
+
+    /// Removes what was not asked for in a while.
+    package func forgetOld() {
+        let old = transfers.withLock { transfers in
+            let old = transfers.filter { $0.value.used + Self.patience < .now }
+            for id in old.keys { transfers[id] = nil }
+            return old.values
+        }
+        for transfer in old { PrivateFile.removeDatabase(transfer.file.path) }
+    }
+
+    private func begin(_ transfer: Transfer, _ id: KeychainID) {
+        let earlier = transfers.withLock { $0.updateValue(transfer, forKey: id) }
+        if let earlier { PrivateFile.removeDatabase(earlier.file.path) }
+    }
+
+    private func end(_ identifier: BackupTransfer.Identifier, of id: KeychainID) {
+        let ended = transfers.withLock { transfers -> Transfer? in
+            guard transfers[id]?.identifier == identifier else { return nil }
+            return transfers.removeValue(forKey: id)
+        }
+        if let ended { PrivateFile.removeDatabase(ended.file.path) }
+    }
+
+    private func use(
+        _ identifier: BackupTransfer.Identifier, isComing: Bool, of id: KeychainID
+    ) throws(Refusal) -> Transfer {
+        try transfers.withLock { transfers throws(Refusal) in
+            guard var transfer = transfers[id], transfer.identifier == identifier,
+                transfer.isComing == isComing
+            else { throw .badRequest }
+            transfer.used = .now
+            transfers[id] = transfer
+            return transfer
+        }
+    }
+}

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainAccessControl
+internal import KeychainItemStore
+internal import KeychainMessages
+internal import KeychainModel
+internal import KeychainPolicyModel
+internal import KeychainRequestAudit
+internal import KeychainSecrets
+internal import KeychainUserPresence
+internal import KeychainVaults
+
+/// The class keys that one request holds of a keychain, and the unlock that they came with.
+final class RequestKeys {
+    let unlock: UnlockWatch
+    private(set) var classKeys: ClassKeys
+
+    init(
+        of keychain: OpenKeychain, _ vault: any KeyVault, by logins: LiveLogins?
+    ) throws(Refusal) {
+        let taken = try vault.take(keychain, by: logins)
+        unlock = UnlockWatch(keychain, vault, taken.unlocks)
+        classKeys = taken.keys()
+    }
+
+    func hold(applicationKey: HeldSecret?) { classKeys.applicationKey = applicationKey }
+}
+
+/// The items that a pass of authorisation is about.
+struct ItemScope {
+    /// The client's own groups among those that are looked into.
+    let groups: [String]
+    /// All of the items, where they are few and known.
+    var few: [SealedItem]?
+    /// Says what the verb does to items besides, and how the client comes to know of them.
+    var refine: (AuthorizationContext) -> Void = { _ in }
+}
+
+/// Whether a client may do something with items of one keychain: the pass that each verb on items
+/// takes.
+///
+/// A verb says what it is about (`begin`) and considers the items; `settle` counts it for the policy's
+/// limits and asks the user once, for all that the items still need; `grant` hands out the right to
+/// do it. Keys, unlock, facts and grants from before a question are gone after it, so that no verb
+/// can forget to look and to judge again. Without a question a grant that was made when the item was
+/// considered is the one that is handed out.
+final class Authorization {
+    /// Grants that are kept from considering an item to using it.
+    private static let mostGrants = 256
+
+    let keychain: OpenKeychain
+    let prompts: UserPrompts
+    let service: KeychainService
+    let intent: Intent
+    private(set) var pending = PendingRequirements(given: Evidence())
+    /// The item of another program's that the user lets the client have.
+    private(set) var consent: Consent?
+    /// An item was refused a grant for want of a proof alone.
+    private(set) var lacksProof = false
+
+    private var scope = ItemScope(groups: [])
+    /// nil: nothing is looked up that only proofs rest on.
+    private var evidence: Evidence?
+    /// What the user proved to the question; nil where there was none.
+    private var proven: Evidence?
+
+    // Of the questions so far: another one ends them all.
+    private var asOf: Int
+    private var heldKeys: RequestKeys?
+    private var heldContext: AuthorizationContext?
+    private var heldGrants: [ItemReference: HeldGrant] = [:]
+
+    var client: any Client { prompts.client }
+
+    init(
+        _ intent: Intent, in keychain: OpenKeychain, _ prompts: UserPrompts,
+        by service: KeychainService
+    ) {
+        self.intent = intent
+        self.keychain = keychain
+        self.prompts = prompts
+        self.service = service
+        asOf = prompts.count
+    }
+
+    // MARK: Facts
+
+    var keys: RequestKeys {
+        get throws(Refusal) {
+            endWithQuestion()
+            if let heldKeys { return heldKeys }
+            let keys = try RequestKeys(of: keychain, service.vault, by: prompts.takeLogins())
+            heldKeys = keys
+            return keys
+        }
+    }
+
+    var context: AuthorizationContext {
+        get throws(Refusal) {
+            let keys = try keys
+            if let heldContext { return heldContext }
+            let context = try service.context(intent, self, keys, scope, given: evidence)
+            heldContext = context
+            return context
+        }
+    }
+
+    private func endWithQuestion() {
+        guard asOf != prompts.count else { return }
+        heldKeys = nil
+        endFacts()
+        asOf = prompts.count
+    }
+
+    private func endFacts() {
+        heldContext = nil
+        heldGrants = [:]
+    }
+
+    // MARK: Before the question
+
+    /// Says what the verb is about, and what was proven before. Without evidence nothing is looked up
+    /// that only proofs rest on. `earlier` is what may serve, where that is not all of it.
+    func begin(_ scope: ItemScope, given evidence: Evidence?, trusting earlier: Evidence? = nil) {
+        self.scope = scope
+        self.evidence = evidence
+        pending = PendingRequirements(given: earlier ?? evidence ?? Evidence())
+        endFacts()
+    }
+
+    /// Notes what the item still needs; throws where nothing that the user could prove would do.
+    func consider(_ item: SealedItem) throws(Refusal) {
+        pending.note(item)
+        let context = try context
+        switch context.judge(item, pending.evidence) {
+        case .allow(let grant): hold(grant, of: item)
+        case .deny(let denial): throw context.refusal(denial)
+        case .allowAfter(let requirement):
+            try pending.add(
+                requirement, for: item, ofOthers: !context.isOwn(item),
+                context.reaches(item, pending.evidence))
+        }
+    }
+
+    /// Whether all of them may be used although nothing was proven; then they are considered.
+    func considersUnproven(_ items: [SealedItem]) throws(Refusal) -> Bool {
+        let context = try context
+        for item in items {
+            guard case .allow(let grant) = context.judge(item, Evidence()) else { return false }
+            hold(grant, of: item)
+        }
+        pending = PendingRequirements(plain: items)
+        return true
+    }
+
+    private func hold(_ grant: consuming Grant, of item: SealedItem) {
+        guard heldGrants.count < Self.mostGrants else { return }
+        heldGrants[item.reference] = HeldGrant(grant, item.generation)
+    }
+
+    /// An item that is left out, but for a password that lies ready.
+    func considerPassword(of item: SealedItem) { pending.noteApplicationPassword(of: item) }
+
+    func require(_ requirement: Requirement, for item: SealedItem) {
+        pending.require(requirement, for: item)
+    }
+
+    // MARK: Questions
+
+    /// Asks the user once for all that the items considered still need. `mayAsk` may throw before
+    /// the user is asked.
+    func settle(
+        remarks: [String] = [], _ mayAsk: () throws(Refusal) -> Void = {}
+    ) throws(Refusal) {
+        if let first = pending.first { try countLimits(first) }
+        try mayAsk()
+        guard !pending.items.isEmpty else { return }
+        proven = try prompts.prove(
+            Requirement.all(pending.requirements), question(remarks), given: pending.evidence)
+        evidence = proven
+    }
+
+    /// Counts the call for the policy's limits, once for all of its items. What is exhausted may ask
+    /// for more than the items do.
+    private func countLimits(_ item: SealedItem) throws(Refusal) {
+        let exhausted = try service.countLimits(
+            item, context, isPrompted: !pending.items.isEmpty)
+        guard exhausted.isEmpty || prompts.mayAsk(intent.ui) else { throw .interactionNotAllowed }
+        for constraint in exhausted { pending.require(Requirement(constraint), for: item) }
+    }
+
+    /// Takes the key of items that were made with an application password, from the request's context
+    /// or the user; none where neither gives one, for a query that leaves such items out.
+    func takeApplicationKey(isNew: Bool, to items: Set<ItemReference>) throws(Refusal) {
+        // Before the user is asked, or anything derived.
+        try service.itemGuesses.check(
+            Set(items.map { .init(keychain: keychain.id, item: $0) }))
+        guard let password = try applicationPassword(isNew: isNew) else { return }
+        guard password.bytes.count <= RequestLimits.longestPassword else { throw .dataTooLarge }
+        let key = try service.protectors.applicationKey(keychain, password)
+        try keys.hold(applicationKey: key)
+    }
+
+    private func applicationPassword(isNew: Bool) throws(Refusal) -> HeldSecret? {
+        if let given = client.context?.applicationPassword { return given }
+        if prompts.mayAsk(intent.ui) {
+            return try prompts.applicationPassword(question(), isNew: isNew)
+        }
+        guard intent.ui == .skip else { throw .interactionNotAllowed }
+        return nil
+    }
+
+    /// Where a search finds nothing, the user may be asked to let the client have an item of another
+    /// program's.
+    func askForConsent(_ search: SearchPass) throws(Refusal) {
+        guard search.query.namesOneItem, client.caller.strength != nil,
+            search.found?.isEmpty ?? true, prompts.mayAsk(intent.ui), try search.isEmpty(self)
+        else { return }
+        var found: ConsentCandidate?
+        let result = try prompts.consent {
+            found = service.consent.candidate(search, self)
+            return found.map { ($0.question, $0.options) }
+        }
+        guard let result, let found else { return }
+        consent = service.consent.settle(result, on: found.item, for: client)
+        search.admit(found.item)
+    }
+
+    private func question(_ remarks: [String] = []) -> Question {
+        let names = pending.names.isEmpty ? pending.passwordNames : pending.names
+        return Question(
+            intent.purpose, names: names, itemCount: max(names.count, pending.items.count),
+            items: Array(pending.items), reason: intent.reason ?? client.context?.reason,
+            remarks: remarks + pending.reaches.remarks(ofOthers: pending.hasOthers, for: client))
+    }
+
+    // MARK: After the question
+
+    /// The evidence for an item. What was just proven is good for the items that the question was
+    /// about, and for none that came later.
+    private func evidence(for item: SealedItem) -> Evidence {
+        guard let proven, pending.items.contains(item.reference) else { return pending.evidence }
+        return proven
+    }
+
+    func verdict(on item: SealedItem) throws(Refusal) -> Verdict {
+        try context.judge(item, evidence(for: item))
+    }
+
+    /// The grant to do it; throws where the item, as it is now, wants more than was proven.
+    func grant(_ item: SealedItem) throws(Refusal) -> Grant {
+        endWithQuestion()
+        if let held = heldGrants[item.reference]?.take(ofGeneration: item.generation) {
+            client.notes.note(held)
+            return held
+        }
+        switch try verdict(on: item) {
+        case .allow(let grant):
+            client.notes.note(grant)
+            return grant
+        case .deny(let denial): throw try context.refusal(denial)
+        case .allowAfter:
+            lacksProof = true
+            throw .authenticationFailed
+        }
+    }
+
+    /// Has the store change items, with a grant for each. An item that gets none ends the whole change,
+    /// and so does the end of the unlock that the keys came with.
+    func change<R>(
+        _ body: ((SealedItem) -> Grant?) throws(Refusal) -> R
+    ) throws(Refusal) -> R {
+        try prompts.checkClient()
+        var unlock = try keys.unlock
+        var refusal: Refusal?
+        do throws(Refusal) {
+            let result = try body { item in
+                do throws(Refusal) {
+                    try unlock.checkNowAndThen(item.availability)
+                    return try grant(item)
+                } catch {
+                    refusal = error
+                    return nil
+                }
+            }
+            client.notes.noteChange()
+            return result
+        } catch { throw refusal ?? error }
+    }
+}
+
+/// A grant from considering an item to using it, for the item as it was considered.
+private final class HeldGrant {
+    private var grant: Grant?
+    private let generation: Int64
+
+    init(_ grant: consuming Grant, _ generation: Int64) {
+        self.grant = consume grant
+        self.generation = generation
+    }
+
+    func take(ofGeneration generation: Int64) -> Grant? {
+        self.generation == generation ? grant.take() : nil
+    }
+}

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainAccessControl
+internal import KeychainActivePolicy
+internal import KeychainItemStore
+internal import KeychainLinuxSystem
+internal import KeychainMessages
+internal import KeychainModel
+internal import KeychainPolicyEngine
+internal import KeychainPolicyModel
+internal import KeychainRequestAudit
+internal import KeychainUserPresence
+internal import KeychainVaults
+
+/// How one request's items are judged: the same facts for each of them.
+final class AuthorizationContext {
+    let judge: Judge
+    let circumstances: AccessRequest.Circumstances
+    let keychainName: String
+    /// What is enrolled now; empty where nothing is.
+    let biometry: [UInt8]
+    let notes: RequestNotes
+    /// What lets the client know of an item beside its group and the policy.
+    var admission: (SealedItem) -> AccessRequest.Admission = { _ in .none }
+    /// What the verb does to an item besides. Each is judged for itself, and all must be allowed.
+    var also: (AuthorizationContext, SealedItem) -> [AccessRequest] = { _, _ in [] }
+
+    init(
+        _ judge: Judge, _ circumstances: AccessRequest.Circumstances, keychainName: String,
+        biometry: [UInt8], notes: RequestNotes
+    ) {
+        self.judge = judge
+        self.circumstances = circumstances
+        self.keychainName = keychainName
+        self.biometry = biometry
+        self.notes = notes
+    }
+
+    // MARK: Judging
+
+    func judge(_ item: SealedItem, _ evidence: Evidence) -> Verdict {
+        var needs: [Requirement] = []
+        let verdict = judge(request(item), evidence)
+        if verdict.isDenial { return verdict }
+        for request in also(self, item) {
+            switch judge(request, evidence) {
+            case .allow: continue
+            case .deny(let denial): return .deny(denial)
+            case .allowAfter(let requirement): needs.append(requirement)
+            }
+        }
+        if needs.isEmpty { return verdict }
+        if case .allowAfter(let requirement) = verdict { needs.append(requirement) }
+        return .allowAfter(.all(needs))
+    }
+
+    private func judge(_ request: AccessRequest, _ evidence: Evidence) -> Verdict {
+        let evidence = evidence.about(request.item.reference)
+        let verdict = judge.judge(request, evidence)
+        if !judge.policy.isEmpty { notes.note(request, evidence, verdict.isDenial, judge) }
+        return verdict
+    }
+
+    /// How far the proofs will count that the item still needs.
+    func reaches(_ item: SealedItem, _ evidence: Evidence) -> Set<ProofReach> {
+        let evidence = evidence.about(item.reference)
+        return ([request(item)] + also(self, item)).reduce(into: []) {
+            $0.formUnion(judge.reaches(of: $1, evidence))
+        }
+    }
+
+    /// Whether the client may know that the item exists.
+    func isKnown(_ item: SealedItem) -> Bool {
+        if isOwn(item) { return true }
+        if case .deny(.unknownItem) = judge.judge(request(item), Evidence()) { return false }
+        return true
+    }
+
+    /// Whether it belongs to one of the client's groups.
+    func isOwn(_ item: SealedItem) -> Bool {
+        circumstances.callerGroups.firstSame(as: item.accessGroup) != nil
+    }
+
+    /// The refusal that a denial is, its reasons noted for the explanation of it.
+    func refusal(_ denial: Denial) -> Refusal {
+        if case .forbidden(let rules, let place) = denial { notes.note(rules: rules, first: place) }
+        return Refusal(denial)
+    }
+
+    // MARK: Requests
+
+    private func request(_ item: SealedItem) -> AccessRequest {
+        AccessRequest(
+            circumstances, on: self.item(item, item.accessGroup, item.accessControl))
+    }
+
+    /// The item among others of a search. What may be read may be listed, as far as no rule
+    /// requires more.
+    func listing(_ item: SealedItem) -> AccessRequest {
+        var listed = self.item(item, item.accessGroup, item.accessControl)
+        listed.admission = .trusted
+        return AccessRequest(circumstances.of(circumstances.operation, as: .list), on: listed)
+    }
+
+    /// The item as it is, or as it would be in another group and under other rights.
+    func item(
+        _ item: SealedItem, _ group: String, _ rights: ItemAccessControl,
+        changed attributes: Attributes = [:]
+    ) -> AccessRequest.Item {
+        let isCurrent =
+            !rights.isBoundToBiometry || (!biometry.isEmpty && rights.boundBiometry == biometry)
+        return AccessRequest.Item(
+            reference: item.reference, accessGroup: group, accessControl: rights,
+            biometryIsCurrent: isCurrent,
+            attributes: attributes.isEmpty
+                ? item.ownAttributes : item.ownAttributes.merging(attributes) { $1 },
+            keychain: keychainName, admission: admission(item))
+    }
+
+    /// Rights that ask for the biometry that is enrolled now are bound to it.
+    func bound(_ rights: ItemAccessControl) -> ItemAccessControl {
+        rights.isBoundToBiometry ? rights.bound(to: biometry) : rights
+    }
+}
+
+extension KeychainService {
+    /// Without evidence nothing is looked up that only proofs rest on: what is allowed by such a
+    /// first look is allowed by a whole one, as long as no rule asks how old a proof is.
+    func context(
+        _ intent: Intent, _ access: Authorization, _ keys: RequestKeys, _ scope: ItemScope,
+        given evidence: Evidence?
+    ) throws(Refusal) -> AuthorizationContext {
+        let judge = policy.now.judge
+        let client = access.client
+        let few = scope.few
+        // Looked up only where a verdict can rest on it.
+        var isPasscodeSet: Bool?
+        var provable: Set<PolicyMethod> = []
+        var biometry: [UInt8] = []
+        let restsOnPasscode = few?.contains { $0.restsOnPasscode(for: intent.operation) } ?? true
+        if restsOnPasscode || (evidence != nil && !judge.policy.isEmpty) {
+            isPasscodeSet = try hasProvableOwner(access.keychain, for: client.caller)
+            if evidence != nil { provable = authentication.provable(for: client) }
+        }
+        if few?.contains(where: { $0.accessControl.isBoundToBiometry }) ?? true {
+            biometry = authentication.enrolledBiometry(of: client.caller)
+        }
+        let isPolicyEmpty = judge.policy.isEmpty
+        let facts =
+            isPolicyEmpty
+            ? PolicyFacts() : policyFacts(of: client, judge.policy.asked, evidence)
+        let context = AuthorizationContext(
+            judge,
+            AccessRequest.Circumstances(
+                intent.operation, as: intent.policyOperation, callerGroups: scope.groups,
+                keychain: AccessRequest.Keychain(
+                    isUnlocked: keys.classKeys.isUnlocked,
+                    wasUnlockedSinceBoot: keys.classKeys.wasUnlockedSinceBoot,
+                    isPasscodeSet: isPasscodeSet),
+                mayAsk: access.prompts.mayAsk(intent.ui), provable: provable,
+                facts: facts,
+                numbered: isPolicyEmpty ? nil : client.numbered(facts, under: judge.policy),
+                day: isPolicyEmpty ? 0 : LocalTime.now.day),
+            keychainName: access.keychain.name.description, biometry: biometry,
+            notes: client.notes)
+        scope.refine(context)
+        return context
+    }
+
+    private func policyFacts(
+        of client: any Client, _ asked: AskedFacts, _ evidence: Evidence?
+    ) -> PolicyFacts {
+        var facts = client.policyFacts(asked)
+        let presence = evidence?.proofs.filter(\.provesPresence) ?? []
+        if let age = presence.map(\.age).min() { facts[AgeField.presence] = .known(age) }
+        return facts
+    }
+
+    // MARK: Limits
+
+    /// Counts a request about the item for the policy's limits. What comes back is asked for instead
+    /// by those that are exhausted.
+    func countLimits(
+        _ item: SealedItem, _ context: AuthorizationContext, isPrompted: Bool
+    ) throws(Refusal) -> [PolicyConstraint] {
+        guard context.judge.policy.hasLimits else { return [] }
+        var facts = context.circumstances.facts.with(
+            item: context.item(item, item.accessGroup, item.accessControl).facts)
+        facts[.prompted] = .known(isPrompted)
+        let request = PolicyRequest(
+            context.circumstances.policyOperation, facts: facts, day: context.circumstances.day)
+        return try limits.count(request, context.judge.policy, context.notes)
+    }
+
+    /// Whether the policy's limits leave room for a question about the item. Counts it.
+    func isWithinLimits(_ item: SealedItem, _ context: AuthorizationContext) -> Bool {
+        (try? countLimits(item, context, isPrompted: true))?.isEmpty ?? false
+    }
+
+    /// Does what opens the secrets of these items, as one guess at the application password of those
+    /// that were made with one. What opens none of them `shows` nothing, even if it succeeds.
+    func guessing<R>(
+        _ items: some Sequence<ItemReference>, in keychain: OpenKeychain,
+        shows outcome: UnlockThrottle.Outcome = .right,
+        _ body: () throws(KeychainStoreError) -> R
+    ) throws(Refusal) -> R {
+        let targets = Set(items.map { ItemThrottle.Target(keychain: keychain.id, item: $0) })
+        if !targets.isEmpty { try itemGuesses.begin(targets) }
+        do throws(KeychainStoreError) {
+            let result = try body()
+            itemGuesses.end(targets, outcome)
+            return result
+        } catch {
+            itemGuesses.end(targets, error == .wrongApplicationPassword ? .wrong : .undecided)
+            throw Refusal(error)
+        }
+    }
+}
+
+extension Verdict {
+    fileprivate var isDenial: Bool {
+        switch self {
+        case .deny: true
+        case .allow: false
+        case .allowAfter: false
+        }
+    }
+}
+
+extension SealedItem {
+    fileprivate func restsOnPasscode(for operation: ItemOperation) -> Bool {
+        // What could never be read is not added either.
+        accessControl.protection == .whenPasscodeSetThisDeviceOnly
+            || asksForProof(for: operation)
+            || (operation == .encrypt && asksForProof(for: .decrypt))
+    }
+
+    func asksForProof(for operation: ItemOperation) -> Bool {
+        accessControl.constraint(for: operation) != .always
+    }
+
+    /// What people know the item by.
+    var shownName: String {
+        for name in [AttributeName.label, .service, .server, .account] {
+            if case .string(let text)? = attributes[name], !text.isEmpty { return text }
+        }
+        return "without a name"
+    }
+}
+
+extension PolicyProof {
+    fileprivate var provesPresence: Bool {
+        guard case .factor(let factor) = method else { return false }
+        return factor != .confirm && factor != .appPassword && factor != .login
+    }
+}

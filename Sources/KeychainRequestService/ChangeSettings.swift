@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainPolicyModel
+internal import KeychainAccessControl
+internal import KeychainItemStore
+internal import KeychainMessages
+internal import KeychainModel
+internal import KeychainRequestAudit
+internal import KeychainUserPresence
+internal import KeychainVaults
+
+extension KeychainService {
+    /// When a keychain closes is its user's to say. Any program of the user's may have it closed
+    /// sooner; to have it open longer the user is asked.
+    func changeSettings(
+        _ name: String?, _ change: KeychainSettingsChange, for client: any Client
+    ) throws(Refusal) {
+        let keychain = try keychain(name, for: client.caller)
+        guard try isProtected(keychain) else { throw .passcodeNotSet }
+        let asked = try settings(of: keychain)
+        let new = try prompts(client).authorize {
+            proven throws(Refusal) -> Ruling<KeychainSettings> in
+            let old = try settings(of: keychain)
+            guard old == asked else { throw .authenticationFailed }
+            let new = old.changed(by: change)
+            if new.isLooser(than: old), proven.isEmpty {
+                return .allowAfter(
+                    Requirement(.factor(.presence)),
+                    Question(.keepOpen, names: [], itemCount: 0, reason: client.context?.reason))
+            }
+            return .allow(new)
+        }
+        let keys = try vault.keys(of: keychain)
+        do throws(KeychainStoreError) { try keychain.file.setSettings(new, keys: keys) } catch {
+            throw Refusal(error)
+        }
+        try vault.apply(new, to: keychain)
+    }
+
+    /// Where another program has written them, those that came into force instead.
+    private func settings(of keychain: OpenKeychain) throws(Refusal) -> KeychainSettings {
+        let keys = try vault.keys(of: keychain)
+        guard keys.isUnlocked else { throw .locked }
+        return (try? keychain.file.settings(keys)) ?? .strictest
+    }
+}

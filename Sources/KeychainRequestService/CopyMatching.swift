@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainAccessControl
+internal import KeychainActivePolicy
+internal import KeychainItemStore
+internal import KeychainMessages
+internal import KeychainModel
+internal import KeychainPolicyEngine
+internal import KeychainPolicyModel
+internal import KeychainRequestAudit
+internal import KeychainSecrets
+internal import KeychainUserPresence
+internal import KeychainVaults
+
+extension KeychainService {
+    /// In one keychain after the other, as if they were one.
+    func copyMatching(
+        _ query: ItemQuery, for client: any Client, emit: ([Item]) throws(Refusal) -> Void
+    ) throws(Refusal) -> [Item] {
+        let keychains = try keychains(query, toChange: false, for: client.caller)
+        guard query.limit != 0 else { throw .notFound }
+        return try withoutActuallyEscaping(emit) { emit throws(Refusal) in
+            let prompts = prompts(client)
+            let answer = AnswerWriter(limit: query.limit, prompts, memory, emit)
+            // The user is asked for another program's item after all keychains were looked into.
+            let isLookedFor = keychains.count > 1 && query.namesOneItem
+            do throws(Refusal) {
+                return try read(query, keychains, mayConsent: !isLookedFor, prompts, into: answer)
+            } catch { guard error == .notFound, isLookedFor else { throw error } }
+            return try read(query, keychains, mayConsent: true, prompts, into: answer)
+        }
+    }
+
+    private func read(
+        _ query: ItemQuery, _ keychains: [KeychainID], mayConsent: Bool, _ prompts: UserPrompts,
+        into answer: AnswerWriter
+    ) throws(Refusal) -> [Item] {
+        var begun = 0
+        do throws(Refusal) {
+            try withAccess(to: keychains, .read(query), prompts, unless: { answer.count > begun }) {
+                access throws(Refusal) in
+                begun = answer.count
+                var query = query
+                query.limit = answer.rest
+                let search = try access.authorize(query, mayConsent: mayConsent)
+                try search.each(access) { item throws(Refusal) in
+                    try self.write(item, search, access, to: answer)
+                    return !answer.isFull
+                }
+                return answer.isFull
+            }
+            return try answer.finish()
+        } catch {
+            // The question would not have been asked: that it could not be makes no difference.
+            throw error == .interactionNotAllowed && query.wantsAllSecrets
+                ? .needsProofOfEach : error
+        }
+    }
+
+    /// Opens an item, where it is not one to leave out, and puts it into the answer.
+    private func write(
+        _ item: SealedItem, _ search: SearchPass, _ access: Authorization, to answer: AnswerWriter
+    ) throws(Refusal) {
+        let query = search.query
+        let wantsSecret = query.returnFields.contains(.data)
+        guard let grant = try grant(item, access, query) else { return }
+        let bytes = wantsSecret ? try sealedSize(item, access.keychain) : 0
+        try answer.begin(item, bytes: bytes, access)
+        let isStrange = search.trusts(item)
+        if isStrange, access.consent == nil { access.client.notes.note(trust: "listed") }
+        let redacted = grant.redacted
+        var opened = (item: item, secret: HeldSecret?.none)
+        if wantsSecret {
+            guard let found = try open(item, access, grant, query) else { return }
+            opened = (found.item, found.secret)
+        }
+        var found = opened.item.answered(
+            query.returnFields, without: redacted, isStrange: isStrange)
+        if query.keychain == nil { found.keychain = access.keychain.nameToTell }
+        found.secret = opened.secret
+        try answer.add(found, of: opened.item)
+    }
+
+    /// nil for an item that is left out.
+    private func grant(
+        _ item: SealedItem, _ access: Authorization, _ query: ItemQuery
+    ) throws(Refusal) -> Grant? {
+        let skips = query.authenticationUI == .skip
+        if skips, query.returnFields.contains(.data), item.accessControl.needsApplicationPassword,
+            try access.keys.classKeys.applicationKey == nil
+        {
+            return nil
+        }
+        do throws(Refusal) { return try access.grant(item) } catch
+            where error == .interactionNotAllowed && skips
+        {
+            return nil
+        }
+    }
+
+    /// nil for an item that is gone, or lost: none of the others is the worse for it.
+    private func open(
+        _ item: SealedItem, _ access: Authorization, _ grant: consuming Grant, _ query: ItemQuery
+    ) throws(Refusal) -> OpenedItem? {
+        var grant: Grant? = consume grant
+        let guessed = item.accessControl.needsApplicationPassword ? [item.reference] : []
+        let keys = try access.keys
+        do throws(Refusal) {
+            return try guessing(guessed, in: access.keychain) { () throws(KeychainStoreError) in
+                guard let grant = grant.take() else { throw .notGranted }
+                return try access.keychain.file.open(item, grant, keys: keys.classKeys)
+            }
+        } catch
+            where error == .notFound
+            || (error == .wrongApplicationPassword && query.authenticationUI == .skip)
+        {
+            return nil
+        }
+    }
+
+    private func sealedSize(
+        _ item: SealedItem, _ keychain: OpenKeychain
+    ) throws(Refusal) -> Int {
+        do { return try keychain.file.sealedSize(item) } catch { throw Refusal(error) }
+    }
+}
+
+extension Authorization {
+    /// A search of which all items may be opened: everything that will be read is looked at, and the
+    /// user asked once and for all of it.
+    func authorize(_ query: ItemQuery, mayConsent: Bool) throws(Refusal) -> SearchPass {
+        let search = try SearchPass(query, self)
+        if mayConsent { try askForConsent(search) }
+        if try !considersUnproven(search) {
+            let evidence = service.authentication.evidence(for: client)
+            begin(search.scope, given: evidence.adding(consent?.evidence ?? Evidence()))
+            try considerAll(of: search)
+        }
+        try settle { () throws(Refusal) in try refuseToAsk(query) }
+        let isListed = consent?.choice == .always
+        if pending.usesApplicationPassword, query.returnFields.contains(.data) || isListed {
+            try takeApplicationKey(isNew: false, to: pending.passwordItems)
+        }
+        if isListed { try service.consent.list(search, self) }
+        return search
+    }
+
+    /// Most items need no proof: so those that are found are looked at first without what only proofs
+    /// rest on.
+    private func considersUnproven(_ search: SearchPass) throws(Refusal) -> Bool {
+        guard let found = search.found, consent == nil,
+            !found.contains(where: { $0.asksForProof(for: .decrypt) }),
+            !service.policy.now.judge.policy.asked.contains(AgeField.presence)
+        else { return false }
+        begin(search.scope, given: nil)
+        return try considersUnproven(found)
+    }
+
+    private func considerAll(of search: SearchPass) throws(Refusal) {
+        if search.query.authenticationUI == .skip {
+            // The program may have given the password before.
+            guard client.context?.applicationPassword != nil else { return }
+            try search.each(self) { item throws(Refusal) in
+                considerPassword(of: item)
+                return !pending.usesApplicationPassword
+            }
+            return
+        }
+        var count = 0
+        try search.each(self) { item throws(Refusal) in
+            try consider(item)
+            count += 1
+            return count != search.query.limit
+        }
+    }
+
+    /// Refuses to ask for the secrets of all passwords at once, which is more than a user can weigh.
+    /// The program is to ask for references, and then for the secrets of those that it wants.
+    private func refuseToAsk(_ query: ItemQuery) throws(Refusal) {
+        guard query.wantsAllSecrets else { return }
+        let hasPassword = client.context?.applicationPassword != nil
+        guard pending.items.isEmpty, !pending.usesApplicationPassword || hasPassword else {
+            throw .needsProofOfEach
+        }
+    }
+}
+
+extension SealedItem {
+    /// What an answer carries of it: no attributes where the secret or the name alone was asked for.
+    fileprivate func answered(
+        _ parts: ReturnFields, without redacted: [String], isStrange: Bool
+    ) -> Item {
+        guard parts.isEmpty || parts == .data || parts == .persistentReference else {
+            let hidden = redacted.map { ItemFacts.names[$0] ?? AttributeName(rawValue: $0) }
+            // Who is let in need not know who else is.
+            let found = isStrange ? found.withoutList : found
+            return hidden.isEmpty ? found : found.without(hidden)
+        }
+        return Item(
+            reference: reference, attributes: [:],
+            accessControl: .plain(accessControl.protection))
+    }
+}
+
+extension Item {
+    fileprivate func without(_ names: [AttributeName]) -> Item {
+        Item(
+            reference: reference, attributes: attributes.filter { !names.contains($0.key) },
+            accessControl: accessControl, trusted: trusted)
+    }
+
+    fileprivate var withoutList: Item {
+        Item(
+            reference: reference, attributes: attributes, accessControl: accessControl)
+    }
+}

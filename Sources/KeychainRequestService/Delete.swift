@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainItemStore
+internal import KeychainMessages
+internal import KeychainModel
+internal import KeychainRequestAudit
+internal import KeychainUserPresence
+internal import KeychainVaults
+
+extension KeychainService {
+    /// In each of the keychains meant: every item found, or none.
+    func delete(_ query: ItemQuery, for client: any Client) throws(Refusal) -> Int {
+        var count = 0
+        let keychains = try keychains(query, toChange: true, for: client.caller)
+        let prompts = prompts(client)
+        try withAccess(to: keychains, .delete(query), prompts) { access throws(Refusal) in
+            let groups = try access.groups(query)
+            access.begin(
+                ItemScope(groups: groups.own), given: authentication.evidence(for: client))
+            var meant = query
+            if !groups.others.isEmpty {
+                meant.references = try access.meant(by: query, in: groups).references
+            }
+            count += try access.delete(meant, in: groups)
+            return false
+        }
+        return count
+    }
+}
+
+extension Authorization {
+    /// Deletes what needs no proof, and else asks: the user answers for the items that the question is
+    /// about, and for none that comes later.
+    fileprivate func delete(_ query: ItemQuery, in groups: GroupScope) throws(Refusal) -> Int {
+        do throws(Refusal) { return try remove(query, groups) } catch {
+            guard lacksProof else { throw error }
+        }
+        var query = query
+        query.references = try meant(by: query, in: groups) { item throws(Refusal) in
+            try consider(item)
+        }.references
+        try settle()
+        return try remove(query, groups)
+    }
+
+    /// What can't be read for want of a key can be deleted.
+    private func remove(_ query: ItemQuery, _ groups: GroupScope) throws(Refusal) -> Int {
+        let keys = try keys
+        return try change { grant throws(Refusal) in
+            do throws(KeychainStoreError) {
+                return try keychain.file.delete(
+                    query, groups: groups.all, keys: keys.classKeys, grant: grant)
+            } catch { throw Refusal(error) }
+        }
+    }
+}

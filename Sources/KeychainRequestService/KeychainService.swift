@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainAccessControl
+package import KeychainActivePolicy
+internal import KeychainItemStore
+package import KeychainMaintenance
+package import KeychainMessages
+package import KeychainModel
+package import KeychainRequestAudit
+internal import KeychainSecrets
+package import KeychainUserPresence
+package import KeychainVaults
+
+/// The way of a request: find → judge → authenticate → judge → open → record → answer.
+package final class KeychainService: Sendable {
+    /// What a service is made of.
+    package struct Parts {
+        package var folder: KeychainFolder
+        package var vault: any KeyVault
+        package var protectors: Protectors
+        package var authenticator: any Authenticator
+        package var policy = ActivePolicy()
+        package var evidence = EvidenceStore(keyring: nil)
+        package var guesses = UnlockThrottle()
+        package var memory = MemoryBudget()
+        package var audit: AuditLog?
+        package var mode: ServiceStatus.Mode
+        /// Steps of the pass of authorisation; nil is the product's own.
+        var unlocking: (any UnlockStep)?
+        var consent: (any ConsentStep)?
+
+        package init(
+            folder: KeychainFolder, vault: any KeyVault, protectors: Protectors,
+            authenticator: any Authenticator, mode: ServiceStatus.Mode
+        ) {
+            self.folder = folder
+            self.vault = vault
+            self.protectors = protectors
+            self.authenticator = authenticator
+            self.mode = mode
+        }
+    }
+
+    let folder: KeychainFolder
+    let vault: any KeyVault
+    let protectors: Protectors
+    let authentication: Authentication
+    let policy: ActivePolicy
+    let limits = PolicyLimits()
+    let guesses: UnlockThrottle
+    let itemGuesses = ItemThrottle()
+    let memory: MemoryBudget
+    package let maintenance: KeychainMaintenance
+    let mode: ServiceStatus.Mode
+    let resync: PasswordResync
+    let unlocking: any UnlockStep
+    let consent: any ConsentStep
+    var isDaemon: Bool { mode == .daemon }
+    private let audit: AuditLog?
+    private let locksMemory = LockedMemory.isAvailable()
+
+    package init(_ parts: Parts) {
+        folder = parts.folder
+        vault = parts.vault
+        protectors = parts.protectors
+        authentication = Authentication(parts.authenticator, parts.evidence)
+        policy = parts.policy
+        guesses = parts.guesses
+        memory = parts.memory
+        audit = parts.audit
+        maintenance = KeychainMaintenance(
+            folder: folder, vault: vault, protectors: protectors, authentication: authentication,
+            memory: memory, isDaemon: parts.mode == .daemon)
+        mode = parts.mode
+        resync = PasswordResync(
+            vault: vault, protectors: protectors, guesses: guesses, policy: policy, limits: limits)
+        unlocking = parts.unlocking ?? resync
+        consent = parts.consent ?? TrustedApplicationConsent(authentication: authentication)
+    }
+
+    /// `emit` takes the parts of an answer that is too large for one. What is granted and what is
+    /// refused is recorded here, and before any of it leaves.
+    package func answer<V: Verb>(
+        _ verb: V, for client: any Client, emit: (V.Answer) throws(Refusal) -> Void = { _ in }
+    ) throws(Refusal) -> V.Answer {
+        var isRecorded = false
+        func recordGrant() {
+            if !isRecorded { record(verb, of: client, nil) }
+            isRecorded = true
+        }
+        do throws(Refusal) {
+            vault.waitForPendingUnlocks(of: client.caller.user)
+            let last = try verb.handled(by: self, for: client) { part throws(Refusal) in
+                recordGrant()
+                try emit(part)
+            }
+            recordGrant()
+            return last
+        } catch {
+            if client.notes.hasChanged { recordGrant() }
+            record(verb, of: client, error)
+            throw error
+        }
+    }
+
+    private func record(_ verb: some Verb, of client: any Client, _ refusal: Refusal?) {
+        let notes = client.notes
+        for step in notes.takeSteps() {
+            audit?.record(step.operation, client, Evidence(), step.refusal)
+        }
+        let proven = refusal == nil ? notes.proven : Evidence()
+        let isRecorded =
+            switch verb.grantRecord {
+            case .always: true
+            case .whereProven: !proven.isEmpty
+            case .never: false
+            }
+        guard refusal != nil || isRecorded else { return }
+        audit?.record(AuditLog.Operation(verb.auditName), client, proven, refusal)
+    }
+
+    /// The questions of a request about keychains as a whole.
+    func prompts(_ client: any Client) -> UserPrompts { UserPrompts(client, authentication) }
+
+    /// For what is done with a keychain as a whole: the machine's is root's.
+    func keychain(_ name: String?, for caller: Caller) throws(Refusal) -> OpenKeychain {
+        let keychain = try folder.keychain(name, of: caller.user)
+        guard !keychain.isSystem || caller.user == 0 else { throw .notEntitled }
+        return keychain
+    }
+
+    /// What protects the policy itself is not expressible in it: only root has it read again.
+    func policies(reload: Bool, for client: any Client) throws(Refusal) -> String {
+        if reload {
+            guard client.caller.user == 0 else { throw .notEntitled }
+            try prompts(client).checkClient()
+            guard policy.reload() else { throw .damagedPolicy }
+        }
+        return policy.report.text
+    }
+
+    func status(for caller: Caller) -> ServiceStatus {
+        var names = folder.names(of: caller.user)
+        if !names.contains(.login) { names.insert(.login, at: 0) }
+        if folder.hasSystemKeychain, !names.contains(.system) { names.append(.system) }
+        return ServiceStatus(
+            mode: mode, keychains: names.map { folder.status(of: $0, for: caller, vault) },
+            callerIdentifier: caller.identifier,
+            hasSession: vault.knowsSession(of: caller),
+            hasPrompter: authentication.hasPrompter(for: caller), locksMemory: locksMemory,
+            usesKernelKeyring: vault.usesKernelKeyring, deviceKeyOnDisk: true,
+            vaultKeyPlace: vault.vaultKeyPlace)
+    }
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainItemStore
+internal import KeychainMessages
+internal import KeychainModel
+internal import KeychainRequestAudit
+internal import KeychainSecrets
+internal import KeychainUserPresence
+internal import KeychainVaults
+
+/// What a user does with whole keychains.
+extension KeychainService {
+    func createKeychain(
+        _ name: String, _ password: HeldSecret?, _ recoveryKey: HeldSecret?,
+        for client: any Client
+    ) throws(Refusal) {
+        let name = try KeychainFolder.verified(name)
+        guard name != .system else {
+            throw folder.hasSystemKeychain ? .duplicateKeychain : .notImplemented
+        }
+        try checkLength(password)
+        try prompts(client).checkClient()
+        try protectors.create(
+            name, of: client.caller.user, password: password, recoveryKey: recoveryKey)
+        if let password {
+            let keychain = try folder.keychain(name.description, of: client.caller.user)
+            let begun = vault.locks.now(keychain.id)
+            let keys = try protectors.unlock(keychain, password)
+            // A new keychain is open for the login that made it, where there is one.
+            try? vault.keep(keys, of: keychain, for: client.caller, since: begun)
+        }
+    }
+
+    func unlock(
+        _ name: String?, _ password: HeldSecret, for client: any Client
+    ) throws(Refusal) {
+        try checkLength(password)
+        let keychain = try keychain(name, for: client.caller)
+        guard try isProtected(keychain) else { throw withoutPassword(keychain) }
+        try prompts(client).checkClient()
+        let begun = vault.locks.now(keychain.id)
+        let keys = try guesses.attempt(keychain.id) { () throws(Refusal) in
+            try resync.unlock(keychain, ownPassword: password)
+        }
+        try vault.keep(keys, of: keychain, for: client.caller, since: begun)
+    }
+
+    func lock(_ name: String?, for client: any Client) throws(Refusal) {
+        let keychain = try keychain(name, for: client.caller)
+        // What opens by itself can't be kept locked.
+        let isProtected = try isProtected(keychain)
+        guard isProtected || (isDaemon && !keychain.isSystem) else { throw .passcodeNotSet }
+        try vault.lock(keychain)
+        authentication.forget(client.caller.user)
+    }
+
+    func setPassword(
+        _ name: String?, _ old: HeldSecret?, _ new: HeldSecret, for client: any Client
+    ) throws(Refusal) {
+        try checkLength(old)
+        try checkLength(new)
+        guard new.bytes.count > 0 else { throw .badRequest }
+        let keychain = try keychain(name, for: client.caller)
+        // Services could not open it any more.
+        guard !keychain.isSystem else { throw .notImplemented }
+        // Nor does the device's key open such a one.
+        guard try isProtected(keychain) || !isDaemon else { throw withoutPassword(keychain) }
+        try prompts(client).checkClient()
+        let begun = vault.locks.now(keychain.id)
+        let keys = try guesses.attempt(keychain.id) { () throws(Refusal) in
+            try protectors.setPassword(keychain, old: old, new: new)
+            vault.endRenewal(of: keychain)
+            return try protectors.unlock(keychain, new)
+        }
+        try? vault.keep(keys, of: keychain, for: client.caller, since: begun)
+        authentication.forget(client.caller.user)
+    }
+
+    /// Elsewhere than in embedded mode it had one, and something else opens it.
+    private func withoutPassword(_ keychain: OpenKeychain) -> Refusal {
+        isDaemon && !keychain.isSystem ? .noSuchProtector : .passcodeNotSet
+    }
+
+    func isProtected(_ keychain: OpenKeychain) throws(Refusal) -> Bool {
+        do { return try keychain.file.isPasswordProtected() } catch { throw Refusal(error) }
+    }
+
+    /// Whether a person can prove that the keychain is theirs: who has its password; of the
+    /// machine's, root.
+    func hasProvableOwner(
+        _ keychain: OpenKeychain, for caller: Caller
+    ) throws(Refusal) -> Bool {
+        if keychain.isSystem { return caller.user == 0 }
+        return try isProtected(keychain)
+    }
+
+    func checkLength(_ password: HeldSecret?) throws(Refusal) {
+        guard password?.bytes.count ?? 0 <= RequestLimits.longestPassword else {
+            throw .dataTooLarge
+        }
+    }
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import FoundationEssentials
+internal import KeychainLinuxSystem
+internal import KeychainModel
+internal import KeychainUserPresence
+
+extension KeychainService {
+    /// The list that a program asks for, in this service's own facts.
+    func trustList(
+        _ named: [NamedProgram], listedBy caller: Caller
+    ) throws(Refusal) -> TrustList {
+        guard named.count <= TrustList.mostApplications else { throw .dataTooLarge }
+        var list = TrustList()
+        for program in named { list.add(try application(program, listedBy: caller)) }
+        return list
+    }
+
+    /// What makes an item's new list of the one that it has.
+    func trustUpdate(
+        _ change: TrustChange, by caller: Caller
+    ) throws(Refusal) -> (TrustList?) -> TrustList? {
+        switch change {
+        case .reset: return { _ in nil }
+        case .replace(let named):
+            let list = try trustList(named, listedBy: caller)
+            return { _ in list }
+        case .add(let named):
+            let added = try trustList(named, listedBy: caller).applications
+            return { TrustList(($0?.applications ?? []) + added) }
+        case .remove(let identities):
+            return { list in
+                var list = list
+                for identity in identities { list?.remove(identity) }
+                return list
+            }
+        }
+    }
+
+    private func application(
+        _ named: NamedProgram, listedBy caller: Caller
+    ) throws(Refusal) -> TrustedApplication {
+        let identity: String
+        let strength: ProgramStrength
+        switch named {
+        case .own:
+            guard let own = caller.identifier, let known = caller.strength else {
+                throw .notEntitled
+            }
+            (identity, strength) = (own, known)
+        case .identity(let name): (identity, strength) = (name, try self.strength(of: name))
+        }
+        return TrustedApplication(
+            identity, strength: strength, listedBy: caller.identifier ?? "unknown",
+            listedAt: Date().timeIntervalSinceReferenceDate)
+    }
+
+    /// How well a name is guarded now; names that no program ever bears are refused.
+    private func strength(of identity: String) throws(Refusal) -> ProgramStrength {
+        guard identity.utf8.count <= TrustedApplication.longestIdentity,
+            let colon = identity.firstIndex(of: ":")
+        else { throw .badRequest }
+        let name = String(identity[identity.index(after: colon)...])
+        switch identity[..<colon] {
+        case "exe":
+            let parts = name.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
+            guard name.hasPrefix("/"), !parts.contains(where: { ["", ".", ".."].contains($0) })
+            else { throw .badRequest }
+            // In the own process every program is known by its path alone.
+            guard isDaemon else { return .weak }
+            // Its strength is read back: it tells of no file that its client may not look at.
+            return ProgramStrength(
+                executable: name, isRoots: TrustedPath.isTrustedAndPublic(name))
+        case "unit":
+            guard name.hasSuffix(".service"), !name.contains("/") else { throw .badRequest }
+            return .guarded
+        case "selinux":
+            guard !name.isEmpty, !name.contains("/") else { throw .badRequest }
+            return .guarded
+        case "snap":
+            guard !name.isEmpty, !name.contains("/") else { throw .badRequest }
+            return .rootsFile
+        default: throw .badRequest
+        }
+    }
+}
+
+extension TrustChange {
+    /// For the audit.
+    var word: String {
+        switch self {
+        case .replace: "replaced"
+        case .add: "added"
+        case .remove: "removed"
+        case .reset: "reset"
+        }
+    }
+
+    /// What it comes to, for the user who has to agree.
+    var remark: String {
+        switch self {
+        case .replace(let programs), .add(let programs):
+            programs.isEmpty
+                ? "Other programs could then ask for it."
+                : "It would let in: \(programs.map(\.shown).joined(separator: ", "))"
+        case .remove(let identities):
+            "It would no longer let in: "
+                + identities.map { ProgramName.shown($0) }.joined(separator: ", ")
+        case .reset: "It would let in no other program."
+        }
+    }
+}
+
+extension NamedProgram {
+    fileprivate var shown: String {
+        switch self {
+        case .own: "the program itself"
+        case .identity(let identity): ProgramName.shown(identity)
+        }
+    }
+}
+
+/// The name of a program in questions to the user.
+enum ProgramName {
+    /// Of its application identifier.
+    static func shown(_ identity: String) -> String {
+        let isPath = identity.hasPrefix("exe:/")
+        let name = ShownText.cleaned(
+            isPath ? String(identity.dropFirst("exe:".count)) : identity, longest: 200)
+        return isPath && Interpreters.contains(identity) ? name + " (an interpreter)" : name
+    }
+}

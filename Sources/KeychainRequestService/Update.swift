@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainPolicyEngine
+internal import KeychainPolicyModel
+internal import KeychainAccessControl
+internal import KeychainItemStore
+internal import KeychainMessages
+internal import KeychainModel
+internal import KeychainRequestAudit
+internal import KeychainSecrets
+internal import KeychainUserPresence
+internal import KeychainVaults
+
+extension KeychainService {
+    /// In each of the keychains meant: every item found, or none.
+    func update(
+        _ query: ItemQuery, _ change: ItemChange, _ secret: HeldSecret?, for client: any Client
+    ) throws(Refusal) -> Int {
+        guard secret?.bytes.count ?? 0 <= RequestLimits.largestSecret else { throw .dataTooLarge }
+        let trust = try change.trust.map { trust throws(Refusal) in
+            try trustUpdate(trust, by: client.caller)
+        }
+        var count = 0
+        let keychains = try keychains(query, toChange: true, for: client.caller)
+        let prompts = prompts(client)
+        try withAccess(to: keychains, .update(query), prompts) { access throws(Refusal) in
+            var update = ItemUpdate(change: change, secret: secret, trust: trust)
+            let meant = try access.authorize(&update, of: query)
+            count += try access.write(update, to: meant)
+            return false
+        }
+        return count
+    }
+}
+
+/// What is written to each item.
+private struct ItemUpdate {
+    var change: ItemChange
+    let secret: HeldSecret?
+    let trust: ((TrustList?) -> TrustList?)?
+}
+
+extension Authorization {
+    /// The items meant, after the user was asked for all that the change takes. The old secrets are
+    /// opened on the way, so that reading them must be allowed.
+    fileprivate func authorize(
+        _ update: inout ItemUpdate, of query: ItemQuery
+    ) throws(Refusal) -> MeantItems {
+        let change = update.change
+        try checkDestination(query, change)
+        let groups = try groups(query)
+        begin(
+            scope(of: change, in: groups), given: service.authentication.evidence(for: client),
+            // Which programs an item lets in the user says now, whatever was proven before.
+            trusting: change.trust == nil ? nil : Evidence())
+        let meant = try consider(query, change, groups)
+        update.change.accessControl = try change.accessControl.map { rights throws(Refusal) in
+            try context.bound(rights)
+        }
+        let isNew = !pending.usesApplicationPassword
+        if !isNew || change.accessControl?.needsApplicationPassword == true {
+            try takeApplicationKey(isNew: isNew, to: pending.passwordItems)
+        }
+        return meant
+    }
+
+    private func consider(
+        _ query: ItemQuery, _ change: ItemChange, _ groups: GroupScope
+    ) throws(Refusal) -> MeantItems {
+        var isMove = false
+        let meant = try meant(by: query, in: groups) { item throws(Refusal) in
+            try consider(item)
+            if change.trust != nil { try requirePresence(for: item) }
+            isMove = isMove || change.moves(item)
+        }
+        guard !meant.items.isEmpty else { throw .notFound }
+        try settle(
+            remarks: [change.trust?.remark, isMove ? change.moveRemark : nil].compactMap { $0 })
+        return meant
+    }
+
+    fileprivate func write(_ update: ItemUpdate, to meant: MeantItems) throws(Refusal) -> Int {
+        let keys = try keys
+        let count = try change { grant throws(Refusal) in
+            // A new secret takes the old one's place unopened.
+            try service.guessing(
+                pending.passwordItems, in: keychain,
+                shows: update.secret == nil ? .right : .undecided
+            ) { () throws(KeychainStoreError) in
+                try keychain.file.update(
+                    meant.items, update.change, update.secret, keys: keys.classKeys,
+                    trust: update.trust, grant: grant)
+            }
+        }
+        if let trust = update.change.trust {
+            client.notes.note(trust: trust.word)
+            // What was allowed for a session may be what is taken back.
+            service.authentication.trust.forget(meant.references, of: client.caller.user)
+        }
+        return count
+    }
+
+    /// What an update comes to is judged with it.
+    private func scope(of change: ItemChange, in groups: GroupScope) -> ItemScope {
+        let destination = change.accessGroup.flatMap(client.caller.accessGroups.firstSame)
+        return ItemScope(groups: groups.own) { context in
+            context.also = { context, item in
+                UpdateRequests(change, context, destination: destination).requests(on: item)
+            }
+        }
+    }
+
+    /// The new group must be one that the client may add items to.
+    private func checkDestination(
+        _ query: ItemQuery, _ change: ItemChange
+    ) throws(Refusal) {
+        guard let group = change.accessGroup else { return }
+        var destination = ItemQuery(query.itemClass)
+        destination.accessGroup = group
+        destination.attributes = query.attributes.merging(change.attributes) { $1 }
+        destination.accessible = change.accessible ?? query.accessible
+        _ = try groups(destination, for: .add)
+    }
+
+    /// Which programs an item lets in beside its groups is for its user to say. Where no user can prove
+    /// to be the keychain's, the item's own programs say it.
+    private func requirePresence(for item: SealedItem) throws(Refusal) {
+        let context = try context
+        guard context.circumstances.keychain.isPasscodeSet == true else {
+            guard context.isOwn(item) else { throw .passcodeNotSet }
+            return
+        }
+        guard context.circumstances.mayAsk else { throw .interactionNotAllowed }
+        require(Requirement(.factor(.presence)), for: item)
+    }
+}
+
+// MARK: What is judged
+
+/// What an update does to an item beyond changing it, as requests of their own: before the user is
+/// asked, and again when the items are changed.
+struct UpdateRequests {
+    private let change: ItemChange
+    /// The item as it is.
+    private let before: AuthorizationContext
+    /// The item as it will be, with the groups that it may be given to.
+    private let after: AccessRequest.Circumstances
+
+    /// `destination` is the new group where it is one of the caller's own.
+    init(_ change: ItemChange, _ before: AuthorizationContext, destination: String?) {
+        self.change = change
+        self.before = before
+        after = before.circumstances.of(
+            .encrypt, as: .update,
+            callerGroups: before.circumstances.callerGroups + [destination].compactMap { $0 })
+    }
+
+    func requests(on item: SealedItem) -> [AccessRequest] {
+        result(item) + move(item) + changeOfRights(item)
+    }
+
+    private var newRights: ItemAccessControl? {
+        change.accessControl ?? change.accessible.map(ItemAccessControl.plain)
+    }
+
+    private func rights(of item: SealedItem) -> ItemAccessControl {
+        newRights.map(before.bound) ?? item.accessControl
+    }
+
+    private func item(_ item: SealedItem) -> AccessRequest.Item {
+        before.item(item, item.accessGroup, item.accessControl)
+    }
+
+    private func changed(_ item: SealedItem) -> AccessRequest.Item {
+        before.item(
+            item, change.accessGroup ?? item.accessGroup, rights(of: item),
+            changed: change.attributes)
+    }
+
+    /// New rights are judged like those of a new item, so that no program locks itself out.
+    private func result(_ item: SealedItem) -> [AccessRequest] {
+        guard newRights != nil || change.trust != nil || !before.judge.policy.isEmpty else {
+            return []
+        }
+        return [AccessRequest(after, on: changed(item))]
+    }
+
+    /// A move takes the item from one group and adds it to another.
+    private func move(_ item: SealedItem) -> [AccessRequest] {
+        guard change.moves(item) else { return [] }
+        let taking = before.circumstances.of(before.circumstances.operation, as: .move)
+        let there = changed(item)
+        return [
+            AccessRequest(taking, on: self.item(item)),
+            AccessRequest(after.of(.encrypt, as: .move), on: there),
+            AccessRequest(after.of(.encrypt, as: .add), on: there),
+        ]
+    }
+
+    /// Programs say the rights with each update, mostly those that the item has.
+    private func changeOfRights(_ item: SealedItem) -> [AccessRequest] {
+        let changing = before.circumstances.of(before.circumstances.operation, as: .changeACL)
+        var requests: [AccessRequest] = []
+        if change.trust != nil {
+            var listed = self.item(item)
+            listed.admission = .mayChange
+            requests.append(AccessRequest(changing, on: listed))
+        }
+        if newRights != nil, rights(of: item) != item.accessControl, !isUnguarded(item) {
+            requests.append(AccessRequest(changing, on: self.item(item)))
+        }
+        return requests
+    }
+
+    /// The program could read the item, delete it and add it again, all of it unasked: a question
+    /// before its rights change would guard nothing.
+    private func isUnguarded(_ item: SealedItem) -> Bool {
+        before.isOwn(item) && item.trusted == nil
+            && item.accessControl == .plain(item.accessControl.protection)
+    }
+}
+
+extension ItemChange {
+    /// Whether it gives the item to another group.
+    func moves(_ item: SealedItem) -> Bool {
+        accessGroup.map { !$0.utf8.elementsEqual(item.accessGroup.utf8) } ?? false
+    }
+
+    /// What a move comes to, for the user who has to agree.
+    var moveRemark: String? {
+        guard let accessGroup else { return nil }
+        return
+            "It would give the item for good to \(ProgramName.shown(accessGroup)), which opens it "
+            + "unasked, whichever program starts that."
+    }
+}

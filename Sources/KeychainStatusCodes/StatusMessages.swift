@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What statuses of the item calls mean, in sentences for people, by their numbers; `Security` has the
+/// names.
+package enum StatusMessages {
+    /// For a status without a sentence: its number.
+    package static func text(for status: Int32) -> String {
+        known(status) ?? "OSStatus \(status)"
+    }
+
+    /// nil for a status without a sentence.
+    package static func known(_ status: Int32) -> String? { all[status] }
+
+    private static let all = groups.reduce(into: [:]) { all, group in
+        all.merge(group) { first, _ in first }
+    }
+
+    private static let groups = [
+        common, keychain, trust, device, certificate, accountServer, module, cryptography,
+        contextAttribute, operation, request, timestamp,
+    ]
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+package import KeychainModel
+internal import KeychainItemStore
+
+extension KeychainFolder {
+    /// How the keychain stands, as far as it is the caller's to know.
+    package func status(
+        of name: KeychainName, for caller: Caller, _ vault: any KeyVault
+    ) -> KeychainStatus {
+        var status = KeychainStatus(
+            name: name.description,
+            path: filePath(name, name == .system ? 0 : caller.user), lockState: .locked,
+            isPasswordProtected: false, lockReason: .none, itemCount: 0, problem: nil)
+        do throws(Refusal) {
+            let keychain = try keychain(name.description, of: caller.user)
+            if keychain.isSystem {
+                // It opens by itself, or can't be opened.
+                _ = try vault.keys(of: keychain)
+                status.lockState = .unlocked
+                // What is in it is not everybody's to know.
+                guard caller.user == 0 else { return status }
+            } else {
+                status.lockState = vault.lockState(of: keychain)
+            }
+            if status.lockState != .unlocked {
+                status.lockReason = vault.lockReason(of: keychain, for: caller)
+            }
+            do {
+                status.isPasswordProtected = try keychain.file.isPasswordProtected()
+                let states = try keychain.file.protectors().map(\.state)
+                status.isProvisional = states.contains(.provisional)
+                status.hasPendingPassword = states.contains { $0 == .pending || $0 == .adopted }
+                status.itemCount = try keychain.file.itemCount()
+                status.damagedItems = keychain.file.corruptItemCount
+                status.quarantinedItems = try keychain.file.quarantinedCount()
+                if !keychain.isSystem {
+                    status.settings = vault.inForce(try keychain.file.unverifiedSettings())
+                }
+            } catch { throw Refusal(error) }
+        } catch {
+            status.problem = error
+            // Root's services are not everybody's to know.
+            if error == .keychainGone, name != .system || caller.user == 0 {
+                status.remains = KeychainRemains(of: status.path).all
+            }
+        }
+        return status
+    }
+}

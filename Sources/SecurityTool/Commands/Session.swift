@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+package import KeychainMessages
+package import KeychainModel
+
+/// What the commands of one run share: the keychain that they ask, and where they write.
+package final class Session {
+    package typealias Endpoint = () -> Result<any KeychainEndpoint, Refusal>
+
+    private let open: Endpoint
+    private var opened: (any KeychainEndpoint)?
+    private var paths: [String: String] = [:]
+    var output = Output()
+
+    package init(asking open: @escaping Endpoint) { self.open = open }
+
+    func send<V: Verb>(_ verb: V) throws(Refusal) -> V.Answer {
+        if let opened { return try opened.send(verb) }
+        let endpoint = try open().get()
+        opened = endpoint
+        return try endpoint.send(verb)
+    }
+
+    func keychains() throws(Refusal) -> [KeychainStatus] { try send(Status()).keychains }
+
+    func preferences() throws(Refusal) -> KeychainPreferences { try send(Preferences(nil)) }
+
+    /// How the keychain stands; the default one where none is named.
+    func state(of name: String?) throws(Refusal) -> KeychainStatus {
+        let name = try self.name(name)
+        guard let state = try keychains().first(where: { $0.name == name }) else {
+            throw .noSuchKeychain
+        }
+        if let problem = state.problem { throw problem }
+        return state
+    }
+
+    func name(_ name: String?) throws(Refusal) -> String {
+        if let name { return name }
+        guard let byDefault = try preferences().defaultKeychain else { throw .noDefaultKeychain }
+        return byDefault.description
+    }
+
+    /// Where a keychain's file lies; its name where the service does not say.
+    func path(of name: String) -> String {
+        if let path = paths[name] { return path }
+        for state in (try? keychains()) ?? [] { paths[state.name] = state.path }
+        return paths[name] ?? name
+    }
+}

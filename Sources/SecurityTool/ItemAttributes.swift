@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainModel
+internal import KeychainSecrets
+
+/// Pairs such as `svce=mail`, by the names of Apple's dictionaries.
+struct ItemAttributes {
+    private var itemClass: ItemClass?
+    private var attributes: [(name: AttributeName, text: String)] = []
+    private var accessible: Accessibility?
+    private var rights: ItemAccessControl?
+    private var group: String?
+    private var synchronizable: ItemQuery.Synchronizable?
+    private var mayAsk = false
+    var secret: HeldSecret?
+
+    init(_ pairs: [String]) throws(CommandFailure) {
+        for pair in pairs {
+            guard let sign = pair.firstIndex(of: "=") else { throw .usage }
+            let value = String(pair[pair.index(after: sign)...])
+            try take(String(pair[..<sign]), value)
+        }
+    }
+
+    private mutating func take(_ name: String, _ value: String) throws(CommandFailure) {
+        switch name {
+        case "class":
+            guard let found = ItemClass(code: value) else { throw .usage }
+            itemClass = found
+        case "agrp": group = value
+        case "pdmn":
+            guard let found = Accessibility(code: value) else { throw .usage }
+            accessible = found
+        case "accc":
+            guard let found = AccessControlText.value(of: value) else { throw .usage }
+            rights = found
+        case "sync": synchronizable = value == "syna" ? .any : value == "1" ? .yes : .no
+        case "u_AuthUI": mayAsk = value == "u_AuthUIA"
+        case "v_Data": secret = PasswordPrompt.given(value)
+        default: attributes.append((AttributeName(rawValue: name), value))
+        }
+    }
+
+    /// For `-v`.
+    var description: String {
+        let given = attributes.map { "\($0.name.rawValue)=\($0.text)" }
+        return (["class=\(itemClass?.code ?? "")"] + given).joined(separator: ",")
+    }
+
+    func query(reference: String?) throws(CommandFailure) -> ItemQuery {
+        let named = try reference.map { text throws(CommandFailure) in
+            guard let bytes = Base64.bytes(text), let found = ItemReference(bytes: bytes) else {
+                throw .usage
+            }
+            return found
+        }
+        guard let itemClass = itemClass ?? named?.itemClass else { throw .usage }
+        var query = ItemQuery(itemClass)
+        query.references = named.map { [$0] }
+        query.attributes = try values(for: itemClass)
+        query.accessible = accessible
+        query.accessGroup = group
+        query.synchronizable = synchronizable ?? .no
+        query.authenticationUI = mayAsk ? .allow : .skip
+        return query
+    }
+
+    func newItem() throws(CommandFailure) -> NewItem {
+        guard let itemClass else { throw .usage }
+        var item = NewItem(itemClass)
+        item.attributes = try values(for: itemClass)
+        item.accessGroup = group
+        item.isSynchronizable = synchronizable == .yes
+        item.accessible = rights?.protection ?? accessible ?? .whenUnlocked
+        item.accessControl = rights
+        return item
+    }
+
+    func change() throws(CommandFailure) -> ItemChange {
+        var change = ItemChange()
+        change.attributes = try values(for: itemClass ?? .genericPassword)
+        change.accessGroup = group
+        change.isSynchronizable = synchronizable.map { $0 == .yes }
+        if let rights {
+            change.accessible = rights.protection
+            change.accessControl = rights
+        } else if let accessible {
+            change.accessible = accessible
+            change.accessControl = .plain(accessible)
+        }
+        return change
+    }
+
+    private func values(for itemClass: ItemClass) throws(CommandFailure) -> Attributes {
+        var values: Attributes = [:]
+        for (name, text) in attributes {
+            switch itemClass.attributeRules[name]?.kind {
+            case .number: values[name] = Int64(text).map(AttributeValue.number) ?? .string(text)
+            case .data: values[name] = .data(HexDigits.bytes(text) ?? Array(text.utf8))
+            // One that the class does not have is the service's to refuse.
+            default: values[name] = .string(text)
+            }
+        }
+        return values
+    }
+}
+
+/// References on the command line.
+enum Base64 {
+    private static let digits = Array(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+
+    /// nil for what has other characters in it.
+    static func bytes(_ text: String) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        var bits: UInt32 = 0
+        var count = 0
+        for character in text.utf8 where character != UInt8(ascii: "=") {
+            guard let digit = digits.firstIndex(of: character) else { return nil }
+            bits = bits << 6 | UInt32(digit)
+            count += 1
+            guard count % 4 != 1 else { continue }
+            bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(6 - 2 * ((count - 1) % 4))))
+        }
+        return bytes
+    }
+
+    static func text(_ bytes: [UInt8]) -> String {
+        var text: [UInt8] = []
+        for start in stride(from: 0, to: bytes.count, by: 3) {
+            let group = bytes[start..<min(start + 3, bytes.count)]
+            let bits = (0..<3).reduce(UInt32(0)) {
+                $0 << 8 | (start + $1 < bytes.count ? UInt32(bytes[start + $1]) : 0)
+            }
+            for place in 0..<4 {
+                text.append(
+                    place <= group.count
+                        ? digits[Int(bits >> UInt32(18 - 6 * place) & 63)] : UInt8(ascii: "="))
+            }
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+}

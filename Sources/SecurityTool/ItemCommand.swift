@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainLinuxSystem
+internal import KeychainMessages
+internal import KeychainModel
+internal import KeychainSecrets
+internal import KeychainStatusCodes
+
+/// `item`: items by the names of their attributes.
+struct ItemCommand {
+    static let command = Command(
+        "item",
+        """
+        [-q attr=value,...] [-a | -D | -u attr=value,...] [-d text | -f file] [-g] [-p] \
+        [-P reference] [-s group] [-l limit] [-j] [-v] [attr=value...]
+        """,
+        """
+        Find items by their attributes, or with -a add one, with -u change or with -D delete what \
+        is found. class=genp, inet, cert or keys is needed.
+        """, letters: "aDq:u:d:f:gjpP:s:l:vyY:", hiding: "dYqu"
+    ) { options, session throws(CommandFailure) in
+        try ItemCommand(options: options, session: session).run()
+    }
+
+    let options: Options
+    let session: Session
+
+    private func run() throws(CommandFailure) {
+        let isChange = options.has("a") || options.has("D")
+        let actions = ["a", "D", "u", "s"].filter { options.has(Character($0)) }
+        let pairs = options.all("q").flatMap(Self.pairs) + options.words.flatMap(Self.pairs)
+        guard !pairs.isEmpty || options["P"] != nil, actions.count <= 1,
+            !(isChange && options.has("g"))
+        else { throw .usage }
+        var attributes = try ItemAttributes(pairs)
+        let secret = try secret()
+        switch actions.first {
+        case "a": try add(attributes, secret)
+        case "u":
+            let new = try ItemAttributes(options.all("u").flatMap(Self.pairs))
+            try update(try query(attributes), new, secret)
+        case "D": try delete(try query(attributes))
+        case "s":
+            throw .absent("item: -s: keychainctl update --new-group moves items to another group")
+        default:
+            if let secret { attributes.secret = secret }
+            try find(try query(attributes))
+        }
+    }
+
+    private static func pairs(_ text: String) -> [String] {
+        text.split(separator: ",").map(String.init)
+    }
+
+    private func secret() throws(CommandFailure) -> HeldSecret? {
+        if let text = options["d"] { return PasswordPrompt.given(text) }
+        guard let file = options["f"] else { return nil }
+        do {
+            return HeldSecret(
+                try SecretFile.read(file, limit: RequestLimits.largestSecret))
+        } catch { throw .said("security: \(file): can't be read\n", exit: 1) }
+    }
+
+    private func query(_ attributes: ItemAttributes) throws(CommandFailure) -> ItemQuery {
+        var query = try attributes.query(reference: options["P"])
+        let limit = options["l"].map(PasswordMatch.leadingNumber) ?? 0
+        query.limit = limit > 0 ? Int(limit) : nil
+        if options.has("v") { session.output.write(attributes.description + "\n") }
+        return query
+    }
+
+    private func find(_ query: ItemQuery) throws(CommandFailure) {
+        var query = query
+        query.returnFields = options.has("g") ? [.attributes, .data] : .attributes
+        do throws(Refusal) {
+            let items = try session.send(CopyMatching(query))
+            let text = ItemText(showsReferences: options.has("p"))
+            session.output.write(
+                options.has("j") ? text.json(items) : items.map { text.lines($0) }.joined())
+        } catch {
+            session.output.complain(Self.failure(error, "SecItemCopyMatching").text)
+            // A search that finds nothing is no failure, as scripts know it.
+            if error != .notFound { throw .said("", exit: 1) }
+        }
+    }
+
+    private func add(
+        _ attributes: ItemAttributes, _ secret: HeldSecret?
+    ) throws(CommandFailure) {
+        let item = try attributes.newItem()
+        do throws(Refusal) {
+            _ = try session.send(Add(item, secret: secret ?? attributes.secret, returning: []))
+        } catch { throw Self.failure(error, "SecItemAdd") }
+    }
+
+    private func update(
+        _ query: ItemQuery, _ new: ItemAttributes, _ secret: HeldSecret?
+    ) throws(CommandFailure) {
+        let change = try new.change()
+        do throws(Refusal) {
+            _ = try session.send(Update(query, change, secret: secret ?? new.secret))
+        } catch { throw Self.failure(error, "SecItemUpdate") }
+    }
+
+    private func delete(_ query: ItemQuery) throws(CommandFailure) {
+        do throws(Refusal) { _ = try session.send(Delete(query)) } catch {
+            throw Self.failure(error, "SecItemDelete")
+        }
+    }
+
+    /// Two lines, and 1 for every status.
+    private static func failure(_ refusal: Refusal, _ call: String) -> CommandFailure {
+        var text = CommandFailure(refusal, call).text
+        switch refusal.statusCode {
+        case -25300: text += "No item has these attributes.\n"
+        case -25308: text += "The keychain is locked, or you can't be asked here.\n"
+        default: break
+        }
+        return .said(text, exit: 1)
+    }
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainMessages
+internal import KeychainModel
+
+/// An item, and the name of the keychain that it was found in.
+struct FoundItem {
+    let item: Item
+    let keychain: String
+
+    /// The very item, whatever its attributes.
+    var query: ItemQuery {
+        var query = ItemQuery(item.reference.itemClass)
+        query.keychain = keychain
+        query.synchronizable = .any
+        query.references = [item.reference]
+        return query
+    }
+}
+
+extension Session {
+    /// What is found in the keychains in their order; none are those of the user's search list. No
+    /// item is an empty list.
+    func items(_ query: ItemQuery, in keychains: [String]) throws(Refusal) -> [FoundItem] {
+        var found: [FoundItem] = []
+        for keychain in keychains.isEmpty ? [nil] : keychains.map({ KeychainWord($0).name }) {
+            var query = query
+            query.keychain = keychain
+            query.limit = query.limit.map { $0 - found.count }
+            found += try items(query).map {
+                FoundItem(
+                    item: $0, keychain: keychain ?? $0.keychain ?? KeychainName.login.description)
+            }
+            if let limit = query.limit, found.count >= limit { break }
+        }
+        return found
+    }
+
+    private func items(_ query: ItemQuery) throws(Refusal) -> [Item] {
+        do throws(Refusal) { return try send(CopyMatching(query)) } catch {
+            guard error == .notFound else { throw error }
+            return []
+        }
+    }
+
+    /// The first, with its attributes.
+    func first(
+        _ query: ItemQuery, in keychains: [String], _ call: String = CallName.search
+    ) throws(CommandFailure) -> FoundItem {
+        var query = query
+        query.limit = 1
+        query.returnFields = query.returnFields.union(.attributes)
+        do throws(Refusal) {
+            guard let found = try items(query, in: keychains).first else { throw .notFound }
+            return found
+        } catch { throw CommandFailure(error, call) }
+    }
+
+    func dump(_ found: FoundItem) {
+        output.write(AttributeDump.text(found.item, keychain: path(of: found.keychain)))
+    }
+}
+
+/// The historical calls that scripts look for in error messages.
+enum CallName {
+    static let search = "SecKeychainSearchCopyNext"
+    static let content = "SecKeychainItemCopyContent"
+    static let addGeneric = "SecKeychainItemCreateFromContent"
+    static let addInternet = "SecKeychainAddInternetPassword"
+    static let delete = "SecKeychainItemDelete"
+    static let matching = "SecItemCopyMatching"
+    static let unlock = "SecKeychainUnlock"
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainLinuxSystem
+internal import KeychainMessages
+internal import KeychainModel
+internal import KeychainSecrets
+
+/// `dump-keychain`: every item of some keychains.
+struct DumpKeychain {
+    static let command = Command(
+        "dump-keychain", "[-adir] [-o file] [keychain...]",
+        "Show the items of keychains: -d with their secrets, -a with who is let in.",
+        letters: "adiro:"
+    ) { options, session throws(CommandFailure) in
+        let names = options.words.isEmpty ? [] : options.words
+        if options.has("i") {
+            session.output.complain(
+                "security: -i: keychainctl access changes who is let in; shown as with -a\n")
+        }
+        if options.has("r") {
+            session.output.complain("security: -r: the service hands no encrypted bytes out\n")
+        }
+        let target = try options["o"].map { path throws(CommandFailure) in try newFile(path) }
+        let dump = DumpKeychain(options: options, session: session, target: target ?? .standard)
+        do throws(Refusal) { try dump.run(names) } catch {
+            throw CommandFailure(error, CallName.search)
+        }
+    }
+
+    private static func newFile(_ path: String) throws(CommandFailure) -> SecretOutput {
+        do { return try SecretOutput(path) } catch {
+            throw .said("security: \(path): can't be written\n", exit: 1)
+        }
+    }
+
+    let options: Options
+    let session: Session
+    let target: SecretOutput
+
+    private func run(_ names: [String]) throws(Refusal) {
+        for itemClass in ItemClass.allCases {
+            var query = ItemQuery(itemClass)
+            query.synchronizable = .any
+            query.limit = nil
+            query.returnFields = .attributes
+            for found in try session.items(query, in: names) { show(found) }
+        }
+    }
+
+    private func show(_ found: FoundItem) {
+        let path = session.path(of: found.keychain)
+        let text = AttributeDump.text(found.item, keychain: path)
+        guard options.has("d") else {
+            target.write(text)
+            showAccess(found.item)
+            return
+        }
+        do throws(Refusal) {
+            var query = found.query
+            query.returnFields = [.data, .attributes]
+            let secret = try session.send(CopyMatching(query)).first?.secret
+            target.write(text + "data:\n")
+            target.write(line: ValueText.of((secret ?? Self.none).bytes))
+        } catch {
+            let header = AttributeDump.header(found.item, keychain: path)
+            target.write(header.map { $0 + "\n" }.joined())
+            session.output.complain(
+                CommandFailure(error, "SecKeychainItemCopyAttributesAndData").text)
+        }
+        showAccess(found.item)
+    }
+
+    private static let none = HeldSecret(SecretBytes(copying: []))
+
+    private func showAccess(_ item: Item) {
+        guard options.has("a") || options.has("i") else { return }
+        target.write(AccessText.of(item))
+    }
+}
+
+/// Who is let in to an item, in the layout of an access list.
+enum AccessText {
+    static func of(_ item: Item) -> String {
+        guard let trusted = item.trusted else { return "no access control for this item\n" }
+        let label = item.attributes[.label].map {
+            String(decoding: $0.comparedBytes, as: UTF8.self)
+        }
+        let asks = item.accessControl.constraint(for: .decrypt) != .always
+        var lines = [
+            "access: 1 entries", "    entry 0:",
+            "        authorizations (6): decrypt derive export_clear export_wrapped mac sign",
+            "        \(asks ? "require-password" : "don't-require-password")",
+            "        description: \(label ?? "")",
+            "        applications (\(trusted.applications.count)):",
+        ]
+        for (number, application) in trusted.applications.enumerated() {
+            lines.append("            \(number): \(application.identity) (OK)")
+        }
+        return lines.map { $0 + "\n" }.joined()
+    }
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Glibc
+package import KeychainSecrets
+
+/// Standard input line by line, read no further than each line's end: what follows belongs to another
+/// reader.
+package enum InputLines {
+    private static let longest = 64 * 1024
+
+    /// nil at the end of the input. Of bytes that are no UTF-8 the text is repaired.
+    package static func next() -> String? {
+        guard let line = secret() else { return nil }
+        return line.withBytes { bytes in
+            String(decoding: (0..<bytes.byteCount).map { bytes.byte($0) }, as: UTF8.self)
+        }
+    }
+
+    /// The line in locked memory; nil at the end of the input, or where it is too long.
+    package static func secret() -> SecretBytes? {
+        var length = 0
+        var hasEnded = false
+        let line = SecretBytes(count: longest) { (span: inout MutableRawSpan) in
+            // Safe: never beyond the span's end.
+            unsafe span.withUnsafeMutableBytes { buffer in
+                while length < longest {
+                    let count = unsafe read(STDIN_FILENO, buffer.baseAddress! + length, 1)
+                    if count < 0, errno == EINTR { continue }
+                    guard count == 1 else {
+                        hasEnded = true
+                        return
+                    }
+                    if unsafe buffer[length] == 0x0A { return }
+                    length += 1
+                }
+            }
+        }
+        if hasEnded, length == 0 { return nil }
+        return length < longest ? line.part(0..<length) : nil
+    }
+}

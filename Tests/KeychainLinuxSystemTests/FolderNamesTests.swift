@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import KeychainLinuxSystem
+import Testing
+
+@Suite final class FolderNamesTests {
+    private let folder = FileManager.default.temporaryDirectory.path + "/" + UUID().uuidString
+
+    init() throws {
+        try FileManager.default.createDirectory(
+            atPath: folder + "/inner/below", withIntermediateDirectories: true)
+        for name in ["/a", "/.hidden", "/inner/b", "/inner/below/c"] {
+            try Data("x".utf8).write(to: URL(fileURLWithPath: folder + name))
+        }
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+    @Test func `all that lies in a folder is named, and of what is no folder nothing`() {
+        #expect(FolderNames.all(in: folder).sorted() == [".hidden", "a", "inner"])
+        #expect(FolderNames.all(in: folder + "/a").isEmpty)
+        #expect(FolderNames.all(in: folder + "/none").isEmpty)
+    }
+
+    @Test func `a folder is removed with all that is in it, and a link's target stays`() throws {
+        let link = folder + "/inner/below/link"
+        let other = folder + "-other"
+        try FileManager.default.createDirectory(
+            atPath: other, withIntermediateDirectories: false)
+        defer { try? FileManager.default.removeItem(atPath: other) }
+        try Data("x".utf8).write(to: URL(fileURLWithPath: other + "/kept"))
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: other)
+        FolderNames.remove(folder + "/inner")
+        #expect(FileStatus(folder + "/inner") == nil)
+        #expect(FolderNames.all(in: other) == ["kept"])
+        FolderNames.remove(folder + "/a")
+        FolderNames.remove(folder + "/none")
+        #expect(FolderNames.all(in: folder) == [".hidden"])
+    }
+
+    @Test func `what the kernel tells of a file changes with the file`() throws {
+        let path = folder + "/a"
+        let before = try #require(FileStatus(path))
+        #expect(before.size == 1 && before.age >= .zero && before.age < .seconds(600))
+        try GrowingFile(path).append(Array("yz".utf8))
+        let after = try #require(FileStatus(path))
+        #expect(after.size == 3 && after != before && after.number == before.number)
+    }
+
+    @Test func `two that write to the end of a file overwrite nothing of each other's`() throws {
+        let (one, other) = (try GrowingFile(folder + "/log"), try GrowingFile(folder + "/log"))
+        for line in 0..<100 { try (line % 2 == 0 ? one : other).append(Array("\(line)\n".utf8)) }
+        let text = try String(contentsOfFile: folder + "/log", encoding: .utf8)
+        #expect(text == (0..<100).map { "\($0)\n" }.joined())
+        #expect(try one.size() == text.utf8.count)
+        #expect(FileStatus(folder + "/log")?.mode == 0o600)
+    }
+}

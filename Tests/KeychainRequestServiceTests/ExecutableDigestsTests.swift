@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+@testable import CallerIdentity
+import Foundation
+import KeychainLinuxSystem
+import KeychainSecrets
+import SystemTestSupport
+import Testing
+
+@Suite struct ExecutableDigestsTests {
+    private let folder: ScratchFolder
+    private let digests = ExecutableDigests()
+
+    init() throws { folder = try ScratchFolder() }
+
+    /// A program that lives until it is ended.
+    private func sleeper(_ path: String) throws -> (ChildProcess, PinnedProcess) {
+        let child = try ChildProcess(
+            executable: path, arguments: ["600"], environment: [], passing: [], newSession: true)
+        return (child, try #require(PinnedProcess(pid: child.id, pidfd: nil)))
+    }
+
+    private func copyOfSleep() throws -> String {
+        try folder.program("sleep", copying: "/bin/sleep")
+    }
+
+    private func expected(_ path: String) throws -> String {
+        var hash = SHA256()
+        hash.update([UInt8](try #require(FileManager.default.contents(atPath: path))))
+        return "sha256:"
+            + hash.digest().map { byte in
+                let digits = String(byte, radix: 16)
+                return digits.count == 1 ? "0" + digits : digits
+            }.joined()
+    }
+
+    @Test func `a program is known by what its file has in it, read once or again`() throws {
+        let path = try copyOfSleep()
+        let (child, process) = try sleeper(path)
+        defer { child.kill() }
+        let expected = try expected(path)
+        for _ in 0..<2 { #expect(digests.digest(of: process) == expected) }
+    }
+
+    @Test func `the file that runs counts, not the one that took its place`() throws {
+        let path = try copyOfSleep()
+        let expected = try expected(path)
+        let (child, process) = try sleeper(path)
+        defer { child.kill() }
+        try FileManager.default.removeItem(atPath: path)
+        _ = folder.write("sleep", "another", mode: 0o755)
+        #expect(digests.digest(of: process) == expected)
+    }
+
+    @Test func `a program that has ended has no digest`() throws {
+        let (child, process) = try sleeper(try copyOfSleep())
+        child.kill()
+        #expect(digests.digest(of: process) == nil)
+    }
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import KeychainAccessControl
+import KeychainActivePolicy
+@testable import KeychainDaemon
+import KeychainPolicyEngine
+import SystemTestSupport
+import Testing
+
+/// How the administrator's policies come into force. The compiler is a script that hands over what
+/// the test has compiled.
+@Suite struct PolicyLoaderTests {
+    private static let one = AskingVerb.rule("forbid: No.", "export")
+    private static let two =
+        one + "  - id: second\n    require: presence\n    operations: add\n"
+
+    private let folder: ScratchFolder
+    private let policy = ActivePolicy()
+    private let loader: PolicyLoader
+
+    init() throws {
+        folder = try ScratchFolder()
+        try FileManager.default.createDirectory(
+            atPath: folder("rules"), withIntermediateDirectories: false)
+        loader = PolicyLoader(
+            compiler: folder("compiler"), folders: [folder("none"), folder("rules")],
+            stateFolder: folder("state"), policy: policy, log: { _ in })
+    }
+
+    /// From now on the compiler does what the words of a shell say.
+    private func compiler(_ words: String) throws {
+        _ = try folder.script(
+            "compiler", "echo \"$@\" > \(folder("arguments"))\n\(words)")
+    }
+
+    private func compiler(
+        handsOver rules: String, _ sources: [PolicyBundle.Source] = [],
+        if condition: String = "true"
+    ) throws {
+        let pair = try ServiceInMemory.rules(rules)
+        let bundle = PolicyBundle(
+            pair.judge.policy, reach: pair.reach, summary: "file x.yaml", sources: sources)
+        try Data(bundle.bytes).write(to: URL(filePath: folder("bundle")))
+        try compiler("\(condition) || exit 1\n/bin/cat \(folder("bundle")) >&3")
+    }
+
+    private var rules: Int { policy.now.judge.policy.statementCount }
+    private var arguments: String? {
+        try? String(contentsOfFile: folder("arguments"), encoding: .utf8)
+    }
+
+    @Test func `what the compiler hands over is in force, and everyone may know`() throws {
+        try compiler(handsOver: Self.one)
+        #expect(loader.load())
+        #expect(rules == 1)
+        #expect(!policy.report.isDegraded)
+        #expect(policy.report.text == "1 rules in force\nfile x.yaml")
+        // Folders that are not there are not read.
+        #expect(arguments == "policy compile --policies \(folder("rules"))\n")
+    }
+
+    @Test func `where a file is mistaken, what was in force stays`() throws {
+        try compiler(handsOver: Self.two)
+        loader.start()
+        try compiler("printf 'x.yaml:3: no such field' >&3\nexit 1")
+        #expect(!loader.load())
+        #expect(rules == 2)
+        #expect(policy.report.isDegraded)
+        #expect(
+            policy.report.text
+                == "not taken; what was in force stays in force\nx.yaml:3: no such field")
+    }
+
+    @Test func `an output that is no policy is not taken`() throws {
+        try compiler(handsOver: Self.one)
+        loader.start()
+        for words in ["printf 'KCPP' >&3", "exit 0", "kill -9 $$"] {
+            try compiler(words)
+            #expect(!loader.load(), "\(words)")
+            #expect(rules == 1 && policy.report.isDegraded)
+        }
+    }
+
+    @Test func `a request to read them again is answered by what came of it`() throws {
+        #expect(!policy.reload())
+        try compiler(handsOver: Self.one)
+        loader.start()
+        try compiler(handsOver: Self.two)
+        #expect(policy.reload())
+        #expect(rules == 2)
+        try compiler("exit 1")
+        #expect(!policy.reload())
+    }
+
+    // MARK: A start beside files that can't be used
+
+    @Test func `the last that could be used are in force`() throws {
+        try compiler(handsOver: Self.two)
+        loader.start()
+        try compiler("exit 1")
+        let policy = ActivePolicy()
+        let next = PolicyLoader(
+            compiler: folder("compiler"), folders: [folder("rules")], stateFolder: folder("state"),
+            policy: policy, log: { _ in })
+        next.start()
+        #expect(policy.now.judge.policy.statementCount == 2)
+        #expect(policy.report.isDegraded)
+        #expect(policy.report.text.hasPrefix("the last that could be used are in force"))
+    }
+
+    @Test func `where those are of another version, their files are compiled again`() throws {
+        let source = PolicyBundle.Source(level: 1, name: "x.yaml", bytes: Array("policy: v1".utf8))
+        try compiler(handsOver: Self.two, [source])
+        loader.start()
+        try Data("another version".utf8).write(to: URL(filePath: folder("state/policy.last-good")))
+        policy.use(ActivePolicy.Pair(.empty, reach: .empty))
+        try compiler(handsOver: Self.two, if: "[ \"$4\" = \(folder("state/policy.sources/1")) ]")
+        loader.start()
+        #expect(rules == 2)
+        #expect(policy.report.text.hasPrefix("the last that could be used were compiled again"))
+    }
+
+    @Test func `where none ever could be used, secrets take the password`() throws {
+        try compiler("exit 1")
+        loader.start()
+        #expect(rules == CompiledPolicy.whenBroken.policy.statementCount && rules > 0)
+        #expect(policy.report.isDegraded)
+        #expect(policy.report.text.contains("none could be used"))
+    }
+}

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+import CallerIdentity
+import KeychainMessages
+import KeychainModel
+import KeychainPolicyModel
+import KeychainSecrets
+import KeychainUserPresence
+@testable import PromptedAuthentication
+import SystemTestSupport
+import Testing
+
+/// Questions to a user, from the program that asks to the answer that counts.
+@Suite struct PromptedAuthenticatorTests {
+    private static let question = Question(.read, names: ["mail"], itemCount: 1, reason: nil)
+    private static let title = "/usr/bin/git wants to read the keychain item “mail”."
+    private let registry = PrompterRegistry()
+
+    private func authenticator(
+        _ words: String = PAMScript.failure
+    ) throws -> (PromptedAuthenticator, PAMScript) {
+        let script = try PAMScript(words)
+        let authenticator = PromptedAuthenticator(
+            program: script.path, prompters: registry, accounts: AccountNames { _ in "alice" })
+        return (authenticator, script)
+    }
+
+    private func refusal(_ body: () throws(Refusal) -> Void) -> Refusal? {
+        do throws(Refusal) {
+            try body()
+            return nil
+        } catch { return error }
+    }
+
+    // MARK: Where
+
+    @Test func `a program is asked about on its own terminal, by a prompter for that question`()
+        throws
+    {
+        let (authenticator, _) = try authenticator()
+        let program = ProgramOnTerminal(registry, [.types("battery")])
+        #expect(authenticator.canAsk(for: program))
+        let typed = try authenticator.ask("Older password: ", Self.question, for: program)
+        #expect(typed.text == "battery")
+        #expect(
+            try program.shown() == [
+                [.title(Self.title), .askHidden("Older password: "), .finished(succeeded: true)]
+            ])
+    }
+
+    @Test func `where there is neither a terminal nor a prompter nobody can be asked`() throws {
+        let (authenticator, _) = try authenticator()
+        let program = ProgramOnTerminal(registry, offersTerminal: false)
+        #expect(!authenticator.canAsk(for: program))
+        #expect(!authenticator.hasPrompter(for: program.caller))
+        let said = refusal { () throws(Refusal) in
+            _ = try authenticator.ask("?", Self.question, for: program)
+        }
+        #expect(said == .interactionNotAllowed && program.prompters == 0)
+    }
+
+    @Test func `a prompter on another terminal does not come in its place`() throws {
+        let (authenticator, _) = try authenticator()
+        let elsewhere = PrompterPlace.terminal(user: 1000, device: 34_816, session: 43)
+        let program = ProgramOnTerminal(registry, [.types("x")], at: elsewhere)
+        let said = refusal { () throws(Refusal) in
+            _ = try authenticator.ask("?", Self.question, for: program)
+        }
+        #expect(said == .interactionNotAllowed && program.prompters == 0)
+    }
+
+    @Test func `a yes that is typed on a terminal proves nothing`() throws {
+        let (authenticator, _) = try authenticator(PAMScript.success)
+        let program = ProgramOnTerminal(registry, [.types("")])
+        #expect(!authenticator.provable(for: program.caller).contains(.factor(.confirm)))
+        let said = refusal { () throws(Refusal) in
+            try authenticator.prove(.factor(.confirm), Self.question, for: program)
+        }
+        #expect(said == .interactionNotAllowed)
+    }
+
+    // MARK: Proofs
+
+    @Test func `a proof is what PAM says of what was typed`() throws {
+        let (authenticator, script) = try authenticator(PAMScript.password)
+        let program = ProgramOnTerminal(registry, [.types("battery")])
+        try authenticator.prove(.factor(.presence), Self.question, for: program)
+        #expect(
+            try program.shown() == [
+                [.title(Self.title), .askHidden("Password: "), .finished(succeeded: true)]
+            ])
+        withExtendedLifetime(script) {}
+    }
+
+    @Test func `a wrong password is no proof, and the next question waits`() throws {
+        let (authenticator, script) = try authenticator(PAMScript.password)
+        let program = ProgramOnTerminal(registry, [.types("wrong")])
+        func prove() -> Refusal? {
+            refusal { () throws(Refusal) in
+                try authenticator.prove(.factor(.presence), Self.question, for: program)
+            }
+        }
+        #expect(prove() == .authenticationFailed)
+        #expect(try program.shown().first?.last == .finished(succeeded: false))
+        program.answers(.types("battery"))
+        #expect(prove() == .tooManyRequests)
+        #expect(program.prompters == 1)
+        withExtendedLifetime(script) {}
+    }
+
+    @Test func `a user who cancels has proven nothing, nor guessed`() throws {
+        let (authenticator, script) = try authenticator(PAMScript.password)
+        let program = ProgramOnTerminal(registry, [.cancels])
+        let said = refusal { () throws(Refusal) in
+            try authenticator.prove(.factor(.presence), Self.question, for: program)
+        }
+        #expect(said == .cancelled)
+        withExtendedLifetime(script) {}
+    }
+
+    @Test func `what PAM does not prove is refused, and so is a user without an account`() throws {
+        let (authenticator, _) = try authenticator(PAMScript.success)
+        let program = ProgramOnTerminal(registry)
+        #expect(
+            refusal { () throws(Refusal) in
+                try authenticator.prove(.factor(.appPassword), Self.question, for: program)
+            } == .authenticationFailed)
+        let without = PromptedAuthenticator(
+            program: "/bin/true", prompters: registry, accounts: AccountNames { _ in nil })
+        #expect(
+            refusal { () throws(Refusal) in
+                try without.prove(.factor(.presence), Self.question, for: program)
+            } == .authenticationFailed)
+        #expect(program.prompters == 0)
+        #expect(without.enrolledBiometry(of: program.caller).isEmpty)
+    }
+
+    // MARK: Opening a keychain
+
+    private static let opening = Question(
+        .openKeychain, names: ["login"], itemCount: 0, reason: nil)
+
+    @Test func `a user has three tries to open a keychain`() throws {
+        let (authenticator, _) = try authenticator()
+        let program = ProgramOnTerminal(
+            registry, [.types("a"), .types("b"), .types("c"), .types("right")])
+        var tries: [String] = []
+        let said = refusal { () throws(Refusal) in
+            try authenticator.open(
+                "Older password: ", Self.opening, for: program, unless: { false }
+            ) { typed throws(Refusal) in
+                tries.append(typed.text)
+                return typed.text == "right"
+            }
+        }
+        #expect(said == .authenticationFailed && tries == ["a", "b", "c"])
+        let shown = try #require(try program.shown().first)
+        #expect(shown.filter { $0 == .askHidden("Older password: ") }.count == 3)
+        #expect(shown.last == .finished(succeeded: false))
+    }
+
+    @Test func `a keychain that was opened meanwhile is not asked about`() throws {
+        let (authenticator, _) = try authenticator()
+        let program = ProgramOnTerminal(registry)
+        try authenticator.open("?", Self.opening, for: program, unless: { true }) { _ in
+            Issue.record("nothing was to be typed")
+            return false
+        }
+        #expect(try program.shown() == [[.finished(succeeded: true)]])
+    }
+
+    @Test func `why a keychain does not open reaches the program that asks`() throws {
+        let (authenticator, _) = try authenticator()
+        let program = ProgramOnTerminal(registry, [.types("x")])
+        let said = refusal { () throws(Refusal) in
+            try authenticator.open("?", Self.opening, for: program, unless: { false }) {
+                _ throws(Refusal) in throw .damaged
+            }
+        }
+        #expect(said == .damaged)
+    }
+
+    // MARK: Another program's item
+
+    private var options: ConsentOptions {
+        var options = ConsentOptions()
+        options.proofs[.once] = [.factor(.presence)]
+        return options
+    }
+
+    private func consent(
+        _ authenticator: PromptedAuthenticator, _ program: ProgramOnTerminal
+    ) throws(Refusal) -> ConsentResult? {
+        try authenticator.consent(for: program) { (Self.question, options) }
+    }
+
+    @Test func `what a user allows on a terminal takes a proof`() throws {
+        let (authenticator, script) = try authenticator(PAMScript.password)
+        let program = ProgramOnTerminal(
+            registry, [.types(TrustChoice.once.rawValue), .types("battery")])
+        let result = try consent(authenticator, program)
+        #expect(result?.choice == .once && result?.proven == [.factor(.presence)])
+        let shown = try #require(try program.shown().first)
+        #expect(shown.contains(.choose([.deny, .once])))
+        #expect(shown.last == .finished(succeeded: true))
+        withExtendedLifetime(script) {}
+    }
+
+    @Test(arguments: [
+        (ScriptedPrompter.Reply.types("deny"), Refusal.cancelled), (.cancels, .cancelled),
+        (.leaves, .cancelled), (.types("always"), .cancelled), (.types("yes"), .cancelled),
+    ])
+    func `a no, an answer that was not offered and silence are a no`(
+        _ reply: ScriptedPrompter.Reply, _ expected: Refusal
+    ) throws {
+        let (authenticator, script) = try authenticator(PAMScript.success)
+        let program = ProgramOnTerminal(registry, [reply])
+        let said = refusal { () throws(Refusal) in _ = try consent(authenticator, program) }
+        #expect(said == expected)
+        withExtendedLifetime(script) {}
+    }
+
+    @Test func `a yes without its proof is none`() throws {
+        let (authenticator, script) = try authenticator(PAMScript.password)
+        let program = ProgramOnTerminal(
+            registry, [.types(TrustChoice.once.rawValue), .types("wrong")])
+        let said = refusal { () throws(Refusal) in _ = try consent(authenticator, program) }
+        #expect(said == .authenticationFailed)
+        withExtendedLifetime(script) {}
+    }
+
+    @Test func `where there is no such item a prompter comes all the same, and shows nothing`()
+        throws
+    {
+        let (authenticator, _) = try authenticator()
+        let program = ProgramOnTerminal(registry)
+        #expect(try authenticator.consent(for: program) { nil } == nil)
+        #expect(try program.shown() == [[]])
+    }
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+import CallerIdentity
+import KeychainLocalSocket
+import KeychainMessages
+import KeychainModel
+import KeychainSecrets
+@testable import PromptedAuthentication
+import SystemTestSupport
+import Testing
+
+/// The daemon's side of the program that asks the user.
+@Suite struct PrompterTests {
+    private static let place = PrompterPlace.terminal(user: 1, device: 34_816, session: 42)
+    private let pair: ConnectionPair
+    private let prompter: Prompter
+
+    init() throws {
+        pair = try ConnectionPair()
+        prompter = Prompter(pair.server, at: Self.place)
+    }
+
+    @Test func `a question is shown and its answer brought back`() throws {
+        let person = ScriptedPrompter(pair.client, [.types("battery"), .cancels])
+        try prompter.show(.title("git wants it"))
+        #expect(try prompter.ask(.askHidden("Password: "))?.text == "battery")
+        #expect(try prompter.ask(.askVisible("Token: ")) == nil)
+        prompter.hangUp()
+        #expect(
+            try person.prompts() == [
+                .title("git wants it"), .askHidden("Password: "), .askVisible("Token: "),
+            ])
+    }
+
+    @Test func `what was said before the question is no answer to it`() throws {
+        try pair.client.say(.promptReply(HeldSecret("early")))
+        #expect(throws: Refusal.interactionNotAllowed) {
+            _ = try prompter.ask(.askHidden("Password: "))
+        }
+    }
+
+    @Test func `another message in place of an answer is none`() throws {
+        let client = pair.client
+        let other = Background {
+            _ = try client.hear()
+            try client.say(.attachPrompter(challenge: [1]))
+        }
+        #expect(throws: Refusal.interactionNotAllowed) { _ = try prompter.ask(.confirm("?")) }
+        try other.value()
+    }
+
+    @Test func `an answer that is too long is none`() throws {
+        let client = pair.client
+        let other = Background {
+            _ = try client.hear()
+            try client.say(.promptReply(HeldSecret(String(repeating: "x", count: 5000))))
+        }
+        #expect(throws: Refusal.interactionNotAllowed) { _ = try prompter.ask(.askHidden("?")) }
+        try other.value()
+    }
+
+    @Test func `a prompter that has hung up can show and ask nothing`() throws {
+        #expect(prompter.isAlive)
+        pair.client.shutDown()
+        #expect(!prompter.isAlive && !prompter.canAsk)
+        #expect(throws: Refusal.interactionNotAllowed) { _ = try prompter.ask(.askHidden("?")) }
+    }
+
+    @Test func `windows are believed only where the screen is the user's`() throws {
+        let display = PrompterPlace.display(user: 1, login: "c1")
+        #expect(!Prompter(pair.server, at: display, nil, drawsWindows: true).showsWindows)
+    }
+
+    // MARK: Turns
+
+    @Test func `of four that come while a question is shown one is refused`() throws {
+        try prompter.take()
+        let prompter = prompter
+        let ends = Box<[Refusal?]>([])
+        let waiting = (0..<4).map { _ in
+            Background {
+                do throws(Refusal) {
+                    try prompter.take()
+                    prompter.giveBack()
+                    ends.change { $0.append(nil) }
+                } catch {
+                    ends.change { $0.append(error) }
+                    // The three others go on one after the other.
+                    prompter.giveBack()
+                }
+            }
+        }
+        for one in waiting { try one.value() }
+        #expect(ends.value == [.tooManyRequests, nil, nil, nil])
+    }
+
+    @Test func `a question that no program waits for any more does not wait either`() throws {
+        try prompter.take()
+        #expect(throws: Refusal.interactionNotAllowed) { try prompter.take(unless: { true }) }
+        prompter.giveBack()
+        try prompter.take(unless: { true })
+    }
+
+    @Test func `none waits for a prompter that has gone`() throws {
+        try prompter.take()
+        pair.client.shutDown()
+        #expect(throws: Refusal.interactionNotAllowed) { try prompter.take() }
+    }
+}

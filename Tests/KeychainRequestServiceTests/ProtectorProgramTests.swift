@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+@testable import KeychainDaemon
+import KeychainModel
+import KeychainSecrets
+import KeychainVaults
+import SystemTestSupport
+import Testing
+
+/// The programs that hold the keys of protectors, as scripts that talk on descriptor 3: a byte that
+/// says that an answer follows, and the answer.
+private struct KeyHolder {
+    private let folder: ScratchFolder
+    let path: String
+
+    /// It writes down what it was told, before it does what the words say.
+    init(_ words: String) throws {
+        folder = try ScratchFolder()
+        let log = folder.path
+        path = try folder.script(
+            "holder",
+            """
+            echo "$@" >> \(log)/arguments
+            /bin/dd bs=4096 count=1 <&3 of=\(log)/question 2>/dev/null
+            \(words)
+            """)
+    }
+
+    var arguments: String? { try? String(contentsOfFile: folder("arguments"), encoding: .utf8) }
+    /// Without the byte before it.
+    var question: [UInt8]? {
+        FileManager.default.contents(atPath: folder("question")).map { Array($0.dropFirst()) }
+    }
+}
+
+@Suite struct TPMProgramTests {
+    private func refusal(_ path: String) -> Refusal? {
+        do throws(Refusal) {
+            _ = try TPMProgram(path: path).open([1])
+            return nil
+        } catch { return error }
+    }
+
+    private func refusal(of words: String) throws -> Refusal? {
+        let holder = try KeyHolder(words)
+        defer { withExtendedLifetime(holder) {} }
+        return refusal(holder.path)
+    }
+
+    @Test func `a key is sealed to the registers, and opened by itself`() throws {
+        let holder = try KeyHolder(#"printf '\005sealed' >&3"#)
+        let sealed = try TPMProgram(path: holder.path).seal(HeldSecret("key"), registers: [0, 11])
+        #expect(sealed == Array("sealed".utf8))
+        #expect(holder.arguments == "seal 0 11\n")
+        #expect(holder.question == Array("key".utf8))
+        let opener = try KeyHolder(#"printf '\005key' >&3"#)
+        #expect(try TPMProgram(path: opener.path).open(sealed).text == "key")
+        #expect(opener.arguments == "open\n")
+        #expect(opener.question == sealed)
+    }
+
+    @Test func `why there is no key is what the program ends with`() throws {
+        for expected in [Refusal.measurementsDiffer, .protectorChanged, .protectorNotAvailable] {
+            #expect(try refusal(of: "exit \(expected.rawValue)") == expected)
+        }
+        // An answer counts only from a program that ended well.
+        let both = "printf '\\005key' >&3\nexit \(Refusal.wrongPIN.rawValue)"
+        #expect(try refusal(of: both) == .wrongPIN)
+    }
+
+    @Test func `a program that ends without a word or a number has failed`() throws {
+        for words in ["exit 0", "exit 250", "kill -9 $$", #"printf '\006' >&3"#] {
+            #expect(try refusal(of: words) == .protectorFailed, "\(words)")
+        }
+        #expect(refusal("/no/such/program") == .protectorNotAvailable)
+    }
+}
+
+@Suite struct SecurityKeyProgramTests {
+    private static let secret = String(repeating: "s", count: 32)
+
+    private func refusal(_ words: String) throws -> Refusal? {
+        let holder = try KeyHolder(words)
+        defer { withExtendedLifetime(holder) {} }
+        let program = SecurityKeyProgram(path: holder.path)
+        do throws(Refusal) {
+            _ = try program.make(pin: HeldSecret("1234"))
+            return nil
+        } catch { return error }
+    }
+
+    @Test func `the key that was made is found again, and is not what the device tells`() throws {
+        let maker = try KeyHolder("printf '\\005\(Self.secret)\\001credential' >&3")
+        let made = try SecurityKeyProgram(path: maker.path).make(pin: HeldSecret("1234"))
+        #expect(made.credential == [1] + Array("credential".utf8))
+        #expect(maker.arguments == "make\n")
+        #expect(maker.question == Array("1234".utf8))
+        #expect(!made.key.bytes.matches(HeldSecret(Self.secret).bytes))
+        let opener = try KeyHolder("printf '\\005\(Self.secret)' >&3")
+        let program = SecurityKeyProgram(path: opener.path)
+        let found = try program.open(made.credential, pin: HeldSecret("1234"), atLogin: false)
+        #expect(found.bytes.matches(made.key.bytes))
+        #expect(opener.arguments == "open\n")
+        // Its length, the credential, and the PIN.
+        #expect(opener.question == [11, 0] + made.credential + Array("1234".utf8))
+    }
+
+    @Test func `a long credential has its length before it, and no PIN is none`() throws {
+        let opener = try KeyHolder("printf '\\005\(Self.secret)' >&3")
+        let credential = [UInt8](repeating: 7, count: 300)
+        _ = try SecurityKeyProgram(path: opener.path).open(credential, pin: nil, atLogin: true)
+        #expect(opener.question == [44, 1] + credential)
+    }
+
+    @Test func `less than a secret and a credential is a failure`() throws {
+        #expect(try refusal("printf '\\005\(Self.secret)' >&3") == .protectorFailed)
+        #expect(try refusal("printf '\\005short' >&3") == .protectorFailed)
+        #expect(try refusal("exit \(Refusal.wrongPIN.rawValue)") == .wrongPIN)
+        let short = try KeyHolder("printf '\\005short' >&3")
+        #expect(throws: Refusal.protectorFailed) {
+            _ = try SecurityKeyProgram(path: short.path).open([1], pin: nil, atLogin: false)
+        }
+        // What it was told is looked at, so that it is there until now.
+        #expect(short.arguments == "open\n")
+    }
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+import CallerIdentity
+import KeychainLocalSocket
+import KeychainMessages
+import KeychainModel
+import KeychainVaults
+@testable import KeychainDaemon
+import KeyringStore
+import LoginRegistry
+import PromptedAuthentication
+import SystemTestSupport
+
+/// The public socket in a folder of a test's own, with a service in memory behind it.
+final class ServerInMemory {
+    let world: ServiceInMemory
+    let resolver: CallerResolver
+    let directory: CallerFacts.Directory
+    private let folder: ScratchFolder
+    private let listener: Listener
+    private let serving: Background<Void>
+
+    /// Users are called what `account` says.
+    init(account: @escaping @Sendable (UInt32) -> String? = { _ in "a" }) throws {
+        folder = try ScratchFolder()
+        world = try ServiceInMemory()
+        listener = try Listener(path: folder("socket"), mode: 0o600)
+        let keyring = try DaemonKeyring(stateFolder: folder.path)
+        let sessions = SessionRegistry(keyring: keyring) { _, _ in }
+        let accounts = AccountNames(account)
+        let names = NameGuard(NameGuard.Machine(sessions, accounts))
+        resolver = CallerResolver(sessions: sessions, screens: ScreenLocks(), names: names)
+        directory = CallerFacts.Directory(
+            accounts: accounts, groups: { _ in ["staff"] }, group: { _ in "staff" }, names: names)
+        let server = RequestServer(
+            listener, service: world.service, resolver: resolver, directory: directory,
+            memory: MemoryBudget(), prompters: PrompterRegistry(),
+            prompterProgram: "/no/such/keychain-prompter")
+        serving = Background { server.run() }
+    }
+
+    deinit {
+        listener.shutDown()
+        try? serving.value()
+        KeyringOfTest.remove(folder.path)
+    }
+
+    func connect() throws -> ClientConnection {
+        try ClientConnection(path: folder("socket"), requiredPeer: nil)
+    }
+}
+
+extension ClientConnection {
+    /// What a verb is answered with, part by part.
+    func ask<V: Verb>(_ verb: V) throws -> [V.Answer] {
+        try say(.request(verb, context: nil, offersTerminal: false))
+        var parts: [V.Answer] = []
+        while true {
+            switch try hear() {
+            case .answer(let part):
+                parts.append(try part.decoded(to: V.self))
+                if !part.continues { return parts }
+            case .refusal(let refusal, _): throw refusal
+            case .needsPrompter, .prompt, .registered: throw Refusal.internalError
+            }
+        }
+    }
+
+    /// The daemon's end is closed.
+    var isOver: Bool { (try? receive(.answer, deadlineSeconds: 20)) == nil && peerHungUp() }
+}
