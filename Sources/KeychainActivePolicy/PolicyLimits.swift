@@ -32,8 +32,19 @@ package final class PolicyLimits: Sendable {
     package func count(
         _ request: PolicyRequest, _ policy: CompiledPolicy, _ notes: RequestNotes
     ) throws(Refusal) -> [PolicyConstraint] {
+        try count(policy.admit(request), policy, notes) { request }
+    }
+
+    /// The same of a request in the policy's numbers; `told` gives all that is known of it, where a
+    /// limit counts it.
+    package func count(
+        _ admitted: AdmittedRequest, _ policy: CompiledPolicy, _ notes: RequestNotes,
+        _ told: () -> PolicyRequest
+    ) throws(Refusal) -> [PolicyConstraint] {
+        let limits = policy.limits(on: admitted)
+        guard !limits.isEmpty else { return [] }
+        let request = told()
         var needs: [PolicyConstraint] = []
-        let limits = policy.limits(on: policy.admit(request))
         let ofQuestions = Self.limitsOfQuestions(limits.map(\.statement), request, policy)
         lazy var place = notes.promptPlace
         for (statement, limit) in limits {

@@ -43,14 +43,15 @@ package enum ServerMessage: Sendable {
     private static let mostRules = 64
 
     package func encoded() -> (message: [UInt8], secrets: HeldSecret?) {
+        if case .answer(let answer) = self { return (answer.message, answer.secrets) }
         var message = MessageWriter(capacity: Self.usualBytes)
         switch self {
+        case .answer: break
         case .refusal(let refusal, let rules):
             MessageHeader.append(Kind.refusal, to: &message)
             message.bytes.append(number: refusal.rawValue)
             message.bytes.append(count: rules.count)
             for rule in rules { message.append(rule) }
-        case .answer(let answer): return (answer.message, answer.secrets)
         case .needsPrompter(let challenge, let program):
             MessageHeader.append(Kind.needsPrompter, to: &message)
             message.bytes.append(block: challenge)

@@ -273,7 +273,7 @@ extension AuditLog.State {
 
     /// A user may have any number of programs; the file names some of them.
     fileprivate mutating func place(of tally: AuditLog.Tally) -> AuditLog.Tally {
-        if tallies[tally] != nil { return tally }
+        if tallies.index(forKey: tally) != nil { return tally }
         var tally = tally
         let known = programs[tally.user, default: []]
         if !known.contains(tally.program) {
@@ -297,10 +297,10 @@ extension AuditLog.State {
 
     /// True for the first of its kind.
     fileprivate mutating func count(_ tally: AuditLog.Tally) -> Bool {
-        if (tallies[tally]?.count += 1) != nil { return false }
-        kinds[tally.user, default: 0] += 1
-        tallies[tally] = AuditLog.Counted(count: 1)
-        return true
+        let isFirst = tallies.index(forKey: tally) == nil
+        if isFirst { kinds[tally.user, default: 0] += 1 }
+        tallies[tally, default: AuditLog.Counted()].count += 1
+        return isFirst
     }
 
     /// True once, until what is counted is taken.

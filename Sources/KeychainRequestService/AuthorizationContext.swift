@@ -182,13 +182,23 @@ extension KeychainService {
     func countLimits(
         _ item: SealedItem, _ context: AuthorizationContext, isPrompted: Bool
     ) throws(Refusal) -> [PolicyConstraint] {
-        guard context.judge.policy.hasLimits else { return [] }
-        var facts = context.circumstances.facts.with(
-            item: context.item(item, item.accessGroup, item.accessControl).facts)
+        let (policy, circumstances) = (context.judge.policy, context.circumstances)
+        guard policy.hasLimits else { return [] }
+        let own = PolicyItem(
+            item.reference.itemClass, item.ownAttributes, accessGroup: item.accessGroup,
+            rights: item.accessControl, keychain: context.keychainName)
+        var facts = circumstances.facts
         facts[.prompted] = .known(isPrompted)
-        let request = PolicyRequest(
-            context.circumstances.policyOperation, facts: facts, day: context.circumstances.day)
-        return try limits.count(request, context.judge.policy, context.notes)
+        let told = facts
+        own.addChoices(to: &facts)
+        let admitted = policy.admit(
+            circumstances.policyOperation, facts, numbered: circumstances.numbered, of: own,
+            evidence: [], day: circumstances.day)
+        return try limits.count(admitted, policy, context.notes) {
+            PolicyRequest(
+                circumstances.policyOperation, facts: told.with(item: own.facts),
+                day: circumstances.day)
+        }
     }
 
     /// Whether the policy's limits leave room for a question about the item. Counts it.

@@ -169,8 +169,13 @@ struct GroupScope: Sendable {
     let own: [String]
     /// Those of others, in which the policy may let the caller know of some.
     let others: [String]
+    let all: [String]
 
-    var all: [String] { own + others }
+    init(own: [String], others: [String]) {
+        self.own = own
+        self.others = others
+        all = others.isEmpty ? own : own + others
+    }
 }
 
 extension Authorization {

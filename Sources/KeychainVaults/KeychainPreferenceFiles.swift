@@ -19,9 +19,11 @@ package final class KeychainPreferenceFiles: Sendable {
     init(isShared: Bool) { self.isShared = isShared }
 
     /// A file that makes no sense says nothing.
-    package func load(for user: UInt32, from folder: String) -> KeychainPreferences {
+    package func load(
+        for user: UInt32, from folder: @autoclosure () -> String
+    ) -> KeychainPreferences {
         if let known = known.withLock({ $0[user] }) { return known }
-        let preferences = Self.text(at: Self.path(folder)).flatMap(Self.preferences) ?? .standard
+        let preferences = Self.text(at: Self.path(folder())).flatMap(Self.preferences) ?? .standard
         remember(preferences, of: user)
         return preferences
     }

@@ -10,12 +10,16 @@ extension ItemAccessControl {
     private static let defaultFlag: UInt8 = 2
     private static let boundFlag: UInt8 = 4
     private static let biometryBytes = 32
+    private static let usualBytes = 16
 
     func encoded() throws(KeychainStoreError) -> [UInt8] {
         var flags: UInt8 = needsApplicationPassword ? Self.passwordFlag : 0
         if defaultOperation != nil { flags |= Self.defaultFlag }
         if !boundBiometry.isEmpty { flags |= Self.boundFlag }
-        var bytes = [protection.rawValue, flags]
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(Self.usualBytes)
+        bytes.append(protection.rawValue)
+        bytes.append(flags)
         if let defaultOperation { try defaultOperation.encode(into: &bytes, depth: 0) }
         // Safe: there are seven operations.
         bytes.append(UInt8(operations.count))
@@ -27,7 +31,8 @@ extension ItemAccessControl {
         guard boundBiometry.isEmpty || boundBiometry.count == Self.biometryBytes else {
             throw .tooLarge
         }
-        return bytes + boundBiometry
+        bytes += boundBiometry
+        return bytes
     }
 
     init(decoding bytes: [UInt8]) throws(MalformedBytes) {
