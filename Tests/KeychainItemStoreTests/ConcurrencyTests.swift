@@ -62,7 +62,9 @@ import Testing
         let hasty = try KeychainFile.open(
             at: keychain.path, owner: TestKeychain.owner, isShared: false)
         #expect(throws: KeychainStoreError.busy) {
-            _ = try hasty.delete(query(), groups: [TestKeychain.group], keys: keychain.keys(), mayDeleteUnread: true, mayDeleteUnread: true) {
+            _ = try hasty.delete(
+                query(), groups: [TestKeychain.group], keys: keychain.keys(), mayDeleteUnread: true
+            ) {
                 grant(.delete, $0)
             }
         }
