@@ -270,7 +270,6 @@ let package = Package(
                 "KeychainSecrets", "Security",
             ]),
 
-        // Programs: parse arguments, wire, run.
         // What the daemon alone has.
         library(
             "KeyringStore",

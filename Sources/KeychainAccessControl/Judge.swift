@@ -72,6 +72,7 @@ public struct Judge: Sendable {
         facts[.accessible] = .unknown
         facts.flags = .unknown
         facts[.member] = .known(true)
+        circumstances.addMoment(to: &facts)
         let request = PolicyRequest(.delete, facts: facts, day: circumstances.day)
         let decision = policy.decision(on: request)
         return decision.outcome == .allow && policy.limits(on: policy.admit(request)).isEmpty
@@ -92,7 +93,7 @@ public struct Judge: Sendable {
 
 extension AccessRequest {
     fileprivate var isOwn: Bool {
-        circumstances.callerGroups.contains { $0.utf8.elementsEqual(item.accessGroup.utf8) }
+        circumstances.callerGroups.firstSame(as: item.accessGroup) != nil
     }
 
     fileprivate var isLetIn: Bool {
@@ -154,10 +155,17 @@ extension AccessRequest {
     private func add(to facts: inout PolicyFacts) {
         facts[.member] = .known(isOwn)
         facts.isLetIn = isLetIn
-        facts[.interactive] = .known(circumstances.mayAsk)
-        facts[.unlocked] = .known(circumstances.keychain.isUnlocked)
-        facts[.passcodeSet] = circumstances.keychain.isPasscodeSet.map { .known($0) } ?? .unknown
+        circumstances.addMoment(to: &facts)
         facts.constraint = PolicyItemConstraint(constraint)
+    }
+}
+
+extension AccessRequest.Circumstances {
+    /// What is known of the keychain and its user at this moment.
+    fileprivate func addMoment(to facts: inout PolicyFacts) {
+        facts[.interactive] = .known(mayAsk)
+        facts[.unlocked] = .known(keychain.isUnlocked)
+        facts[.passcodeSet] = keychain.isPasscodeSet.map { .known($0) } ?? .unknown
     }
 }
 

@@ -5,6 +5,13 @@ package import KeychainPolicyModel
 package import KeychainRequestAudit
 internal import KeychainSecrets
 
+/// The limits that a call was counted for: none counts it twice.
+package struct CountedLimits {
+    fileprivate var keys: Set<PolicyLimits.Key> = []
+
+    package init() {}
+}
+
 /// How often the policy's `limit` rules let something happen: a bucket for each rule and each of its
 /// keys' values. Limits on questions (`when: {prompted: true}`) have one for each place where questions
 /// are shown besides: what is asked on a terminal that a program made for itself uses up nothing of
@@ -13,7 +20,7 @@ package final class PolicyLimits: Sendable {
     /// Beyond it the fullest bucket gives way: it has the least to tell.
     private static let most = 65_536
 
-    private struct Key: Hashable {
+    fileprivate struct Key: Hashable {
         let checksum: UInt64
         let statement: Int
         let values: [PolicyText]
@@ -32,14 +39,15 @@ package final class PolicyLimits: Sendable {
     package func count(
         _ request: PolicyRequest, _ policy: CompiledPolicy, _ notes: RequestNotes
     ) throws(Refusal) -> [PolicyConstraint] {
-        try count(policy.admit(request), policy, notes) { request }
+        var counted = CountedLimits()
+        return try count(policy.admit(request), policy, notes, &counted) { request }
     }
 
     /// The same of a request in the policy's numbers; `told` gives all that is known of it, where a
     /// limit counts it.
     package func count(
         _ admitted: AdmittedRequest, _ policy: CompiledPolicy, _ notes: RequestNotes,
-        _ told: () -> PolicyRequest
+        _ counted: inout CountedLimits, _ told: () -> PolicyRequest
     ) throws(Refusal) -> [PolicyConstraint] {
         let limits = policy.limits(on: admitted)
         guard !limits.isEmpty else { return [] }
@@ -52,7 +60,11 @@ package final class PolicyLimits: Sendable {
             let key = Key(
                 checksum: policy.checksum, statement: statement, values: values,
                 place: ofQuestions.contains(statement) ? place : "")
-            if take(key, limit) { continue }
+            if counted.keys.contains(key) { continue }
+            if take(key, limit) {
+                counted.keys.insert(key)
+                continue
+            }
             switch limit.then {
             case .require(let constraint): needs.append(constraint)
             case .deny:

@@ -190,6 +190,7 @@ package final class Query: Sendable {
     }
 
     private static let savepoint = Query("SAVEPOINT one")
+    private static let undo = Query("ROLLBACK TO one")
     private static let release = Query("RELEASE one")
 
     /// Within a transaction: all that `body` writes is kept in it, or none of it.
@@ -200,12 +201,17 @@ package final class Query: Sendable {
             try run(Self.release)
             return result
         } catch {
-            if isInTransaction {
-                try? run("ROLLBACK TO one")
-                try? run(Self.release)
-            }
+            if isInTransaction { undoSavepoint() }
             throw error
         }
+    }
+
+    /// Where that fails the whole transaction goes: a commit would keep half of what `body` wrote.
+    private func undoSavepoint() {
+        do {
+            try run(Self.undo)
+            try run(Self.release)
+        } catch { rollBack() }
     }
 
     /// False also where SQLite has ended a transaction by itself, after an error of the disk.

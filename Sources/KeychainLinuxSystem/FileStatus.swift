@@ -18,12 +18,7 @@ package struct FileStatus: Sendable, Equatable {
     package let number: UInt64
 
     /// Since what is in it was changed; less than zero where a clock was wrong.
-    package var age: Duration {
-        var now = timespec()
-        // Safe: the structure is this function's own.
-        unsafe clock_gettime(CLOCK_REALTIME, &now)
-        return .seconds(now.tv_sec) + .nanoseconds(now.tv_nsec) - changed
-    }
+    package var age: Duration { WallClock.now - changed }
 
     /// nil where there is nothing.
     package init?(_ path: String) {

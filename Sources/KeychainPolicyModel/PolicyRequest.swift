@@ -81,3 +81,11 @@ extension Fact {
         }
     }
 }
+
+extension PolicyProof {
+    /// Whether it shows that the user was there; a word of consent and a login do not.
+    package var provesPresence: Bool {
+        guard case .factor(let factor) = method else { return false }
+        return factor != .confirm && factor != .appPassword && factor != .login
+    }
+}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainAccessControl
+internal import KeychainActivePolicy
 internal import KeychainItemStore
 internal import KeychainMessages
 internal import KeychainModel
@@ -69,8 +70,9 @@ final class Authorization {
     private var heldContext: AuthorizationContext?
     private var heldGrants: [ItemReference: HeldGrant] = [:]
 
-    /// The call was counted for the policy's limits.
+    /// The call was counted for the policy's limits, with the first of its items.
     private var isCounted = false
+    private var counted = CountedLimits()
 
     var client: any Client { prompts.client }
 
@@ -186,19 +188,18 @@ final class Authorization {
     /// for more than the items do.
     private func countLimits(_ item: SealedItem) throws(Refusal) {
         let exhausted = try service.countLimits(
-            item, context, isPrompted: !pending.items.isEmpty)
+            item, context, isPrompted: !pending.items.isEmpty, &counted)
         guard exhausted.isEmpty || prompts.mayAsk(intent.ui) else { throw .interactionNotAllowed }
         for constraint in exhausted { pending.require(Requirement(constraint), for: item) }
         isCounted = true
     }
 
-    /// The same for a call whose items nothing was asked for before, with the first that it gets.
+    /// The same for an item of a call that was not counted before: each limit once for the call.
     private func countUnasked(_ item: SealedItem) throws(Refusal) {
-        guard try service.countLimits(item, context, isPrompted: false).isEmpty else {
+        guard try service.countLimits(item, context, isPrompted: false, &counted).isEmpty else {
             lacksProof = true
             throw prompts.mayAsk(intent.ui) ? .authenticationFailed : .interactionNotAllowed
         }
-        isCounted = true
     }
 
     /// Takes the key of items that were made with an application password, from the request's context

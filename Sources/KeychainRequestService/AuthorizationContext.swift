@@ -180,7 +180,8 @@ extension KeychainService {
     /// Counts a request about the item for the policy's limits. What comes back is asked for instead
     /// by those that are exhausted.
     func countLimits(
-        _ item: SealedItem, _ context: AuthorizationContext, isPrompted: Bool
+        _ item: SealedItem, _ context: AuthorizationContext, isPrompted: Bool,
+        _ counted: inout CountedLimits
     ) throws(Refusal) -> [PolicyConstraint] {
         let (policy, circumstances) = (context.judge.policy, context.circumstances)
         guard policy.hasLimits else { return [] }
@@ -194,7 +195,7 @@ extension KeychainService {
         let admitted = policy.admit(
             circumstances.policyOperation, facts, numbered: circumstances.numbered, of: own,
             evidence: [], day: circumstances.day)
-        return try limits.count(admitted, policy, context.notes) {
+        return try limits.count(admitted, policy, context.notes, &counted) {
             PolicyRequest(
                 circumstances.policyOperation, facts: told.with(item: own.facts),
                 day: circumstances.day)
@@ -203,7 +204,8 @@ extension KeychainService {
 
     /// Whether the policy's limits leave room for a question about the item. Counts it.
     func isWithinLimits(_ item: SealedItem, _ context: AuthorizationContext) -> Bool {
-        (try? countLimits(item, context, isPrompted: true))?.isEmpty ?? false
+        var counted = CountedLimits()
+        return (try? countLimits(item, context, isPrompted: true, &counted))?.isEmpty ?? false
     }
 
     /// Does what opens the secrets of these items, as one guess at the application password of those
@@ -254,12 +256,5 @@ extension SealedItem {
             if case .string(let text)? = attributes[name], !text.isEmpty { return text }
         }
         return "without a name"
-    }
-}
-
-extension PolicyProof {
-    fileprivate var provesPresence: Bool {
-        guard case .factor(let factor) = method else { return false }
-        return factor != .confirm && factor != .appPassword && factor != .login
     }
 }

@@ -224,51 +224,6 @@ extension Authorization {
     }
 }
 
-extension [String] {
-    /// The access group of that name, by its bytes: two that look alike are two.
-    func firstSame(as group: String) -> String? {
-        first { $0.utf8.elementsEqual(group.utf8) }
-    }
-
-    fileprivate func distinct(besides own: [String]) -> [String] {
-        var kept: [String] = []
-        for group in self where (own + kept).firstSame(as: group) == nil { kept.append(group) }
-        return kept
-    }
-}
-
-// MARK: Long changes
-
-/// The items that a long change means, by their names alone: there may be very many. The memory of
-/// the names is counted.
-struct MeantItems {
-    /// Items that are counted together.
-    private static let atOnce = 1024
-    /// Bytes of one in the list, and of its identifier beside it.
-    private static let bytesOfOne = 80
-
-    private(set) var items: [MeantItem] = []
-    private var shares: [MemoryBudget.Share] = []
-    private let memory: MemoryBudget
-    private let user: UInt32
-
-    init(_ memory: MemoryBudget, for user: UInt32) {
-        self.memory = memory
-        self.user = user
-    }
-
-    var references: [ItemReference] { items.map(\.reference) }
-
-    mutating func append(_ item: SealedItem) throws(Refusal) {
-        if !items.isEmpty, items.count.isMultiple(of: Self.atOnce),
-            let share = try memory.take(Self.atOnce * Self.bytesOfOne, for: user)
-        {
-            shares.append(share)
-        }
-        items.append(item.meant)
-    }
-}
-
 extension Authorization {
     /// The items that a change means, of those that the client may know of. They may be very many:
     /// each is handed out, and none is kept.

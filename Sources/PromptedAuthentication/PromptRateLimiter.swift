@@ -10,7 +10,7 @@ internal import Synchronization
 ///
 /// A question costs its pause from the moment it is shown until an answer shows that it was no
 /// guess: otherwise all that are shown at once would be free. A no is heard where it was said, so
-/// that no program is silenced by what another answers on a terminal of its own. UnlockThrottle are
+/// that no program is silenced by what another answers on a terminal of its own. Guesses are
 /// counted for all of a user's terminals, since programs make as many as they like, and for the
 /// desktop apart; and for each terminal apart on which the user has proven to be the user, which no
 /// program can do on one of its own: what is guessed elsewhere holds up no question there.

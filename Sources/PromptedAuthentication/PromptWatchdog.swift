@@ -22,7 +22,7 @@ final class PromptWatchdog: @unchecked Sendable {
     }
 
     func start() {
-        DetachedThread.start { [self] in
+        let isWatching = DetachedThread.start { [self] in
             condition.lock()
             defer { condition.unlock() }
             while !isOver {
@@ -33,6 +33,8 @@ final class PromptWatchdog: @unchecked Sendable {
                 _ = condition.wait(until: min(deadline, .now + Self.glance))
             }
         }
+        // A question that nothing would end is not asked.
+        if !isWatching { end() }
     }
 
     func stop() {

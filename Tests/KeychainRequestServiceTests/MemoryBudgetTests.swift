@@ -22,11 +22,11 @@ import Testing
         #expect(try budget.take(Self.large, for: 1, patience: .zero) != nil)
     }
 
-    @Test func `another user's share is his own`() throws {
+    @Test func `another user's share is their own`() throws {
         let budget = MemoryBudget()
         let mine = try budget.take(Self.large, for: 1)
-        let his = try budget.take(Self.large, for: 2, patience: .zero)
-        #expect(mine != nil && his != nil)
+        let theirs = try budget.take(Self.large, for: 2, patience: .zero)
+        #expect(mine != nil && theirs != nil)
     }
 
     @Test func `a user with little waits for no other, and one who holds much does`() throws {

@@ -26,7 +26,7 @@ import Testing
         defer { withExtendedLifetime(script) {} }
         let process = PAMProcess(
             program: script.path, service: "keychain-presence", account: "alice",
-            deadline: .seconds(30))
+            deadline: .seconds(600))
         var end = End()
         do throws(Refusal) {
             end.outcome = try process.ask(
@@ -68,8 +68,9 @@ import Testing
         #expect(try converse(with: "exit 80").outcome == .failed)
     }
 
-    @Test func `a module that left something running keeps no question open`() throws {
-        #expect(try converse(with: "/bin/sleep 5 3>&3 &").outcome == .failed)
+    @Test(.timeLimit(.minutes(1)))
+    func `a module that left something running keeps no question open`() throws {
+        #expect(try converse(with: "/bin/sleep 600 3>&3 &").outcome == .failed)
     }
 
     @Test func `a process that talks without end is ended`() throws {
@@ -88,7 +89,8 @@ import Testing
         #expect(end.refusal == .interactionNotAllowed && !end.hasAnswered)
     }
 
-    @Test func `what no program waits for any more is ended`() throws {
+    @Test(.timeLimit(.minutes(1)))
+    func `what no program waits for any more is ended`() throws {
         let end = try converse(with: "exec /bin/sleep 600", unless: { true })
         #expect(end.outcome != .success)
     }

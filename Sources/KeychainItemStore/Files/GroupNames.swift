@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainModel
 internal import KeychainSecrets
 internal import Synchronization
 
@@ -48,7 +49,7 @@ final class GroupNames: Sendable {
     func note(_ group: String) {
         state.withLock { state in
             let isKnown = state.kept.map { kept in
-                Self.split(kept.names).contains { $0.utf8.elementsEqual(group.utf8) }
+                Self.split(kept.names).firstSame(as: group) != nil
             }
             if isKnown == true { return }
             state.kept = nil

@@ -13,22 +13,29 @@ struct FoldedText: Equatable {
         if folding.contains(.widthInsensitive), !text.utf8.allSatisfy({ $0 < 0x80 }) {
             text = String(String.UnicodeScalarView(text.unicodeScalars.map(Self.usualWidth)))
         }
-        let decomposed = text._nfd
-        let kept =
-            folding.contains(.diacriticInsensitive)
-            ? decomposed.filter { !Self.isDiacritic($0) } : Array(decomposed)
-        scalars = folding.contains(.caseInsensitive) ? kept.flatMap(Self.withoutCase) : kept
+        var scalars: [Unicode.Scalar] = []
+        scalars.reserveCapacity(text.utf8.count)
+        for scalar in text._nfd {
+            if folding.contains(.diacriticInsensitive), Self.isDiacritic(scalar) { continue }
+            if folding.contains(.caseInsensitive) {
+                Self.addWithoutCase(scalar, to: &scalars)
+            } else {
+                scalars.append(scalar)
+            }
+        }
+        self.scalars = scalars
     }
 
     /// Small letters of the capitals of the small letters: so “ß” is “ss”, and each sigma the same.
-    private static func withoutCase(_ scalar: Unicode.Scalar) -> [Unicode.Scalar] {
+    private static func addWithoutCase(_ scalar: Unicode.Scalar, to scalars: inout [Unicode.Scalar])
+    {
         if scalar.isASCII {
-            return [Unicode.Scalar(lowered(UInt8(truncatingIfNeeded: scalar.value)))]
-        }
-        // Its capital is that of “i”, and it is another letter.
-        if scalar == "ı" { return [scalar] }
-        return scalar.properties.lowercaseMapping.uppercased().lowercased().unicodeScalars.map {
-            $0
+            scalars.append(Unicode.Scalar(lowered(UInt8(truncatingIfNeeded: scalar.value))))
+        } else if scalar == "ı" {
+            // Its capital is that of “i”, and it is another letter.
+            scalars.append(scalar)
+        } else {
+            scalars += scalar.properties.lowercaseMapping.uppercased().lowercased().unicodeScalars
         }
     }
 

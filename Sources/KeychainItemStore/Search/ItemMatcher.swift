@@ -6,10 +6,18 @@ internal import KeychainModel
 final class ItemMatcher: Sendable {
     let query: ItemQuery
     let scope: SearchScope
+    /// The query's texts where they are compared folded: once for all items.
+    private let folded: [AttributeName: FoldedText]
 
     init(query: ItemQuery, scope: SearchScope) {
         self.query = query
         self.scope = scope
+        folded =
+            query.folding.isEmpty
+            ? [:]
+            : query.attributes.compactMapValues { value in
+                if case .string(let text) = value { FoldedText(text, query.folding) } else { nil }
+            }
     }
 
     func matches(_ record: AttributeRecord, _ reference: ItemReference) -> Bool {
@@ -41,10 +49,8 @@ final class ItemMatcher: Sendable {
         query.attributes.allSatisfy { name, wanted in
             guard let stored = record[name], let rule = query.itemClass.attributeRules[name]
             else { return false }
-            if case .string(let wanted) = wanted, case .string(let stored) = stored,
-                !query.folding.isEmpty
-            {
-                return FoldedText(stored, query.folding) == FoldedText(wanted, query.folding)
+            if let wanted = folded[name], case .string(let stored) = stored {
+                return FoldedText(stored, query.folding) == wanted
             }
             return rule.matches(stored, wanted)
         }

@@ -11,10 +11,11 @@ package enum SearchScope: Sendable {
 
     func contains(_ record: AttributeRecord) -> Bool {
         switch self {
-        case .groups(let groups): groups.hold(record.group)
+        case .groups(let groups): groups.firstSame(as: record.group) != nil
         case .trusting(let program, let groups):
-            record.trusted?.names(program) == true && !groups.hold(record.group)
-        case .askable(let groups): record.trusted != nil && !groups.hold(record.group)
+            record.trusted?.names(program) == true && groups.firstSame(as: record.group) == nil
+        case .askable(let groups):
+            record.trusted != nil && groups.firstSame(as: record.group) == nil
         }
     }
 
@@ -34,12 +35,5 @@ extension AttributeRecord {
     var places: [BlindIndex.Place] {
         guard let trusted else { return [.group(group)] }
         return [.group(group), .anyList] + trusted.applications.map { .listing($0.identity) }
-    }
-}
-
-extension [String] {
-    /// By bytes: two groups that look alike are two.
-    fileprivate func hold(_ group: String) -> Bool {
-        contains { $0.utf8.elementsEqual(group.utf8) }
     }
 }

@@ -115,14 +115,18 @@ struct ExportCommand {
             }
         }
         guard let file = options["o"] else {
-            for piece in pieces { SecretOutput.standard.write(piece.bytes) }
+            try CommandFailure.writing { () throws(SystemError) in
+                for piece in pieces { try SecretOutput.standard.write(piece.bytes) }
+            }
             return
         }
         let output: SecretOutput
         do { output = try SecretOutput(file) } catch {
             throw .said("security: \(file): can't be written\n", exit: 1)
         }
-        for piece in pieces { output.write(piece.bytes) }
+        try CommandFailure.writing { () throws(SystemError) in
+            for piece in pieces { try output.write(piece.bytes) }
+        }
         let count = pieces.reduce(0) { $0 + $1.bytes.count }
         session.output.tell("...\(count) bytes written to \(file)\n")
     }

@@ -13,7 +13,12 @@ enum VerifyCertificate {
         "Verify the first certificate by the others, the keychains and the machine's roots.",
         letters: "c:r:p:k:nLlqe:s:d:tC"
     ) { options, session throws(CommandFailure) in
-        guard options.words.isEmpty, let first = options.all("c").first else { throw .usage }
+        guard options.words.isEmpty, let first = options.all("c").first, options["s"] != "" else {
+            throw .usage
+        }
+        if let letter = ["e", "d", "t", "C"].first(where: options.has) {
+            throw .absent("verify-cert: -\(letter): not looked at here, so nothing was verified")
+        }
         let word = options["p"] ?? "basic"
         let purpose: CertificatePurpose =
             try word == "ssl" ? .sslServer : FindIdentity.Policy(word).purpose
@@ -21,7 +26,14 @@ enum VerifyCertificate {
         var question = CertificateQuestion(Array(leaf.prefix(1)))
         question.issuers = Array(leaf.dropFirst())
         for file in options.all("c").dropFirst() { question.issuers += try certificates(of: file) }
-        for file in options.all("r") { question.anchors += try certificates(of: file) }
+        for file in options.all("r") {
+            let anchors = try certificates(of: file)
+            // Without any it would be the machine's roots that count.
+            guard !anchors.isEmpty else {
+                throw .status(-25257, call: "SecCertificateCreateFromData", detail: file)
+            }
+            question.anchors += anchors
+        }
         if !options.has("n") {
             question.issuers += try session.certificates(in: options.all("k")).map {
                 StoredCertificate.der($0.found.item)

@@ -21,9 +21,7 @@ struct DumpKeychain {
         }
         let target = try options["o"].map { path throws(CommandFailure) in try newFile(path) }
         let dump = DumpKeychain(options: options, session: session, target: target ?? .standard)
-        do throws(Refusal) { try dump.run(names) } catch {
-            throw CommandFailure(error, CallName.search)
-        }
+        try dump.run(names)
     }
 
     private static func newFile(_ path: String) throws(CommandFailure) -> SecretOutput {
@@ -36,44 +34,54 @@ struct DumpKeychain {
     let session: Session
     let target: SecretOutput
 
-    private func run(_ names: [String]) throws(Refusal) {
+    private func run(_ names: [String]) throws(CommandFailure) {
         for itemClass in ItemClass.allCases {
             var query = ItemQuery(itemClass)
             query.synchronizable = .any
             query.limit = nil
             query.returnFields = .attributes
-            for found in try session.items(query, in: names) { show(found) }
+            let items: [FoundItem]
+            do throws(Refusal) { items = try session.items(query, in: names) } catch {
+                throw CommandFailure(error, CallName.search)
+            }
+            for found in items {
+                try CommandFailure.writing { () throws(SystemError) in try show(found) }
+            }
         }
     }
 
-    private func show(_ found: FoundItem) {
+    private func show(_ found: FoundItem) throws(SystemError) {
         let path = session.path(of: found.keychain)
         let text = AttributeDump.text(found.item, keychain: path)
         guard options.has("d") else {
-            target.write(text)
-            showAccess(found.item)
+            try target.write(text)
+            try showAccess(found.item)
             return
         }
+        var query = found.query
+        query.returnFields = [.data, .attributes]
+        let answer: Result<HeldSecret?, Refusal>
         do throws(Refusal) {
-            var query = found.query
-            query.returnFields = [.data, .attributes]
-            let secret = try session.send(CopyMatching(query)).first?.secret
-            target.write(text + "data:\n")
-            target.write(line: ValueText.of((secret ?? Self.none).bytes))
-        } catch {
+            answer = .success(try session.send(CopyMatching(query)).first?.secret)
+        } catch { answer = .failure(error) }
+        switch answer {
+        case .success(let secret):
+            try target.write(text + "data:\n")
+            try target.write(line: ValueText.of((secret ?? Self.none).bytes))
+        case .failure(let refusal):
             let header = AttributeDump.header(found.item, keychain: path)
-            target.write(header.map { $0 + "\n" }.joined())
+            try target.write(header.map { $0 + "\n" }.joined())
             session.output.complain(
-                CommandFailure(error, "SecKeychainItemCopyAttributesAndData").text)
+                CommandFailure(refusal, "SecKeychainItemCopyAttributesAndData").text)
         }
-        showAccess(found.item)
+        try showAccess(found.item)
     }
 
     private static let none = HeldSecret(SecretBytes(copying: []))
 
-    private func showAccess(_ item: Item) {
+    private func showAccess(_ item: Item) throws(SystemError) {
         guard options.has("a") || options.has("i") else { return }
-        target.write(AccessText.of(item))
+        try target.write(AccessText.of(item))
     }
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainLinuxSystem
 internal import KeychainModel
 internal import KeychainStatusCodes
 
@@ -20,6 +21,14 @@ enum CommandFailure: Error, Equatable {
 
     init(_ refusal: Refusal, _ call: String, _ detail: String? = nil) {
         self = .status(refusal.statusCode, call: call, detail: detail)
+    }
+
+    /// Writes a result: what is not all written must not end as if it were there.
+    static func writing(_ body: () throws(SystemError) -> Void) throws(CommandFailure) {
+        do throws(SystemError) { try body() } catch {
+            // errSecIO
+            throw .status(-36, call: "write", detail: nil)
+        }
     }
 
     /// What does not exist on this system.

@@ -49,6 +49,26 @@ import Testing
         #expect(try delete("mail") == 1)
     }
 
+    @Test func `so is what a rule keeps from programs that can't ask`() throws {
+        try world.add("mail")
+        try world.use(
+            rules: AskingVerb.rule("forbid: No.\n    when: {interactive: false}", "delete"))
+        try world.vault.lock(world.keychain)
+        world.person.leaves()
+        #expect(throws: Refusal.locked) { try delete("mail") }
+    }
+
+    @Test func `a call that asks for some of its items is counted once`() throws {
+        try world.add("a")
+        try world.add("b") { $0.accessControl = .guarded }
+        try world.use(
+            rules: AskingVerb.rule("limit: {rate: 1/1h, by: [uid], then: deny}", "delete"))
+        var query = ItemQuery(.genericPassword)
+        query.attributes = [.account: .string("me")]
+        #expect(try world.ask(Delete(query)) == 2)
+        #expect(world.person.questions.count == 1)
+    }
+
     @Test func `deletions that nothing is asked for are counted too`() throws {
         for name in ["a", "b", "c"] { try world.add(name) }
         try world.use(

@@ -19,7 +19,7 @@ private let lax: CallRow.Words = ["m_CaseInsensitive": true]
 /// `SpecifiedAttributes`, 2 `SpecifiedUniqueness`, 3.1, 3.2 and 3.14 `QueryRefusals`, 3.4
 /// `ResultShapes`, 3.6 `References`, 3.13 `ErrorMessages`, 4 `AccessControls`. What certificates, keys
 /// and identities add to 1.7, 1.8, 3.5 and 3.11 is in `CertificateItems`; 5.1, which needs locked
-/// keychains, in KeychainStoreTests.
+/// keychains, in KeychainItemStoreTests.
 @Suite struct SpecifiedCalls {
     // 3.3. Default limits and selection.
     @Test(
