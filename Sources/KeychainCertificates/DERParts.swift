@@ -32,11 +32,6 @@ struct DERParts {
         return DERParts(secret, content)
     }
 
-    /// The next part is passed over, whatever it is; nothing is left where it is longer than that.
-    mutating func skip() {
-        if let next, take(next) == nil { rest = rest.upperBound..<rest.upperBound }
-    }
-
     /// The bytes, for those that are no secret.
     var bytes: [UInt8] { rest.map(byte) }
     var held: HeldSecret { HeldSecret(secret.bytes.part(rest)) }

@@ -7,7 +7,8 @@ package enum KeyFile {
     private static let ecPublicKey: [UInt8] = [0x2A, 0x86, 0x48, 0xCE, 0x3D, 2, 1]
     private static let ed25519: [UInt8] = [0x2B, 0x65, 0x70]
     private static let x25519: [UInt8] = [0x2B, 0x65, 0x6E]
-    /// The tag of a SEC 1 key's public point.
+    /// The tags of a SEC 1 key's curve and public point.
+    private static let curveTag: UInt8 = 0xA0
     private static let pointTag: UInt8 = 0xA1
 
     /// Of whichever form the bytes have; nil for none of them.
@@ -30,53 +31,71 @@ package enum KeyFile {
         guard parts.next == DERParts.Tag.sequence else {
             return KeyContent(publicKey: DERParts(der).bytes, .rsa)
         }
-        guard let type = algorithm(&parts), let bits = parts.take(DERParts.Tag.bitString)?.bytes,
-            bits.first == 0
+        guard let algorithm = algorithm(&parts),
+            let bits = parts.take(DERParts.Tag.bitString)?.bytes, bits.first == 0
         else { return nil }
-        return KeyContent(publicKey: Array(bits.dropFirst()), type)
+        return KeyContent(publicKey: Array(bits.dropFirst()), algorithm.type)
     }
 
     private static func pkcs8(_ parts: inout DERParts) -> KeyContent? {
-        guard let type = algorithm(&parts), let key = parts.take(DERParts.Tag.octets)?.held else {
-            return nil
-        }
-        switch type {
+        guard let algorithm = algorithm(&parts), let key = parts.take(DERParts.Tag.octets)?.held
+        else { return nil }
+        switch algorithm.type {
         case .rsa: return KeyContent(privateKey: key, .rsa)
-        case .ellipticCurve: return sec1(key)
+        case .ellipticCurve: return sec1(key, on: algorithm.curve)
         case .ed25519, .x25519:
             var inner = DERParts(key)
             return inner.take(DERParts.Tag.octets).flatMap {
-                KeyContent(privateKey: $0.held, type)
+                KeyContent(privateKey: $0.held, algorithm.type)
             }
         }
     }
 
-    private static func algorithm(_ parts: inout DERParts) -> KeyKind.KeyType? {
+    /// With the name of the curve where there is one.
+    private static func algorithm(
+        _ parts: inout DERParts
+    ) -> (type: KeyKind.KeyType, curve: [UInt8]?)? {
         var sequence = parts.take(DERParts.Tag.sequence)
         switch sequence?.take(DERParts.Tag.objectIdentifier)?.bytes {
-        case rsaEncryption: return .rsa
-        case ecPublicKey: return .ellipticCurve
-        case ed25519: return .ed25519
-        case x25519: return .x25519
+        case rsaEncryption: return (.rsa, nil)
+        case ecPublicKey:
+            // A curve that is told by its numbers has no name, and is none of ours.
+            guard let curve = sequence?.take(DERParts.Tag.objectIdentifier)?.bytes,
+                EllipticCurve.allCases.contains(where: { $0.objectIdentifier == curve })
+            else { return nil }
+            return (.ellipticCurve, curve)
+        case ed25519: return (.ed25519, nil)
+        case x25519: return (.x25519, nil)
         default: return nil
         }
     }
 
-    /// The number's length says which curve it is on: it is as long as the curve's field.
-    private static func sec1(_ der: HeldSecret) -> KeyContent? {
+    /// The number's length says which curve it is on: it is as long as the curve's field. Others have
+    /// fields of that length too, so a name must be the same curve's, and without one the public
+    /// point must be there, which lies on no other.
+    private static func sec1(_ der: HeldSecret, on outer: [UInt8]? = nil) -> KeyContent? {
         var whole = DERParts(der)
         guard var parts = whole.take(DERParts.Tag.sequence),
             parts.take(DERParts.Tag.integer) != nil,
             let number = parts.take(DERParts.Tag.octets)?.held,
             let curve = EllipticCurve.allCases.first(where: { $0.fieldBytes == number.bytes.count })
         else { return nil }
-        while let next = parts.next, next != pointTag { parts.skip() }
+        var inner: [UInt8]?
+        if var parameters = parts.take(curveTag) {
+            inner = parameters.take(DERParts.Tag.objectIdentifier)?.bytes
+            guard inner != nil else { return nil }
+        }
+        guard [inner, outer].allSatisfy({ $0 == nil || $0 == curve.objectIdentifier }) else {
+            return nil
+        }
         let point: [UInt8]
         if var wrapped = parts.take(pointTag) {
             guard let bits = wrapped.take(DERParts.Tag.bitString)?.bytes else { return nil }
             point = Array(bits.dropFirst())
         } else {
-            guard let derived = curve.publicPoint(of: number) else { return nil }
+            guard inner ?? outer != nil, let derived = curve.publicPoint(of: number) else {
+                return nil
+            }
             point = derived
         }
         let key = SecretBytes(copying: point).appending(number.bytes)
@@ -85,6 +104,15 @@ package enum KeyFile {
 }
 
 extension EllipticCurve {
+    /// SEC 2 and RFC 5480.
+    fileprivate var objectIdentifier: [UInt8] {
+        switch self {
+        case .p256: [0x2A, 0x86, 0x48, 0xCE, 0x3D, 3, 1, 7]
+        case .p384: [0x2B, 0x81, 4, 0, 0x22]
+        case .p521: [0x2B, 0x81, 4, 0, 0x23]
+        }
+    }
+
     fileprivate func publicPoint(of number: HeldSecret) -> [UInt8]? {
         number.bytes.withBytes { bytes in
             // Safe: the bytes are lent for this call.

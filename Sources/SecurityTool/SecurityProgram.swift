@@ -99,6 +99,7 @@ package struct SecurityProgram {
         }
         do throws(CommandFailure) {
             try command.run(options(of: command, words.dropFirst()), session)
+            guard session.output.isWhole else { throw .unwritten }
             return 0
         } catch {
             session.output.complain(error.text)

@@ -54,7 +54,8 @@ enum FileReading {
     }
 
     private static func object(der: HeldSecret) -> ObjectsOfFile.Object? {
-        certificate(der) ?? KeyFile.privateKey(der).map(key) ?? KeyFile.publicKey(der).map(key)
+        // A private key is looked for first: the others are read into ordinary memory.
+        KeyFile.privateKey(der).map(key) ?? certificate(der) ?? KeyFile.publicKey(der).map(key)
     }
 
     private static func certificate(_ der: HeldSecret) -> ObjectsOfFile.Object? {

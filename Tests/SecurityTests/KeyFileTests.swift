@@ -30,9 +30,14 @@ private func held(_ bytes: some Sequence<UInt8>) -> HeldSecret {
     @Test func `a key of a curve without its point gets it`() throws {
         let key = P256.Signing.PrivateKey()
         let number = Array(key.rawRepresentation)
-        let sec1 = [0x30, 0x25, 0x02, 0x01, 0x01, 0x04, 0x20] + number
-        let read = try #require(KeyFile.privateKey(held(sec1)))
+        let start = [0x02, 0x01, 0x01, 0x04, 0x20] + number
+        let name: [UInt8] = [0xA0, 0x0A, 6, 8, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 3, 1, 7]
+        let read = try #require(KeyFile.privateKey(held([0x30, 0x31] + start + name)))
         #expect(read.publicBytes == Array(key.publicKey.x963Representation))
+        // Another curve's number is as long (secp256k1), and without a name it might be of that.
+        let another: [UInt8] = [0xA0, 0x07, 6, 5, 0x2B, 0x81, 4, 0, 0x0A]
+        #expect(KeyFile.privateKey(held([0x30, 0x2E] + start + another)) == nil)
+        #expect(KeyFile.privateKey(held([0x30, 0x25] + start)) == nil)
         let other = Array(P256.Signing.PrivateKey().publicKey.x963Representation)
         let bits = [0xA1, 0x44, 0x03, 0x42, 0x00] + other
         let lying = [0x30, 0x6B, 0x02, 0x01, 0x01, 0x04, 0x20] + number + bits

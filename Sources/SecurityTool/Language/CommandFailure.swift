@@ -23,12 +23,11 @@ enum CommandFailure: Error, Equatable {
         self = .status(refusal.statusCode, call: call, detail: detail)
     }
 
-    /// Writes a result: what is not all written must not end as if it were there.
+    /// A result that was not all written must not end as if it were there (`errSecIO`).
+    static let unwritten = CommandFailure.status(-36, call: "write", detail: nil)
+
     static func writing(_ body: () throws(SystemError) -> Void) throws(CommandFailure) {
-        do throws(SystemError) { try body() } catch {
-            // errSecIO
-            throw .status(-36, call: "write", detail: nil)
-        }
+        do throws(SystemError) { try body() } catch { throw .unwritten }
     }
 
     /// What does not exist on this system.

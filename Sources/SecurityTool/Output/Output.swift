@@ -6,16 +6,21 @@ internal import Terminal
 struct Output {
     /// Whether `-q` was given: no diagnostics.
     var isQuiet = false
+    /// All results so far were taken by what reads them.
+    private(set) var isWhole = true
 
-    func write(_ text: String) { StandardStream.output.write(text) }
+    mutating func write(_ text: String) {
+        if !StandardStream.output.write(text) { isWhole = false }
+    }
 
-    func write(line secret: borrowing SecretBytes, to stream: StandardStream = .output) {
-        stream.release(secret)
-        stream.write("\n")
+    mutating func write(line secret: borrowing SecretBytes, to stream: StandardStream = .output) {
+        if !stream.release(secret) || !stream.write("\n") { isWhole = false }
     }
 
     /// A result that belongs on standard error.
-    func tell(_ text: String) { StandardStream.error.write(text) }
+    mutating func tell(_ text: String) {
+        if !StandardStream.error.write(text) { isWhole = false }
+    }
 
     /// A diagnostic.
     func complain(_ text: String) {
