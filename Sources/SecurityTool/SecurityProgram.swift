@@ -72,7 +72,13 @@ package struct SecurityProgram {
         var last: Int32 = 0
         while true {
             if StandardInput.isTerminal { session.output.tell(prompt) }
-            guard let line = InputLines.next() else { return last }
+            let line: String?
+            do { line = try InputLines.next() } catch {
+                session.output.complain("security: a line is too long\n")
+                last = CommandFailure.usageExit
+                continue
+            }
+            guard let line else { return last }
             guard let words = CommandLineWords.of(line) else {
                 session.output.complain("security: a quote is not closed\n")
                 last = CommandFailure.usageExit

@@ -7,23 +7,26 @@ package import KeychainSecrets
 package enum InputLines {
     private static let longest = 64 * 1024
 
-    /// nil at the end of the input. Of bytes that are no UTF-8 the text is repaired.
-    package static func next() -> String? {
-        guard let line = secret() else { return nil }
+    /// nil at the end of the input. Of bytes that are no UTF-8 the text is repaired. A line that is
+    /// too long is passed over: what follows is the next.
+    package static func next() throws(TerminalError) -> String? {
+        guard let line = try read() else { return nil }
         return line.withBytes { bytes in
             String(decoding: (0..<bytes.byteCount).map { bytes.byte($0) }, as: UTF8.self)
         }
     }
 
     /// The line in locked memory; nil at the end of the input, or where it is too long.
-    package static func secret() -> SecretBytes? {
+    package static func secret() -> SecretBytes? { (try? read()) ?? nil }
+
+    private static func read() throws(TerminalError) -> SecretBytes? {
         var length = 0
         var hasEnded = false
         let line = SecretBytes(count: longest) { (span: inout MutableRawSpan) in
             // Safe: never beyond the span's end.
             unsafe span.withUnsafeMutableBytes { buffer in
                 while length < longest {
-                    let count = unsafe read(STDIN_FILENO, buffer.baseAddress! + length, 1)
+                    let count = unsafe Glibc.read(STDIN_FILENO, buffer.baseAddress! + length, 1)
                     if count < 0, errno == EINTR { continue }
                     guard count == 1 else {
                         hasEnded = true
@@ -35,6 +38,19 @@ package enum InputLines {
             }
         }
         if hasEnded, length == 0 { return nil }
-        return length < longest ? line.part(0..<length) : nil
+        guard length < longest else {
+            passOver()
+            throw .tooLong
+        }
+        return line.part(0..<length)
+    }
+
+    private static func passOver() {
+        var byte: UInt8 = 0
+        while byte != 0x0A {
+            // Safe: one byte, which is this function's own.
+            let count = unsafe Glibc.read(STDIN_FILENO, &byte, 1)
+            guard count == 1 || (count < 0 && errno == EINTR) else { return }
+        }
     }
 }

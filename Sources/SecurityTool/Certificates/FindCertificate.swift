@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainModel
 internal import KeychainSecrets
+internal import Terminal
 
 /// `find-certificate`.
 enum FindCertificate {
@@ -36,7 +37,7 @@ enum FindCertificate {
         }
         if options.has("m") {
             let addresses = certificate.facts.emailAddresses.joined(separator: ", ")
-            session.output.write("email addresses: \(addresses)\n")
+            session.output.write("email addresses: \(PlainText.line(addresses))\n")
         }
         if options.has("p") {
             session.output.write(pem(of: der))

@@ -24,6 +24,10 @@ enum ImportCommand {
         let trusted = try TrustedPrograms(options, session).named
         let objects = try CertificateFile.objects(options.words[0], call).filter(kinds)
         guard !objects.isEmpty else { throw .status(-25257, call: call, detail: nil) }
+        if options.has("x") {
+            session.output.complain(
+                "security: -x: kept with the key; export does not ask for it yet\n")
+        }
         var added: [ObjectsOfFile.Object] = []
         var refusal: Refusal?
         for object in objects {

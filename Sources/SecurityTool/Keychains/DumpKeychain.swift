@@ -3,6 +3,7 @@ internal import KeychainLinuxSystem
 internal import KeychainMessages
 internal import KeychainModel
 internal import KeychainSecrets
+internal import Terminal
 
 /// `dump-keychain`: every item of some keychains.
 struct DumpKeychain {
@@ -97,7 +98,7 @@ enum AccessText {
             "access: 1 entries", "    entry 0:",
             "        authorizations (6): decrypt derive export_clear export_wrapped mac sign",
             "        \(asks ? "require-password" : "don't-require-password")",
-            "        description: \(label ?? "")",
+            "        description: \(PlainText.line(label ?? ""))",
             "        applications (\(trusted.applications.count)):",
         ]
         for (number, application) in trusted.applications.enumerated() {

@@ -18,7 +18,7 @@ enum KeychainFileCommands {
         var words = options.words
         if words.isEmpty {
             session.output.tell("keychain to create: ")
-            guard let name = InputLines.next(), !name.isEmpty else { throw .noAnswer }
+            guard let name = (try? InputLines.next()) ?? nil, !name.isEmpty else { throw .noAnswer }
             words = [name]
         }
         for word in words {
