@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Glibc
+package import KeychainSecrets
+
+/// A pipe with a secret in it, for a child's standard input.
+package enum SecretPipe {
+    /// Bytes that a pipe takes before any of them is read.
+    package static let capacity = 64 * 1024
+
+    /// The end that is read; the other one is closed.
+    package static func filled(with secret: borrowing SecretBytes) throws(SystemError) -> Descriptor
+    {
+        guard secret.count <= capacity else { throw .tooLarge }
+        var ends: [Int32] = [-1, -1]
+        // Safe: the array has room for both ends.
+        guard unsafe pipe(&ends) == 0 else { throw .system(errno) }
+        let reading = Descriptor(owning: ends[0])
+        let writing = Descriptor(owning: ends[1])
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        // Where the kernel gives this user smaller pipes, it is refused instead of waited for.
+        _ = fcntl(writing.number, F_SETFL, O_NONBLOCK)
+        let count = secret.withBytes { bytes in
+            // Safe: writes the borrowed bytes.
+            unsafe bytes.withUnsafeBytes { unsafe write(writing.number, $0.baseAddress, $0.count) }
+        }
+        guard count == secret.count else { throw .tooLarge }
+        return reading
+    }
+}
