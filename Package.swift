@@ -339,12 +339,17 @@ let package = Package(
                 "KeychainSecrets",
                 "Terminal",
             ]),
+        // Passwords as other programs keep them, and what reads them for keychainctl.
+        library("KeychainImport", ["KeychainModel", "KeychainSecrets"]),
+        program(
+            "keychainctl-import",
+            ["KeychainImport", "KeychainLinuxSystem", "KeychainSecrets", "Terminal"]),
         // The commands, for keychainctl and the programs that it becomes.
         library(
             "KeychainCommands",
             [
-                "KeychainModel", "KeychainMessages", "KeychainDaemonClient", "KeychainLinuxSystem",
-                "KeychainSecrets", "Terminal", "PAMSetup", arguments,
+                "KeychainModel", "KeychainMessages", "KeychainDaemonClient",
+                "KeychainLinuxSystem", "KeychainSecrets", "Terminal", "PAMSetup", arguments,
             ]),
         program("keychainctl", ["KeychainCommands", "KeychainDaemonClient"]),
         program(
@@ -390,6 +395,9 @@ let package = Package(
         tests("KeychainModelTests", ["KeychainModel"]),
         tests("KeychainSecretsTests", ["KeychainSecrets"]),
         tests("KeychainCommandsTests", ["KeychainCommands", "KeychainModel", arguments]),
+        tests(
+            "KeychainImportTests",
+            ["KeychainImport", "KeychainLinuxSystem", "KeychainModel", "KeychainSecrets"]),
         tests("TerminalTests", ["Terminal", "KeychainSecrets"]),
         tests("PAMSetupTests", ["PAMSetup"]),
         tests("PinentryTests", ["Pinentry", "KeychainLinuxSystem", "KeychainSecrets"]),
