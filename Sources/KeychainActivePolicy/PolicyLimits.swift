@@ -38,7 +38,7 @@ package final class PolicyLimits: Sendable {
     /// thrown.
     package func count(
         _ request: PolicyRequest, _ policy: CompiledPolicy, _ notes: RequestNotes
-    ) throws(Refusal) -> [PolicyConstraint] {
+    ) throws(RequestError) -> [PolicyConstraint] {
         var counted = CountedLimits()
         return try count(policy.admit(request), policy, notes, &counted) { request }
     }
@@ -48,7 +48,7 @@ package final class PolicyLimits: Sendable {
     package func count(
         _ admitted: AdmittedRequest, _ policy: CompiledPolicy, _ notes: RequestNotes,
         _ counted: inout CountedLimits, _ told: () -> PolicyRequest
-    ) throws(Refusal) -> [PolicyConstraint] {
+    ) throws(RequestError) -> [PolicyConstraint] {
         let limits = policy.limits(on: admitted)
         guard !limits.isEmpty else { return [] }
         let request = told()
@@ -69,7 +69,7 @@ package final class PolicyLimits: Sendable {
             case .require(let constraint): needs.append(constraint)
             case .deny:
                 notes.note(rules: [policy.provenance(of: statement)?.id.string ?? ""])
-                throw .tooManyRequests
+                throw .refused(.tooManyRequests)
             }
         }
         return needs

@@ -61,7 +61,7 @@ package final class RequestServer: Sendable {
         guard hasAccount else {
             // It is heard, so that it hears the answer, but not at length.
             _ = try? connection.receive(.shortRequest, within: Self.firstRequestWithin)
-            say(.refusal(.notEntitled), to: connection)
+            say(.refusal(.refused(.notEntitled)), to: connection)
             return
         }
         serve(program, caller)
@@ -91,7 +91,7 @@ package final class RequestServer: Sendable {
                 let prompter = Prompter(
                     connection, at: shown?.place ?? .terminal(of: caller), shown?.screen,
                     drawsWindows: showsWindows)
-                serve(prompter: prompter, connection) { prompter throws(Refusal) in
+                serve(prompter: prompter, connection) { prompter throws(RequestError) in
                     // Its turn is held meanwhile, so that no question comes before the welcome.
                     try prompter.take()
                     defer { prompter.giveBack() }
@@ -101,7 +101,7 @@ package final class RequestServer: Sendable {
                 return
             case .attachPrompter(let challenge):
                 let prompter = Prompter(connection, at: .terminal(of: caller))
-                serve(prompter: prompter, connection) { prompter throws(Refusal) in
+                serve(prompter: prompter, connection) { prompter throws(RequestError) in
                     try prompters.attach(prompter, challenge: challenge)
                 }
                 return
@@ -127,13 +127,13 @@ package final class RequestServer: Sendable {
         } catch let error as MessageError {
             refuse(error, connection)
         } catch SocketError.tooLarge {
-            say(.refusal(.dataTooLarge), to: connection)
+            say(.refusal(.invalid(.dataTooLarge)), to: connection)
         } catch SocketError.noRoom {
-            say(.refusal(.tooManyRequests), to: connection)
+            say(.refusal(.refused(.tooManyRequests)), to: connection)
         } catch SocketError.newer {
-            say(.refusal(.olderService), to: connection)
+            say(.refusal(.state(.olderService)), to: connection)
         } catch SocketError.older {
-            say(.refusal(.olderProgram), to: connection)
+            say(.refusal(.state(.olderProgram)), to: connection)
         } catch {}
         return nil
     }
@@ -145,9 +145,9 @@ package final class RequestServer: Sendable {
     /// Each side is told where the other is older, and what it can do about it.
     private func refuse(_ error: MessageError, _ connection: ServerConnection) {
         switch error {
-        case .malformed: say(.refusal(.badRequest), to: connection)
-        case .newer: say(.refusal(.olderService), to: connection)
-        case .older: say(.refusal(.olderProgram), to: connection)
+        case .malformed: say(.refusal(.invalid(.badRequest)), to: connection)
+        case .newer: say(.refusal(.state(.olderService)), to: connection)
+        case .older: say(.refusal(.state(.olderProgram)), to: connection)
         case .firstVersion:
             _ = try? connection.send(
                 Frame(message: ServerMessage.refusalInFirstVersion, secrets: nil))
@@ -157,10 +157,10 @@ package final class RequestServer: Sendable {
     private func answer<V: Verb>(
         _ verb: V, for client: RemoteClient, on connection: ServerConnection
     ) -> Bool {
-        do throws(Refusal) {
-            let last = try service.answer(verb, for: client) { part throws(Refusal) in
+        do throws(RequestError) {
+            let last = try service.answer(verb, for: client) { part throws(RequestError) in
                 guard say(.answer(part, to: V.self, continues: true), to: connection) else {
-                    throw .notAvailable
+                    throw .failed(.notAvailable)
                 }
             }
             return say(.answer(last, to: V.self, continues: false), to: connection)
@@ -172,15 +172,15 @@ package final class RequestServer: Sendable {
     /// Who may answer questions: the program that the group belongs to, and no other.
     private func serve(
         prompter: Prompter, _ connection: ServerConnection,
-        _ begin: (Prompter) throws(Refusal) -> Void
+        _ begin: (Prompter) throws(RequestError) -> Void
     ) {
         guard let group = InstalledProgram.setgidGroup(prompterProgram),
             connection.peer.group == group
         else {
-            say(.refusal(.notEntitled), to: connection)
+            say(.refusal(.refused(.notEntitled)), to: connection)
             return
         }
-        do throws(Refusal) { try begin(prompter) } catch {
+        do throws(RequestError) { try begin(prompter) } catch {
             say(.refusal(error), to: connection)
             return
         }

@@ -17,8 +17,8 @@ package protocol Verb: MessageValue {
     /// too long for one message.
     func handled<Handler: VerbHandler>(
         by handler: Handler, for client: Handler.Peer,
-        emit: (Answer) throws(Refusal) -> Void
-    ) throws(Refusal) -> Answer
+        emit: (Answer) throws(RequestError) -> Void
+    ) throws(RequestError) -> Answer
 }
 
 extension Verb {
@@ -99,7 +99,7 @@ package enum AuditName: String, Sendable, CaseIterable {
 package protocol KeychainEndpoint: Sendable {
     func send<V: Verb>(
         _ verb: V, in context: AuthenticationContext?, cancellation: Cancellation?
-    ) throws(Refusal) -> V.Answer
+    ) throws(RequestError) -> V.Answer
     /// The rules of the policy that the last refusal came from, with their places; for programs
     /// that ask for one thing at a time and explain it to people.
     var rulesOfLastRefusal: [String] { get }
@@ -112,12 +112,14 @@ extension KeychainEndpoint {
     /// the verb sent once more: the user is asked for it, or it is refused as without one.
     package func send<V: Verb>(
         _ verb: V, in context: AuthenticationContext? = nil
-    ) throws(Refusal) -> V.Answer {
+    ) throws(RequestError) -> V.Answer {
         let password = context?.applicationPassword
-        do throws(Refusal) {
+        do throws(RequestError) {
             return try send(verb, in: context, cancellation: nil)
         } catch {
-            guard error == .wrongApplicationPassword, let context, let password else { throw error }
+            guard error == .refused(.wrongApplicationPassword), let context, let password else {
+                throw error
+            }
             context.remove(wrong: password)
         }
         return try send(verb, in: context, cancellation: nil)

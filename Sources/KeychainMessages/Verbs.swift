@@ -45,34 +45,35 @@ package enum Verbs {
 package protocol VerbHandler {
     associatedtype Peer
 
-    func handle(_ verb: Add, for client: Peer) throws(Refusal) -> Item
+    func handle(_ verb: Add, for client: Peer) throws(RequestError) -> Item
     func handle(
-        _ verb: CopyMatching, for client: Peer, emit: ([Item]) throws(Refusal) -> Void
-    ) throws(Refusal) -> [Item]
-    func handle(_ verb: Update, for client: Peer) throws(Refusal) -> Int
-    func handle(_ verb: Delete, for client: Peer) throws(Refusal) -> Int
-    func handle(_ verb: Status, for client: Peer) throws(Refusal) -> ServiceStatus
-    func handle(_ verb: CreateKeychain, for client: Peer) throws(Refusal) -> Done
-    func handle(_ verb: Unlock, for client: Peer) throws(Refusal) -> Done
-    func handle(_ verb: Lock, for client: Peer) throws(Refusal) -> Done
-    func handle(_ verb: ChangeSettings, for client: Peer) throws(Refusal) -> Done
-    func handle(_ verb: SetPassword, for client: Peer) throws(Refusal) -> Done
-    func handle(_ verb: Authenticate, for client: Peer) throws(Refusal) -> Done
-    func handle(_ verb: ReadCapabilities, for client: Peer) throws(Refusal) -> Capabilities
-    func handle(_ verb: EndContext, for client: Peer) throws(Refusal) -> Done
-    func handle(_ verb: Policies, for client: Peer) throws(Refusal) -> String
-    func handle(_ verb: Preferences, for client: Peer) throws(Refusal) -> KeychainPreferences
-    func handle(_ verb: ListProtectors, for client: Peer) throws(Refusal) -> [Protector]
-    func handle(_ verb: AddProtector, for client: Peer) throws(Refusal) -> Protector
-    func handle(_ verb: RemoveProtector, for client: Peer) throws(Refusal) -> Done
-    func handle(_ verb: TestProtector, for client: Peer) throws(Refusal) -> Done
-    func handle(_ verb: UnlockWithProtector, for client: Peer) throws(Refusal) -> Done
-    func handle(_ verb: CheckKeychain, for client: Peer) throws(Refusal) -> KeychainFindings
-    func handle(_ verb: ListGenerations, for client: Peer) throws(Refusal) -> [Generation]
-    func handle(_ verb: BeginBackup, for client: Peer) throws(Refusal) -> BackupTransfer
-    func handle(_ verb: ReadBackup, for client: Peer) throws(Refusal) -> BackupPiece
-    func handle(_ verb: BeginRestore, for client: Peer) throws(Refusal) -> BackupTransfer
-    func handle(_ verb: SendRestore, for client: Peer) throws(Refusal) -> Done
-    func handle(_ verb: FinishRestore, for client: Peer) throws(Refusal) -> RestoredKeychain
-    func handle(_ verb: RestoreGeneration, for client: Peer) throws(Refusal) -> RestoredKeychain
+        _ verb: CopyMatching, for client: Peer, emit: ([Item]) throws(RequestError) -> Void
+    ) throws(RequestError) -> [Item]
+    func handle(_ verb: Update, for client: Peer) throws(RequestError) -> Int
+    func handle(_ verb: Delete, for client: Peer) throws(RequestError) -> Int
+    func handle(_ verb: Status, for client: Peer) throws(RequestError) -> ServiceStatus
+    func handle(_ verb: CreateKeychain, for client: Peer) throws(RequestError) -> Done
+    func handle(_ verb: Unlock, for client: Peer) throws(RequestError) -> Done
+    func handle(_ verb: Lock, for client: Peer) throws(RequestError) -> Done
+    func handle(_ verb: ChangeSettings, for client: Peer) throws(RequestError) -> Done
+    func handle(_ verb: SetPassword, for client: Peer) throws(RequestError) -> Done
+    func handle(_ verb: Authenticate, for client: Peer) throws(RequestError) -> Done
+    func handle(_ verb: ReadCapabilities, for client: Peer) throws(RequestError) -> Capabilities
+    func handle(_ verb: EndContext, for client: Peer) throws(RequestError) -> Done
+    func handle(_ verb: Policies, for client: Peer) throws(RequestError) -> String
+    func handle(_ verb: Preferences, for client: Peer) throws(RequestError) -> KeychainPreferences
+    func handle(_ verb: ListProtectors, for client: Peer) throws(RequestError) -> [Protector]
+    func handle(_ verb: AddProtector, for client: Peer) throws(RequestError) -> Protector
+    func handle(_ verb: RemoveProtector, for client: Peer) throws(RequestError) -> Done
+    func handle(_ verb: TestProtector, for client: Peer) throws(RequestError) -> Done
+    func handle(_ verb: UnlockWithProtector, for client: Peer) throws(RequestError) -> Done
+    func handle(_ verb: CheckKeychain, for client: Peer) throws(RequestError) -> KeychainFindings
+    func handle(_ verb: ListGenerations, for client: Peer) throws(RequestError) -> [Generation]
+    func handle(_ verb: BeginBackup, for client: Peer) throws(RequestError) -> BackupTransfer
+    func handle(_ verb: ReadBackup, for client: Peer) throws(RequestError) -> BackupPiece
+    func handle(_ verb: BeginRestore, for client: Peer) throws(RequestError) -> BackupTransfer
+    func handle(_ verb: SendRestore, for client: Peer) throws(RequestError) -> Done
+    func handle(_ verb: FinishRestore, for client: Peer) throws(RequestError) -> RestoredKeychain
+    func handle(_ verb: RestoreGeneration, for client: Peer) throws(RequestError)
+        -> RestoredKeychain
 }

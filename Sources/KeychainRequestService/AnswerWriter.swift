@@ -19,7 +19,7 @@ final class AnswerWriter {
     private let limit: Int?
     private let prompts: UserPrompts
     private let memory: MemoryBudget
-    private let emit: ([Item]) throws(Refusal) -> Void
+    private let emit: ([Item]) throws(RequestError) -> Void
     private var part: [Item] = []
     /// By which the items of this part are opened.
     private var access: Authorization?
@@ -38,7 +38,7 @@ final class AnswerWriter {
     /// `emit` takes the parts but the last, which `finish` gives back.
     init(
         limit: Int?, _ prompts: UserPrompts, _ memory: MemoryBudget,
-        _ emit: @escaping ([Item]) throws(Refusal) -> Void
+        _ emit: @escaping ([Item]) throws(RequestError) -> Void
     ) {
         self.limit = limit
         self.prompts = prompts
@@ -48,7 +48,7 @@ final class AnswerWriter {
 
     /// Before an item is opened, with a secret of that size. The part before it may have taken its
     /// reader long; and what lies here already goes first where there is not room for both.
-    func begin(_ item: SealedItem, bytes: Int, _ access: Authorization) throws(Refusal) {
+    func begin(_ item: SealedItem, bytes: Int, _ access: Authorization) throws(RequestError) {
         if self.access !== access {
             // What lies here was opened with another unlock.
             try send()
@@ -66,10 +66,10 @@ final class AnswerWriter {
         if let share = try memory.take(bytes, for: user) { shares.append(share) }
     }
 
-    func add(_ item: Item, of found: SealedItem) throws(Refusal) {
+    func add(_ item: Item, of found: SealedItem) throws(RequestError) {
         let secretBytes = item.secret?.bytes.count ?? 0
         allBytes += secretBytes
-        guard allBytes <= Self.mostBytesInAll else { throw .dataTooLarge }
+        guard allBytes <= Self.mostBytesInAll else { throw .invalid(.dataTooLarge) }
         partBytes += secretBytes
         if !item.attributes.isEmpty {
             partBytes += found.attributeBytes
@@ -84,13 +84,13 @@ final class AnswerWriter {
     }
 
     /// The last part. One that holds much memory is sent from here, where the memory is counted.
-    func finish() throws(Refusal) -> [Item] {
-        guard count > 0 else { throw .notFound }
+    func finish() throws(RequestError) -> [Item] {
+        guard count > 0 else { throw .state(.notFound) }
         if shares.isEmpty { try check() } else { try send() }
         return part
     }
 
-    private func send() throws(Refusal) {
+    private func send() throws(RequestError) {
         guard !part.isEmpty else { return }
         try check()
         try emit(part)
@@ -100,7 +100,7 @@ final class AnswerWriter {
         shares.removeAll()
     }
 
-    private func check() throws(Refusal) {
+    private func check() throws(RequestError) {
         try prompts.checkClient()
         for availability in availabilities { try unlock?.check(availability) }
     }

@@ -6,10 +6,10 @@ internal import KeychainUserPresence
 
 extension AuditLog {
     func record(
-        _ operation: Operation, _ client: any Client, _ evidence: Evidence, _ refusal: Refusal?
+        _ operation: Operation, _ client: any Client, _ evidence: Evidence, _ error: RequestError?
     ) {
         record(
-            operation, by: Subject(client.caller), evidence: evidence, refusal, notes: client.notes
+            operation, by: Subject(client.caller), evidence: evidence, error, notes: client.notes
         ) { client.factsToTell() }
     }
 }

@@ -14,18 +14,18 @@ internal import KeychainVaults
 extension KeychainService {
     /// In one keychain after the other, as if they were one.
     func copyMatching(
-        _ query: ItemQuery, for client: any Client, emit: ([Item]) throws(Refusal) -> Void
-    ) throws(Refusal) -> [Item] {
+        _ query: ItemQuery, for client: any Client, emit: ([Item]) throws(RequestError) -> Void
+    ) throws(RequestError) -> [Item] {
         let keychains = try keychains(query, toChange: false, for: client.caller)
-        guard query.limit != 0 else { throw .notFound }
-        return try withoutActuallyEscaping(emit) { emit throws(Refusal) in
+        guard query.limit != 0 else { throw .state(.notFound) }
+        return try withoutActuallyEscaping(emit) { emit throws(RequestError) in
             let prompts = prompts(client)
             let answer = AnswerWriter(limit: query.limit, prompts, memory, emit)
             // The user is asked for another program's item after all keychains were looked into.
             let isLookedFor = keychains.count > 1 && query.namesOneItem
-            do throws(Refusal) {
+            do throws(RequestError) {
                 return try read(query, keychains, mayConsent: !isLookedFor, prompts, into: answer)
-            } catch { guard error == .notFound, isLookedFor else { throw error } }
+            } catch { guard error == .state(.notFound), isLookedFor else { throw error } }
             return try read(query, keychains, mayConsent: true, prompts, into: answer)
         }
     }
@@ -33,16 +33,16 @@ extension KeychainService {
     private func read(
         _ query: ItemQuery, _ keychains: [KeychainID], mayConsent: Bool, _ prompts: UserPrompts,
         into answer: AnswerWriter
-    ) throws(Refusal) -> [Item] {
+    ) throws(RequestError) -> [Item] {
         var begun = 0
-        do throws(Refusal) {
+        do throws(RequestError) {
             try withAccess(to: keychains, .read(query), prompts, unless: { answer.count > begun }) {
-                access throws(Refusal) in
+                access throws(RequestError) in
                 begun = answer.count
                 var query = query
                 query.limit = answer.rest
                 let search = try access.authorize(query, mayConsent: mayConsent)
-                try search.each(access) { item throws(Refusal) in
+                try search.each(access) { item throws(RequestError) in
                     try self.write(item, search, access, to: answer)
                     return !answer.isFull
                 }
@@ -51,15 +51,15 @@ extension KeychainService {
             return try answer.finish()
         } catch {
             // The question would not have been asked: that it could not be makes no difference.
-            throw error == .interactionNotAllowed && query.wantsAllSecrets
-                ? .needsProofOfEach : error
+            throw error == .refused(.interactionNotAllowed) && query.wantsAllSecrets
+                ? .invalid(.needsProofOfEach) : error
         }
     }
 
     /// Opens an item, where it is not one to leave out, and puts it into the answer.
     private func write(
         _ item: SealedItem, _ search: SearchPass, _ access: Authorization, to answer: AnswerWriter
-    ) throws(Refusal) {
+    ) throws(RequestError) {
         let query = search.query
         let wantsSecret = query.returnFields.contains(.data)
         guard let grant = try grant(item, access, query) else { return }
@@ -83,15 +83,15 @@ extension KeychainService {
     /// nil for an item that is left out.
     private func grant(
         _ item: SealedItem, _ access: Authorization, _ query: ItemQuery
-    ) throws(Refusal) -> Grant? {
+    ) throws(RequestError) -> Grant? {
         let skips = query.authenticationUI == .skip
         if skips, query.returnFields.contains(.data), item.accessControl.needsApplicationPassword,
             try access.keys.classKeys.applicationKey == nil
         {
             return nil
         }
-        do throws(Refusal) { return try access.grant(item) } catch
-            where error == .interactionNotAllowed && skips
+        do throws(RequestError) { return try access.grant(item) } catch
+            where error == .refused(.interactionNotAllowed) && skips
         {
             return nil
         }
@@ -100,18 +100,18 @@ extension KeychainService {
     /// nil for an item that is gone, or lost: none of the others is the worse for it.
     private func open(
         _ item: SealedItem, _ access: Authorization, _ grant: consuming Grant, _ query: ItemQuery
-    ) throws(Refusal) -> OpenedItem? {
+    ) throws(RequestError) -> OpenedItem? {
         var grant: Grant? = consume grant
         let guessed = item.accessControl.needsApplicationPassword ? [item.reference] : []
         let keys = try access.keys
-        do throws(Refusal) {
+        do throws(RequestError) {
             return try guessing(guessed, in: access.keychain) { () throws(KeychainStoreError) in
                 guard let grant = grant.take() else { throw .notGranted }
                 return try access.keychain.file.open(item, grant, keys: keys.classKeys)
             }
         } catch
-            where error == .notFound
-            || (error == .wrongApplicationPassword && query.authenticationUI == .skip)
+            where error == .state(.notFound)
+            || (error == .refused(.wrongApplicationPassword) && query.authenticationUI == .skip)
         {
             return nil
         }
@@ -119,15 +119,15 @@ extension KeychainService {
 
     private func sealedSize(
         _ item: SealedItem, _ keychain: OpenKeychain
-    ) throws(Refusal) -> Int {
-        do { return try keychain.file.sealedSize(item) } catch { throw Refusal(error) }
+    ) throws(RequestError) -> Int {
+        do { return try keychain.file.sealedSize(item) } catch { throw RequestError(error) }
     }
 }
 
 extension Authorization {
     /// A search of which all items may be opened: everything that will be read is looked at, and the
     /// user asked once and for all of it.
-    func authorize(_ query: ItemQuery, mayConsent: Bool) throws(Refusal) -> SearchPass {
+    func authorize(_ query: ItemQuery, mayConsent: Bool) throws(RequestError) -> SearchPass {
         let search = try SearchPass(query, self)
         if mayConsent { try askForConsent(search) }
         if try !considersUnproven(search) {
@@ -135,7 +135,7 @@ extension Authorization {
             begin(search.scope, given: evidence.adding(consent?.evidence ?? Evidence()))
             try considerAll(of: search)
         }
-        try settle { () throws(Refusal) in try refuseToAsk(query) }
+        try settle { () throws(RequestError) in try refuseToAsk(query) }
         let isListed = consent?.choice == .always
         if pending.usesApplicationPassword, query.returnFields.contains(.data) || isListed {
             try takeApplicationKey(isNew: false, to: pending.passwordItems)
@@ -146,7 +146,7 @@ extension Authorization {
 
     /// Most items need no proof: so those that are found are looked at first without what only proofs
     /// rest on.
-    private func considersUnproven(_ search: SearchPass) throws(Refusal) -> Bool {
+    private func considersUnproven(_ search: SearchPass) throws(RequestError) -> Bool {
         guard let found = search.found, consent == nil,
             !found.contains(where: { $0.asksForProof(for: .decrypt) }),
             !service.policy.now.judge.policy.asked.contains(AgeField.presence)
@@ -155,18 +155,18 @@ extension Authorization {
         return try considersUnproven(found)
     }
 
-    private func considerAll(of search: SearchPass) throws(Refusal) {
+    private func considerAll(of search: SearchPass) throws(RequestError) {
         if search.query.authenticationUI == .skip {
             // The program may have given the password before.
             guard client.context?.applicationPassword != nil else { return }
-            try search.each(self) { item throws(Refusal) in
+            try search.each(self) { item throws(RequestError) in
                 considerPassword(of: item)
                 return !pending.usesApplicationPassword
             }
             return
         }
         var count = 0
-        try search.each(self) { item throws(Refusal) in
+        try search.each(self) { item throws(RequestError) in
             try consider(item)
             count += 1
             return count != search.query.limit
@@ -175,11 +175,11 @@ extension Authorization {
 
     /// Refuses to ask for the secrets of all passwords at once, which is more than a user can weigh.
     /// The program is to ask for references, and then for the secrets of those that it wants.
-    private func refuseToAsk(_ query: ItemQuery) throws(Refusal) {
+    private func refuseToAsk(_ query: ItemQuery) throws(RequestError) {
         guard query.wantsAllSecrets else { return }
         let hasPassword = client.context?.applicationPassword != nil
         guard pending.items.isEmpty, !pending.usesApplicationPassword || hasPassword else {
-            throw .needsProofOfEach
+            throw .invalid(.needsProofOfEach)
         }
     }
 }

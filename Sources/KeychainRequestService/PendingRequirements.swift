@@ -52,8 +52,8 @@ struct PendingRequirements: Sendable {
 
     mutating func add(
         _ requirement: Requirement, for item: SealedItem, ofOthers: Bool, _ reaches: Set<ProofReach>
-    ) throws(Refusal) {
-        guard items.count < Self.mostItems else { throw .dataTooLarge }
+    ) throws(RequestError) {
+        guard items.count < Self.mostItems else { throw .invalid(.dataTooLarge) }
         require(requirement, for: item)
         hasOthers = hasOthers || ofOthers
         self.reaches.formUnion(reaches)

@@ -11,7 +11,7 @@ extension KeychainService {
     /// changed is not looked for in the machine's, where that is neither named nor the default.
     func keychains(
         _ query: ItemQuery, toChange: Bool, for caller: Caller
-    ) throws(Refusal) -> [KeychainID] {
+    ) throws(RequestError) -> [KeychainID] {
         if let name = query.keychain {
             let id = try folder.id(KeychainFolder.verified(name), of: caller.user)
             try check(id, toChange: toChange, for: caller)
@@ -36,13 +36,13 @@ extension KeychainService {
     }
 
     /// Where a new item goes.
-    func keychainForNew(_ name: String?, for caller: Caller) throws(Refusal) -> KeychainID {
+    func keychainForNew(_ name: String?, for caller: Caller) throws(RequestError) -> KeychainID {
         let verified: KeychainName
         if let name {
             verified = try KeychainFolder.verified(name)
         } else {
             guard let byDefault = preferences(of: caller).defaultKeychain else {
-                throw .noDefaultKeychain
+                throw .state(.noDefaultKeychain)
             }
             verified = byDefault
         }
@@ -55,12 +55,12 @@ extension KeychainService {
     /// but root's change it.
     private func check(
         _ id: KeychainID, toChange: Bool, for caller: Caller
-    ) throws(Refusal) {
+    ) throws(RequestError) {
         guard id.name == .system else { return }
         if toChange {
-            guard caller.user == 0 else { throw .readOnly }
+            guard caller.user == 0 else { throw .state(.readOnly) }
         } else {
-            guard caller.isOfMachine else { throw .notFound }
+            guard caller.isOfMachine else { throw .state(.notFound) }
         }
     }
 
@@ -68,36 +68,38 @@ extension KeychainService {
     /// any had something. Keychains of a list may be gone; one that is named must be there.
     func each(
         of keychains: [KeychainID],
-        _ work: (OpenKeychain) throws(Refusal) -> Bool
-    ) throws(Refusal) {
+        _ work: (OpenKeychain) throws(RequestError) -> Bool
+    ) throws(RequestError) {
         var hasFound = false
         var exists = keychains.isEmpty
         for id in keychains {
-            do throws(Refusal) {
+            do throws(RequestError) {
                 let keychain = try folder.keychain(id, for: id.user)
                 exists = true
                 let isEnough = try work(keychain)
                 hasFound = true
                 if isEnough { break }
             } catch {
-                guard error == .notFound || error == .noSuchKeychain else { throw error }
+                guard error == .state(.notFound) || error == .state(.noSuchKeychain) else {
+                    throw error
+                }
             }
         }
-        guard exists else { throw .noSuchKeychain }
-        guard hasFound else { throw .notFound }
+        guard exists else { throw .state(.noSuchKeychain) }
+        guard hasFound else { throw .state(.notFound) }
     }
 
     // MARK: Preferences
 
     func preferences(
         _ change: KeychainPreferencesChange?, for client: any Client
-    ) throws(Refusal) -> KeychainPreferences {
+    ) throws(RequestError) -> KeychainPreferences {
         let user = client.caller.user
         if let change {
             var new = preferences(of: client.caller)
             switch change {
             case .defaultKeychain(let name):
-                new.defaultKeychain = try name.map { name throws(Refusal) in
+                new.defaultKeychain = try name.map { name throws(RequestError) in
                     try existing(name, for: client.caller)
                 }
             case .searchList(let names): new.searchList = try list(names)
@@ -106,22 +108,22 @@ extension KeychainService {
             try folder.makeFolder(of: user)
             do {
                 try folder.preferences.save(new, for: user, in: folder.folder(user))
-            } catch { throw Refusal(error) }
+            } catch { throw RequestError(error) }
         }
         return shown(preferences(of: client.caller))
     }
 
-    private func existing(_ name: String, for caller: Caller) throws(Refusal) -> KeychainName {
+    private func existing(_ name: String, for caller: Caller) throws(RequestError) -> KeychainName {
         let name = try KeychainFolder.verified(name)
         let id = try folder.id(name, of: caller.user)
-        guard folder.exists(name, of: id.user) else { throw .noSuchKeychain }
+        guard folder.exists(name, of: id.user) else { throw .state(.noSuchKeychain) }
         try check(id, toChange: true, for: caller)
         return name
     }
 
     /// They need not exist: lists are made before and outlive what they name.
-    private func list(_ names: [String]) throws(Refusal) -> [KeychainName] {
-        guard names.count <= KeychainPreferences.mostSearched else { throw .badRequest }
+    private func list(_ names: [String]) throws(RequestError) -> [KeychainName] {
+        guard names.count <= KeychainPreferences.mostSearched else { throw .invalid(.badRequest) }
         var list: [KeychainName] = []
         for text in names {
             let name = try KeychainFolder.verified(text)

@@ -19,7 +19,7 @@ final class SearchPass {
     /// Items that the user lets the program have for now.
     private var allowed: Set<ItemReference>
 
-    init(_ query: ItemQuery, _ access: Authorization) throws(Refusal) {
+    init(_ query: ItemQuery, _ access: Authorization) throws(RequestError) {
         let caller = access.client.caller
         self.query = query
         groups = try access.groups(query)
@@ -77,7 +77,7 @@ final class SearchPass {
 
     /// What is found, where it may be held: the program's own process holds the whole answer anyway,
     /// the daemon never does.
-    private func few(_ access: Authorization) throws(Refusal) -> [SealedItem]? {
+    private func few(_ access: Authorization) throws(RequestError) -> [SealedItem]? {
         let isDaemon = access.service.isDaemon
         let limit = query.limit ?? .max
         guard limit <= AnswerWriter.mostItems || !isDaemon,
@@ -96,7 +96,7 @@ final class SearchPass {
                 guard let few else { return nil }
                 bytesLeft -= few.reduce(0) { $0 + $1.attributeBytes }
                 found = found.isEmpty ? few : found + few
-            } catch { throw Refusal(error) }
+            } catch { throw RequestError(error) }
             place += 1
         }
         return found
@@ -104,8 +104,8 @@ final class SearchPass {
 
     /// Hands out the items found until `body` has enough of them.
     func each(
-        _ access: Authorization, _ body: (SealedItem) throws(Refusal) -> Bool
-    ) throws(Refusal) {
+        _ access: Authorization, _ body: (SealedItem) throws(RequestError) -> Bool
+    ) throws(RequestError) {
         if let found {
             for item in found where try !body(item) { return }
             return
@@ -121,7 +121,7 @@ final class SearchPass {
             var query = wanted(in: scope)
             if query.authenticationUI == .skip || mayBeUnknown { query.limit = nil }
             try access.keychain.each(query, in: scope, keys.classKeys) {
-                item throws(Refusal) in
+                item throws(RequestError) in
                 if mayBeUnknown, !context.isKnown(item) { return true }
                 try unlock.checkNowAndThen(item.availability)
                 goesOn = try body(item)
@@ -130,11 +130,11 @@ final class SearchPass {
         }
     }
 
-    func isEmpty(_ access: Authorization) throws(Refusal) -> Bool {
+    func isEmpty(_ access: Authorization) throws(RequestError) -> Bool {
         if let found { return found.isEmpty }
         access.begin(scope, given: access.service.authentication.evidence(for: access.client))
         var isEmpty = true
-        try each(access) { _ throws(Refusal) in
+        try each(access) { _ throws(RequestError) in
             isEmpty = false
             return false
         }
@@ -146,17 +146,17 @@ extension OpenKeychain {
     /// Hands the items of a search to `body`, one by one, until it says false or refuses.
     func each(
         _ query: ItemQuery, in scope: SearchScope, _ keys: borrowing ClassKeys,
-        _ body: (SealedItem) throws(Refusal) -> Bool
-    ) throws(Refusal) {
-        var refusal: Refusal?
+        _ body: (SealedItem) throws(RequestError) -> Bool
+    ) throws(RequestError) {
+        var refusal: RequestError?
         do {
             try file.forEach(query, in: scope, keys: keys) { item in
-                do throws(Refusal) { return try body(item) } catch {
+                do throws(RequestError) { return try body(item) } catch {
                     refusal = error
                     return false
                 }
             }
-        } catch { throw Refusal(error) }
+        } catch { throw RequestError(error) }
         if let refusal { throw refusal }
     }
 }
@@ -182,13 +182,13 @@ extension Authorization {
     /// All groups the client may see something of, or the one that is named if it is among them.
     func groups(
         _ query: ItemQuery, for operation: PolicyOperation? = nil
-    ) throws(Refusal) -> GroupScope {
+    ) throws(RequestError) -> GroupScope {
         let operation = operation ?? intent.policyOperation
         let policy = service.policy.now
         let named = query.accessGroup
         let reach = reach(policy.reach, for: operation)
         let own = client.caller.accessGroups
-        guard !own.isEmpty || !reach.isEmpty else { throw .notEntitled }
+        guard !own.isEmpty || !reach.isEmpty else { throw .refused(.notEntitled) }
         var others = reach.groups.map(\.string)
         if reach.anyGroup, named == nil { others += try groupsOfKeychain() }
         guard let named else {
@@ -199,16 +199,16 @@ extension Authorization {
             client.notes.note(
                 stranger: ItemFacts.of(query, group: named, keychain: keychain.name.description),
                 operation, policy.judge)
-            throw .notEntitled
+            throw .refused(.notEntitled)
         }
         return GroupScope(own: [], others: [named])
     }
 
-    private func groupsOfKeychain() throws(Refusal) -> [String] {
+    private func groupsOfKeychain() throws(RequestError) -> [String] {
         let keys = try keys
         do {
             return try keychain.file.groups(keys.classKeys, isOnlyWriter: service.isDaemon)
-        } catch { throw Refusal(error) }
+        } catch { throw RequestError(error) }
     }
 
     /// A share of everything is meant for the keychains of those who share. So in the machine's,
@@ -229,15 +229,15 @@ extension Authorization {
     /// each is handed out, and none is kept.
     func meant(
         by query: ItemQuery, in groups: GroupScope,
-        each body: (SealedItem) throws(Refusal) -> Void = { _ in }
-    ) throws(Refusal) -> MeantItems {
+        each body: (SealedItem) throws(RequestError) -> Void = { _ in }
+    ) throws(RequestError) -> MeantItems {
         var search = query
         search.limit = nil
         var meant = MeantItems(service.memory, for: client.caller.user)
         let (keys, context) = (try keys, try context)
         var unlock = keys.unlock
         try keychain.each(search, in: .groups(groups.all), keys.classKeys) {
-            item throws(Refusal) in
+            item throws(RequestError) in
             guard groups.others.isEmpty || context.isKnown(item) else { return true }
             try unlock.checkNowAndThen(item.availability)
             try body(item)

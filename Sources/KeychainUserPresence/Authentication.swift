@@ -26,20 +26,20 @@ package struct Authentication: Sendable {
     /// `.cancelled` is a no.
     package func consent(
         for client: any Client, _ candidate: () -> (question: Question, options: ConsentOptions)?
-    ) throws(Refusal) -> ConsentResult? {
+    ) throws(RequestError) -> ConsentResult? {
         try authenticator.consent(for: client, candidate)
     }
 
     /// Has the user open a keychain. A user who could not be asked hears that it is locked.
     package func open(
         _ prompt: String, _ question: Question, for client: any Client, unless isOpen: () -> Bool,
-        with opens: (HeldSecret) throws(Refusal) -> Bool
-    ) throws(Refusal) {
-        do throws(Refusal) {
+        with opens: (HeldSecret) throws(RequestError) -> Bool
+    ) throws(RequestError) {
+        do throws(RequestError) {
             try authenticator.open(prompt, question, for: client, unless: isOpen, with: opens)
         } catch {
             switch error {
-            case .interactionNotAllowed, .tooManyRequests: throw .locked
+            case .refused(.interactionNotAllowed), .refused(.tooManyRequests): throw .state(.locked)
             default: throw error
             }
         }
@@ -71,20 +71,22 @@ package struct Authentication: Sendable {
     package func satisfy(
         _ requirement: Requirement, _ question: Question, given evidence: Evidence,
         for client: any Client
-    ) throws(Refusal) -> [PolicyMethod] {
+    ) throws(RequestError) -> [PolicyMethod] {
         var available = provable(for: client)
         var proven: [PolicyMethod] = []
         while true {
             let known = proven.reduce(evidence) { $0.adding($1) }
             guard let proof = requirement.cheapestProof(given: known, available: available) else {
-                throw .authenticationFailed
+                throw .refused(.authenticationFailed)
             }
             guard let next = proof.first else { break }
-            do throws(Refusal) {
+            do throws(RequestError) {
                 try authenticator.prove(next, question, for: client)
                 proven.append(next)
             } catch {
-                guard error == .authenticationFailed, next.mayFailWithoutFault else { throw error }
+                guard error == .refused(.authenticationFailed), next.mayFailWithoutFault else {
+                    throw error
+                }
                 available.remove(next)
             }
         }
@@ -102,11 +104,11 @@ package struct Authentication: Sendable {
     /// What the client's user types as the application password of an item.
     package func applicationPassword(
         _ question: Question, isNew: Bool, for client: any Client
-    ) throws(Refusal) -> HeldSecret {
+    ) throws(RequestError) -> HeldSecret {
         let typed = try authenticator.ask("Application password: ", question, for: client)
         guard isNew else { return typed }
         let again = try authenticator.ask("The same again: ", question, for: client)
-        guard typed.bytes.matches(again.bytes) else { throw .authenticationFailed }
+        guard typed.bytes.matches(again.bytes) else { throw .refused(.authenticationFailed) }
         return typed
     }
 }
@@ -118,15 +120,15 @@ extension PolicyMethod {
     }
 }
 
-extension Refusal {
+extension RequestError {
     package init(_ denial: Denial) {
         switch denial {
-        case .unknownItem: self = .notFound
-        case .impossible: self = .authenticationFailed
-        case .forbidden: self = .forbidden
-        case .locked: self = .locked
-        case .passcodeNotSet: self = .passcodeNotSet
-        case .interactionNotAllowed: self = .interactionNotAllowed
+        case .unknownItem: self = .state(.notFound)
+        case .impossible: self = .refused(.authenticationFailed)
+        case .forbidden: self = .refused(.forbidden)
+        case .locked: self = .state(.locked)
+        case .passcodeNotSet: self = .state(.passcodeNotSet)
+        case .interactionNotAllowed: self = .refused(.interactionNotAllowed)
         }
     }
 }

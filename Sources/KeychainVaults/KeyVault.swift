@@ -5,9 +5,9 @@ package import KeychainModel
 /// Where class keys are while a keychain is open. No other part keeps one.
 package protocol ClassKeyVault: Sendable {
     /// The class keys that are there now, for one request.
-    func keys(of keychain: OpenKeychain) throws(Refusal) -> ClassKeys
+    func keys(of keychain: OpenKeychain) throws(RequestError) -> ClassKeys
     /// The same with the unlocks that they came with. `logins` are those that a look has just seen.
-    func take(_ keychain: OpenKeychain, by logins: LiveLogins?) throws(Refusal) -> TakenKeys
+    func take(_ keychain: OpenKeychain, by logins: LiveLogins?) throws(RequestError) -> TakenKeys
     /// The unlocks of the keychain that are there now.
     func unlocks(of keychain: OpenKeychain) -> Unlocks
     /// Whether class keys of that availability that were taken with these unlocks may still be
@@ -23,13 +23,13 @@ package protocol ClassKeyVault: Sendable {
     func keep(
         _ unlocked: borrowing UnlockedKeys, of keychain: OpenKeychain, for caller: Caller,
         since begun: LockGeneration
-    ) throws(Refusal)
+    ) throws(RequestError)
     /// Closes the when-unlocked classes.
-    func lock(_ keychain: OpenKeychain) throws(Refusal)
+    func lock(_ keychain: OpenKeychain) throws(RequestError)
     /// Closes all its classes: another file has taken its place.
-    func forget(_ keychain: OpenKeychain) throws(Refusal)
+    func forget(_ keychain: OpenKeychain) throws(RequestError)
     /// What closes the keychain from now on, open as it is.
-    func apply(_ settings: KeychainSettings, to keychain: OpenKeychain) throws(Refusal)
+    func apply(_ settings: KeychainSettings, to keychain: OpenKeychain) throws(RequestError)
     /// The settings with the administrator's bounds; nil where nothing closes a keychain.
     func inForce(_ settings: KeychainSettings) -> KeychainSettings?
     func lockState(of keychain: OpenKeychain) -> KeychainStatus.LockState
@@ -74,7 +74,7 @@ package struct TakenKeys: ~Copyable {
 extension ClassKeyVault {
     package func take(
         _ keychain: OpenKeychain, by logins: LiveLogins?
-    ) throws(Refusal) -> TakenKeys {
+    ) throws(RequestError) -> TakenKeys {
         // First: an unlock that ends while the keys are taken is missed otherwise.
         let unlocks = unlocks(of: keychain)
         return TakenKeys(try keys(of: keychain), unlocks)

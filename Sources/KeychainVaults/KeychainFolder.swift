@@ -48,19 +48,21 @@ package final class KeychainFolder: Sendable {
 
     /// Where the keychain lies that a user calls so: the machine's is root's, whichever user names
     /// it.
-    package func id(_ name: KeychainName, of user: UInt32) throws(Refusal) -> KeychainID {
+    package func id(_ name: KeychainName, of user: UInt32) throws(RequestError) -> KeychainID {
         guard name == .system else { return KeychainID(user: user, name: name) }
-        guard hasSystemKeychain else { throw .noSuchKeychain }
+        guard hasSystemKeychain else { throw .state(.noSuchKeychain) }
         return KeychainID(user: 0, name: name)
     }
 
     /// The user's keychain of that name; the login keychain without one.
-    package func keychain(_ name: String?, of client: UInt32) throws(Refusal) -> OpenKeychain {
+    package func keychain(_ name: String?, of client: UInt32) throws(RequestError) -> OpenKeychain {
         try keychain(id(Self.verified(name), of: client), for: client)
     }
 
     /// The same by what it is.
-    package func keychain(_ key: KeychainID, for client: UInt32) throws(Refusal) -> OpenKeychain {
+    package func keychain(_ key: KeychainID, for client: UInt32) throws(RequestError)
+        -> OpenKeychain
+    {
         let (user, name) = (key.user, key.name)
         let known = open.withLock { $0.files[key] }
         let path = known?.file.path ?? filePath(name, user)
@@ -83,7 +85,7 @@ package final class KeychainFolder: Sendable {
                 at: path, owner: owner, isShared: layout == .ownUser, memory: memory(of: key))
         } catch {
             guard error == .noSuchFile, isGone(name, user) else { throw Self.refusal(error) }
-            throw .keychainGone
+            throw .failed(.keychainGone)
         }
         remember(OpenFile(file: file, identity: identity), key)
         return opened(file)
@@ -109,8 +111,8 @@ package final class KeychainFolder: Sendable {
     package func create<R: ~Copyable>(
         _ name: KeychainName, of user: UInt32,
         _ creating: (String, KeychainOwner) throws(KeychainStoreError) -> R
-    ) throws(Refusal) -> R {
-        guard !isGone(name, user) else { throw .keychainGone }
+    ) throws(RequestError) -> R {
+        guard !isGone(name, user) else { throw .failed(.keychainGone) }
         return try make(name, of: user, creating)
     }
 
@@ -118,9 +120,9 @@ package final class KeychainFolder: Sendable {
     package func make<R: ~Copyable>(
         _ name: KeychainName, of user: UInt32,
         _ creating: (String, KeychainOwner) throws(KeychainStoreError) -> R
-    ) throws(Refusal) -> R {
-        guard names(of: user).count < Self.mostKeychains else { throw .tooManyRequests }
-        guard !exists(name, of: user) else { throw .duplicateKeychain }
+    ) throws(RequestError) -> R {
+        guard names(of: user).count < Self.mostKeychains else { throw .refused(.tooManyRequests) }
+        guard !exists(name, of: user) else { throw .state(.duplicateKeychain) }
         let owner = try owner(user)
         try makeFolder(of: user)
         do { return try creating(filePath(name, user), owner) } catch {
@@ -129,11 +131,11 @@ package final class KeychainFolder: Sendable {
     }
 
     /// The user's alone.
-    package func makeFolder(of user: UInt32) throws(Refusal) {
+    package func makeFolder(of user: UInt32) throws(RequestError) {
         do {
             try PrivateFile.folder(path, mode: layout == .ownUser ? 0o700 : 0o711)
             try PrivateFile.folder(folder(user), mode: 0o700)
-        } catch { throw Refusal(error) }
+        } catch { throw RequestError(error) }
     }
 
     /// Names of the user's keychains, the login keychain first.
@@ -166,9 +168,9 @@ package final class KeychainFolder: Sendable {
         filePath(id.name, id.user) + ".\(kind)-\(identifier.hexadecimal)"
     }
 
-    package static func verified(_ name: String?) throws(Refusal) -> KeychainName {
+    package static func verified(_ name: String?) throws(RequestError) -> KeychainName {
         guard let name else { return .login }
-        guard let verified = KeychainName(name) else { throw .badKeychainName }
+        guard let verified = KeychainName(name) else { throw .invalid(.badKeychainName) }
         return verified
     }
 
@@ -176,8 +178,8 @@ package final class KeychainFolder: Sendable {
         layout == .ownUser ? path : path + "/\(user)"
     }
 
-    package func owner(_ user: UInt32) throws(Refusal) -> KeychainOwner {
-        guard let account = accountName(user) else { throw .notEntitled }
+    package func owner(_ user: UInt32) throws(RequestError) -> KeychainOwner {
+        guard let account = accountName(user) else { throw .refused(.notEntitled) }
         return KeychainOwner(user: user, account: account)
     }
 
@@ -225,11 +227,11 @@ package final class KeychainFolder: Sendable {
         withExtendedLifetime(closed) {}
     }
 
-    package static func refusal(_ error: any Error) -> Refusal {
+    package static func refusal(_ error: any Error) -> RequestError {
         switch error {
-        case let refusal as Refusal: refusal
-        case let error as KeychainStoreError: Refusal(error)
-        default: .internalError
+        case let refusal as RequestError: refusal
+        case let error as KeychainStoreError: RequestError(error)
+        default: .failed(.internalError)
         }
     }
 }

@@ -50,9 +50,9 @@ package final class LockCounts: Sendable {
 
     /// Counts with `count`, and removes keys with `body` before a request sees the new count.
     private func change(
-        _ count: (inout Counts) -> Void, _ body: () throws(Refusal) -> Void
-    ) throws(Refusal) {
-        try changing.withLock { _ throws(Refusal) in
+        _ count: (inout Counts) -> Void, _ body: () throws(RequestError) -> Void
+    ) throws(RequestError) {
+        try changing.withLock { _ throws(RequestError) in
             counts.withLock { counts in
                 counts.areChanging = true
                 count(&counts)
@@ -63,7 +63,9 @@ package final class LockCounts: Sendable {
     }
 
     /// Removes the keys with `body`; nothing is kept meanwhile.
-    package func lock(_ keychain: KeychainID, _ body: () throws(Refusal) -> Void) throws(Refusal) {
+    package func lock(_ keychain: KeychainID, _ body: () throws(RequestError) -> Void)
+        throws(RequestError)
+    {
         try change({ $0.ofKeychains[keychain, default: 0] &+= 1 }, body)
     }
 
@@ -74,8 +76,8 @@ package final class LockCounts: Sendable {
     }
 
     /// Removes with `body` every key of the keychain, those that a lock leaves too.
-    package func forget(_ keychain: KeychainID, _ body: () throws(Refusal) -> Void)
-        throws(Refusal)
+    package func forget(_ keychain: KeychainID, _ body: () throws(RequestError) -> Void)
+        throws(RequestError)
     {
         try change(
             { counts in
@@ -97,10 +99,11 @@ package final class LockCounts: Sendable {
 
     /// Keeps keys with `body`, unless the keychain has been locked since.
     package func keep(
-        _ keychain: KeychainID, since moment: LockGeneration, _ body: () throws(Refusal) -> Void
-    ) throws(Refusal) {
-        try changing.withLock { _ throws(Refusal) in
-            guard counts.withLock({ $0.now(keychain) }) == moment else { throw .locked }
+        _ keychain: KeychainID, since moment: LockGeneration,
+        _ body: () throws(RequestError) -> Void
+    ) throws(RequestError) {
+        try changing.withLock { _ throws(RequestError) in
+            guard counts.withLock({ $0.now(keychain) }) == moment else { throw .state(.locked) }
             try body()
         }
     }

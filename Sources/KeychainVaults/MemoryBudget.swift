@@ -40,14 +40,16 @@ package final class MemoryBudget: @unchecked Sendable {
     /// Room for `bytes` as they come and for one copy of them. nil where nothing is counted.
     package func take(
         _ bytes: Int, for user: UInt32, patience: Duration = MemoryBudget.patience
-    ) throws(Refusal) -> Share? {
+    ) throws(RequestError) -> Share? {
         guard bytes > Self.free else { return nil }
         let cost = max(2 * bytes, Self.least)
         condition.lock()
         defer { condition.unlock() }
         let deadline = ContinuousClock.now + patience
         while !hasRoom(cost, user) {
-            guard patience > .zero, condition.wait(until: deadline) else { throw .tooManyRequests }
+            guard patience > .zero, condition.wait(until: deadline) else {
+                throw .refused(.tooManyRequests)
+            }
         }
         taken[user, default: 0] += cost
         return Share(self, user, cost)

@@ -54,13 +54,13 @@ package struct UnlockWatch: Sendable {
     }
 
     /// Throws `.locked` where keys of that availability are not there any more for the same unlocks.
-    package func check(_ availability: Accessibility.Availability) throws(Refusal) {
-        guard vault.lasts(unlocks, of: keychain, for: availability) else { throw .locked }
+    package func check(_ availability: Accessibility.Availability) throws(RequestError) {
+        guard vault.lasts(unlocks, of: keychain, for: availability) else { throw .state(.locked) }
     }
 
     /// The same for one item of many, of which each 64th looks.
     package mutating func checkNowAndThen(_ availability: Accessibility.Availability)
-        throws(Refusal)
+        throws(RequestError)
     {
         defer { items += 1 }
         guard items.isMultiple(of: Self.itemsBetweenLooks) else { return }

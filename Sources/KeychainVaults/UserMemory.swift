@@ -15,7 +15,7 @@ struct UserMemory: RecordMemory {
     func takeAttributes(
         _ bytes: Int, waits: Bool
     ) throws(KeychainStoreError) -> (any AnyObject & Sendable)? {
-        do throws(Refusal) {
+        do throws(RequestError) {
             return waits
                 ? try budget.take(2 * bytes, for: user)
                 : try budget.take(2 * bytes, for: user, patience: .zero)
@@ -23,6 +23,6 @@ struct UserMemory: RecordMemory {
     }
 
     func takeSecret(_ bytes: Int) throws(KeychainStoreError) -> (any AnyObject & Sendable)? {
-        do throws(Refusal) { return try budget.take(bytes, for: user) } catch { throw .noRoom }
+        do throws(RequestError) { return try budget.take(bytes, for: user) } catch { throw .noRoom }
     }
 }

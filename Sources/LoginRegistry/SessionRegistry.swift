@@ -64,7 +64,7 @@ package final class SessionRegistry: Sendable {
 
     // MARK: Opening and closing
 
-    package func open(_ session: LoginSession, leader: PinnedProcess) throws(Refusal) {
+    package func open(_ session: LoginSession, leader: PinnedProcess) throws(RequestError) {
         forgetDead()
         try makeRoom(for: session.user)
         try keep(session)
@@ -74,23 +74,23 @@ package final class SessionRegistry: Sendable {
 
     /// Where a user has as many logins as may be, the oldest without an unlock gives way: any program
     /// of the user's can open logins that carry no password, and they keep out none that does.
-    private func makeRoom(for user: UInt32) throws(Refusal) {
+    private func makeRoom(for user: UInt32) throws(RequestError) {
         let sessions = live(user)
         guard sessions.count >= Self.mostSessions else { return }
-        guard let names = try? keyring.names(of: user) else { throw .tooManyRequests }
+        guard let names = try? keyring.names(of: user) else { throw .refused(.tooManyRequests) }
         let oldest = sessions.first { session in
             let unlocks = "unlock:\(session.id.rawValue):"
             return !names.contains { $0.hasPrefix(unlocks) }
         }
-        guard let oldest else { throw .tooManyRequests }
+        guard let oldest else { throw .refused(.tooManyRequests) }
         close(oldest.id, user: user)
     }
 
     /// A session for an unlock from outside any login: it lives as long as `leader`.
-    package func openWithoutTicket(user: UInt32, leader: PinnedProcess) throws(Refusal)
+    package func openWithoutTicket(user: UInt32, leader: PinnedProcess) throws(RequestError)
         -> LoginSession
     {
-        guard let start = leader.status()?.startTime else { throw .noSession }
+        guard let start = leader.status()?.startTime else { throw .state(.noSession) }
         let known = live(user).first { $0.leader == leader.id && $0.leaderStart == start }
         if let known { return known }
         let session = LoginSession(
@@ -104,7 +104,7 @@ package final class SessionRegistry: Sendable {
     @discardableResult
     package func openWithoutTicket(
         _ session: LoginSession, leader: PinnedProcess
-    ) throws(Refusal) -> LoginSession {
+    ) throws(RequestError) -> LoginSession {
         let session = session.named(SessionID(rawValue: -Int32.random(in: 1...Int32.max)))
         let half = SecretBytes(random: 32)
         try keyring.write("half:\(session.id.rawValue)", half, of: session.user)
@@ -128,10 +128,10 @@ package final class SessionRegistry: Sendable {
     /// Writes what `close` removes. What takes its time may come here when the login has ended:
     /// then nothing would remove it any more.
     package func whileKnown(
-        _ session: LoginSession, _ write: () throws(Refusal) -> Void
-    ) throws(Refusal) {
-        try recording.withLock { _ throws(Refusal) in
-            guard entries.withLock({ $0[session.id] != nil }) else { throw .noSession }
+        _ session: LoginSession, _ write: () throws(RequestError) -> Void
+    ) throws(RequestError) {
+        try recording.withLock { _ throws(RequestError) in
+            guard entries.withLock({ $0[session.id] != nil }) else { throw .state(.noSession) }
             try write()
         }
     }
@@ -155,7 +155,7 @@ package final class SessionRegistry: Sendable {
         }
     }
 
-    private func keep(_ session: LoginSession) throws(Refusal) {
+    private func keep(_ session: LoginSession) throws(RequestError) {
         try keyring.write(
             "session:\(session.id.rawValue)", SecretBytes(copying: session.record),
             of: session.user)
