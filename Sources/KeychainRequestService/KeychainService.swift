@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainAccessControl
 package import KeychainActivePolicy
-internal import KeychainItemStore
 package import KeychainMaintenance
 package import KeychainMessages
 package import KeychainModel
 package import KeychainRequestAudit
-internal import KeychainSecrets
 package import KeychainUserPresence
 package import KeychainVaults
+internal import KeychainAccessControl
+internal import KeychainItemStore
+internal import KeychainSecrets
 
 /// The way of a request: find → judge → authenticate → judge → open → record → answer.
 package final class KeychainService: Sendable {
@@ -149,5 +149,15 @@ package final class KeychainService: Sendable {
             hasPrompter: authentication.hasPrompter(for: caller), locksMemory: locksMemory,
             usesKernelKeyring: vault.usesKernelKeyring, deviceKeyOnDisk: true,
             vaultKeyPlace: vault.vaultKeyPlace)
+    }
+}
+
+extension AuditLog {
+    func record(
+        _ operation: Operation, _ client: any Client, _ evidence: Evidence, _ error: RequestError?
+    ) {
+        record(
+            operation, by: Subject(client.caller), evidence: evidence, error, notes: client.notes
+        ) { client.factsToTell() }
     }
 }
