@@ -52,7 +52,7 @@ struct GetCommand: ParsableCommand {
             query.returnFields = fields
             guard let found = try asked.ask(CopyMatching(query), to: "get the item").first else {
                 throw asked.failure(
-                    CommandFailure(.notFound, "get the item", keychain: asked.name))
+                    CommandFailure(.state(.notFound), "get the item", keychain: asked.name))
             }
             return found
         }

@@ -154,7 +154,7 @@ extension AttributeValues {
 
 extension CommandFailure {
     /// The name of “there is no such item” for programs.
-    static let noSuchItem = "\(Refusal.notFound)"
+    static let noSuchItem = "\(RequestError.state(.notFound))"
 
     /// No item was found; a keychain that is not there is something else.
     var isNoSuchItem: Bool { code == .notFound && name == Self.noSuchItem }

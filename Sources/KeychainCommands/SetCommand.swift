@@ -101,7 +101,7 @@ struct SetCommand: ParsableCommand {
     private func add(_ secret: HeldSecret, _ asked: Keychain) throws(CommandFailure) {
         let item: NewItem
         do { item = try newItem() } catch {
-            throw CommandFailure(.badRequest, Self.task, keychain: keychain)
+            throw CommandFailure(.invalid(.badRequest), Self.task, keychain: keychain)
         }
         try asked.ask(Add(item, secret: secret, returning: []), to: Self.task)
     }

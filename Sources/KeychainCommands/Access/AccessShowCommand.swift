@@ -15,7 +15,7 @@ struct AccessShowCommand: ParsableCommand {
         let found = try ListedItems(wanted.selection).matching(to: "show the item's access")
         guard !found.isEmpty else {
             let failure = CommandFailure(
-                .notFound, "show the item's access", keychain: wanted.keychain)
+                .state(.notFound), "show the item's access", keychain: wanted.keychain)
             throw wanted.asked.failure(failure)
         }
         let records = found.map { AccessRecord($0) }
