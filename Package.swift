@@ -341,15 +341,20 @@ let package = Package(
             ]),
         // Passwords as other programs keep them, and what reads them for keychainctl.
         library("KeychainImport", ["KeychainModel", "KeychainSecrets"]),
+        library("ImportSources", ["KeychainImport", "KeychainModel", "KeychainSecrets"]),
         program(
             "keychainctl-import",
-            ["KeychainImport", "KeychainLinuxSystem", "KeychainSecrets", "Terminal"]),
+            [
+                "ImportSources", "KeychainImport", "KeychainLinuxSystem", "KeychainSecrets",
+                "Terminal",
+            ]),
         // The commands, for keychainctl and the programs that it becomes.
         library(
             "KeychainCommands",
             [
                 "KeychainModel", "KeychainMessages", "KeychainDaemonClient",
-                "KeychainLinuxSystem", "KeychainSecrets", "Terminal", "PAMSetup", arguments,
+                "KeychainImport", "KeychainLinuxSystem", "KeychainSecrets", "Terminal", "PAMSetup",
+                arguments,
             ]),
         program("keychainctl", ["KeychainCommands", "KeychainDaemonClient"]),
         program(
@@ -396,8 +401,8 @@ let package = Package(
         tests("KeychainSecretsTests", ["KeychainSecrets"]),
         tests("KeychainCommandsTests", ["KeychainCommands", "KeychainModel", arguments]),
         tests(
-            "KeychainImportTests",
-            ["KeychainImport", "KeychainLinuxSystem", "KeychainModel", "KeychainSecrets"]),
+            "ImportSourcesTests",
+            ["ImportSources", "KeychainImport", "KeychainModel", "KeychainSecrets"]),
         tests("TerminalTests", ["Terminal", "KeychainSecrets"]),
         tests("PAMSetupTests", ["PAMSetup"]),
         tests("PinentryTests", ["Pinentry", "KeychainLinuxSystem", "KeychainSecrets"]),

@@ -54,9 +54,9 @@ enum Clipboard {
         let child: ChildProcess
         do {
             let input = try SecretPipe.filled(with: secret.bytes)
-            child = try ChildProcess(
-                executable: holder.path, arguments: holder.arguments, environment: variables,
-                passing: [(source: input.number, target: 0)], newSession: true)
+            child = try ChildProcess.between(
+                input, nil, executable: holder.path, arguments: holder.arguments,
+                environment: variables, newSession: true)
         } catch {
             throw failed(error == .tooLarge ? "it is too long for the clipboard" : unreachable)
         }

@@ -11,17 +11,16 @@ package enum SecretPipe {
     package static func filled(with secret: borrowing SecretBytes) throws(SystemError) -> Descriptor
     {
         guard secret.count <= capacity else { throw .tooLarge }
-        var ends: [Int32] = [-1, -1]
-        // Safe: the array has room for both ends.
-        guard unsafe pipe(&ends) == 0 else { throw .system(errno) }
-        let reading = Descriptor(owning: ends[0])
-        let writing = Descriptor(owning: ends[1])
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        let (reading, writing) = try Descriptor.pipe()
         // Where the kernel gives this user smaller pipes, it is refused instead of waited for.
         _ = fcntl(writing.number, F_SETFL, O_NONBLOCK)
-        let count = secret.withBytes { bytes in
-            // Safe: writes the borrowed bytes.
-            unsafe bytes.withUnsafeBytes { unsafe write(writing.number, $0.baseAddress, $0.count) }
+        let count = withExtendedLifetime(writing) {
+            secret.withBytes { bytes in
+                // Safe: writes the borrowed bytes.
+                unsafe bytes.withUnsafeBytes {
+                    unsafe write(writing.number, $0.baseAddress, $0.count)
+                }
+            }
         }
         guard count == secret.count else { throw .tooLarge }
         return reading

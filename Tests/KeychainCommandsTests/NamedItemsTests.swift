@@ -136,3 +136,25 @@ import Testing
         #expect(path(["DISPLAY": ":0"], []) == nil)
     }
 }
+
+@Suite struct ImportTests {
+    @Test func `a bar is as long as what is done`() {
+        #expect(ProgressBar.line("Adding", 1, of: 4) == "Adding [######------------------] 25 %")
+        #expect(ProgressBar.line("Adding", 9, of: 4).hasSuffix("100 %"))
+        #expect(ProgressBar.line("Reading", 7, of: nil) == "Reading 7")
+    }
+
+    @Test func `a made up secret is of the length that was said, by default 32`() {
+        #expect(GeneratedSecret.spelledOut(["set", "--generate", "a"])[1] == "--generate=32")
+        #expect(GeneratedSecret.spelledOut(["run", "--", "--generate"])[2] == "--generate")
+        #expect(GeneratedSecret.length("7") == nil && GeneratedSecret.length("8") == 8)
+    }
+
+    @Test func `an item is the same by what makes it one in a keychain`() {
+        let one = ImportKey(.genericPassword, [.service: .string("a"), .comment: .string("x")])
+        #expect(
+            one == ImportKey(.genericPassword, [.service: .string("a"), .account: .string("")]))
+        #expect(one != ImportKey(.genericPassword, [.service: .string("b")]))
+        #expect(one != ImportKey(.internetPassword, [.server: .string("a")]))
+    }
+}

@@ -15,6 +15,7 @@ PROGRAMS = ("bin/keychainctl", "bin/security", "sbin/keychaind", "libexec/keycha
             "libexec/keychain/keychain-embedded", "libexec/keychain/keychain-fido",
             "libexec/keychain/keychain-prompter", "libexec/keychain/keychain-tpm",
             "libexec/keychain/keychainctl-policy",
+            "libexec/keychain/keychainctl-import",
             "libexec/keychain/security-certificates", "lib/security/pam_keychain.so")
 
 

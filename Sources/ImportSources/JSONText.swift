@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainImport
 internal import KeychainSecrets
 
 /// JSON where it lies: texts are places in locked memory until they are asked for.

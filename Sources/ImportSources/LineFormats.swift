@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainImport
 internal import KeychainSecrets
 
 /// `.git-credentials`: an address with user and password on each line.

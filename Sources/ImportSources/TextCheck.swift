@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainImport
 
 /// Looks at bytes one by one: whether they are UTF-8 without zeros, and in which line they are.
 struct TextCheck {

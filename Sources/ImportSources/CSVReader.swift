@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainImport
 internal import KeychainSecrets
 
 /// Rows of fields with commas between, as RFC 4180 has them. Holds one row, and no more.

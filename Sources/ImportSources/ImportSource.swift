@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainImport
 internal import KeychainSecrets
 
 /// What makes items of a format's bytes, which come one by one.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainImport
 internal import KeychainSecrets
 
 /// What the columns of a CSV file are, by its first line: those of Chrome, Edge, Firefox, Safari,
