@@ -307,10 +307,15 @@ import Testing
         #expect(position == buffer.count)
     }
 
+    private func append(_ bytes: [UInt8], to buffer: SecretBuffer) {
+        let fits = buffer.append(SecretBytes(copying: bytes))
+        #expect(fits)
+    }
+
     @Test func `half a message waits, and one that is none is refused`() throws {
         let buffer = SecretBuffer(limit: 1 << 20)
         var position = 0
-        #expect(buffer.append(SecretBytes(copying: [5, 0, 0, 0, 2, 1])))
+        append([5, 0, 0, 0, 2, 1], to: buffer)
         let early = try ImportFrame.take(from: buffer, at: &position)
         #expect(early.map { _ in false } ?? true && position == 0)
         for wrong: [UInt8] in [
@@ -318,7 +323,7 @@ import Testing
         ] {
             let buffer = SecretBuffer(limit: 1 << 20)
             var position = 0
-            #expect(buffer.append(SecretBytes(copying: wrong)))
+            append(wrong, to: buffer)
             #expect(throws: ImportError.inputOutput) {
                 _ = try ImportFrame.take(from: buffer, at: &position)
             }
