@@ -239,10 +239,15 @@ package final class Query: Sendable {
         else { return }
         var size: sqlite3_int64 = 0
         guard unsafe sizeOf(file, &size) == SQLITE_OK else { return }
+        let began = size
         let zeros = [UInt8](repeating: 0, count: 64 * 1024)
         while size < bytes {
             let count = min(zeros.count, bytes - Int(size))
-            guard unsafe write(file, zeros, Int32(count), size) == SQLITE_OK else { return }
+            guard unsafe write(file, zeros, Int32(count), size) == SQLITE_OK else {
+                // A disk that is full needs what is left of it for the records themselves.
+                if let truncate = unsafe methods.xTruncate { _ = unsafe truncate(file, began) }
+                return
+            }
             size += sqlite3_int64(count)
         }
     }

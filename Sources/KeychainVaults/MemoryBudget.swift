@@ -94,6 +94,8 @@ struct UserMemory: RecordMemory {
     }
 
     func takeSecret(_ bytes: Int) throws(KeychainStoreError) -> (any AnyObject & Sendable)? {
-        do throws(RequestError) { return try budget.take(bytes, for: user) } catch { throw .noRoom }
+        do throws(RequestError) {
+            return try budget.take(bytes, for: user, patience: .zero)
+        } catch { throw .noRoom }
     }
 }

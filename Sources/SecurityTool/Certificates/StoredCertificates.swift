@@ -83,6 +83,8 @@ enum CertificateFile {
         case .none: return read.objects
         case .unknownFormat: throw .status(-25257, call: call, detail: nil)
         case .tooLarge: throw .status(-25302, call: call, detail: nil)
+        case .unreadable:
+            throw .said("security: \(call): \(path): can't be read\n", exit: 1)
         case .encrypted:
             throw .said(
                 """
