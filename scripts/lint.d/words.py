@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Comments, texts and the names of tests name their subject: no “nobody”, “somebody”, “anybody”,
-“whoever”, and no “he” for a user or a program."""
+"""Comments, texts, pages and the names of tests name their subject: no “nobody”, “somebody”,
+“anybody”, “whoever”, and no “he” for a user or a program."""
 import collections
 import io
 import re
@@ -16,6 +16,10 @@ C_PARTS = re.compile(
     r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.DOTALL)
 TEST_NAME = re.compile(r"`[^`\n]* [^`\n]*`")
 SHELL_COMMENT = re.compile(r"(?:^|(?<=\s))#[^\n]*", re.MULTILINE)
+# What pages show of code and of what programs print.
+PAGE_CODE = re.compile(
+    r"^ *(```+|~~~+).*?^ *\1|^ {4}[^\n]*|`+[^`\n]*`+", re.DOTALL | re.MULTILINE)
+MANUAL_CODE = re.compile(r"^\.nf$.*?^\.fi$", re.DOTALL | re.MULTILINE)
 # This rule and its test say the words themselves.
 OWN = {"scripts/lint.d/words.py", "Tests/Lint/fences"}
 
@@ -27,7 +31,9 @@ def reader(path):
     for suffixes, found in (
         ((".c", ".h", ".proto"), c_sentences),
         ((".py",), python_sentences),
-        ((".sh", ".test"), shell_sentences),
+        ((".sh", ".test", ".yaml"), shell_sentences),
+        ((".md",), page_sentences),
+        ((".1", ".5", ".8"), manual_sentences),
     ):
         if path.endswith(suffixes):
             return found
@@ -66,6 +72,19 @@ def python_sentences(text):
 def shell_sentences(text):
     for found in SHELL_COMMENT.finditer(text):
         yield found.start(), found.group()
+
+
+def page_sentences(text):
+    yield 0, PAGE_CODE.sub(blank, text)
+
+
+def manual_sentences(text):
+    yield 0, MANUAL_CODE.sub(blank, text)
+
+
+def blank(code):
+    """As long as the code and with its lines, so that what follows keeps its place."""
+    return re.sub(r"[^\n]", " ", code.group())
 
 
 def places(files):
