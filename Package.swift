@@ -359,7 +359,7 @@ let package = Package(
         program(
             "keychain-embedded",
             [
-                "KeychainCommands", "KeychainEndpoints", "KeychainLinuxSystem", "KeychainModel",
+                "CredentialHelpers", "KeychainCommands", "KeychainEndpoints", "KeychainLinuxSystem", "KeychainModel",
                 "SecurityTool",
             ]),
         // macOS' command line for keychains, and what reads certificates and keys for it.
@@ -373,6 +373,15 @@ let package = Package(
             name: "security", dependencies: ["KeychainDaemonClient", "SecurityTool"],
             // A folder called security would be another one's on some file systems.
             path: "Sources/security-command", swiftSettings: strict),
+        // What git, docker, cargo, AWS' tools, Python's keyring and ssh ask for passwords: one program,
+        // installed under a name for each.
+        library(
+            "CredentialHelpers",
+            [
+                "KeychainLinuxSystem", "KeychainMessages", "KeychainModel", "KeychainSecrets",
+                "KeychainStatusCodes", "Pinentry", "Terminal",
+            ]),
+        program("keychain-credential", ["CredentialHelpers", "KeychainDaemonClient"]),
         program(
             "security-certificates",
             [
@@ -488,6 +497,8 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto"),
             ]),
         tests("SecurityToolTests", ["SecurityTool", "KeychainModel", "KeychainSecrets"]),
+        tests(
+            "CredentialHelpersTests", ["CredentialHelpers", "KeychainModel", "KeychainSecrets"]),
         clientTests(
             "LocalAuthenticationTests", .v6,
             ["LocalAuthentication", "Security", "KeychainMessages", "KeychainModel"]),
