@@ -42,8 +42,8 @@ struct GitCredential {
             }
             key.unicodeScalars.append(Unicode.Scalar(byte))
         }
-        guard cursor.place > line.lowerBound + key.utf8.count else {
-            throw .badInput("a line of the request has no “=”, or is cut off")
+        guard !key.isEmpty, cursor.place > line.lowerBound + key.utf8.count else {
+            throw .badInput("a line of the request is no KEY=VALUE, or is cut off")
         }
         let value = HeldSecret(input.bytes.part(cursor.place..<line.upperBound))
         guard !value.contains(0) else { throw .badInput("the request has a NUL in it") }

@@ -39,7 +39,8 @@ struct GitHelper: Helper {
     }
 
     private func answer(_ item: Item) throws(HelperFailure) {
-        guard let account = item.text(.account), !account.contains("\n"), let stored = item.secret,
+        guard let account = item.text(.account), !account.utf8.contains(where: { $0 == 0x0A || $0 == 0 }),
+            let stored = item.secret,
             let secret = GitSecret(stored: stored)
         else { throw .unsupported("the item has line ends in it, which git can't be told") }
         try session.answer(

@@ -16,9 +16,9 @@ from keyring.credentials import SimpleCredential
 from keyring.errors import KeyringError, KeyringLocked, PasswordDeleteError, PasswordSetError
 
 try:
-    from jaraco.classes.properties import classproperty
-except ImportError:
     from keyring.compat.properties import classproperty
+except ImportError:  # before version 25
+    from jaraco.classes.properties import classproperty
 
 PROGRAM = "keyring-credential-keychain"
 VERSION = 1
