@@ -127,7 +127,7 @@ package final class Daemon: Sendable {
     /// There from the start, like the login keychain for a user who logs in.
     private func makeSystemKeychain() {
         guard !folder.exists(.system, of: 0) else { return }
-        do throws(Refusal) { try protectors.create(.system, of: 0, password: nil) } catch {
+        do throws(RequestError) { try protectors.create(.system, of: 0, password: nil) } catch {
             plan.log("the system keychain could not be made: \(error)")
         }
     }

@@ -5,7 +5,7 @@ package import KeychainSecrets
 /// What the daemon says to a program or a prompter.
 package enum ServerMessage: Sendable {
     /// With the rules of the policy that it comes from, for people.
-    case refusal(Refusal, because: [String] = [])
+    case refusal(RequestError, because: [String] = [])
     /// A part of the answer to a verb; the last does not continue.
     case answer(AnswerMessage)
     /// The user must be asked, and no prompter is registered to do it: start this program on your
@@ -110,16 +110,16 @@ package enum ServerMessage: Sendable {
     ) throws(MalformedBytes) -> ServerMessage {
         let code = try message.bytes.number(UInt32.self)
         let rules = try message.texts(atMost: mostRules)
-        return .refusal(Refusal(rawValue: code) ?? .internalError, because: rules)
+        return .refusal(RequestError(rawValue: code) ?? .failed(.internalError), because: rules)
     }
 
     /// What a program of the first version understands: a refusal, with a reason for people, in
     /// Protocol Buffers.
     package static let refusalInFirstVersion: [UInt8] = {
         let reason = "this program is older than keychaind: install the same version of both"
+        let number = UInt8(clamping: RequestError.failed(.notAvailable).rawValue)
         // Safe: the reason is shorter than 128 bytes.
-        return [8, UInt8(clamping: Refusal.notAvailable.rawValue), 42, UInt8(reason.utf8.count)]
-            + Array(reason.utf8)
+        return [8, number, 42, UInt8(reason.utf8.count)] + Array(reason.utf8)
     }()
 }
 

@@ -39,3 +39,52 @@ extension Item: Equatable {
         return a.bytes.matches(b.bytes)
     }
 }
+
+/// Names one item for as long as it lives, whatever is changed in it: the persistent reference.
+public struct ItemReference: Sendable, Hashable {
+    public static let identifierBytes = 16
+    public static let byteCount = 4 + identifierBytes
+
+    public let itemClass: ItemClass
+    /// 16 random bytes.
+    public let identifier: [UInt8]
+
+    public init?(itemClass: ItemClass, identifier: [UInt8]) {
+        guard identifier.count == Self.identifierBytes else { return nil }
+        self.itemClass = itemClass
+        self.identifier = identifier
+    }
+
+    /// Four bytes of class, then the identifier: 20 bytes.
+    public var bytes: [UInt8] { Array(itemClass.code.utf8) + identifier }
+
+    public init?(bytes: [UInt8]) {
+        guard bytes.count == Self.byteCount,
+            let itemClass = ItemClass(code: String(decoding: bytes.prefix(4), as: UTF8.self))
+        else { return nil }
+        self.init(itemClass: itemClass, identifier: Array(bytes.dropFirst(4)))
+    }
+}
+
+/// The kinds of item that have a table of their own (docs/secitem.md, Item classes).
+public enum ItemClass: UInt8, Sendable, Hashable, CaseIterable {
+    case genericPassword = 1
+    case internetPassword = 2
+    case certificate = 3
+    case key = 4
+
+    /// The value that `kSecClass` and persistent references use.
+    public var code: String {
+        switch self {
+        case .genericPassword: "genp"
+        case .internetPassword: "inet"
+        case .certificate: "cert"
+        case .key: "keys"
+        }
+    }
+
+    public init?(code: String) {
+        guard let found = Self.allCases.first(where: { $0.code == code }) else { return nil }
+        self = found
+    }
+}

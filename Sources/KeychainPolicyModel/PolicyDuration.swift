@@ -37,3 +37,13 @@ extension PolicyDuration: CustomStringConvertible {
         return "\(milliseconds)ms"
     }
 }
+
+extension PolicyDuration {
+    package init(_ duration: Duration) {
+        let (seconds, attoseconds) = duration.components
+        let whole = seconds.multipliedReportingOverflow(by: 1000)
+        self.init(
+            milliseconds: whole.overflow
+                ? .max : whole.partialValue + attoseconds / 1_000_000_000_000_000)
+    }
+}

@@ -12,12 +12,12 @@ protocol UnlockStep: Sendable {
     func applies(to keychain: OpenKeychain) -> Bool
     func question(
         for keychain: OpenKeychain, _ client: any Client
-    ) throws(Refusal) -> UnlockQuestion
+    ) throws(RequestError) -> UnlockQuestion
     /// Whether what was typed opens it. `begun` is when the question was put: a lock since then counts.
     func opens(
         _ keychain: OpenKeychain, _ typed: HeldSecret, for client: any Client,
         since begun: LockGeneration
-    ) throws(Refusal) -> Bool
+    ) throws(RequestError) -> Bool
 }
 
 extension KeychainService {
@@ -26,16 +26,16 @@ extension KeychainService {
     /// something already, which must not be told again.
     func withAccess<R>(
         to keychain: OpenKeychain, _ intent: Intent, _ prompts: UserPrompts,
-        unless hasTold: () -> Bool = { false }, _ work: (Authorization) throws(Refusal) -> R
-    ) throws(Refusal) -> R {
-        do throws(Refusal) {
+        unless hasTold: () -> Bool = { false }, _ work: (Authorization) throws(RequestError) -> R
+    ) throws(RequestError) -> R {
+        do throws(RequestError) {
             return try work(Authorization(intent, in: keychain, prompts, by: self))
         } catch {
-            guard error == .locked, !hasTold(), unlocking.applies(to: keychain),
+            guard error == .state(.locked), !hasTold(), unlocking.applies(to: keychain),
                 prompts.mayAsk(intent.ui)
             else { throw error }
         }
-        do throws(Refusal) { try unlock(keychain, prompts) } catch {
+        do throws(RequestError) { try unlock(keychain, prompts) } catch {
             prompts.client.notes.note(step: .unlock, error)
             throw error
         }
@@ -45,22 +45,22 @@ extension KeychainService {
     /// The same in one keychain after the other, until the work says that it has enough.
     func withAccess(
         to keychains: [KeychainID], _ intent: Intent, _ prompts: UserPrompts,
-        unless hasTold: () -> Bool = { false }, _ work: (Authorization) throws(Refusal) -> Bool
-    ) throws(Refusal) {
-        try each(of: keychains) { keychain throws(Refusal) in
+        unless hasTold: () -> Bool = { false }, _ work: (Authorization) throws(RequestError) -> Bool
+    ) throws(RequestError) {
+        try each(of: keychains) { keychain throws(RequestError) in
             try withAccess(to: keychain, intent, prompts, unless: hasTold, work)
         }
     }
 
     private func unlock(
         _ keychain: OpenKeychain, _ prompts: UserPrompts
-    ) throws(Refusal) {
+    ) throws(RequestError) {
         let client = prompts.client
         let question = try unlocking.question(for: keychain, client)
         let begun = vault.locks.now(keychain.id)
         try prompts.unlock(
             question, unless: { vault.lockState(of: keychain) == .unlocked },
-            with: { typed throws(Refusal) in
+            with: { typed throws(RequestError) in
                 let isOpen = try unlocking.opens(keychain, typed, for: client, since: begun)
                 if isOpen { client.notes.note(step: .unlock, nil) }
                 return isOpen

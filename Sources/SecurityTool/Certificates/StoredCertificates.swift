@@ -35,7 +35,7 @@ extension Session {
         query.limit = nil
         query.returnFields = [.data, .attributes]
         let found: [FoundItem]
-        do throws(Refusal) { found = try items(query, in: keychains) } catch {
+        do throws(RequestError) { found = try items(query, in: keychains) } catch {
             throw CommandFailure(error, CallName.search)
         }
         var question = CertificateQuestion(found.map { StoredCertificate.der($0.item) })
@@ -57,7 +57,7 @@ extension Session {
         query.limit = nil
         query.returnFields = .attributes
         query.attributes = [.keyClass: .number(1)]
-        do throws(Refusal) { return try items(query, in: keychains) } catch {
+        do throws(RequestError) { return try items(query, in: keychains) } catch {
             throw CommandFailure(error, CallName.search)
         }
     }

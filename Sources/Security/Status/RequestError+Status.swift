@@ -2,6 +2,6 @@
 package import KeychainModel
 internal import KeychainStatusCodes
 
-extension Refusal {
+extension RequestError {
     package var status: OSStatus { statusCode }
 }
