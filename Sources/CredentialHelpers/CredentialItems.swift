@@ -11,7 +11,7 @@ final class CredentialItems {
 
     init(asking open: @escaping HelperSession.Endpoint) { self.open = open }
 
-    private func endpoint() throws(Refusal) -> any KeychainEndpoint {
+    private func endpoint() throws(RequestError) -> any KeychainEndpoint {
         if let opened { return opened }
         let endpoint = try open().get()
         opened = endpoint
@@ -41,8 +41,8 @@ final class CredentialItems {
         query.synchronizable = .any
         query.limit = limit
         query.returnFields = parts
-        do throws(Refusal) { return try endpoint().send(CopyMatching(query)) } catch {
-            guard error == .notFound else { throw .refused(error) }
+        do throws(RequestError) { return try endpoint().send(CopyMatching(query)) } catch {
+            guard error == .state(.notFound) else { throw .keychain(error) }
             return []
         }
     }
@@ -55,11 +55,11 @@ final class CredentialItems {
         var item = NewItem(itemClass)
         item.attributes = attributes
         item.trusted = []
-        do throws(Refusal) {
-            do throws(Refusal) {
+        do throws(RequestError) {
+            do throws(RequestError) {
                 _ = try endpoint().send(Add(item, secret: secret, returning: []))
             } catch {
-                guard error == .duplicate else { throw error }
+                guard error == .state(.duplicate) else { throw error }
                 let key = Set(itemClass.keyAttributes.map(\.name))
                 var query = ItemQuery(itemClass)
                 query.attributes = attributes.filter { key.contains($0.key) }
@@ -67,7 +67,7 @@ final class CredentialItems {
                 change.attributes = attributes.filter { !key.contains($0.key) }
                 _ = try endpoint().send(Update(query, change, secret: secret))
             }
-        } catch { throw .refused(error) }
+        } catch { throw .keychain(error) }
     }
 
     /// Deletes all that have the attributes. `.notFound` where there was none.
@@ -88,8 +88,8 @@ final class CredentialItems {
     }
 
     private func delete(_ query: ItemQuery) throws(HelperFailure) {
-        do throws(Refusal) { _ = try endpoint().send(Delete(query)) } catch {
-            throw error == .notFound ? .notFound : .refused(error)
+        do throws(RequestError) { _ = try endpoint().send(Delete(query)) } catch {
+            throw error == .state(.notFound) ? .notFound : .keychain(error)
         }
     }
 }

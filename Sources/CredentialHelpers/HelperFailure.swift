@@ -12,7 +12,7 @@ package enum HelperFailure: Error, Equatable {
     /// What the tool asks for is not known here, or not kept.
     case unsupported(String)
     case notFound
-    case refused(Refusal)
+    case keychain(RequestError)
     /// There is no terminal and no window to ask in, or the user said no.
     case unanswered(String)
     /// The tool did not take the answer.
@@ -25,19 +25,19 @@ package enum HelperFailure: Error, Equatable {
         case .badInput(let sentence), .unsupported(let sentence), .unanswered(let sentence):
             sentence
         case .notFound: "the keychain has no such item"
-        case .refused(let refusal): Self.sentence(refusal)
+        case .keychain(let error): Self.sentence(error)
         case .unwritten: "the answer could not be written"
         }
     }
 
-    private static func sentence(_ refusal: Refusal) -> String {
-        switch refusal {
-        case .locked, .noSession:
+    private static func sentence(_ error: RequestError) -> String {
+        switch error {
+        case .state(.locked), .state(.noSession):
             "the keychain is locked, and there is no way to ask; keychainctl unlock opens it"
-        case .interactionNotAllowed:
+        case .refused(.interactionNotAllowed):
             "you would have to be asked, and there is no way to ask you"
-        case .notAvailable: "the keychain service is not there; keychainctl doctor says why"
-        default: StatusMessages.text(for: refusal.statusCode)
+        case .failed(.notAvailable): "the keychain service is not there; keychainctl doctor says why"
+        default: StatusMessages.text(for: error.statusCode)
         }
     }
 

@@ -6,7 +6,7 @@ internal import Terminal
 
 /// What one run of a helper has: the keychain, and the tool at the other end of its standard streams.
 package final class HelperSession {
-    package typealias Endpoint = () -> Result<any KeychainEndpoint, Refusal>
+    package typealias Endpoint = () -> Result<any KeychainEndpoint, RequestError>
 
     /// Bytes of all that a tool says. Tokens of single sign-on are long; nothing else is.
     static let longestRequest = 1024 * 1024

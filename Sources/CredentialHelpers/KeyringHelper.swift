@@ -77,8 +77,8 @@ struct KeyringHelper: Helper {
     private static func kind(_ failure: HelperFailure) -> String {
         switch failure {
         case .notFound: "not-found"
-        case .refused(.locked), .refused(.noSession), .refused(.interactionNotAllowed),
-            .refused(.cancelled):
+        case .keychain(.state(.locked)), .keychain(.state(.noSession)),
+            .keychain(.refused(.interactionNotAllowed)), .keychain(.refused(.cancelled)):
             "locked"
         default: "failed"
         }
