@@ -23,24 +23,28 @@ final class CredentialItems {
         try found(itemClass, attributes, limit: 1, returning: [.attributes, .data]).first
     }
 
-    /// All that have the attributes, with their secrets.
-    func all(_ itemClass: ItemClass, _ attributes: Attributes) throws(HelperFailure) -> [Item] {
-        try found(itemClass, attributes, limit: nil, returning: [.attributes, .data])
-    }
-
     /// All that have the attributes, without their secrets.
     func listed(_ itemClass: ItemClass, _ attributes: Attributes) throws(HelperFailure) -> [Item] {
         try found(itemClass, attributes, limit: nil, returning: .attributes)
     }
 
+    /// All that have the attributes and are read without a question, with their secrets: for what is
+    /// done to the helper's own items. The user is not asked about those of other programs.
+    func unasked(_ itemClass: ItemClass, _ attributes: Attributes) throws(HelperFailure) -> [Item] {
+        try found(
+            itemClass, attributes, limit: nil, returning: [.attributes, .data], ui: .skip)
+    }
+
     private func found(
-        _ itemClass: ItemClass, _ attributes: Attributes, limit: Int?, returning parts: ReturnFields
+        _ itemClass: ItemClass, _ attributes: Attributes, limit: Int?,
+        returning parts: ReturnFields, ui: ItemQuery.AuthenticationUI = .allow
     ) throws(HelperFailure) -> [Item] {
         var query = ItemQuery(itemClass)
         query.attributes = attributes
         query.synchronizable = .any
         query.limit = limit
         query.returnFields = parts
+        query.authenticationUI = ui
         do throws(RequestError) { return try endpoint().send(CopyMatching(query)) } catch {
             guard error == .state(.notFound) else { throw .keychain(error) }
             return []

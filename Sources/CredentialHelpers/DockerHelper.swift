@@ -120,7 +120,7 @@ struct DockerHelper: Helper {
         var attributes = place.attributes(account: "")
         attributes[.account] = nil
         attributes[.label] = .string(Self.label)
-        return try session.items.listed(.internetPassword, attributes)
+        return try session.items.unasked(.internetPassword, attributes)
     }
 
     /// An address may lack its scheme, which is then https.

@@ -39,7 +39,8 @@ struct GitHelper: Helper {
     }
 
     private func answer(_ item: Item) throws(HelperFailure) {
-        guard let account = item.text(.account), !account.utf8.contains(where: { $0 == 0x0A || $0 == 0 }),
+        guard let account = item.text(.account),
+            !account.utf8.contains(where: { $0 == 0x0A || $0 == 0 }),
             let stored = item.secret,
             let secret = GitSecret(stored: stored)
         else { throw .unsupported("the item has line ends in it, which git can't be told") }
@@ -66,7 +67,7 @@ struct GitHelper: Helper {
     private func erase(_ refused: GitCredential) throws(HelperFailure) {
         guard let place = try refused.place() else { return }
         for attributes in place.searches(account: refused.username) {
-            for item in try session.items.all(.internetPassword, attributes) {
+            for item in try session.items.unasked(.internetPassword, attributes) {
                 if let password = refused.password, let stored = item.secret,
                     !(GitSecret(stored: stored)?.password.bytes.matches(password.bytes) ?? false)
                 {

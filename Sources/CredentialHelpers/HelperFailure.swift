@@ -36,7 +36,8 @@ package enum HelperFailure: Error, Equatable {
             "the keychain is locked, and there is no way to ask; keychainctl unlock opens it"
         case .refused(.interactionNotAllowed):
             "you would have to be asked, and there is no way to ask you"
-        case .failed(.notAvailable): "the keychain service is not there; keychainctl doctor says why"
+        case .failed(.notAvailable):
+            "the keychain service is not there; keychainctl doctor says why"
         default: StatusMessages.text(for: error.statusCode)
         }
     }
