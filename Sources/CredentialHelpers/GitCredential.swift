@@ -13,6 +13,13 @@ struct GitCredential {
     private(set) var refreshToken: HeldSecret?
     /// Seconds since 1970.
     private(set) var expiry: Int64?
+    /// Whether this git gives back what a helper tells it to remember, as versions from 2.46 on do.
+    private(set) var keepsState = false
+    /// Whether the password is one that this helper told before.
+    private(set) var isKnown = false
+
+    static let stateCapability = "capability[]=state\n"
+    static let known = "keychain:told=1"
 
     private static let longestKey = 256
     private static let mostLines = 4096
@@ -56,6 +63,8 @@ struct GitCredential {
         case "oauth_refresh_token": refreshToken = value
         case "password_expiry_utc":
             expiry = try Self.plain(value, key).flatMap { Int64($0) }
+        case "capability[]": keepsState = try Self.plain(value, key) == "state" || keepsState
+        case "state[]": isKnown = try Self.plain(value, key) == Self.known || isKnown
         default: break
         }
     }

@@ -33,21 +33,26 @@ struct GitHelper: Helper {
             guard let item = try session.items.first(.internetPassword, attributes) else {
                 continue
             }
-            try answer(item)
+            try answer(item, keepsState: wanted.keepsState)
             return
         }
     }
 
-    private func answer(_ item: Item) throws(HelperFailure) {
+    private func answer(_ item: Item, keepsState: Bool) throws(HelperFailure) {
         guard let account = item.text(.account),
             !account.utf8.contains(where: { $0 == 0x0A || $0 == 0 }),
             let stored = item.secret,
             let secret = GitSecret(stored: stored)
         else { throw .unsupported("the item has line ends in it, which git can't be told") }
-        try session.answer(
-            secret.lines(account: account, now: WallClock.now.components.seconds))
+        // What git is able to do comes first.
+        var text = SecretText(
+            keepsState ? "\(GitCredential.stateCapability)state[]=\(GitCredential.known)\n" : "")
+        text.append(secret.lines(account: account, now: WallClock.now.components.seconds))
+        try session.answer(text)
     }
 
+    /// git gives back each password that a server took, also one that it has from here: nothing is
+    /// written then, and no copy is made of what another program keeps.
     private func store(_ given: GitCredential) throws(HelperFailure) {
         guard let username = given.username, let password = given.password else { return }
         guard let place = try given.place() else {
@@ -56,11 +61,16 @@ struct GitHelper: Helper {
             }
             return
         }
+        guard !given.isKnown else { return }
+        let secret = GitSecret(given, password: password).stored
+        for attributes in place.searches(account: username) {
+            let kept = try session.items.unasked(.internetPassword, attributes)
+            if kept.contains(where: { $0.secret?.bytes.matches(secret.bytes) ?? false }) { return }
+        }
         var attributes = place.attributes(account: username)
         attributes[.label] = .string(place.host)
         attributes[.itemDescription] = .string("Git password")
-        try session.items.put(
-            .internetPassword, attributes, secret: GitSecret(given, password: password).stored)
+        try session.items.put(.internetPassword, attributes, secret: secret)
     }
 
     /// git says which password was refused. Another one, which is there by now, stays.

@@ -88,26 +88,39 @@ def ended(shell):
     return world.Result(found, said)
 
 
-def test_another_helper_asks_once_and_is_revoked(kept, git_server):
-    address = f"http://127.0.0.1:{git_server.port}"
-    get = f"printf {address} | docker-credential-keychain get"
-    question = asks(kept, get)
-    assert f"{BIN}/docker-credential-keychain wants to read" in question.replace("\r\n", "\n")
-    assert f"{BIN}/git-credential-keychain" in question
-    kept.terminal.sendline("always")
-    kept.terminal.expect("(?m)assword: ?$")
-    kept.terminal.sendline(ALICE[1])
-    read = ended(kept)
-    assert read.status == 0 and PASSWORD in read.text
-    again = kept.run(get)
-    assert again.status == 0 and PASSWORD in again.text
-    removed = kept.run("keychainctl access remove internet-password --server 127.0.0.1"
-                       f" --program {BIN}/docker-credential-keychain", [ALICE[1]] * 2)
+def lets_in(shell, command):
+    """Answers the question with always."""
+    question = asks(shell, command)
+    shell.terminal.sendline("always")
+    shell.terminal.expect("(?m)assword: ?$")
+    shell.terminal.sendline(ALICE[1])
+    return question.replace("\r\n", "\n"), ended(shell)
+
+
+def test_what_another_program_keeps_is_asked_about_once_and_taken_back(shell, git_server):
+    shell.run("git config --global credential.helper keychain")
+    added = shell.run(f"security add-internet-password -s 127.0.0.1 -P {git_server.port} -a me -r http"
+                      f" -w {PASSWORD} -T ''")
+    assert added.status == 0, added
+    command = f"rm -rf two; GIT_TERMINAL_PROMPT=0 git clone -q {git_server.address()} two"
+    question, cloned = lets_in(shell, command)
+    assert f"{BIN}/git-credential-keychain wants to read the keychain item" in question
+    assert f"The item belongs to {BIN}/security" in question
+    assert cloned.status == 0, cloned
+    assert shell.run(command).status == 0
+    # git has given the password back twice, and no copy was made of it.
+    removed = shell.run("security find-internet-password -s 127.0.0.1 >/dev/null; keychainctl access remove"
+                        " internet-password --server 127.0.0.1 --account me"
+                        f" --program {BIN}/git-credential-keychain", [ALICE[1]] * 2)
     assert removed.status == 0, removed
-    asks(kept, get)
-    kept.terminal.sendline("deny")
-    denied = ended(kept)
-    assert denied.status == 1 and PASSWORD not in denied.text
+    asks(shell, command)
+    shell.terminal.sendline("deny")
+    assert ended(shell).status != 0
+
+
+def test_helpers_have_items_of_their_own(kept, git_server):
+    get = kept.run(f"printf http://127.0.0.1:{git_server.port} | docker-credential-keychain get")
+    assert (get.status, get.text.strip()) == (1, "credentials not found in native keychain")
 
 
 def test_git_s_own_test_of_helpers_passes(shell, tools):
