@@ -67,7 +67,7 @@ def test_a_refused_password_is_forgotten(kept, git_server):
 
 def test_a_locked_keychain_ends_nothing(kept, git_server):
     assert kept.run("keychainctl lock").status == 0
-    # The helper would have to ask, and nobody is at a terminal.
+    # The helper would have to ask, and there is no terminal.
     failed = kept.run(f"setsid -w git clone -q {git_server.address()} two </dev/null")
     assert failed.status != 0 and "keychain" in failed.text
     assert kept.run("keychainctl unlock", [ALICE[1]]).status == 0
