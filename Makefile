@@ -50,6 +50,7 @@ build: cxx-library
 	$(BUILD) --product keychain-prompter
 	$(BUILD) --product keychainctl
 	$(BUILD) --product keychainctl-policy
+	$(BUILD) --product keychainctl-import
 	$(BUILD) --product keychain-embedded
 	$(BUILD) --product security
 	$(BUILD) --product security-certificates

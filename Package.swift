@@ -340,12 +340,22 @@ let package = Package(
                 "KeychainSecrets",
                 "Terminal",
             ]),
+        // Passwords as other programs keep them, and what reads them for keychainctl.
+        library("KeychainImport", ["KeychainModel", "KeychainSecrets"]),
+        library("ImportSources", ["KeychainImport", "KeychainModel", "KeychainSecrets"]),
+        program(
+            "keychainctl-import",
+            [
+                "ImportSources", "KeychainImport", "KeychainLinuxSystem", "KeychainSecrets",
+                "Terminal",
+            ]),
         // The commands, for keychainctl and the programs that it becomes.
         library(
             "KeychainCommands",
             [
-                "KeychainModel", "KeychainMessages", "KeychainDaemonClient", "KeychainLinuxSystem",
-                "KeychainSecrets", "Terminal", "PAMSetup", arguments,
+                "KeychainModel", "KeychainMessages", "KeychainDaemonClient",
+                "KeychainImport", "KeychainLinuxSystem", "KeychainSecrets", "Terminal", "PAMSetup",
+                arguments,
             ]),
         program("keychainctl", ["KeychainCommands", "KeychainDaemonClient"]),
         program(
@@ -401,6 +411,9 @@ let package = Package(
         tests("KeychainModelTests", ["KeychainModel"]),
         tests("KeychainSecretsTests", ["KeychainSecrets"]),
         tests("KeychainCommandsTests", ["KeychainCommands", "KeychainModel", arguments]),
+        tests(
+            "ImportSourcesTests",
+            ["ImportSources", "KeychainImport", "KeychainModel", "KeychainSecrets"]),
         tests("TerminalTests", ["Terminal", "KeychainSecrets"]),
         tests("PAMSetupTests", ["PAMSetup"]),
         tests("PinentryTests", ["Pinentry", "KeychainLinuxSystem", "KeychainSecrets"]),

@@ -152,6 +152,40 @@ int kc_spawn(const char *program, char *const argv[], char *const envp[], const 
     return error;
 }
 
+static int has_name_of(const char *variable, const char *other) {
+    const char *sign = strchr(other, '=');
+    return sign != NULL && strncmp(variable, other, (size_t)(sign - other) + 1) == 0;
+}
+
+int kc_exec_adding(const char *program, char *const argv[], const char *const added[],
+                   size_t count) {
+    size_t before = 0;
+    while (environ != NULL && environ[before] != NULL) {
+        before++;
+    }
+    const char **all = calloc(before + count + 1, sizeof *all);
+    if (all == NULL) {
+        return errno;
+    }
+    size_t used = 0;
+    for (size_t i = 0; i < before; i++) {
+        int replaced = 0;
+        for (size_t j = 0; j < count; j++) {
+            replaced |= has_name_of(environ[i], added[j]);
+        }
+        if (!replaced) {
+            all[used++] = environ[i];
+        }
+    }
+    for (size_t j = 0; j < count; j++) {
+        all[used++] = added[j];
+    }
+    execvpe(program, argv, (char *const *)all);
+    int error = errno;
+    free(all);
+    return error;
+}
+
 const char *kc_error_text(int error) {
     const char *text = strerrordesc_np(error);
     return text ? text : "unknown error";

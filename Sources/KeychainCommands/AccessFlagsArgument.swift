@@ -18,7 +18,9 @@ struct AccessFlagsArgument: ExpressibleByArgument {
         ("private-key-usage", .privateKeyUsage),
     ]
 
-    static var allValueStrings: [String] { ["none"] + flagsByName.map(\.name) }
+    /// Too many for a screen; keychainctl(1) has them.
+    static var allValueStrings: [String] { [] }
+    static var defaultCompletionKind: CompletionKind { .list(["none"] + flagsByName.map(\.name)) }
     var defaultValueDescription: String { "none" }
 
     /// `none` stands alone.

@@ -3,7 +3,7 @@ internal import ArgumentParser
 internal import KeychainModel
 
 /// When an item can be opened, by the names people use.
-struct AccessibilityWord: ExpressibleByArgument {
+struct AccessibilityWord: ExpressibleByArgument, Equatable {
     let accessibility: Accessibility
 
     init(_ accessibility: Accessibility) { self.accessibility = accessibility }
@@ -15,7 +15,9 @@ struct AccessibilityWord: ExpressibleByArgument {
         self.init(found)
     }
 
-    static var allValueStrings: [String] { Accessibility.allCases.map(name) }
+    /// Too many for a screen; keychainctl(1) has them.
+    static var allValueStrings: [String] { [] }
+    static var defaultCompletionKind: CompletionKind { .list(Accessibility.allCases.map(name)) }
     var defaultValueDescription: String { Self.name(accessibility) }
 
     static func name(_ accessibility: Accessibility) -> String {

@@ -10,7 +10,7 @@ struct AttributeOptions: ParsableArguments {
     var account: String?
     @Option(help: "The server (internet passwords).")
     var server: String?
-    @Option(name: .customLong("protocol"), help: "The protocol (internet passwords).")
+    @Option(name: .customLong("protocol"), help: "The protocol (internet passwords), as https.")
     var networkProtocol: ProtocolWord?
     @Option(help: "The port (internet passwords).")
     var port: UInt16?

@@ -3,7 +3,7 @@ internal import ArgumentParser
 internal import KeychainModel
 
 /// Attribute values as they were typed, before they are checked against a class of items.
-struct AttributeValues {
+struct AttributeValues: Equatable {
     var service: String?
     var account: String?
     var server: String?

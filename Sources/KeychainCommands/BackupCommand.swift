@@ -97,6 +97,8 @@ private struct BackupWriting {
         let transfer = try keychain.ask(BeginBackup(keychain: keychain.name), to: task)
         var digest = BackupDigest()
         var offset: UInt64 = 0
+        let progress = ProgressBar("Copying", of: Int(clamping: transfer.bytes))
+        defer { progress.end() }
         while true {
             let piece = try keychain.ask(
                 ReadBackup(
@@ -108,6 +110,7 @@ private struct BackupWriting {
                 try file.write(piece, at: UInt64(BackupFile.headerBytes) + offset)
             } catch { throw fileFailure(error) }
             offset += UInt64(piece.count)
+            progress.step(piece.count)
             if piece.count < BackupPiece.mostBytes { break }
         }
         guard offset == transfer.bytes else { throw broken }

@@ -35,11 +35,12 @@ package enum CommandProgram {
         // Passwords pass through here. Where the kernel doesn't know how to protect them, go on.
         try? ProcessHardening.apply()
         choice.withLock { $0.open = endpoint }
+        let words = GeneratedSecret.spelledOut(Array(CommandLine.arguments.dropFirst()))
         do {
             if let get = PlainGet(CommandLine.arguments.dropFirst()) {
                 try get.run()
             } else {
-                var command = try root.parseAsRoot()
+                var command = try root.parseAsRoot(words)
                 try command.run()
             }
             exit(ResultCode.done.rawValue)
@@ -50,7 +51,7 @@ package enum CommandProgram {
             // What was wrong has been told.
             exit(code.rawValue)
         } catch {
-            exit(UsageReport.show(error, of: root))
+            exit(UsageReport.show(error, of: root, arguments: words))
         }
     }
 

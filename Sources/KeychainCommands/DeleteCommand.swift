@@ -5,7 +5,9 @@ internal import KeychainModel
 
 struct DeleteCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "delete", abstract: "Delete every item that matches, or none.")
+        commandName: "delete", abstract: "Delete every item that matches, or none.",
+        discussion: "A name means one item; where it may be several, they are named and stay.",
+        aliases: ["rm"])
 
     @OptionGroup var wanted: QueryOptions
 
@@ -15,7 +17,8 @@ struct DeleteCommand: ParsableCommand {
     func validate() throws { try wanted.checkMeansSome(allowingAll: all) }
 
     func run() throws {
-        let count = try wanted.asked.ask(Delete(try wanted.query()), to: "delete the item")
+        let meant = try wanted.selection.changedItems(to: "delete the item")
+        let count = try wanted.asked.ask(Delete(meant), to: "delete the item")
         if wanted.output.json { JSONOutput.write(DoneRecord(count: count)) }
     }
 }

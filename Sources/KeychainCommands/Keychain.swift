@@ -7,17 +7,20 @@ package struct Keychain {
     /// nil is the login keychain.
     let name: String?
     let asJSON: Bool
+    /// What the user proves serves all that is asked in it.
+    private let context: AuthenticationContext?
 
-    package init(name: String?, asJSON: Bool) {
+    package init(name: String?, asJSON: Bool, context: AuthenticationContext? = nil) {
         self.name = name
         self.asJSON = asJSON
+        self.context = context
     }
 
     /// `task` completes "could not …".
     @discardableResult
     package func ask<V: Verb>(_ verb: V, to task: String) throws(CommandFailure) -> V.Answer {
         do throws(RequestError) {
-            return try CommandProgram.endpoint().send(verb)
+            return try CommandProgram.endpoint().send(verb, in: context)
         } catch {
             let isOfItems = verb is any VerbOnItems && name == nil
             let meant = error == .state(.locked) && isOfItems ? lockedOne() : name

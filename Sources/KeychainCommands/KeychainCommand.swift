@@ -22,8 +22,10 @@ package struct KeychainCommand: ParsableCommand {
             subcommands: [
                 StatusCommand.self, CreateCommand.self, UnlockCommand.self, LockCommand.self,
                 SettingsCommand.self, DefaultKeychainCommand.self, ListKeychainsCommand.self,
-                SetPasswordCommand.self, AddCommand.self, GetCommand.self,
-                ListCommand.self, UpdateCommand.self, DeleteCommand.self, AccessCommand.self,
+                SetPasswordCommand.self, GetCommand.self, SetCommand.self, DeleteCommand.self,
+                ListCommand.self, SearchCommand.self, TreeCommand.self, RunCommand.self,
+                InjectCommand.self, ImportCommand.self, AddCommand.self, UpdateCommand.self,
+                AccessCommand.self,
                 PrompterCommand.self, AuditCommand.self, policy, BackupCommand.self,
                 RestoreCommand.self, DoctorCommand.self, ProtectorCommand.self,
             ])

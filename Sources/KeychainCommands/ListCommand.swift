@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import ArgumentParser
-internal import KeychainMessages
 internal import KeychainModel
 internal import Terminal
 
@@ -8,36 +7,79 @@ struct ListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "Show items without their secrets.",
         discussion: """
-            Items that ask for the user's presence ask for it here too, once for all of them. With \
-            --no-prompt they are left out.
-            """)
+            All of them, or those of a class or a name. Items that ask for the user's presence ask \
+            for it here too, once for all of them; with --no-prompt they are left out.
+            """,
+        aliases: ["ls"])
 
     @OptionGroup var wanted: QueryOptions
 
-    func validate() throws { _ = try wanted.query() }
+    @Flag(help: "Show all that there is to know of each item.")
+    var long = false
+
+    func validate() throws { try wanted.selection.checkWords() }
 
     func run() throws {
-        let items = try found().map { ItemRecord($0) }
-        if wanted.output.json {
-            JSONOutput.write(["items": items])
+        let items = try ListedItems(wanted.selection).matching(to: "list the items")
+        // A class alone was what the command took first; scripts know its long form.
+        let isLong = long || (wanted.selection.kind != nil && !StandardStream.output.isTerminal)
+        ItemListing(items, asJSON: wanted.output.json, isLong: isLong).write()
+    }
+}
+
+/// Items for a person at a terminal, for a pipe, or as JSON.
+struct ItemListing {
+    let items: [Item]
+    let asJSON: Bool
+    let isLong: Bool
+
+    init(_ items: [Item], asJSON: Bool, isLong: Bool = false) {
+        self.items = items
+        self.asJSON = asJSON
+        self.isLong = isLong
+    }
+
+    func write() {
+        let output = StandardStream.output
+        if asJSON { return JSONOutput.write(["items": items.map { ItemRecord($0) }]) }
+        if isLong {
+            for item in items { output.write(ItemRecord(item).text) }
+        } else if output.isTerminal {
+            output.write(table.text(TextStyle(output)))
         } else {
-            for item in items { StandardStream.output.write(item.text) }
+            for item in items { output.write(line(item)) }
         }
     }
 
-    /// No item is an empty list, and no error.
-    private func found() throws -> [Item] {
-        var query = try wanted.query()
-        query.limit = nil
-        query.returnFields = .attributes
-        if wanted.noPrompt { query.authenticationUI = .skip }
-        do throws(CommandFailure) {
-            return try wanted.asked.ask(CopyMatching(query), to: "list the items")
-        } catch {
-            guard error.code == .notFound, error.name == "\(RequestError.state(.notFound))" else {
-                throw error
-            }
-            return []
+    /// The class, the name and the label, with a tab between.
+    private func line(_ item: Item) -> String {
+        let record = ItemRecord(item)
+        let label = record.label ?? ""
+        return [record.class, ItemName(item).text, label].map(PlainText.line)
+            .joined(separator: "\t") + "\n"
+    }
+
+    private var table: TextTable {
+        var table = TextTable(["NAME", "LABEL", "CLASS", "KEYCHAIN", "CHANGED"])
+        for item in items {
+            let record = ItemRecord(item)
+            let name = ItemName(item).text
+            let label = record.label.flatMap { $0 == name ? nil : $0 }
+            table.add([
+                name.isEmpty ? "-" : name, label ?? "-", record.class,
+                record.keychain ?? KeychainName.login.description,
+                String((record.modified ?? record.created ?? "-").prefix(10)),
+            ])
         }
+        return table
+    }
+}
+
+extension ItemRecord {
+    var label: String? {
+        guard case .string(let text)? = attributes["label"]?.value, !text.isEmpty else {
+            return nil
+        }
+        return text
     }
 }

@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainModel
 
-/// `get` in the form in which programs call it again and again: a class, and options that are
-/// followed by their values, each once.
+/// `get` in the forms in which programs call it again and again: a class or a name, and options that
+/// are followed by their values, each once.
 ///
 /// The parser of all commands takes longer than all else that the program does. So this form is read
 /// without it, and no other: help, JSON, mistakes and all that could be meant in two ways are the
 /// parser's, and nil here.
 struct PlainGet {
-    let query: ItemQuery
+    let target: GetCommand.Target
+    private let keychain: String?
 
     init?(_ arguments: some Sequence<String>) {
         var words = arguments.makeIterator()
         guard words.next() == "get" else { return nil }
-        var kind: ItemKind?
+        var first: String?
         var wanted = WantedItems(kind: .genericPassword)
         var seen: Set<String> = []
         while let word = words.next() {
             guard word.hasPrefix("-") else {
-                guard kind == nil, let named = ItemKind(rawValue: word) else { return nil }
-                kind = named
+                guard first == nil, !word.isEmpty else { return nil }
+                first = word
                 continue
             }
             guard seen.insert(word).inserted else { return nil }
@@ -31,14 +32,21 @@ struct PlainGet {
                 wanted.take(word, value)
             else { return nil }
         }
-        guard let kind else { return nil }
+        guard let first else { return nil }
+        guard let kind = ItemKind(rawValue: first) else {
+            target = .name(NamedItems(name: ItemName(first), kind: nil, wanted: wanted))
+            keychain = wanted.keychain
+            return
+        }
         wanted.kind = kind
         guard let query = try? wanted.query(), WantedItems.areSaid(by: query) else { return nil }
-        self.query = query
+        target = .query(query)
+        keychain = query.keychain
     }
 
     func run() throws(CommandFailure) {
-        try GetCommand.write(query, from: Keychain(name: query.keychain, asJSON: false))
+        let asked = Keychain(name: keychain, asJSON: false)
+        try GetCommand.write(try GetCommand.item(target, from: asked), from: asked)
     }
 }
 

@@ -2,7 +2,7 @@
 internal import ArgumentParser
 
 /// A network protocol by the name people use; stored as the four characters of `kSecAttrProtocol`.
-struct ProtocolWord: ExpressibleByArgument {
+struct ProtocolWord: ExpressibleByArgument, Equatable {
     let code: String
 
     init?(argument: String) {
@@ -10,7 +10,9 @@ struct ProtocolWord: ExpressibleByArgument {
         code = found.code
     }
 
-    static var allValueStrings: [String] { words.map(\.name) }
+    /// Too many for a screen; keychainctl(1) has them.
+    static var allValueStrings: [String] { [] }
+    static var defaultCompletionKind: CompletionKind { .list(words.map(\.name)) }
     var defaultValueDescription: String { code }
 
     /// The code itself where there is no name for it.

@@ -2,10 +2,12 @@
 internal import ArgumentParser
 internal import KeychainModel
 
-/// Which items a command means.
+/// Which items a command means: those of a name, or those of a class with such attributes.
 struct QueryOptions: ParsableArguments {
-    @Argument(help: ArgumentHelp("The class of items.", valueName: "class"))
-    var kind: ItemKind
+    @Argument(
+        help: ArgumentHelp(
+            "NAME or NAME/ACCOUNT, or a class of items, or a class and a name.", valueName: "item"))
+    var words: [String] = []
 
     @OptionGroup var attributes: AttributeOptions
 
@@ -19,18 +21,18 @@ struct QueryOptions: ParsableArguments {
     var noPrompt = false
     @OptionGroup var output: OutputOptions
 
-    func query() throws(ValidationError) -> ItemQuery {
-        try WantedItems(
-            kind: kind, values: attributes.typed, group: group, accessible: accessible,
-            keychain: keychain, mayAsk: !noPrompt
-        ).query()
+    var selection: ItemSelection {
+        ItemSelection(
+            words: words,
+            wanted: WantedItems(
+                values: attributes.typed, group: group, accessible: accessible,
+                keychain: keychain, mayAsk: !noPrompt),
+            asJSON: output.json)
     }
 
     /// Refuses a command that would mean every item of the class by omission.
     func checkMeansSome(allowingAll: Bool) throws(ValidationError) {
-        let query = try query()
-        guard !WantedItems.areSaid(by: query), !allowingAll else { return }
-        throw ValidationError("Say which items you mean, by --service, --account or the like.")
+        try selection.checkMeansSome(allowingAll: allowingAll)
     }
 
     var asked: Keychain { Keychain(name: keychain, asJSON: output.json) }

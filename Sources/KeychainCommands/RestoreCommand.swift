@@ -127,6 +127,8 @@ private struct Restoring {
     {
         let name = keychain.name
         let transfer = try keychain.ask(BeginRestore(keychain: name), to: task).identifier
+        let progress = ProgressBar("Restoring", of: Int(clamping: file.bytes))
+        defer { progress.end() }
         for offset in file.pieceOffsets {
             let piece: [UInt8]
             do { piece = try file.piece(at: offset) } catch {
@@ -134,6 +136,7 @@ private struct Restoring {
             }
             try keychain.ask(
                 SendRestore(keychain: name, transfer: transfer, piece: piece), to: task)
+            progress.step(piece.count)
         }
         return try keychain.ask(
             FinishRestore(keychain: name, transfer: transfer, digest: file.digest), to: task)

@@ -33,15 +33,22 @@ struct UpdateCommand: ParsableCommand {
         if newSecret, secretStdin {
             throw ValidationError("--new-secret and --secret-stdin exclude each other.")
         }
-        if try change() == ItemChange(), !newSecret, !secretStdin {
+        if try anyChange() == ItemChange(), !newSecret, !secretStdin {
             throw ValidationError("Say what to change, by --new-label or the like.")
         }
     }
 
     func run() throws {
+        let task = "update the item"
+        let meant = try wanted.selection.changedItems(to: task)
+        let change: ItemChange
+        do { change = try self.change(ItemKind(meant.itemClass)) } catch {
+            throw wanted.asked.failure(
+                CommandFailure(
+                    .usage, name: "noSuchAttribute", "could not \(task): \(error.message)"))
+        }
         let secret = try readSecret()
-        let count = try wanted.asked.ask(
-            Update(try wanted.query(), try change(), secret: secret), to: "update the item")
+        let count = try wanted.asked.ask(Update(meant, change, secret: secret), to: task)
         if wanted.output.json { JSONOutput.write(DoneRecord(count: count)) }
     }
 
@@ -52,9 +59,17 @@ struct UpdateCommand: ParsableCommand {
         } catch { throw wanted.asked.failure(error) }
     }
 
-    private func change() throws(ValidationError) -> ItemChange {
+    /// For the class that was said; of a name any class will do that has all of the attributes.
+    private func anyChange() throws(ValidationError) -> ItemChange {
+        if let kind = wanted.selection.kind { return try change(kind) }
+        let fitting = ItemKind.allCases.lazy.compactMap { try? change($0) }.first
+        guard let fitting else { return try change(.genericPassword) }
+        return fitting
+    }
+
+    private func change(_ kind: ItemKind) throws(ValidationError) -> ItemChange {
         var change = ItemChange()
-        change.attributes = try new.values(for: wanted.kind)
+        change.attributes = try new.values(for: kind)
         change.accessGroup = newGroup
         guard (newAccessible == nil) == (newFlags == nil) else {
             throw ValidationError("--new-accessible and --new-flags belong together.")

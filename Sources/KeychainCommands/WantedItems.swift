@@ -3,8 +3,8 @@ internal import ArgumentParser
 internal import KeychainModel
 
 /// Which items a command means, as it was typed.
-struct WantedItems {
-    var kind: ItemKind
+struct WantedItems: Equatable {
+    var kind: ItemKind = .genericPassword
     var values = AttributeValues()
     var group: String?
     var accessible: AccessibilityWord?

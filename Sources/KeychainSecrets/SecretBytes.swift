@@ -214,3 +214,16 @@ extension [UInt8] {
         try body(unsafe span.bytes)
     }
 }
+
+/// For secrets that are made of other bytes.
+extension SecretBytes {
+    /// Puts another byte in each one's place.
+    package mutating func replace(_ other: (UInt8) -> UInt8) {
+        withMutableBytes { target in
+            // Safe: stays within the span's own bytes.
+            unsafe target.withUnsafeMutableBytes { bytes in
+                for index in bytes.indices { unsafe bytes[index] = other(bytes[index]) }
+            }
+        }
+    }
+}

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """keychainctl at a terminal."""
 
+import os
 import signal
 
 from person import Person
@@ -36,3 +37,10 @@ new.sees("again: ").types("one\n").leaves()
 new = Person("keychainctl", "set-password").sees("Current password").types("not it\n")
 new.sees("New password").types("two\n").sees("again: ").types("two\n").leaves()
 Person("keychainctl", "unlock").sees("Password").types("one\n").leaves()
+
+# Items are a table here, and set says what became of them.
+Person("keychainctl", "set", "mail/you").sees("Secret: ").types("x\r").leaves()
+Person("keychainctl", "set", "mail/you", "--generate").leaves()
+os.environ["TERM"] = "xterm"
+Person("sh", "-c", "keychainctl list | sed 's/^/piped: /'").leaves()
+Person("sh", "-c", "keychainctl search you; NO_COLOR=1 keychainctl search you").leaves()

@@ -8,10 +8,10 @@ import Testing
 /// What is read without the parser means the same as with it.
 @Suite struct PlainGetTests {
     /// nil where the parser refuses, or would do something else.
-    private static func parsed(_ words: [String]) -> ItemQuery? {
+    private static func parsed(_ words: [String]) -> GetCommand.Target? {
         let command = try? KeychainCommand.parseAsRoot(words) as? GetCommand
-        guard let command, !command.wanted.output.json else { return nil }
-        return try? command.wanted.query()
+        guard let command, !command.copy, !command.wanted.output.json else { return nil }
+        return try? command.target()
     }
 
     @Test(arguments: [
@@ -21,14 +21,15 @@ import Testing
         "get internet-password --server host --protocol https --port 8443 --path /a",
         "get key --label signing --group team --accessible when-unlocked",
         "get certificate --label root --keychain work --no-prompt",
-        "get --no-prompt generic-password --group team",
+        "get --no-prompt generic-password --group team", "get mail", "get mail/me",
+        "get --keychain work git.example:443/me --no-prompt", "get mail --account me",
     ])
     func `a get as programs call it is read in short, as the parser reads it`(
         _ line: String
     ) throws {
         let words = line.split(separator: " ").map(String.init)
         let plain = try #require(PlainGet(words))
-        #expect(plain.query == Self.parsed(words))
+        #expect(plain.target == Self.parsed(words))
     }
 
     @Test(arguments: [
@@ -37,9 +38,10 @@ import Testing
         "get generic-password --service mail --json", "get generic-password --service mail --help",
         "get generic-password --service mail -h", "get generic-password --service -x",
         "get generic-password --service a --service b", "get generic-password key --service mail",
+        "get generic-password mail", "get mail --copy", "get --copy mail",
         "get generic-password --server host", "get internet-password --port many",
         "get internet-password --protocol gopher", "get generic-password --accessible never",
-        "get -- generic-password --service mail", "get help --service mail", "help get",
+        "get -- generic-password --service mail", "help get",
     ])
     func `all else is the parser's`(_ line: String) {
         #expect(PlainGet(line.split(separator: " ").map(String.init)) == nil)
@@ -63,7 +65,7 @@ import Testing
             let line = ["get", kind, "--label", "a"] + rest
             guard let plain = PlainGet(line) else { continue }
             readInShort += 1
-            #expect(plain.query == Self.parsed(line), "\(line)")
+            #expect(plain.target == Self.parsed(line), "\(line)")
         }
         #expect(readInShort > 0)
     }

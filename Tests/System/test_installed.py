@@ -18,6 +18,7 @@ PROGRAMS = ("bin/keychainctl", "bin/security", "bin/keychain-askpass", "bin/git-
             "libexec/keychain/keychain-embedded", "libexec/keychain/keychain-fido",
             "libexec/keychain/keychain-prompter", "libexec/keychain/keychain-tpm",
             "libexec/keychain/keychainctl-policy",
+            "libexec/keychain/keychainctl-import",
             "libexec/keychain/security-certificates", "lib/security/pam_keychain.so")
 
 

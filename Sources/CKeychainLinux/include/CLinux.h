@@ -115,6 +115,12 @@ int kc_pidfd_kill(int pidfd, int signal);
 /// Waits for the child and lets it go. The code is -1 when a signal ended it. 0 or -1.
 int kc_reap(int pidfd, int *code);
 
+/// Becomes a program, looked for in PATH where its name has no slash, with this process's
+/// environment and the added variables, which replace those of the same names. Returns only where
+/// that fails: an errno.
+int kc_exec_adding(const char *program, char *const argv[], const char *const added[],
+                   size_t count);
+
 /// Starts a program with exactly the named descriptors (source[i] becomes target[i]; those of 0-2
 /// that are not named are /dev/null where `quiet`, else ours), and without a group that is only
 /// this program's file's. It dies with its parent. Returns 0, else errno.

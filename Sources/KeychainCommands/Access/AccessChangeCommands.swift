@@ -54,8 +54,9 @@ extension QueryOptions {
     fileprivate func change(_ trust: TrustChange) throws {
         var change = ItemChange()
         change.trust = trust
+        let task = "change the item's access"
         let count = try asked.ask(
-            Update(try query(), change, secret: nil), to: "change the item's access")
+            Update(try selection.changedItems(to: task), change, secret: nil), to: task)
         if output.json { JSONOutput.write(DoneRecord(count: count)) }
     }
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import ArgumentParser
-internal import KeychainMessages
 internal import KeychainModel
 internal import Terminal
 
@@ -13,10 +12,12 @@ struct AccessShowCommand: ParsableCommand {
     func validate() throws { try wanted.checkMeansSome(allowingAll: false) }
 
     func run() throws {
-        var query = try wanted.query()
-        query.returnFields = .attributes
-        query.limit = nil
-        let found = try wanted.asked.ask(CopyMatching(query), to: "show the item's access")
+        let found = try ListedItems(wanted.selection).matching(to: "show the item's access")
+        guard !found.isEmpty else {
+            let failure = CommandFailure(
+                .state(.notFound), "show the item's access", keychain: wanted.keychain)
+            throw wanted.asked.failure(failure)
+        }
         let records = found.map { AccessRecord($0) }
         if wanted.output.json {
             JSONOutput.write(AccessRecords(items: records))

@@ -34,14 +34,20 @@ struct DoctorCommand: ParsableCommand {
 
     private func examine() -> [Finding] {
         let keychain = Keychain(name: nil, asJSON: output.json)
+        let progress = ProgressBar("Looking", of: 5)
+        defer { progress.end() }
         var findings = ServiceExam(keychain).findings
+        progress.step()
         let status = try? keychain.status()
         if DaemonSocket.ofThisProcess != nil {
             findings += MachineExam().findings
+            progress.step()
             findings += FileExam(repair: repair).findings
+            progress.step()
         }
         if let status {
             findings += KeychainExam(status.keychains, keychain, repair: repair).findings
+            progress.step()
         }
         if DaemonSocket.ofThisProcess != nil || !pam.isEmpty {
             let stacks = PAMStacks(folders: pam.isEmpty ? PAMStacks.systemFolders : pam)

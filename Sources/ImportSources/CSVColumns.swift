@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainImport
+internal import KeychainSecrets
+
+/// What the columns of a CSV file are, by its first line: those of Chrome, Edge, Firefox, Safari,
+/// KeePass, KeePassXC, Bitwarden, 1Password and LastPass.
+struct CSVColumns {
+    private enum Role { case title, address, account, password, oneTime, notes, folder, none }
+
+    private static let roles: [String: Role] = [
+        "name": .title, "title": .title, "account": .title,
+        "url": .address, "urls": .address, "website": .address, "web site": .address,
+        "login_uri": .address, "hostname": .address, "login_url": .address,
+        "username": .account, "user name": .account, "login_username": .account,
+        "login name": .account, "user": .account, "login": .account,
+        "password": .password, "login_password": .password,
+        "otpauth": .oneTime, "totp": .oneTime, "login_totp": .oneTime, "otp": .oneTime,
+        "note": .notes, "notes": .notes, "comments": .notes, "extra": .notes,
+        "group": .folder, "folder": .folder, "grouping": .folder, "tags": .folder,
+        // What says nothing of a password.
+        "guid": .none, "timecreated": .none, "timelastused": .none, "timepasswordchanged": .none,
+        "formactionorigin": .none, "icon": .none, "last modified": .none, "created": .none,
+        "favorite": .none, "fav": .none, "archived": .none, "type": .none, "reprompt": .none,
+    ]
+
+    private let names: [String]
+    private let columns: [Role?]
+
+    /// The first of each role counts; a second one is a field by its name.
+    init(_ header: CSVReader.Row) throws(ImportError) {
+        names = header.fields.indices.map { header.text($0) }
+        var columns: [Role?] = []
+        for name in names {
+            let role = Self.roles[name.lowercased()]
+            let isTaken = role.map { $0 != .none && columns.contains($0) } ?? false
+            columns.append(isTaken ? nil : role)
+        }
+        guard columns.contains(.password), columns.contains(.title) || columns.contains(.address)
+        else { throw .unknownColumns }
+        self.columns = columns
+    }
+
+    func entry(_ row: CSVReader.Row) throws(ImportError) -> ImportEntry {
+        guard row.fields.count == columns.count else {
+            throw .wrongColumns(line: row.line, found: row.fields.count, expected: columns.count)
+        }
+        var entry = ImportEntry(line: row.line)
+        let notes = NoteLines()
+        for (column, role) in columns.enumerated() where !row.fields[column].isEmpty {
+            switch role {
+            case .title: entry.title = row.text(column)
+            case .address: entry.take(SplitAddress(row.bytes, row.fields[column]), notes)
+            case .account: entry.account = row.text(column)
+            case .folder: entry.folder = row.text(column)
+            case .password: entry.password = row.secret(column)
+            case .oneTime: entry.oneTimePassword = row.secret(column)
+            case .notes: notes.add(row.secret(column))
+            case nil: notes.add(row.secret(column), name: names[column])
+            case .some(.none): break
+            }
+        }
+        entry.notes = notes.contents
+        return entry
+    }
+}
+
+/// Secret text put together line by line.
+final class NoteLines {
+    private let lines = SecretBuffer(limit: 8 * 1024 * 1024)
+
+    func add(_ secret: HeldSecret, name: String? = nil) {
+        guard secret.bytes.count > 0 else { return }
+        if lines.count > 0 { _ = lines.append("\n") }
+        if let name, !name.isEmpty { _ = lines.append(name + ": ") }
+        _ = lines.append(secret.bytes)
+    }
+
+    /// nil where nothing was added.
+    var contents: HeldSecret? { lines.count > 0 ? HeldSecret(lines.contents) : nil }
+}

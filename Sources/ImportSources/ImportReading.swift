@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+package import KeychainImport
+package import KeychainSecrets
+
+extension ImportFormat {
+    /// `name`: the entry's of pass, or what variables belong to.
+    fileprivate func source(_ name: String) -> any ImportSource {
+        switch self {
+        case .csv, .keepass: CSVSource()
+        case .gitCredentials: ImportLines(GitCredentialLines())
+        case .env: ImportLines(EnvironmentLines(name: name))
+        case .pypirc: ImportLines(SectionLines.pypirc)
+        case .aws: ImportLines(SectionLines.aws)
+        case .netrc: ImportWhole(NetrcText.read)
+        case .pass, .gopass:
+            ImportWhole { text, put throws(ImportError) in
+                try PassText.read(text, name: name, put)
+            }
+        case .docker: ImportWhole(DockerText.read)
+        case .bitwarden: ImportWhole(BitwardenText.read)
+        case .onePassword: ImportWhole(OnePasswordText.read)
+        }
+    }
+}
+
+/// Reads a source from its beginning to its end.
+package struct ImportReading {
+    private let format: ImportFormat
+    private let name: String
+
+    package init(_ format: ImportFormat, name: String) {
+        self.format = format
+        self.name = name
+    }
+
+    /// `put` gets what is found, and at last that it was all, or why it was not. False from it ends
+    /// the reading.
+    package func run(_ next: () throws(any Error) -> SecretBytes, _ put: (ImportMessage) -> Bool) {
+        do throws(ImportError) {
+            try read(next, put)
+            _ = put(.finished)
+        } catch { _ = put(.failed(error)) }
+    }
+
+    private func read(
+        _ next: () throws(any Error) -> SecretBytes, _ put: (ImportMessage) -> Bool
+    ) throws(ImportError) {
+        var bytes = CheckedBytes(format.source(name))
+        func give(_ entry: ImportEntry) throws(ImportError) {
+            let items = entry.items.map(ImportMessage.item)
+            for message in items.isEmpty ? [.leftOut(line: entry.line)] : items {
+                guard put(message) else { throw .inputOutput }
+            }
+        }
+        while true {
+            let piece: SecretBytes
+            do { piece = try next() } catch { throw .inputOutput }
+            if piece.count == 0 { break }
+            try piece.withBytes { span throws(ImportError) in
+                for position in 0..<span.byteCount { try bytes.take(span.byte(position), give) }
+            }
+        }
+        try bytes.finish(give)
+    }
+}
+
+/// Bytes on their way to a source: text without zeros, and without a byte order mark before it.
+private struct CheckedBytes {
+    private static let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
+    private var source: any ImportSource
+    private var check = TextCheck()
+    /// The first bytes, until they are known to be no mark; nil from then on.
+    private var beginning: [UInt8]? = []
+
+    init(_ source: any ImportSource) { self.source = source }
+
+    mutating func take(_ byte: UInt8, _ put: ImportSource.Put) throws(ImportError) {
+        let line = check.line
+        try check.take(byte)
+        guard var first = beginning else { return try source.take(byte, line: line, put) }
+        first.append(byte)
+        beginning = first
+        guard first != Self.mark else { return beginning = nil }
+        if !Self.mark.starts(with: first) { try giveBeginning(put) }
+    }
+
+    mutating func finish(_ put: ImportSource.Put) throws(ImportError) {
+        try check.finish()
+        try giveBeginning(put)
+        try source.finish(put)
+    }
+
+    /// Of a beginning of a mark only the last byte can end a line.
+    private mutating func giveBeginning(_ put: ImportSource.Put) throws(ImportError) {
+        let first = beginning ?? []
+        beginning = nil
+        for byte in first { try source.take(byte, line: 1, put) }
+    }
+}

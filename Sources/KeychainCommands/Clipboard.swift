@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainLinuxSystem
+internal import KeychainSecrets
+internal import Terminal
+
+/// The clipboard of the desktop, by the programs that desktops have for it.
+///
+/// The program holds the secret and is ended after a while, or together with this one: then the
+/// clipboard is empty. It ends by itself once something else was copied, which so stays.
+enum Clipboard {
+    private static let seconds = 45.0
+    /// By then a holder that can't reach the desktop has said so.
+    private static let firstSeconds = 0.3
+
+    /// A program that holds the clipboard for as long as it runs.
+    struct Holder: Equatable {
+        let path: String
+        let arguments: [String]
+        /// Without the first of them it has no desktop to talk to.
+        let variables: [String]
+    }
+
+    /// In turn; the first that is installed and has its desktop.
+    private static let holders = [
+        Holder(
+            path: "/usr/bin/wl-copy", arguments: ["--foreground", "--type", "text/plain"],
+            variables: ["WAYLAND_DISPLAY", "XDG_RUNTIME_DIR"]),
+        Holder(
+            path: "/usr/bin/xclip", arguments: ["-in", "-selection", "clipboard", "-quiet"],
+            variables: ["DISPLAY", "XAUTHORITY", "HOME"]),
+        Holder(
+            path: "/usr/bin/xsel", arguments: ["--clipboard", "--input", "--nodetach"],
+            variables: ["DISPLAY", "XAUTHORITY", "HOME"]),
+    ]
+
+    static func holder(
+        in environment: (String) -> String?, isInstalled: (String) -> Bool
+    ) -> Holder? {
+        holders.first { environment($0.variables[0]) != nil && isInstalled($0.path) }
+    }
+
+    /// Has the secret on the clipboard for a while.
+    static func lend(_ secret: HeldSecret) throws(CommandFailure) {
+        let environment = { ProcessEnvironment[$0] }
+        guard environment("WAYLAND_DISPLAY") != nil || environment("DISPLAY") != nil else {
+            throw missing("there is no desktop here, so there is no clipboard")
+        }
+        guard let holder = holder(in: environment, isInstalled: InstalledProgram.isTrusted) else {
+            throw missing("no program for the clipboard is installed")
+        }
+        let variables = holder.variables.compactMap { name in
+            environment(name).map { "\(name)=\($0)" }
+        }
+        let child: ChildProcess
+        do {
+            let input = try SecretPipe.filled(with: secret.bytes)
+            child = try ChildProcess.between(
+                input, nil, executable: holder.path, arguments: holder.arguments,
+                environment: variables, newSession: true)
+        } catch {
+            throw failed(error == .tooLarge ? "it is too long for the clipboard" : unreachable)
+        }
+        // It ends well where another program took the clipboard over.
+        if let ended = child.wait(deadlineSeconds: firstSeconds) {
+            guard ended.isSuccess else { throw failed(unreachable) }
+            return
+        }
+        StandardStream.error.write(
+            "keychainctl: On the clipboard for \(Int(seconds)) seconds; Ctrl-C ends that.\n")
+        _ = child.wait(deadlineSeconds: seconds)
+        child.kill()
+    }
+
+    private static let unreachable = "the desktop's clipboard can't be reached"
+
+    private static func missing(_ sentence: String) -> CommandFailure {
+        CommandFailure(
+            .failure, name: "noClipboard", "nothing was copied: \(sentence)",
+            advice: "wl-copy, xclip or xsel in /usr/bin can hold it; keychainctl get shows it.")
+    }
+
+    private static func failed(_ sentence: String) -> CommandFailure {
+        CommandFailure(.failure, name: "noClipboard", "nothing was copied: \(sentence)")
+    }
+}

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import ArgumentParser
+internal import KeychainImport
+internal import KeychainLinuxSystem
+internal import KeychainMessages
+internal import KeychainModel
+internal import KeychainSecrets
+internal import Terminal
+
+struct ImportCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import", abstract: "Bring passwords from another program or file.",
+        discussion: """
+            Shows first what would be added and what is there already, and adds after a yes. An \
+            item that is there stays as it is. Run again, it adds nothing twice; --undo takes an \
+            import back. The source stays, but for --shred.
+
+            Formats: \(formats). csv is what Chrome, Firefox, Safari, KeePassXC, Bitwarden, \
+            1Password and LastPass export.
+            """)
+
+    @Argument(help: ArgumentHelp("What it is brought from.", valueName: "format"))
+    var format: ImportFormat?
+    @Argument(help: "The file or folder; the usual one of the format when left out.")
+    var path: String?
+
+    @Option(help: "The keychain; the default keychain when left out.")
+    var keychain: String?
+    @Option(help: "What the variables of an .env file belong to; its folder's name when left out.")
+    var name: String?
+    @Flag(help: "Show what would be added, and end.")
+    var dryRun = false
+    @Flag(help: "Add without a question.")
+    var yes = false
+    @Flag(help: "Overwrite and delete the file once all of it is in the keychain.")
+    var shred = false
+    @Option(help: ArgumentHelp("Delete what the import of that number added.", valueName: "number"))
+    var undo: Int64?
+    @OptionGroup var password: PasswordOptions
+    @OptionGroup var output: OutputOptions
+
+    private static let formats = ImportFormat.allCases.map(\.rawValue).joined(separator: ", ")
+
+    func validate() throws {
+        if undo != nil {
+            guard format == nil, !dryRun, !shred else {
+                throw ValidationError("--undo takes a number, and nothing else.")
+            }
+            return
+        }
+        guard let format else { throw ValidationError("Say from what: \(Self.formats).") }
+        guard !(dryRun && (yes || shred)) else {
+            throw ValidationError("--dry-run changes nothing.")
+        }
+        guard !shred || (format != .pass && format != .gopass) else {
+            throw ValidationError("--shred is for a file; the entries of \(format.rawValue) stay.")
+        }
+        guard usualPath != nil else { throw ValidationError("Say which file it is in.") }
+    }
+
+    func run() throws {
+        var asked = Keychain(name: keychain, asJSON: output.json)
+        do throws(CommandFailure) {
+            if keychain == nil {
+                let preferences = try asked.preferences(nil, to: ImportOrigin.task)
+                let known = preferences.defaultKeychain?.description
+                asked = Keychain(name: known, asJSON: output.json)
+            }
+            if let undo { return try takeBack(undo, asked) }
+            try bring(into: asked)
+        } catch { throw asked.failure(error) }
+    }
+
+    private func takeBack(_ number: Int64, _ asked: Keychain) throws(CommandFailure) {
+        let count = try ImportRun.undo(number, in: asked)
+        if output.json { return JSONOutput.write(DoneRecord(count: count)) }
+        StandardStream.output.write("Deleted: \(count).\n")
+    }
+
+    private func bring(into asked: Keychain) throws(CommandFailure) {
+        let origin = try origin()
+        let stamp = FileStamp(origin.path)
+        let reading = ProgressBar("Reading")
+        let plan = try ImportPlan(origin, into: asked, reading)
+        reading.end()
+        let text = ImportText(style: TextStyle(.output))
+        if !output.json { text.show(plan) }
+        guard !dryRun, plan.items > 0, try isWanted(plan) else {
+            if output.json { JSONOutput.write(ImportRecord(plan)) }
+            return
+        }
+        let run = try add(origin, plan, asked)
+        if shred { try removeSource(origin, stamp, run) }
+        if output.json { JSONOutput.write(ImportRecord(plan, run)) } else { text.show(run) }
+    }
+
+    /// Without a terminal to ask on, only what was said beforehand counts.
+    private func isWanted(_ plan: ImportPlan) throws(CommandFailure) -> Bool {
+        if yes { return true }
+        guard StandardInput.isTerminal, !output.json else {
+            if !output.json {
+                StandardStream.output.write("Nothing was added; --yes adds it.\n")
+            }
+            return false
+        }
+        let answer: String
+        do throws(TerminalError) {
+            let typed = try Terminal().ask("Add \(plan.new.count)? [y/N] ", echo: true)
+            answer = String(decoding: typed.releasedFromLockedMemory(), as: UTF8.self)
+        } catch { throw CommandFailure(error) }
+        guard ["y", "yes"].contains(answer.lowercased()) else {
+            StandardStream.output.write("Nothing was added.\n")
+            return false
+        }
+        return true
+    }
+
+    private func add(
+        _ origin: ImportOrigin, _ plan: ImportPlan, _ asked: Keychain
+    ) throws(CommandFailure) -> ImportRun {
+        // Positive, and so that a person can type it.
+        let number = Int64.random(in: 100_000_000...999_999_999)
+        guard let receipt = ImportReceipt(number: number) else {
+            throw CommandFailure(
+                .failure, name: "inputOutput", "could not import: no receipt can be written",
+                advice: "It is kept in ~/.local/state/keychain/imports. Nothing was added.")
+        }
+        receipt.write("Import \(number) of \(origin.format.rawValue) from \(origin.path)")
+        receipt.write("into the keychain \(asked.name ?? KeychainName.login.description).")
+        var run = ImportRun(number: number, into: asked)
+        let progress = ProgressBar("Adding", of: plan.items)
+        do throws(CommandFailure) {
+            try origin.read { item throws(CommandFailure) in
+                try run.add(item)
+                progress.step()
+            }
+        } catch {
+            progress.end()
+            receipt.write("It broke off after \(run.added) items.")
+            throw CommandFailure(
+                error.code, name: error.name, error.message,
+                advice: """
+                    Added: \(run.added). Run it again for the others; keychainctl import --undo \
+                    \(number) takes them back.
+                    """)
+        }
+        progress.end()
+        receipt.write("Added: \(run.added). There already, and the same: \(run.same).")
+        for name in run.different { receipt.write("There with another secret: \(name)") }
+        return run
+    }
+
+    private func removeSource(
+        _ origin: ImportOrigin, _ stamp: FileStamp?, _ run: ImportRun
+    ) throws(CommandFailure) {
+        guard run.different.isEmpty, stamp != nil, FileStamp(origin.path) == stamp else {
+            StandardStream.error.write(
+                "keychainctl: The file stays: not all of it is in the keychain, or it has changed.\n"
+            )
+            return
+        }
+        do { try PrivateFile.shred(origin.path) } catch {
+            throw CommandFailure(file: error, origin.path, "delete the source")
+        }
+    }
+
+    private func origin() throws(CommandFailure) -> ImportOrigin {
+        guard let format, let path = path ?? usualPath else {
+            throw CommandFailure(.invalid(.badRequest), ImportOrigin.task, keychain: nil)
+        }
+        var origin = ImportOrigin(
+            format: format, path: path, name: format == .env ? variablesOwner(path) : "")
+        if format == .keepass, !path.hasSuffix(".csv") {
+            let question = "Password of \(path): "
+            origin.password = try SecretReading.passwords(
+                [question], fromInput: password.passwordStdin)[0]
+        }
+        return origin
+    }
+
+    /// The name of the folder that the file lies in.
+    private func variablesOwner(_ path: String) -> String {
+        if let name { return name }
+        let whole = InstalledProgram.resolved(path) ?? path
+        let parts = whole.split(separator: "/")
+        return parts.count > 1 ? String(parts[parts.count - 2]) : "env"
+    }
+
+    private var usualPath: String? {
+        if let path { return path }
+        guard let home = ProcessEnvironment["HOME"] ?? UserAccount.own?.home else { return nil }
+        return switch format {
+        case .netrc: home + "/.netrc"
+        case .gitCredentials: home + "/.git-credentials"
+        case .docker: home + "/.docker/config.json"
+        case .pypirc: home + "/.pypirc"
+        case .aws: home + "/.aws/credentials"
+        case .env: ".env"
+        case .pass: ProcessEnvironment["PASSWORD_STORE_DIR"] ?? home + "/.password-store"
+        case .gopass: home + "/.local/share/gopass/stores/root"
+        case .csv, .bitwarden, .onePassword, .keepass, nil: nil
+        }
+    }
+}
+
+extension ImportFormat: ExpressibleByArgument {}
+
+/// What an import would do, and what it did, for people.
+private struct ImportText {
+    let style: TextStyle
+    private static let mostShown = 20
+
+    func show(_ plan: ImportPlan) {
+        var text = ""
+        text += list(plan.new, "To add")
+        text += list(plan.clashing, "There already, and stays as it is")
+        text += list(plan.repeated, "More than once in the source; the first counts")
+        text += list(plan.leftOut, "Without a secret, and left out")
+        StandardStream.output.write(text.isEmpty ? "Nothing is in it.\n" : text)
+    }
+
+    private func list(_ names: ImportPlan.Names, _ heading: String) -> String {
+        guard names.count > 0 else { return "" }
+        let most = StandardStream.output.isTerminal ? Self.mostShown : names.shown.count
+        var lines = [style.bold("\(heading): \(names.count)")]
+        lines += names.shown.prefix(most).map { "  " + PlainText.line($0) }
+        if names.count > most { lines.append("  and \(names.count - most) more") }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    func show(_ run: ImportRun) {
+        var text =
+            "Added: \(run.added). keychainctl import --undo \(run.number) takes that back.\n"
+        if run.same > 0 { text += "There with the same secret: \(run.same)\n" }
+        if !run.different.isEmpty {
+            text += "There with another secret, and stays as it is: \(run.different.count)\n"
+            for name in run.different.prefix(Self.mostShown) {
+                text += "  \(PlainText.line(name))\n"
+            }
+        }
+        StandardStream.output.write(text)
+    }
+}
+
+/// What `import --json` says.
+private struct ImportRecord: Encodable {
+    let done: Bool
+    /// How many are new to the keychain.
+    let new: Int
+    let there: [String]
+    let repeated: [String]
+    let leftOut: [String]
+    let added: Int?
+    let same: Int?
+    let different: [String]?
+    /// For --undo.
+    let number: Int64?
+
+    init(_ plan: ImportPlan, _ run: ImportRun? = nil) {
+        done = run != nil
+        new = plan.new.count
+        there = plan.clashing.shown
+        repeated = plan.repeated.shown
+        leftOut = plan.leftOut.shown
+        added = run?.added
+        same = run?.same
+        different = run?.different
+        number = run?.number
+    }
+}

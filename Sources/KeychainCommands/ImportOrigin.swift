@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainImport
+internal import KeychainLinuxSystem
+internal import KeychainSecrets
+internal import Terminal
+
+/// Where an import reads from; it can be read again, and each reading is one from the beginning.
+struct ImportOrigin {
+    let format: ImportFormat
+    /// A file, or pass's folder.
+    let path: String
+    /// What variables of a file of them belong to.
+    let name: String
+    /// KeePass's.
+    var password: HeldSecret?
+
+    static let task = "import"
+
+    typealias Body = (ImportedItem) throws(CommandFailure) -> Void
+
+    /// `leftOut` gets the lines of entries that have no secret.
+    func read(
+        _ body: Body, leftOut: (Int) -> Void = { _ in }
+    ) throws(CommandFailure) {
+        switch format {
+        case .pass, .gopass: try readStore(body)
+        case .keepass where !path.hasSuffix(".csv"):
+            try readKeePass(body, leftOut)
+        case .onePassword where !path.hasSuffix(".data"):
+            let unzip = try tool("/usr/bin/unzip", "unzip")
+            try read(from: unzip, ["-p", path, "export.data"], name, nil, body, leftOut)
+        default:
+            let file: Descriptor
+            do throws(SystemError) { file = try Descriptor.reading(path) } catch {
+                throw CommandFailure(file: error, path, Self.task)
+            }
+            try Reader(format, name).read(file, body, leftOut)
+        }
+    }
+
+    private func readKeePass(_ body: Body, _ leftOut: (Int) -> Void) throws(CommandFailure) {
+        let program = try tool("/usr/bin/keepassxc-cli", "keepassxc")
+        // keepassxc-cli takes a line.
+        var line = SecretWriter(capacity: (password?.bytes.count ?? 0) + 1)
+        if let password { line.append(password.bytes) }
+        line.append(SecretBytes(copying: [0x0A]))
+        let typed = HeldSecret(line.finish())
+        try read(
+            from: program, ["export", "--quiet", "--format", "csv", path], name, typed, body,
+            leftOut)
+    }
+
+    private func readStore(_ body: Body) throws(CommandFailure) {
+        let gpg = try tool("/usr/bin/gpg", "gnupg")
+        let entries = PassStore(path).entries
+        guard !entries.isEmpty else {
+            throw CommandFailure(
+                .notFound, name: "noSuchFile",
+                "could not \(Self.task): \(PlainText.line(path)): there are no entries of pass")
+        }
+        for (number, entry) in entries.enumerated() {
+            try read(
+                from: gpg, ["--quiet", "--decrypt", "\(path)/\(entry).gpg"], entry, nil,
+                { item throws(CommandFailure) in
+                    // An entry has no line that anyone would look for: its number says more.
+                    var item = item
+                    item.line = number + 1
+                    try body(item)
+                }, { _ in })
+        }
+    }
+
+    private func tool(_ path: String, _ package: String) throws(CommandFailure) -> String {
+        guard InstalledProgram.isTrusted(path) else {
+            throw CommandFailure(
+                .failure, name: "programMissing",
+                "could not \(Self.task): it takes \(path), which is not installed",
+                advice: "The package \(package) has it.")
+        }
+        return path
+    }
+
+    /// What a tool makes of the source goes from it to the reader, and through no file.
+    private func read(
+        from program: String, _ arguments: [String], _ name: String, _ input: HeldSecret?,
+        _ body: Body, _ leftOut: (Int) -> Void
+    ) throws(CommandFailure) {
+        let started: (child: ChildProcess, output: Descriptor)
+        do throws(SystemError) {
+            started = try start(program, arguments, input)
+        } catch {
+            throw CommandFailure(
+                .failure, name: "programMissing", "could not \(Self.task): \(program) can't be run")
+        }
+        var failure: CommandFailure?
+        do throws(CommandFailure) {
+            try Reader(format, name).read(started.output, body, leftOut)
+        } catch { failure = error }
+        // What a tool that failed has said is worth nothing.
+        let ended = started.child.wait(deadlineSeconds: 60)
+        if ended?.isSuccess != true, failure == nil || failure?.name == Reader.unreadable {
+            throw CommandFailure(
+                .notAuthenticated, name: "notOpened",
+                "could not \(Self.task): \(program) could not open \(PlainText.line(name.isEmpty ? path : name))",
+                advice:
+                    "A wrong password, a key that is missing, or a damaged file. Nothing was added."
+            )
+        }
+        if let failure { throw failure }
+    }
+
+    private func start(
+        _ program: String, _ arguments: [String], _ input: HeldSecret?
+    ) throws(SystemError) -> (ChildProcess, Descriptor) {
+        let (reading, writing) = try Descriptor.pipe()
+        let given = try input.map { secret throws(SystemError) in
+            try SecretPipe.filled(with: secret.bytes)
+        }
+        let variables = Self.passedOn.compactMap { name in
+            ProcessEnvironment[name].map { "\(name)=\($0)" }
+        }
+        // gpg asks on the terminal where its agent says so.
+        let child = try ChildProcess.between(
+            given, writing, executable: program, arguments: arguments,
+            environment: variables + ["LC_ALL=C.UTF-8"], newSession: input != nil)
+        return (child, reading)
+    }
+
+    private static let passedOn = [
+        "HOME", "GNUPGHOME", "GPG_TTY", "TERM", "DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR",
+        "DBUS_SESSION_BUS_ADDRESS", "PATH",
+    ]
+}
+
+/// The names of the entries of pass or gopass.
+struct PassStore {
+    private static let deepest = 16
+    private let folder: String
+
+    init(_ folder: String) { self.folder = folder }
+
+    /// Without their ending, in order.
+    var entries: [String] { names("", 0).sorted() }
+
+    private func names(_ below: String, _ depth: Int) -> [String] {
+        guard depth < Self.deepest else { return [] }
+        var found: [String] = []
+        for name in FolderNames.all(in: folder + "/" + below) where !name.hasPrefix(".") {
+            if name.hasSuffix(".gpg") {
+                found.append(below + name.dropLast(4))
+            } else {
+                found += names(below + name + "/", depth + 1)
+            }
+        }
+        return found
+    }
+}
+
+/// The process that reads a source, which has no keychain and gets nothing but the source.
+private struct Reader {
+    static let unreadable = "sourceUnreadable"
+    private static let program = "keychainctl-import"
+
+    private let format: ImportFormat
+    private let name: String
+
+    init(_ format: ImportFormat, _ name: String) {
+        self.format = format
+        self.name = name
+    }
+
+    func read(
+        _ source: Descriptor, _ body: ImportOrigin.Body, _ leftOut: (Int) -> Void
+    ) throws(CommandFailure) {
+        guard let path = InstalledProgram.companion(Self.program),
+            let (child, output) = try? start(path, source)
+        else {
+            throw CommandFailure(
+                .failure, name: "programMissing", "\(Self.program) can't be started",
+                advice: "It is installed together with keychainctl.")
+        }
+        defer { child.kill() }
+        let input = SecretInput(output)
+        let buffer = SecretBuffer(limit: 2 * ImportFrame.longest)
+        while let piece = try? input.next(), piece.count > 0, buffer.append(piece) {
+            var position = 0
+            while let message = try next(buffer, &position) {
+                switch message {
+                case .item(let item): try body(item)
+                case .leftOut(let line): leftOut(line)
+                case .failed(let error): throw CommandFailure(error)
+                case .finished: return
+                }
+            }
+            if position > 0 { buffer.removeFirst(position) }
+        }
+        throw Self.broken
+    }
+
+    private func next(
+        _ buffer: SecretBuffer, _ position: inout Int
+    ) throws(CommandFailure) -> ImportMessage? {
+        do { return try ImportFrame.take(from: buffer, at: &position) } catch { throw Self.broken }
+    }
+
+    private func start(
+        _ path: String, _ source: Descriptor
+    ) throws(SystemError) -> (ChildProcess, Descriptor) {
+        let (reading, writing) = try Descriptor.pipe()
+        let child = try ChildProcess.between(
+            source, writing, executable: path, arguments: [format.rawValue, name],
+            environment: [], newSession: true)
+        return (child, reading)
+    }
+
+    private static let broken = CommandFailure(
+        .failure, name: unreadable, "could not import: the reader of the source broke off",
+        advice: "Run it again: what is there already is not added twice.")
+}
+
+extension CommandFailure {
+    /// Of a source that is not as its format has it.
+    init(_ error: ImportError) {
+        let beginning = "could not import: "
+        var advice: String? = "Nothing was added."
+        let sentence: String
+        switch error {
+        case .notUTF8(let line):
+            sentence = "line \(line) is no UTF-8"
+            advice = "Nothing was added. iconv -f LATIN1 -t UTF-8 makes it so, of Latin-1."
+        case .zeroByte(let line): sentence = "line \(line) has a zero byte in it"
+        case .wrongColumns(let line, let found, let expected):
+            sentence = "line \(line) has \(found) columns, and the first line has \(expected)"
+        case .openQuote(let line): sentence = "the quotes of line \(line) don't close"
+        case .tooLong(let line): sentence = "line \(line) is too long"
+        case .malformed(let line): sentence = "line \(line) is not as the format has it"
+        case .unknownColumns:
+            sentence = "the first line names no column of passwords, or none that says what for"
+            advice = "It should name password and url, name or title; username, too."
+        case .encryptedForAccount:
+            sentence = "the export is encrypted with the account's key"
+            advice = "Export it once more as plain JSON, or with a password of its own."
+        case .encryptedByPassword:
+            sentence = "the export is encrypted with a password of its own, which is not read here"
+            advice = "Export it once more as plain JSON, import that, and add --shred."
+        case .wrongPassword: sentence = "that is not the export's password"
+        case .unsupportedKey:
+            sentence = "its password is made a key in a way that is not known here"
+        case .unknownFormat, .inputOutput: sentence = "the source can't be read"
+        }
+        let code: ResultCode = error == .wrongPassword ? .notAuthenticated : .failure
+        self.init(code, name: Self.sourceName, beginning + sentence, advice: advice)
+    }
+
+    private static let sourceName = "sourceUnreadable"
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainLinuxSystem
+internal import Terminal
+
+/// A file that says what an import did, in the user's own state folder; no secret is in it.
+struct ImportReceipt {
+    let path: String
+    private let file: GrowingFile
+
+    /// `nil` where this user has no home, or can't write there: then the import must not begin.
+    init?(number: Int64) {
+        guard let folder = Self.folder,
+            (try? PrivateFile.folder(folder, mode: 0o700)) != nil
+        else { return nil }
+        path = "\(folder)/\(number).txt"
+        guard let file = try? GrowingFile(path) else { return nil }
+        self.file = file
+    }
+
+    func write(_ line: String) {
+        // The items bear the number: without the line they can be taken back all the same.
+        try? file.append(Array((PlainText.line(line) + "\n").utf8))
+    }
+
+    private static var folder: String? {
+        if let state = ProcessEnvironment["XDG_STATE_HOME"], state.hasPrefix("/") {
+            return state + "/keychain/imports"
+        }
+        guard let home = ProcessEnvironment["HOME"] ?? UserAccount.own?.home, home.hasPrefix("/")
+        else { return nil }
+        return home + "/.local/state/keychain/imports"
+    }
+}

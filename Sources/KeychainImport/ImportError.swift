@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why a source can't be taken over. Says where, and nothing of what stands there.
+package enum ImportError: Error, Equatable, Sendable {
+    /// Bytes that are no UTF-8, as of Latin-1 or UTF-16.
+    case notUTF8(line: Int)
+    case zeroByte(line: Int)
+    case wrongColumns(line: Int, found: Int, expected: Int)
+    case openQuote(line: Int)
+    case tooLong(line: Int)
+    /// It is not as the format has it.
+    case malformed(line: Int)
+    /// The first line names no column of passwords, or none that says what they are for.
+    case unknownColumns
+    /// Only the program that made it, or its account, can read it.
+    case encryptedForAccount
+    case encryptedByPassword
+    case unknownFormat
+    case inputOutput
+    case wrongPassword
+    case unsupportedKey
+
+    /// For the frame that tells of it: a number that stays this case's.
+    var coded: (code: UInt8, numbers: [Int]) {
+        switch self {
+        case .notUTF8(let line): (1, [line])
+        case .zeroByte(let line): (2, [line])
+        case .wrongColumns(let line, let found, let expected): (3, [line, found, expected])
+        case .openQuote(let line): (4, [line])
+        case .tooLong(let line): (5, [line])
+        case .malformed(let line): (6, [line])
+        case .unknownColumns: (7, [])
+        case .encryptedForAccount: (8, [])
+        case .encryptedByPassword: (9, [])
+        case .unknownFormat: (10, [])
+        case .inputOutput: (11, [])
+        case .wrongPassword: (12, [])
+        case .unsupportedKey: (13, [])
+        }
+    }
+
+    init?(code: UInt8, _ numbers: [Int]) {
+        let line = numbers.first ?? 0
+        switch code {
+        case 1: self = .notUTF8(line: line)
+        case 2: self = .zeroByte(line: line)
+        case 3 where numbers.count == 3:
+            self = .wrongColumns(line: line, found: numbers[1], expected: numbers[2])
+        case 4: self = .openQuote(line: line)
+        case 5: self = .tooLong(line: line)
+        case 6: self = .malformed(line: line)
+        case 7: self = .unknownColumns
+        case 8: self = .encryptedForAccount
+        case 9: self = .encryptedByPassword
+        case 10: self = .unknownFormat
+        case 11: self = .inputOutput
+        case 12: self = .wrongPassword
+        case 13: self = .unsupportedKey
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+package import KeychainModel
+package import KeychainSecrets
+
+/// One password as a source has it.
+package struct ImportedItem: Sendable {
+    /// Where it begins in the source, from 1.
+    package var line: Int
+    package var itemClass: ItemClass
+    /// Text, but for the port.
+    package var attributes: Attributes
+    package var secret: HeldSecret
+
+    package init(
+        line: Int, itemClass: ItemClass, attributes: Attributes, secret: HeldSecret
+    ) {
+        self.line = line
+        self.itemClass = itemClass
+        self.attributes = attributes
+        self.secret = secret
+    }
+}
+
+/// What the reader of a source says, in turn.
+package enum ImportMessage: Sendable {
+    case item(ImportedItem)
+    /// An entry without any secret.
+    case leftOut(line: Int)
+    case failed(ImportError)
+    /// The last one; without it the source was not read to its end.
+    case finished
+}

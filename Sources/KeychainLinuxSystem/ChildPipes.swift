@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Glibc
+
+extension Descriptor {
+    /// A file of the user's own, whatever the path leads to; waits for nothing.
+    package static func reading(_ path: String) throws(SystemError) -> Descriptor {
+        // Safe: the descriptor is closed by its owner.
+        let number = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+        guard number >= 0 else { throw .system(errno) }
+        let descriptor = Descriptor(owning: number)
+        var status = stat()
+        // Safe: the structure is this function's own.
+        guard unsafe fstat(number, &status) == 0 else { throw .system(errno) }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw .malformed }
+        return descriptor
+    }
+
+    /// The ends of a new pipe, which no child gets unasked.
+    package static func pipe() throws(SystemError) -> (reading: Descriptor, writing: Descriptor) {
+        var ends: [Int32] = [-1, -1]
+        // Safe: the array has room for both ends.
+        guard unsafe Glibc.pipe(&ends) == 0 else { throw .system(errno) }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        return (Descriptor(owning: ends[0]), Descriptor(owning: ends[1]))
+    }
+}
+
+extension ChildProcess {
+    /// A child that reads `input` and writes to `output`, and has this process's other standard
+    /// descriptors only where it has its terminal, too.
+    package static func between(
+        _ input: Descriptor?, _ output: Descriptor?, executable: String, arguments: [String],
+        environment: [String], newSession: Bool
+    ) throws(SystemError) -> ChildProcess {
+        let input = input
+        let output = output
+        return try withExtendedLifetime((input, output)) { () throws(SystemError) in
+            var passing: [(source: Int32, target: Int32)] = []
+            if let input { passing.append((source: input.number, target: 0)) }
+            if let output { passing.append((source: output.number, target: 1)) }
+            return try ChildProcess(
+                executable: executable, arguments: arguments, environment: environment,
+                passing: passing, newSession: newSession)
+        }
+    }
+}
+
+/// What tells whether a file is still the one that was read.
+package struct FileStamp: Sendable, Equatable {
+    private let numbers: [Int64]
+
+    /// nil where there is no file.
+    package init?(_ path: String) {
+        var status = stat()
+        // Safe: the structure is this function's own.
+        guard unsafe stat(path, &status) == 0 else { return nil }
+        numbers = [
+            Int64(bitPattern: UInt64(status.st_dev)), Int64(bitPattern: UInt64(status.st_ino)),
+            Int64(status.st_size), Int64(status.st_mtim.tv_sec), Int64(status.st_mtim.tv_nsec),
+            Int64(status.st_ctim.tv_sec), Int64(status.st_ctim.tv_nsec),
+        ]
+    }
+}
+
+extension PrivateFile {
+    /// Overwrites all of a file of this user's and takes its name away. It must have no other name:
+    /// what is behind that would be lost. File systems may have kept older copies.
+    package static func shred(_ path: String) throws(SystemError) {
+        // Safe: the descriptor is closed by its owner.
+        let number = unsafe open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
+        guard number >= 0 else { throw .system(errno) }
+        let file = Descriptor(owning: number)
+        var status = stat()
+        // Safe: the structure is this function's own.
+        guard unsafe fstat(number, &status) == 0 else { throw .system(errno) }
+        guard status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid(), status.st_nlink == 1
+        else { throw .notPrivate }
+        try withExtendedLifetime(file) { () throws(SystemError) in
+            var left = Int(status.st_size)
+            let zeros = [UInt8](repeating: 0, count: 64 * 1024)
+            while left > 0 {
+                // Safe: at most the array's length.
+                let count = unsafe zeros.withUnsafeBytes {
+                    unsafe Glibc.write(number, $0.baseAddress, min(left, $0.count))
+                }
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { throw .system(errno) }
+                left -= count
+            }
+            guard fsync(number) == 0 else { throw .system(errno) }
+        }
+        // Safe: reads the path.
+        guard unsafe unlink(path) == 0 else { throw .system(errno) }
+        try sync(folderOf: path)
+    }
+}

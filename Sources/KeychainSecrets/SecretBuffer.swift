@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A secret whose length is not known while it is read: grows in locked memory, up to a limit.
+package final class SecretBuffer {
+    private var bytes: SecretBytes
+    private var capacity: Int
+    private let limit: Int
+    package private(set) var count = 0
+
+    package init(limit: Int) {
+        self.limit = limit
+        capacity = min(4096, limit)
+        bytes = SecretBytes(count: capacity) { (_: inout MutableRawSpan) in }
+    }
+
+    /// False where that would be more than the limit; then nothing is appended.
+    package func append(_ byte: UInt8) -> Bool {
+        guard makeRoom(1) else { return false }
+        let position = count
+        bytes.withMutableBytes { span in
+            span.storeBytes(of: byte, toByteOffset: position, as: UInt8.self)
+        }
+        count += 1
+        return true
+    }
+
+    package func append(_ text: String) -> Bool {
+        guard makeRoom(text.utf8.count) else { return false }
+        for byte in text.utf8 { _ = append(byte) }
+        return true
+    }
+
+    package func append(_ piece: borrowing SecretBytes) -> Bool {
+        guard makeRoom(piece.count) else { return false }
+        bytes.replace(at: count, with: piece, from: 0, count: piece.count)
+        count += piece.count
+        return true
+    }
+
+    package func append(_ piece: borrowing SecretBytes, _ range: Range<Int>) -> Bool {
+        guard makeRoom(range.count) else { return false }
+        bytes.replace(at: count, with: piece, from: range.lowerBound, count: range.count)
+        count += range.count
+        return true
+    }
+
+    package func byte(_ position: Int) -> UInt8 {
+        precondition(position < count)
+        return bytes.withBytes { $0.byte(position) }
+    }
+
+    package func part(_ range: Range<Int>) -> SecretBytes {
+        precondition(range.upperBound <= count)
+        return bytes.part(range)
+    }
+
+    package func withBytes<R, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
+        let count = count
+        return try bytes.withBytes { span throws(E) in try body(span.extracting(0..<count)) }
+    }
+
+    package var contents: SecretBytes { part(0..<count) }
+
+    /// Text that is no secret; nil where it is no UTF-8.
+    package func text(_ range: Range<Int>) -> String? {
+        withBytes { span in
+            String(validating: range.map { span.byte($0) }, as: UTF8.self)
+        }
+    }
+
+    /// Forgets what was read, and what is in memory of it.
+    package func removeAll() {
+        let used = count
+        bytes.withMutableBytes { span in
+            for position in 0..<used {
+                span.storeBytes(of: 0, toByteOffset: position, as: UInt8.self)
+            }
+        }
+        count = 0
+    }
+
+    /// Forgets the first bytes; the others move to the beginning.
+    package func removeFirst(_ number: Int) {
+        let rest = bytes.part(number..<count)
+        count = 0
+        _ = append(rest)
+    }
+
+    private func makeRoom(_ more: Int) -> Bool {
+        guard count + more > capacity else { return true }
+        guard count + more <= limit else { return false }
+        capacity = min(limit, max(capacity * 2, count + more))
+        bytes = bytes.padded(to: capacity)
+        return true
+    }
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Glibc
+internal import ImportSources
+internal import KeychainImport
+internal import KeychainLinuxSystem
+internal import KeychainSecrets
+internal import Terminal
+
+// What keychainctl import has read for it: files that other programs made. It asks no keychain, has
+// no file open but the one that it was given, and ends with what it found.
+//
+//     keychainctl-import FORMAT NAME <SOURCE
+try? ProcessHardening.apply()
+let words = CommandLine.arguments
+guard words.count == 3, let format = ImportFormat(rawValue: words[1]) else { exit(2) }
+let output = MessageOutput()
+ImportReading(format, name: words[2]).run(
+    { try SecretInput.standard.next() }, { output.put($0) })
+exit(output.flush() ? 0 : 1)
+
+/// Messages on their way to standard output, some at once.
+final class MessageOutput {
+    private static let enough = 64 * 1024
+    private let buffer = SecretBuffer(limit: 2 * ImportFrame.longest)
+
+    func put(_ message: ImportMessage) -> Bool {
+        guard ImportFrame.append(message, to: buffer) else { return false }
+        return buffer.count < Self.enough || flush()
+    }
+
+    func flush() -> Bool {
+        defer { buffer.removeAll() }
+        return StandardStream.output.release(buffer.contents)
+    }
+}

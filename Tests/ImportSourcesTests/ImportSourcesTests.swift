@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+import KeychainImport
+import KeychainModel
+import KeychainSecrets
+import Testing
+
+@testable import ImportSources
+
+/// What each format's text becomes.
+@Suite struct ImportSourcesTests {
+    struct Found: Equatable {
+        var items: [String] = []
+        var leftOut: [Int] = []
+        var error: ImportError?
+    }
+
+    /// Items as `line class name/account {other attributes} = secret`.
+    private func read(
+        _ format: ImportFormat, _ text: String, name: String = "", piece: Int = 7
+    ) -> Found {
+        read(format, Array(text.utf8), name: name, piece: piece)
+    }
+
+    private func read(
+        _ format: ImportFormat, _ bytes: [UInt8], name: String = "", piece: Int = 7
+    ) -> Found {
+        var rest = bytes[...]
+        var found = Found()
+        var isFinished = false
+        ImportReading(format, name: name).run({
+            defer { rest = rest.dropFirst(piece) }
+            return SecretBytes(copying: Array(rest.prefix(piece)))
+        }) { message in
+            switch message {
+            case .item(let item): found.items.append(Self.text(item))
+            case .leftOut(let line): found.leftOut.append(line)
+            case .failed(let error): found.error = error
+            case .finished: isFinished = true
+            }
+            return true
+        }
+        #expect(isFinished != (found.error != nil))
+        return found
+    }
+
+    private static func text(_ item: ImportedItem) -> String {
+        let attributes = item.attributes.sorted { $0.key < $1.key }.map { name, value in
+            "\(name.rawValue)=\(String(decoding: value.comparedBytes, as: UTF8.self))"
+        }
+        let secret = String(
+            decoding: item.secret.bytes.releasedFromLockedMemory(), as: UTF8.self)
+        return "\(item.line) \(attributes.joined(separator: " ")) → \(secret)"
+    }
+
+    // MARK: CSV
+
+    @Test(arguments: [1, 2, 3, 7, 4096])
+    func `an export of Chrome becomes internet passwords, however it is cut into pieces`(
+        _ piece: Int
+    ) {
+        let found = read(
+            .csv,
+            "name,url,username,password,note\r\nGit,https://git.example:8443/login,me,\"a,\"\"b\"\"\n"
+                + "c\",two words\n\nempty,https://x.example/,me,,\n", piece: piece)
+        #expect(
+            found
+                == Found(
+                    items: [
+                        "2 acct=me labl=Git path=/login port=8443 ptcl=htps srvr=git.example → a,\"b\"\nc",
+                        "2 acct=me desc=notes svce=Git (notes) → two words",
+                    ], leftOut: [5]))
+    }
+
+    @Test func `an address that is none becomes a generic password`() {
+        let found = read(.csv, "title,url,username,password\nBank,app:bank,me,1\n,,you,2\n")
+        #expect(
+            found.items == ["2 acct=me icmt=app:bank svce=Bank → 1", "3 acct=you svce=you → 2"])
+    }
+
+    @Test func `a column that is not known is kept with the notes, by its name`() {
+        let found = read(.csv, "name,password,PIN,notes\na,b,1234,c")
+        #expect(found.items == ["2 svce=a → b", "2 desc=notes svce=a (notes) → PIN: 1234\nc"])
+    }
+
+    @Test func `a password in an address is no attribute`() {
+        let found = read(.csv, "url,username,password\nhttps://u:p%40@h.example/,,\n")
+        #expect(found.items == ["2 acct=u ptcl=htps srvr=h.example → p@"])
+        let both = read(.csv, "url,username,password\nhttps://u:p@h.example/,me,own\n")
+        #expect(
+            both.items == [
+                "2 acct=me ptcl=htps srvr=h.example → own",
+                "2 acct=me desc=notes svce=h.example (notes) → password of the address: p",
+            ])
+    }
+
+    @Test func `a byte order mark is not the first column's`() {
+        #expect(read(.csv, [0xEF, 0xBB, 0xBF] + Array("name,password\na,b".utf8)).items.count == 1)
+        // The same first byte, another character.
+        #expect(read(.env, "\u{FF21}=b").items == ["1 acct=\u{FF21} svce= → b"])
+    }
+
+    @Test func `what is wrong is said with its line`() {
+        let head = "name,password\n"
+        #expect(
+            read(.csv, head + "a,b\nc\n").error == .wrongColumns(line: 3, found: 1, expected: 2))
+        #expect(read(.csv, head + "a,\"b\nc\n").error == .openQuote(line: 2))
+        #expect(read(.csv, head + "a,\"b\"c\n").error == .openQuote(line: 2))
+        #expect(read(.csv, Array(head.utf8) + [0x61, 0xE9, 0x2C]).error == .notUTF8(line: 2))
+        #expect(read(.csv, Array(head.utf8) + [0x61, 0xC3]).error == .notUTF8(line: 2))
+        #expect(read(.csv, Array(head.utf8) + [0x61, 0x00]).error == .zeroByte(line: 2))
+        #expect(read(.csv, [0xFF, 0xFE, 0x61, 0x00]).error == .notUTF8(line: 1))
+        #expect(read(.csv, "a,b\nc,d\n").error == .unknownColumns)
+        #expect(read(.csv, "").error == .unknownColumns)
+        let long = head + "a," + String(repeating: "x", count: 5 * 1024 * 1024)
+        #expect(read(.csv, long, piece: 65536).error == .tooLong(line: 2))
+    }
+
+    @Test func `an error says nothing of what stands there`() {
+        #expect("\(ImportError.wrongColumns(line: 3, found: 1, expected: 2))".contains("line: 3"))
+    }
+
+    // MARK: Lines
+
+    @Test func `netrc's words are read wherever their lines end`() {
+        let found = read(
+            .netrc,
+            "# first\nmachine a.example login me password \"p \\\"w\"\nmachine B.example\n\tlogin you\n"
+                + "  password #x\nmacdef init\ncd machine\n\ndefault login anonymous password any\n"
+        )
+        #expect(
+            found.items.prefix(1) == ["2 acct=me srvr=a.example → p \"w"])
+        #expect(found.error == .malformed(line: 3))
+        let whole = read(
+            .netrc,
+            "machine B.example\n\tlogin you\n  password x\nmacdef init\ncd machine\n\n"
+                + "default login anonymous password any\n")
+        #expect(
+            whole
+                == Found(items: [
+                    "1 acct=you srvr=b.example → x", "7 acct=anonymous svce=netrc default → any",
+                ]))
+        #expect(read(.netrc, "machine a\nlogin").error == .malformed(line: 2))
+        #expect(read(.netrc, "word").error == .malformed(line: 1))
+    }
+
+    @Test func `git's lines are addresses with user and password`() {
+        let found = read(
+            .gitCredentials, "https://me:p%40ss@GitHub.com\nhttp://u:x@h.example:8080/a/b\n\n")
+        #expect(
+            found.items == [
+                "1 acct=me ptcl=htps srvr=github.com → p@ss",
+                "2 acct=u path=/a/b port=8080 ptcl=http srvr=h.example → x",
+            ])
+        #expect(read(.gitCredentials, "\nhttps://h.example/\n").error == .malformed(line: 2))
+    }
+
+    @Test func `variables are accounts of what they belong to`() {
+        let found = read(
+            .env,
+            "# no\nexport A=one # two\nB = 'it''s'\nC=\"x\\ny\" # z\nD=\nE=a#b\n", name: "app")
+        #expect(found.error == .openQuote(line: 3))
+        let fine = read(.env, "export A=one # two\nC=\"x\\ny\" # z\nD=\nE=a#b\n", name: "app")
+        #expect(
+            fine
+                == Found(
+                    items: [
+                        "1 acct=A svce=app → one", "2 acct=C svce=app → x\ny",
+                        "4 acct=E svce=app → a#b",
+                    ], leftOut: [3]))
+        #expect(read(.env, "A=1\nword\n").error == .malformed(line: 2))
+        #expect(read(.env, "A=\"1\nB\"").error == .openQuote(line: 1))
+    }
+
+    @Test func `sections of pip and of AWS`() {
+        let pip = read(
+            .pypirc,
+            "[distutils]\nindex-servers =\n    pypi\n    other\n[pypi]\nusername = __token__\n"
+                + "password = t=1\n[other]\nrepository: https://o.example/simple\npassword: 2\n")
+        #expect(
+            pip.items == [
+                "5 acct=__token__ labl=pypi path=/legacy/ ptcl=htps srvr=upload.pypi.org → t=1",
+                "8 labl=other path=/simple ptcl=htps srvr=o.example → 2",
+            ])
+        let aws = read(
+            .aws,
+            "[default]\naws_access_key_id=AK\naws_secret_access_key=s/k\naws_session_token=t\n")
+        #expect(
+            aws.items == [
+                "1 acct=default icmt=AK svce=aws → s/k",
+                "1 acct=default (session token) icmt=AK svce=aws → t",
+            ])
+        #expect(read(.aws, "a=b\n").error == .malformed(line: 1))
+        #expect(read(.aws, "[a\n").error == .malformed(line: 1))
+    }
+
+    @Test func `the first line of an entry of pass is its password`() {
+        #expect(
+            read(.pass, "p w\r\nlogin: me\notpauth://totp/x\nPIN: 1\n", name: "web/a.example").items
+                == [
+                    "1 acct=me svce=web/a.example → p w",
+                    "1 acct=me desc=one-time password svce=web/a.example (one-time password) → "
+                        + "otpauth://totp/x",
+                    "1 acct=me desc=notes svce=web/a.example (notes) → PIN: 1",
+                ])
+        #expect(read(.pass, "x", name: "mail/me").items == ["1 acct=me svce=mail → x"])
+        #expect(read(.pass, "x", name: "mail").items == ["1 svce=mail → x"])
+        #expect(read(.pass, "\n", name: "mail").leftOut == [1])
+    }
+
+    // MARK: JSON
+
+    @Test func `docker's registries`() {
+        let found = read(
+            .docker,
+            #"{"auths":{"https://index.docker.io/v1/":{"auth":"bWU6cDp3AAA="},"#
+                + #""r.example:5000":{"auth":"","identitytoken":"tok"}, "x":{}},"credsStore":"y"}"#)
+        #expect(
+            found.items == [
+                "1 acct=me path=/v1/ ptcl=htps srvr=index.docker.io → p:w",
+                "1 acct=<token> port=5000 ptcl=htps srvr=r.example → tok",
+            ])
+        #expect(found.leftOut.count == 1)
+        #expect(read(.docker, #"{"auths":{"a":{"auth":"!"}}}"#).error == .malformed(line: 1))
+    }
+
+    @Test func `Bitwarden's logins, notes and fields`() {
+        let found = read(
+            .bitwarden,
+            #"""
+            {"encrypted": false, "folders": [{"id": "1", "name": "Work"}], "items": [
+              {"name": "Git", "folderId": "1", "notes": "n\u00e9\ud83d\ude00", "login": {
+                "uris": [{"uri": "https://git.example"}, {"uri": "https://b.example"}],
+                "username": "me", "password": "p\"w", "totp": null},
+               "fields": [{"name": "PIN", "value": "1"}, {"name": "none", "value": null}]},
+              {"name": "Card", "card": {"number": "4111", "code": "123"}}]}
+            """#)
+        #expect(
+            found.items == [
+                "2 acct=me icmt=Work labl=Git ptcl=htps srvr=git.example → p\"w",
+                "2 acct=me desc=notes icmt=Work svce=Git (notes) → address: https://b.example\nné😀\nPIN: 1",
+                "6 desc=notes svce=Card (notes) → number: 4111\ncode: 123",
+            ])
+        #expect(read(.bitwarden, #"{"encrypted":true}"#).error == .encryptedForAccount)
+        #expect(
+            read(.bitwarden, #"{"encrypted":true,"passwordProtected":true}"#).error
+                == .encryptedByPassword)
+        #expect(read(.bitwarden, "{}").error == .malformed(line: 1))
+    }
+
+    @Test func `1Password's vaults`() {
+        let found = read(
+            .onePassword,
+            #"""
+            {"accounts":[{"vaults":[{"attrs":{"name":"Private"},"items":[{"overview":{"title":"Git",
+            "url":"https://git.example/"},"details":{"loginFields":[{"value":"me","designation":"username"},
+            {"value":"pw","designation":"password"}],"notesPlain":"n","sections":[{"fields":[
+            {"title":"code","value":{"totp":"otp"}},{"title":"PIN","value":{"concealed":"1"}}]}]}}]}]}]}
+            """#)
+        #expect(
+            found.items == [
+                "1 acct=me icmt=Private labl=Git ptcl=htps srvr=git.example → pw",
+                "1 acct=me desc=one-time password icmt=Private svce=Git (one-time password) → otp",
+                "1 acct=me desc=notes icmt=Private svce=Git (notes) → n\nPIN: 1",
+            ])
+    }
+
+    @Test(arguments: [
+        "{", "[1,]", "{\"a\"}", "{\"a\":1,}", "\"\\", "\"\n\"", "tru", "1 2", "",
+        String(repeating: "[", count: 1000),
+    ])
+    func `what is no JSON is refused`(_ text: String) {
+        guard case .malformed? = read(.docker, text).error else {
+            Issue.record("\(text) was read")
+            return
+        }
+    }
+
+    // MARK: Frames
+
+    @Test func `messages come out of the pipe as they went in`() throws {
+        let buffer = SecretBuffer(limit: 1 << 20)
+        let item = ImportedItem(
+            line: 7, itemClass: .internetPassword,
+            attributes: [.server: .string("h"), .port: .number(443), .account: .string("ü")],
+            secret: HeldSecret(SecretBytes(copying: [0, 1, 255])))
+        let messages: [ImportMessage] = [
+            .item(item), .leftOut(line: 3),
+            .failed(.wrongColumns(line: 1, found: 2, expected: 3)), .finished,
+        ]
+        for message in messages { #expect(ImportFrame.append(message, to: buffer)) }
+        var position = 0
+        var read: [String] = []
+        while let message = try ImportFrame.take(from: buffer, at: &position) {
+            switch message {
+            case .item(let again):
+                #expect(again.attributes == item.attributes && again.line == 7)
+                #expect(again.itemClass == .internetPassword)
+                #expect(again.secret.bytes.matches(item.secret.bytes))
+                read.append("item")
+            case .leftOut(let line): read.append("left \(line)")
+            case .failed(let error): read.append("\(error)")
+            case .finished: read.append("end")
+            }
+        }
+        #expect(
+            read == ["item", "left 3", "wrongColumns(line: 1, found: 2, expected: 3)", "end"])
+        #expect(position == buffer.count)
+    }
+
+    @Test func `half a message waits, and one that is none is refused`() throws {
+        let buffer = SecretBuffer(limit: 1 << 20)
+        var position = 0
+        #expect(buffer.append(SecretBytes(copying: [5, 0, 0, 0, 2, 1])))
+        let early = try ImportFrame.take(from: buffer, at: &position)
+        #expect(early.map { _ in false } ?? true && position == 0)
+        for wrong: [UInt8] in [
+            [0, 0, 0, 0], [255, 255, 255, 255], [1, 0, 0, 0, 9], [2, 0, 0, 0, 1, 1],
+        ] {
+            let buffer = SecretBuffer(limit: 1 << 20)
+            var position = 0
+            #expect(buffer.append(SecretBytes(copying: wrong)))
+            #expect(throws: ImportError.inputOutput) {
+                _ = try ImportFrame.take(from: buffer, at: &position)
+            }
+        }
+    }
+}

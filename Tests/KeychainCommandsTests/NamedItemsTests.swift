@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+import KeychainModel
+import Testing
+
+@testable import KeychainCommands
+
+/// What a name is looked for as.
+@Suite struct NamedItemsTests {
+    private func queries(
+        _ name: String, _ kind: ItemKind? = nil, _ change: (inout WantedItems) -> Void = { _ in }
+    ) -> [ItemQuery] {
+        var wanted = WantedItems()
+        change(&wanted)
+        return NamedItems(name: ItemName(name), kind: kind, wanted: wanted).queries()
+    }
+
+    @Test func `a name is a service, then a server, then a label of each class`() {
+        let found = queries("mail")
+        #expect(
+            found.map(\.itemClass) == [
+                .genericPassword, .internetPassword, .genericPassword, .internetPassword,
+                .certificate, .key,
+            ])
+        #expect(found[0].attributes == [.service: .string("mail")])
+        #expect(found[1].attributes == [.server: .string("mail")])
+        #expect(found.dropFirst(2).allSatisfy { $0.attributes == [.label: .string("mail")] })
+    }
+
+    @Test func `a name that may mean several asks for two, so that none is taken for another`() {
+        #expect(queries("mail").allSatisfy { $0.limit == 2 })
+    }
+
+    @Test func `a name with its account asks for the one item there can be`() {
+        let first = queries("mail/me")[0]
+        #expect(first.attributes == [.service: .string("mail"), .account: .string("me")])
+        #expect(first.limit == 1)
+    }
+
+    @Test func `the account stands behind the last slash, and the whole is a name, too`() {
+        let services = queries("a/b/c", .genericPassword).map { $0.attributes[.service] }
+        #expect(services == [.string("a/b"), nil, .string("a/b/c"), nil])
+    }
+
+    @Test(arguments: ["mail/", "/mail", "/"])
+    func `where nothing stands before or behind the slash there is no account`(_ name: String) {
+        #expect(ItemName(name).parts == nil)
+    }
+
+    @Test func `a server may be named with its port`() {
+        let found = queries("git.example:8443/ci", .internetPassword)
+        #expect(
+            found.contains {
+                $0.attributes == [
+                    .server: .string("git.example"), .port: .number(8443), .account: .string("ci"),
+                ]
+            })
+    }
+
+    @Test func `an attribute that a class does not have leaves that class out`() {
+        let found = queries("mail") { $0.values.path = "/a" }
+        #expect(found.allSatisfy { $0.itemClass == .internetPassword })
+    }
+
+    @Test func `an account that was said otherwise is not taken from the name`() {
+        let found = queries("mail/me") { $0.values.account = "you" }
+        #expect(found.allSatisfy { $0.attributes[.account] == .string("you") })
+        #expect(found.first?.attributes[.service] == .string("mail/me"))
+    }
+}
+
+@Suite struct UnknownWordTests {
+    @Test(arguments: [
+        (["update", "generic-password", "--set-label", "x"], "--new-label"),
+        (["get", "mail", "--acount", "me"], "--account"),
+        (["lits"], "list"), (["protector", "ad"], "add"), (["stauts", "--json"], "status"),
+    ])
+    func `a word that is not known is named with its nearest neighbour`(
+        _ words: [String], _ meant: String
+    ) {
+        #expect(UnknownWord(in: words, of: KeychainCommand.self)?.sentence.contains(meant) == true)
+    }
+
+    @Test(arguments: [
+        ["list", "--json"], ["get", "mail", "--account=me"], ["set", "a", "--generate=12"],
+        ["run", "--env", "A=b", "--", "x", "--unknown"], ["help", "lits"], ["--help"], [],
+    ])
+    func `known words are not unknown`(_ words: [String]) {
+        #expect(UnknownWord(in: words, of: KeychainCommand.self) == nil)
+    }
+
+    @Test func `letters that are exchanged are one change`() {
+        #expect(UnknownWord.distance("lits", "list") == 1)
+        #expect(UnknownWord.distance("", "abc") == 3)
+        #expect(UnknownWord.distance("set", "new") == 2)
+    }
+}
+
+@Suite struct SecretTemplateTests {
+    private func pieces(_ text: String) throws -> [SecretTemplate.Piece] {
+        try SecretTemplate(Array(text.utf8)).pieces
+    }
+
+    @Test func `places are names, all else stays as it is`() throws {
+        #expect(
+            try pieces("a {{ keychain \"x/y\" }}{{keychain \"z\"}}\nb") == [
+                .text(Array("a ".utf8)), .secret("x/y"), .secret("z"), .text(Array("\nb".utf8)),
+            ])
+        for other in ["{{ other }}", "{{", "{{ keychains \"a\" }}", "{ { keychain", "}}", ""] {
+            #expect(try pieces(other) == (other.isEmpty ? [] : [.text(Array(other.utf8))]))
+        }
+    }
+
+    @Test func `a quote in a name stands behind a backslash`() throws {
+        #expect(try pieces(#"{{ keychain "a\"b\\c" }}"#) == [.secret(#"a"b\c"#)])
+    }
+
+    @Test(arguments: [
+        "{{ keychain x }}", "{{ keychain \"x }}", "{{ keychain \"\" }}", "{{ keychain \"x\" }",
+        "{{ keychain \"x\n\" }}", "{{ keychain \"x\\", "{{ keychain ",
+    ])
+    func `a place that is not as it should be is refused with its line`(_ text: String) {
+        #expect(throws: SecretTemplate.Malformed(line: 3)) { try pieces("1\n2\n" + text) }
+    }
+}
+
+@Suite struct ClipboardTests {
+    @Test func `the desktop that there is says which program holds its clipboard`() {
+        func path(_ environment: [String: String], _ installed: Set<String>) -> String? {
+            Clipboard.holder(in: { environment[$0] }, isInstalled: installed.contains)?.path
+        }
+        let all: Set = ["/usr/bin/wl-copy", "/usr/bin/xclip", "/usr/bin/xsel"]
+        #expect(path(["WAYLAND_DISPLAY": "wayland-0", "DISPLAY": ":0"], all) == "/usr/bin/wl-copy")
+        #expect(path(["DISPLAY": ":0"], all) == "/usr/bin/xclip")
+        #expect(path(["DISPLAY": ":0"], ["/usr/bin/wl-copy", "/usr/bin/xsel"]) == "/usr/bin/xsel")
+        #expect(path([:], all) == nil)
+        #expect(path(["DISPLAY": ":0"], []) == nil)
+    }
+}
+
+@Suite struct ImportTests {
+    @Test func `a bar is as long as what is done`() {
+        #expect(ProgressBar.line("Adding", 1, of: 4) == "Adding [######------------------] 25 %")
+        #expect(ProgressBar.line("Adding", 9, of: 4).hasSuffix("100 %"))
+        #expect(ProgressBar.line("Reading", 7, of: nil) == "Reading 7")
+    }
+
+    @Test func `a made up secret is of the length that was said, by default 32`() {
+        #expect(GeneratedSecret.spelledOut(["set", "--generate", "a"])[1] == "--generate=32")
+        #expect(GeneratedSecret.spelledOut(["run", "--", "--generate"])[2] == "--generate")
+        #expect(GeneratedSecret.length("7") == nil && GeneratedSecret.length("8") == 8)
+    }
+
+    @Test func `an item is the same by what makes it one in a keychain`() {
+        let one = ImportKey(.genericPassword, [.service: .string("a"), .comment: .string("x")])
+        #expect(
+            one == ImportKey(.genericPassword, [.service: .string("a"), .account: .string("")]))
+        #expect(one != ImportKey(.genericPassword, [.service: .string("b")]))
+        #expect(one != ImportKey(.internetPassword, [.server: .string("a")]))
+    }
+}
