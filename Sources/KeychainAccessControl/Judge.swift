@@ -49,7 +49,7 @@ public struct Judge: Sendable {
         _ request: AccessRequest, _ requirement: Requirement, _ evidence: Evidence
     ) -> Verdict {
         guard request.canProve(requirement, given: evidence) else { return .deny(.impossible) }
-        guard request.circumstances.mayAsk else { return .deny(.interactionNotAllowed) }
+        guard request.circumstances.mayAsk == true else { return .deny(.interactionNotAllowed) }
         return .allowAfter(requirement)
     }
 
@@ -163,7 +163,7 @@ extension AccessRequest {
 extension AccessRequest.Circumstances {
     /// What is known of the keychain and its user at this moment.
     fileprivate func addMoment(to facts: inout PolicyFacts) {
-        facts[.interactive] = .known(mayAsk)
+        facts[.interactive] = mayAsk.map { .known($0) } ?? .unknown
         facts[.unlocked] = .known(keychain.isUnlocked)
         facts[.passcodeSet] = keychain.isPasscodeSet.map { .known($0) } ?? .unknown
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CallerIdentity
+internal import KeychainLinuxSystem
 internal import KeychainLocalSocket
 internal import KeychainMessages
 internal import KeychainModel
@@ -20,10 +21,14 @@ final class RemoteClient: Client {
     let caller: Caller
     let logins: LiveLogins?
     let context: AuthenticationContext?
-    var offersTerminal: Bool { prompterProgram != nil }
+    /// A prompter that the client starts can read from the client's terminal only while the client is
+    /// in its foreground. Looked at where a question may be asked: most requests ask none.
+    var offersTerminal: Bool {
+        prompterProgram != nil && connection.process?.isInForeground ?? false
+    }
     private let program: ConnectedProgram
     private let sessionAttributes: SessionAttributes
-    /// Shows a question on the client's terminal; nil where the client offers none.
+    /// Shows a question on the client's terminal; nil where the client says that it has none.
     private let prompterProgram: String?
     let notes: RequestNotes
 

@@ -76,11 +76,9 @@ package final class RequestServer: Sendable {
             switch message {
             case .request(let verb, let context, let offersTerminal):
                 let seen = resolver.look(at: caller, connection)
-                let showsQuestions =
-                    offersTerminal && resolver.isInForeground(connection.process)
                 let client = RemoteClient(
                     program, seen, resolver.sessionAttributes(seen.caller, connection),
-                    context: context, prompterProgram: showsQuestions ? prompterProgram : nil,
+                    context: context, prompterProgram: offersTerminal ? prompterProgram : nil,
                     notes: RequestNotes { [prompters, caller = seen.caller] in
                         let place = prompters.prompter(for: caller)?.place ?? .terminal(of: caller)
                         return place.map { "\($0)" } ?? ""

@@ -129,7 +129,7 @@ extension Authorization {
             guard context.isOwn(item) else { throw .passcodeNotSet }
             return
         }
-        guard context.circumstances.mayAsk else { throw .interactionNotAllowed }
+        guard prompts.mayAsk(intent.ui) else { throw .interactionNotAllowed }
         require(Requirement(.factor(.presence)), for: item)
     }
 }
