@@ -4,10 +4,12 @@
 /// the end of its life. The only type a secret may live in.
 ///
 /// Lengths are bytes. An empty secret is legal.
+@usableFromInline
 package struct SecretBytes: ~Copyable, @unchecked Sendable {
     private let slot: SecretSlot
     /// Where the secret begins in its slot, which is wiped whole.
     private var start = 0
+    @usableFromInline
     package private(set) var count: Int
 
     /// A secret of `count` bytes, zero until `write` fills them.

@@ -6,6 +6,7 @@ internal import Glibc
 ///
 /// `Synchronization.Mutex` is handed to the thread that sleeps: two threads that meet once go on
 /// meeting, at the price of a system call and a switch of threads each time.
+@usableFromInline
 package final class ShortLock<Value>: @unchecked Sendable {
     @safe private struct Place {
         let mutex: UnsafeMutablePointer<pthread_mutex_t>
