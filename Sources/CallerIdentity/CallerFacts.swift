@@ -3,6 +3,9 @@ package import KeychainLinuxSystem
 package import KeychainModel
 package import KeychainPolicyEngine
 package import KeychainPolicyModel
+package import LoginRegistry
+internal import KeychainMessages
+internal import LoginManager
 internal import Synchronization
 
 /// What policies ask about the program on a connection (docs/policies.md, Subject: who asks). Each
@@ -215,5 +218,211 @@ struct ControlGroup {
             // Safe: the place is one of the parts.
             parts[(place + 1)...].last { $0.hasSuffix(".service") || $0.hasSuffix(".scope") }
         }
+    }
+}
+
+/// The parts of an identity that a running program could change, for comparison before each answer.
+package struct ProcessFacts: Sendable {
+    package let executable: ExecutableFacts?
+    private let process: PinnedProcess
+    private let controlGroups: ControlGroupFile?
+    private let lines: [UInt8]?
+
+    package init(_ process: PinnedProcess) {
+        self.process = process
+        executable = process.executable()
+        controlGroups = process.openControlGroups()
+        lines = controlGroups?.lines()
+    }
+
+    /// Whether the process lives, runs the same file and is in the same control groups.
+    package func hold() -> Bool {
+        // A process that has ended runs no file: one that can't be told is looked for alive.
+        guard executable != nil || process.isAlive, process.runs(executable) else { return false }
+        guard let controlGroups else { return process.cgroup() == nil }
+        return lines.map(controlGroups.holds) ?? (controlGroups.lines() == nil)
+    }
+}
+
+/// What policies ask about the caller's login session and the moment (docs/policies.md, When: the
+/// circumstances).
+package struct SessionAttributes: Sendable {
+    private static let host: String = {
+        let name = KernelFile.read("/proc/sys/kernel/hostname", limit: 256) ?? []
+        let line = String(decoding: name, as: UTF8.self).split(separator: "\n").first
+        return line?.lowercased() ?? ""
+    }()
+    private static let remoteDesktops = ["xrdp", "vnc", "gnome-remote-desktop"]
+    private static let clockTicks: Int64 = 100
+
+    private let session: LoginSession?
+    private let process: PinnedProcess?
+    private let screens: ScreenLocks
+    private let isGuarded: @Sendable (_ unit: String) -> Bool
+
+    package init(
+        _ session: LoginSession?, _ process: PinnedProcess?, _ screens: ScreenLocks,
+        isGuarded: @escaping @Sendable (_ unit: String) -> Bool = { _ in false }
+    ) {
+        self.session = session
+        self.process = process
+        self.screens = screens
+        self.isGuarded = isGuarded
+    }
+
+    /// Asking logind and the control group costs more than a decision does.
+    package func add(_ asked: AskedFacts, to facts: inout PolicyFacts) {
+        let ofSession = [BooleanField.remote, .active, .screenLocked].contains(
+            where: asked.contains)
+        let kind = ofSession || asked.contains(ChoiceField.session) ? kind : nil
+        if asked.contains(ChoiceField.session) {
+            let place = kind.flatMap(ChoiceField.session.index)
+            facts[ChoiceField.session] = place.map { .known($0) } ?? .unknown
+        }
+        if ofSession || asked.contains(AgeField.session) { addSession(asked, to: &facts, kind) }
+        if asked.contains(.host) {
+            facts[.host] = Self.host.isEmpty ? .unknown : .known([PolicyText(Self.host)])
+        }
+        if asked.containsTime { addTime(to: &facts) }
+    }
+
+    private func addTime(to facts: inout PolicyFacts) {
+        let time = LocalTime.now
+        // 1970 began on a Thursday; Monday is 0.
+        facts.time =
+            MinuteOfWeek(day: Int((time.day + 3) % 7), hour: time.hour, minute: time.minute)
+            .map { .known($0) } ?? .unknown
+    }
+
+    private func addSession(
+        _ asked: AskedFacts, to facts: inout PolicyFacts, _ kind: String?
+    ) {
+        guard let session else {
+            // A service has no user far away, and no screen.
+            let isNobodys = kind == "service" || kind == "cron"
+            facts[.remote] = isNobodys ? .known(false) : .unknown
+            facts[.active] = isNobodys ? .known(false) : .unknown
+            facts[.screenLocked] = isNobodys ? .absent : .unknown
+            return
+        }
+        facts[.remote] = .known(session.isRemote)
+        let (started, isOver) = Int64(clamping: session.leaderStart)
+            .multipliedReportingOverflow(by: 1000 / Self.clockTicks)
+        let age = Self.sinceBoot - started
+        let isKnown = !isOver && age >= 0
+        facts[AgeField.session] = isKnown ? .known(PolicyDuration(milliseconds: age)) : .unknown
+        guard let logind = session.logindSession else {
+            // No logind knows of a screen that could be locked.
+            facts[.active] = .unknown
+            facts[.screenLocked] = .absent
+            return
+        }
+        if asked.contains(.active) {
+            facts[.active] = LoginSessions.isActive(logind).map { .known($0) } ?? .unknown
+        }
+        facts[.screenLocked] = screens.isLocked(logind).map { .known($0) } ?? .unknown
+    }
+
+    /// One of the words of `subject.session`; nil where it can't be told.
+    private var kind: String? {
+        if let session {
+            if session.service.hasPrefix("cron") || session.service.hasPrefix("atd") {
+                return "cron"
+            }
+            guard session.isRemote else { return "seat" }
+            if session.service.hasPrefix("ssh") { return "ssh" }
+            return Self.remoteDesktops.contains(where: session.service.hasPrefix)
+                ? "remote-desktop" : "other"
+        }
+        guard let controlGroup = process?.cgroup() else { return nil }
+        return Self.kind(outsideLogins: controlGroup, isGuarded)
+    }
+
+    /// The same of what belongs to no login.
+    package static func kind(
+        outsideLogins controlGroup: [UInt8], _ isGuarded: (_ unit: String) -> Bool
+    ) -> String? {
+        // Before all else: below it users make control groups of any name.
+        let text = String(decoding: controlGroup, as: UTF8.self)
+        // Under a user's own manager anything may have started it.
+        if text.contains("/user@") || text.contains("/user.slice") { return nil }
+        if SystemUnit.isScheduler(controlGroup) { return "cron" }
+        guard let unit = SystemUnit.name(controlGroup) else { return "other" }
+        // Else it may be any program of its user's.
+        return isGuarded(unit) ? "service" : nil
+    }
+
+    /// Milliseconds, with those asleep.
+    private static var sinceBoot: Int64 {
+        start.uptime + PolicyDuration(start.moment.duration(to: .now)).milliseconds
+    }
+
+    /// The file is read once; from then on the clock goes on.
+    private static let start: (uptime: Int64, moment: ContinuousClock.Instant) = {
+        let text = KernelFile.read("/proc/uptime", limit: 256) ?? []
+        let seconds = String(decoding: text, as: UTF8.self).split(separator: " ").first
+        return (Int64((seconds.flatMap { Double($0) } ?? 0) * 1000), .now)
+    }()
+}
+
+/// Where questions are shown, and for which programs: those of the display's login, or those of the
+/// one terminal. No program can have another one's questions shown where only itself looks.
+package enum PrompterPlace: Hashable, Sendable {
+    /// By the name that logind gave the login: a program that a service manager started knows no
+    /// other.
+    case display(user: UInt32, login: String)
+    /// A terminal, by the Unix session that it controls.
+    case terminal(user: UInt32, device: UInt32, session: Int32)
+
+    /// Where questions of the program may be shown, the best place first.
+    package static func all(for caller: Caller) -> [PrompterPlace] {
+        let display = caller.display.map { PrompterPlace.display(user: caller.user, login: $0) }
+        return [display, terminal(of: caller)].compactMap { $0 }
+    }
+
+    package static func terminal(of caller: Caller) -> PrompterPlace? {
+        guard let device = caller.terminal, let session = caller.terminalSession else {
+            return nil
+        }
+        return .terminal(user: caller.user, device: device, session: session)
+    }
+
+    package var isTerminal: Bool {
+        if case .terminal = self { return true }
+        return false
+    }
+}
+
+/// The program that shows a login's windows to its user: root's X server under the number that
+/// logind knows, or the process that has the screen and the keyboard from logind. While it lives it
+/// has the name of the display's socket, so that a dialog there is a dialog on the user's screen.
+package final class LoginScreen: Sendable {
+    package let server: PinnedProcess
+
+    /// nil where that is not so, or can't be told: any program of the user can run an X server that
+    /// shows its windows to no user.
+    init?(_ server: DisplayServer, of login: String, _ user: UInt32) {
+        guard let process = PinnedProcess(pid: server.process, pidfd: nil) else { return nil }
+        if server.user == 0 {
+            guard LoginSessions.display(ofSession: login) == server.number else { return nil }
+        } else {
+            guard server.user == user, let controller = LoginSessions.controller(of: login),
+                Self.listens(process, for: controller)
+            else { return nil }
+        }
+        self.server = process
+    }
+
+    package var isAlive: Bool { server.isAlive }
+
+    /// A compositor can have its sockets from the parent that watches over it. Not from its user's
+    /// service manager, which listens for every unit that the user writes; that one is in a control
+    /// group of its own.
+    private static func listens(_ server: PinnedProcess, for controller: Int32) -> Bool {
+        if server.id == controller { return true }
+        guard let process = PinnedProcess(pid: controller, pidfd: nil),
+            process.status()?.parent == server.id, let group = process.cgroup()
+        else { return false }
+        return group == server.cgroup()
     }
 }

@@ -1,7 +1,198 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainModel
+public import KeychainModel
 public import KeychainPolicyEngine
 public import KeychainPolicyModel
+
+/// One operation on one item, with every fact that its judgement may rest on.
+public struct AccessRequest: Sendable {
+    /// What the store authenticates about the item.
+    public struct Item: Sendable {
+        public let reference: ItemReference
+        public let accessGroup: String
+        public let accessControl: ItemAccessControl
+        /// Whether the enrolled biometry is the one that the item was bound to; true where it is
+        /// bound to none.
+        public let biometryIsCurrent: Bool
+        /// As it is, or as it would be.
+        public let attributes: Attributes
+        /// The name of the keychain that it lies in.
+        public let keychain: String
+        /// How the caller comes to know of it, where it is not by its group or a rule.
+        public var admission: Admission
+
+        public init(
+            reference: ItemReference, accessGroup: String, accessControl: ItemAccessControl,
+            biometryIsCurrent: Bool = true, attributes: Attributes = [:], keychain: String = "",
+            admission: Admission = .none
+        ) {
+            self.admission = admission
+            self.reference = reference
+            self.accessGroup = accessGroup
+            self.accessControl = accessControl
+            self.biometryIsCurrent = biometryIsCurrent
+            self.attributes = attributes
+            self.keychain = keychain
+        }
+
+        /// The item as policies see it.
+        var described: PolicyItem {
+            PolicyItem(
+                reference.itemClass, attributes, accessGroup: accessGroup, rights: accessControl,
+                keychain: keychain)
+        }
+
+        /// What policies can know of the item.
+        public var facts: PolicyFacts { described.facts }
+    }
+
+    /// What lets a caller know of an item beside its group and the policy.
+    public enum Admission: Sendable, Hashable {
+        case none
+        /// The item's user trusts the program with it: it may read, and do nothing else.
+        case trusted
+        /// The caller may change the item. That says nothing of its list of programs, except that
+        /// the caller may ask to have it changed.
+        case mayChange
+
+        func covers(_ operation: PolicyOperation) -> Bool {
+            switch self {
+            case .none: false
+            case .trusted: PolicyOperations.read.contains(operation)
+            case .mayChange: operation == .changeACL
+            }
+        }
+    }
+
+    /// How the keychain stands when the request is judged.
+    public struct Keychain: Sendable, Equatable {
+        public let isUnlocked: Bool
+        public let wasUnlockedSinceBoot: Bool
+        /// It has a password protector; nil where this was not looked up, which allows nothing that
+        /// either answer would not.
+        public let isPasscodeSet: Bool?
+
+        public init(isUnlocked: Bool, wasUnlockedSinceBoot: Bool, isPasscodeSet: Bool?) {
+            self.isUnlocked = isUnlocked
+            self.wasUnlockedSinceBoot = wasUnlockedSinceBoot
+            self.isPasscodeSet = isPasscodeSet
+        }
+
+        func holds(_ accessible: Accessibility) -> Bool {
+            switch accessible.availability {
+            case .always: true
+            case .afterFirstUnlock: wasUnlockedSinceBoot
+            case .whileUnlocked: isUnlocked
+            }
+        }
+    }
+
+    /// Who asks, for what, and when: the same for all items of a call.
+    public struct Circumstances: Sendable {
+        /// The entry of items' access control that counts, and what its grant is for.
+        public let operation: ItemOperation
+        /// The same in the words of policies.
+        public let policyOperation: PolicyOperation
+        public let callerGroups: [String]
+        public let keychain: Keychain
+        /// Whether a question may be put to the user, and the user is there to answer it; nil where
+        /// this was not looked up, which allows nothing that either answer would not.
+        public let mayAsk: Bool?
+        /// What a person could be asked to prove on this machine.
+        public let provable: Set<PolicyMethod>
+        /// What policies ask about the caller and the moment; empty where there are none.
+        public let facts: PolicyFacts
+        /// The texts among those facts in the policy's numbers, where they were made before.
+        public let numbered: NumberedTexts?
+        /// Today's local date in days since 1970-01-01.
+        public let day: Int32
+
+        public init(
+            _ operation: ItemOperation, as policyOperation: PolicyOperation,
+            callerGroups: [String], keychain: Keychain, mayAsk: Bool?,
+            provable: Set<PolicyMethod>, facts: PolicyFacts = PolicyFacts(),
+            numbered: NumberedTexts? = nil, day: Int32 = 0
+        ) {
+            self.operation = operation
+            self.policyOperation = policyOperation
+            self.callerGroups = callerGroups
+            self.keychain = keychain
+            self.mayAsk = mayAsk
+            self.provable = provable
+            self.facts = facts
+            self.numbered = numbered
+            self.day = day
+        }
+
+        /// The same moment and caller, for something else that a call does.
+        public func of(
+            _ operation: ItemOperation, as policyOperation: PolicyOperation,
+            callerGroups: [String]? = nil
+        ) -> Self {
+            Self(
+                operation, as: policyOperation, callerGroups: callerGroups ?? self.callerGroups,
+                keychain: keychain, mayAsk: mayAsk, provable: provable, facts: facts,
+                numbered: numbered, day: day)
+        }
+    }
+
+    public let circumstances: Circumstances
+    public let item: Item
+
+    public init(_ circumstances: Circumstances, on item: Item) {
+        self.circumstances = circumstances
+        self.item = item
+    }
+}
+
+/// What has been proven, and how it may serve one request. Facts only; a decision is never kept.
+public struct Evidence: Sendable, Equatable {
+    public private(set) var proofs: [PolicyProof]
+    /// What serves some items and no other, such as a yes.
+    private let ofItems: [ItemReference: [PolicyProof]]
+
+    public init(_ proofs: [PolicyProof] = [], ofItems: [ItemReference: [PolicyProof]] = [:]) {
+        self.proofs = proofs
+        self.ofItems = ofItems
+    }
+
+    /// With what was proven for that item alone.
+    public func about(_ item: ItemReference) -> Evidence {
+        ofItems[item].map { Evidence(proofs + $0) } ?? self
+    }
+
+    /// With what was proven for this very request.
+    public func adding(_ method: PolicyMethod) -> Evidence {
+        Evidence(
+            proofs + [PolicyProof(method, age: .zero, scope: .operation)], ofItems: ofItems)
+    }
+
+    public func adding(_ other: Evidence) -> Evidence {
+        Evidence(proofs + other.proofs, ofItems: ofItems.merging(other.ofItems) { $0 + $1 })
+    }
+
+    public var isEmpty: Bool { proofs.isEmpty && ofItems.isEmpty }
+}
+
+extension PolicyMethod {
+    /// The PAM service that proves it; nil for what PAM does not prove.
+    public var service: String? {
+        switch self {
+        case .factor(.presence): "keychain-presence"
+        case .factor(.passcode): "keychain-passcode"
+        case .factor(.biometry): "keychain-biometry"
+        case .factor(.companion): "keychain-companion"
+        case .factor(.biometryCurrentSet), .factor(.confirm), .factor(.appPassword),
+            .factor(.login):
+            nil
+        case .pam(let service): service.string
+        }
+    }
+
+    /// The factors that a PAM service of ours proves.
+    public static let factors: [PolicyMethod] = [
+        .factor(.presence), .factor(.biometry), .factor(.companion), .factor(.passcode),
+    ]
+}
 
 /// Decides whether an operation on an item may go on. Pure: the same request, evidence and policy
 /// always get the same verdict.
@@ -186,5 +377,55 @@ extension Constraint {
             .atLeast(required: required, of: members.map { $0.withCurrentBiometry(isCurrent) })
         default: self
         }
+    }
+}
+
+/// What the judge says of a request.
+public enum Verdict: ~Copyable, Sendable {
+    case allow(Grant)
+    case deny(Denial)
+    /// Allowed once this has been proven; then the request is judged again.
+    case allowAfter(Requirement)
+}
+
+/// Why a request is refused.
+public enum Denial: Sendable, Hashable {
+    /// The item is none of the caller's business: for the caller it does not exist.
+    case unknownItem
+    /// The item's access control forbids the operation, or what it asks for can't be proven here.
+    case impossible
+    /// Rules of the administrator's policy forbid it: their ids, and where the first stands.
+    case forbidden(because: [String], first: String?)
+    /// A class key is not there.
+    case locked
+    /// The item's class needs a password protector, and there is none.
+    case passcodeNotSet
+    /// A question would be needed, and none may be asked.
+    case interactionNotAllowed
+}
+
+/// The right to do one operation on one item, once. Only a judgement makes one; the code that opens
+/// an item uses it up.
+public struct Grant: ~Copyable, Sendable {
+    public let operation: ItemOperation
+    public let reference: ItemReference
+    public let accessControl: ItemAccessControl
+    /// Attributes that the policy keeps from the answer, by their names there.
+    public let redacted: [String]
+    /// A rule wants a line of its own for it in the audit.
+    public let wantsFullAudit: Bool
+    /// The rule that allowed it, where one did.
+    public let because: String?
+
+    init(
+        _ request: AccessRequest, redacted: [String] = [], because: String? = nil,
+        wantsFullAudit: Bool = false
+    ) {
+        operation = request.circumstances.operation
+        reference = request.item.reference
+        accessControl = request.item.accessControl
+        self.redacted = redacted
+        self.because = because
+        self.wantsFullAudit = wantsFullAudit
     }
 }

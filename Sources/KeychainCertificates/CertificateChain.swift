@@ -10,12 +10,12 @@ package struct CertificateChain {
 
     private let anchors: TrustedAnchors
     private let date: Date
-    private let stored: ([UInt8]) throws(Refusal) -> [CertificateContent]
+    private let stored: ([UInt8]) throws(RequestError) -> [CertificateContent]
 
     /// `stored` gives the certificates in the keychain whose subject has the normalised name.
     package init(
         anchors: TrustedAnchors, date: Date,
-        stored: @escaping ([UInt8]) throws(Refusal) -> [CertificateContent]
+        stored: @escaping ([UInt8]) throws(RequestError) -> [CertificateContent]
     ) {
         self.anchors = anchors
         self.date = date
@@ -24,14 +24,14 @@ package struct CertificateChain {
 
     private final class Budget { var signatures = CertificateChain.mostSignatures }
 
-    package func isTrusted(_ certificate: CertificateContent) throws(Refusal) -> Bool {
+    package func isTrusted(_ certificate: CertificateContent) throws(RequestError) -> Bool {
         try isTrusted(certificate, below: 0, Budget())
     }
 
     /// `below` certificates stand between this one and the one that was asked about.
     private func isTrusted(
         _ certificate: CertificateContent, below count: Int, _ budget: Budget
-    ) throws(Refusal) -> Bool {
+    ) throws(RequestError) -> Bool {
         guard count < Self.longest, certificate.isValid(on: date),
             !certificate.extensions.hasUnknownCritical
         else { return false }

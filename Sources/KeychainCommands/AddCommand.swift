@@ -36,7 +36,7 @@ struct AddCommand: ParsableCommand {
             let secret = try SecretReading.itemSecret()
             let item: NewItem
             do { item = try self.item() } catch {
-                throw CommandFailure(.badRequest, "add the item", keychain: keychain)
+                throw CommandFailure(.invalid(.badRequest), "add the item", keychain: keychain)
             }
             let added = try asked.ask(
                 Add(item, secret: secret, returning: []), to: "add the item")

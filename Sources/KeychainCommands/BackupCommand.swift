@@ -119,7 +119,7 @@ private struct BackupWriting {
     }
 
     private var broken: CommandFailure {
-        CommandFailure(.internalError, task, keychain: keychain.name)
+        CommandFailure(.failed(.internalError), task, keychain: keychain.name)
     }
 
     private func fileFailure(_ error: SystemError) -> CommandFailure {

@@ -21,11 +21,11 @@ package struct CommandFailure: Error {
 
     /// `task` completes "could not …".
     /// `because`: the rules of the policy that it comes from.
-    init(_ refusal: Refusal, _ task: String, keychain: String?, because rules: [String] = []) {
-        let meaning = RefusalMeaning(refusal, keychain: keychain)
+    init(_ error: RequestError, _ task: String, keychain: String?, because rules: [String] = []) {
+        let meaning = ErrorMeaning(error, keychain: keychain)
         let named = rules.isEmpty ? "" : ": " + rules.joined(separator: ", ")
         self.init(
-            meaning.code, name: "\(refusal)",
+            meaning.code, name: "\(error)",
             "could not \(task): \(meaning.sentence)\(named)", advice: meaning.advice)
     }
 

@@ -9,18 +9,18 @@ internal import Terminal
 
 /// The program that the commands are run by: `keychainctl`, or one that it has become.
 package enum CommandProgram {
-    package typealias Endpoint = @Sendable () -> Result<any KeychainEndpoint, Refusal>
+    package typealias Endpoint = @Sendable () -> Result<any KeychainEndpoint, RequestError>
 
     private struct Choice {
-        var open: Endpoint = { .failure(.notAvailable) }
+        var open: Endpoint = { .failure(.failed(.notAvailable)) }
         var opened: (any KeychainEndpoint)?
     }
 
     private static let choice = Mutex(Choice())
 
     /// The keychain that this program's commands ask; opened once.
-    static func endpoint() throws(Refusal) -> any KeychainEndpoint {
-        try choice.withLock { choice throws(Refusal) in
+    static func endpoint() throws(RequestError) -> any KeychainEndpoint {
+        try choice.withLock { choice throws(RequestError) in
             if let opened = choice.opened { return opened }
             let opened = try choice.open().get()
             choice.opened = opened

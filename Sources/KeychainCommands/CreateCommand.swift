@@ -32,7 +32,7 @@ struct CreateCommand: ParsableCommand {
         guard name != KeychainName.system.description else {
             throw keychain.failure(
                 CommandFailure(
-                    .notImplemented, "create the keychain “\(name)”", keychain: name))
+                    .invalid(.notImplemented), "create the keychain “\(name)”", keychain: name))
         }
         try checkFree(keychain)
         let password = try chosenPassword(keychain)
@@ -49,15 +49,15 @@ struct CreateCommand: ParsableCommand {
         guard let known = try keychain.status().keychains.first(where: { $0.name == name })
         else { return }
         switch known.problem {
-        case nil: throw refused(.duplicateKeychain, keychain)
-        case .keychainGone: throw refused(.keychainGone, keychain)
+        case nil: throw refused(.state(.duplicateKeychain), keychain)
+        case .failed(.keychainGone): throw refused(.failed(.keychainGone), keychain)
         default: return
         }
     }
 
-    private func refused(_ refusal: Refusal, _ keychain: Keychain) -> CommandFailure {
+    private func refused(_ error: RequestError, _ keychain: Keychain) -> CommandFailure {
         keychain.failure(
-            CommandFailure(refusal, "create the keychain “\(name)”", keychain: name))
+            CommandFailure(error, "create the keychain “\(name)”", keychain: name))
     }
 
     /// Only where a user is there to write it down.

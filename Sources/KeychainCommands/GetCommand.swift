@@ -22,7 +22,7 @@ struct GetCommand: ParsableCommand {
         let items = try asked.ask(CopyMatching(query), to: "get the item")
         guard let found = items.first else {
             throw asked.failure(
-                CommandFailure(.notFound, "get the item", keychain: asked.name))
+                CommandFailure(.state(.notFound), "get the item", keychain: asked.name))
         }
         if asked.asJSON {
             JSONOutput.write(ItemRecord(found, secret: found.secret))

@@ -16,11 +16,11 @@ package struct Keychain {
     /// `task` completes "could not …".
     @discardableResult
     package func ask<V: Verb>(_ verb: V, to task: String) throws(CommandFailure) -> V.Answer {
-        do throws(Refusal) {
+        do throws(RequestError) {
             return try CommandProgram.endpoint().send(verb)
         } catch {
             let isOfItems = verb is any VerbOnItems && name == nil
-            let meant = error == .locked && isOfItems ? lockedOne() : name
+            let meant = error == .state(.locked) && isOfItems ? lockedOne() : name
             throw failure(
                 CommandFailure(error, task, keychain: meant, because: rulesOfLastRefusal))
         }

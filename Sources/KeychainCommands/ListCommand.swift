@@ -34,7 +34,9 @@ struct ListCommand: ParsableCommand {
         do throws(CommandFailure) {
             return try wanted.asked.ask(CopyMatching(query), to: "list the items")
         } catch {
-            guard error.code == .notFound, error.name == "\(Refusal.notFound)" else { throw error }
+            guard error.code == .notFound, error.name == "\(RequestError.state(.notFound))" else {
+                throw error
+            }
             return []
         }
     }

@@ -84,7 +84,7 @@ struct RestoreCommand: ParsableCommand {
             let status = try? keychain.status().keychains.first(where: { $0.name == system }),
             let problem = status.problem
         else { return [] }
-        let meaning = RefusalMeaning(problem, keychain: system)
+        let meaning = ErrorMeaning(problem, keychain: system)
         return ["It is closed to services: \(meaning.sentence)."]
             + [meaning.advice].compactMap { $0 }
     }

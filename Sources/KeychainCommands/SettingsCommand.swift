@@ -44,7 +44,8 @@ struct SettingsCommand: ParsableCommand {
         guard let settings = status?.settings else {
             throw keychain.failure(
                 CommandFailure(
-                    status?.problem ?? (status == nil ? .noSuchKeychain : .notImplemented),
+                    status?.problem
+                        ?? (status == nil ? .state(.noSuchKeychain) : .invalid(.notImplemented)),
                     "show the settings of the keychain “\(shown)”", keychain: name))
         }
         if output.json {

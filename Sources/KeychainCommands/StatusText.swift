@@ -92,7 +92,7 @@ struct StatusText {
             return ["Keychain “\(name)”: the machine's own, which root keeps for its services."]
         }
         if let problem = keychain.problem {
-            let meaning = RefusalMeaning(problem, keychain: name)
+            let meaning = ErrorMeaning(problem, keychain: name)
             let advice = meaning.advice.map { ["    \($0)"] } ?? []
             return ["Keychain “\(name)”: \(meaning.sentence).", path] + remains(keychain) + advice
         }

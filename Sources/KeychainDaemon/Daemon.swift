@@ -127,7 +127,7 @@ package final class Daemon: Sendable {
     /// There from the start, like the login keychain for a user who logs in.
     private func makeSystemKeychain() {
         guard !folder.exists(.system, of: 0) else { return }
-        do throws(Refusal) { try protectors.create(.system, of: 0, password: nil) } catch {
+        do throws(RequestError) { try protectors.create(.system, of: 0, password: nil) } catch {
             plan.log("the system keychain could not be made: \(error)")
         }
     }
@@ -137,8 +137,9 @@ package final class Daemon: Sendable {
         watches.withLock { $0.append(work) }
     }
 
-    /// Serves until `stop` is called.
-    package func run() {
+    /// Serves until `stop` is called. False, and at once, where the machine has no room for the
+    /// threads that this takes: without the one that listens to logind no keychain would lock on sleep.
+    package func run() -> Bool {
         makeSystemKeychain()
         let sweep = DispatchSource.makeTimerSource(queue: .global())
         sweep.schedule(
@@ -153,10 +154,12 @@ package final class Daemon: Sendable {
         }
         sweep.resume()
         defer { sweep.cancel() }
+        defer { audit.finish() }
         // Nothing waits for it to end: it waits for others.
-        DetachedThread.start { [locking] in LoginManagerWatch { locking.handle($0) }.run() }
-        servers.run([requests.run, logins.run, offers.run])
-        audit.finish()
+        let isWatching = DetachedThread.start { [locking] in
+            LoginManagerWatch { locking.handle($0) }.run()
+        }
+        return isWatching && servers.run([requests.run, logins.run, offers.run])
     }
 
     package func stop() {

@@ -74,7 +74,7 @@ final class Locking: Sendable {
         evidence.forget(user)
         let isDone = vault.lockAll(of: user, because: reason, where: isMeant)
         if !isDone { log("keys of uid \(user) could not be removed from the kernel's keyring") }
-        audit.record(.lock, by: .machine(user), isDone ? nil : .internalError)
+        audit.record(.lock, by: .machine(user), isDone ? nil : .failed(.internalError))
     }
 
     private func forgetAll(_ reason: String) {

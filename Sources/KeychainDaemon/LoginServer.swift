@@ -37,7 +37,7 @@ package final class LoginServer: Sendable {
         else { return }
         // A number without an account: a user who makes namespaces has thousands of them, and would
         // have as many shares of the audit.
-        guard hasAccount else { return reply(.notEntitled, connection) }
+        guard hasAccount else { return reply(.refused(.notEntitled), connection) }
         do throws(LoginHandoffError) { try handle(connection.receive(), connection) } catch {
             guard let refusal = LoginRefusal(error) else { return }
             try? connection.reply(.refused(refusal))
@@ -75,11 +75,11 @@ package final class LoginServer: Sendable {
             reply(
                 logins.offer(password, verified: false, for: user, account, host: host), connection)
         case (.offer, _):
-            reply(.notEntitled, connection)
+            reply(.refused(.notEntitled), connection)
         }
     }
 
-    private func reply(_ refusal: Refusal?, _ connection: LoginConnection) {
-        try? connection.reply(refusal.map { .refused(LoginRefusal($0)) } ?? .accepted)
+    private func reply(_ error: RequestError?, _ connection: LoginConnection) {
+        try? connection.reply(error.map { .refused(LoginRefusal($0)) } ?? .accepted)
     }
 }

@@ -53,8 +53,8 @@ final class Logins: Sendable {
     /// user is told what an earlier login found, or what root did since.
     func open(
         _ facts: SessionFacts, _ password: HeldSecret?, host: Int32
-    ) -> (Refusal?, LoginNotice?) {
-        let refusal = recording(.login, facts.user, host) { () throws(Refusal) in
+    ) -> (RequestError?, LoginNotice?) {
+        let refusal = recording(.login, facts.user, host) { () throws(RequestError) in
             let session = try begin(facts, hasPassword: password != nil, host: host)
             log("login of uid \(facts.user) through \(facts.service)")
             if password?.bytes.count ?? 0 == 0, facts.isAuthenticated,
@@ -67,7 +67,7 @@ final class Logins: Sendable {
             }
             // An empty one is a failure, not an absence.
             guard password.bytes.count > 0 else { return }
-            guard pending.begin(facts.user) else { throw .tooManyRequests }
+            guard pending.begin(facts.user) else { throw .refused(.tooManyRequests) }
             let begun = unlockBegins(facts.user)
             work.async(for: facts.user) { [self] in
                 unlockOrCreate(session, password, since: begun, host: host)
@@ -93,16 +93,16 @@ final class Logins: Sendable {
     /// nothing. Else a program that guesses would keep the keychain closed to its user's own login.
     func offer(
         _ password: HeldSecret, verified: Bool, for user: UInt32, _ account: String, host: Int32
-    ) -> Refusal? {
+    ) -> RequestError? {
         let keychain: OpenKeychain
-        do throws(Refusal) {
+        do throws(RequestError) {
             try check(user, account)
-            guard !sessions.live(user).isEmpty else { throw .noSession }
+            guard !sessions.live(user).isEmpty else { throw .state(.noSession) }
             keychain = try folder.keychain(nil, of: user)
             if !verified { try guesses.begin(keychain.id) }
             guard pending.begin(user) else {
                 if !verified { guesses.end(keychain.id, .undecided) }
-                throw .tooManyRequests
+                throw .refused(.tooManyRequests)
             }
         } catch {
             audit.record(.offerPassword, by: subject(user, host), error)
@@ -111,7 +111,7 @@ final class Logins: Sendable {
         let begun = vault.locks.now(keychain.id)
         work.async(for: user) { [self] in
             defer { pending.end(user) }
-            _ = recording(.offerPassword, user, host) { () throws(Refusal) in
+            _ = recording(.offerPassword, user, host) { () throws(RequestError) in
                 let keys =
                     verified
                     ? try protectors.unlock(keychain, password) : try guess(keychain, password)
@@ -125,10 +125,10 @@ final class Logins: Sendable {
 
     func changePassword(
         of user: UInt32, _ account: String, old: HeldSecret, new: HeldSecret, host: Int32
-    ) -> Refusal? {
-        recording(.changePassword, user, host) { () throws(Refusal) in
+    ) -> RequestError? {
+        recording(.changePassword, user, host) { () throws(RequestError) in
             try check(user, account)
-            guard new.bytes.count > 0 else { throw .badRequest }
+            guard new.bytes.count > 0 else { throw .invalid(.badRequest) }
             guard folder.exists(.login, of: user) else { return }
             let keychain = try folder.keychain(nil, of: user)
             try protectors.changePassword(keychain, old: old, new: new)
@@ -140,8 +140,8 @@ final class Logins: Sendable {
     }
 
     /// Its new password opens nothing yet: the user hears of it at the next login.
-    func resetPassword(of user: UInt32, _ account: String, host: Int32) -> Refusal? {
-        recording(.resetPassword, user, host) { () throws(Refusal) in
+    func resetPassword(of user: UInt32, _ account: String, host: Int32) -> RequestError? {
+        recording(.resetPassword, user, host) { () throws(RequestError) in
             try check(user, account)
             guard folder.exists(.login, of: user) else { return }
             outOfStep.note(user)
@@ -152,18 +152,18 @@ final class Logins: Sendable {
     // MARK: Steps
 
     /// The number and the name must be of the same account, by our own look.
-    private func check(_ user: UInt32, _ account: String) throws(Refusal) {
-        guard accounts.name(of: user) == account else { throw .notEntitled }
+    private func check(_ user: UInt32, _ account: String) throws(RequestError) {
+        guard accounts.name(of: user) == account else { throw .refused(.notEntitled) }
     }
 
     private func begin(
         _ facts: SessionFacts, hasPassword: Bool, host: Int32
-    ) throws(Refusal) -> LoginSession {
+    ) throws(RequestError) -> LoginSession {
         try check(facts.user, facts.account)
         guard facts.leader == host, facts.ticket == 0 || SessionRegistry.isTicket(facts.ticket),
             let leader = PinnedProcess(pid: host, pidfd: nil),
             let start = leader.status()?.startTime
-        else { throw .badRequest }
+        else { throw .invalid(.badRequest) }
         var details = LoginSession.Details()
         details.auditSession = facts.auditSession
         details.logindSession = logindSession(facts, host)
@@ -200,7 +200,7 @@ final class Logins: Sendable {
         }
         work.async(for: user) { [self] in
             defer { pending.end(user) }
-            _ = recording(.endPasscode, user, host) { () throws(Refusal) in
+            _ = recording(.endPasscode, user, host) { () throws(RequestError) in
                 guard try protectors.endPasscodeClass(keychain) else { return }
                 log("uid \(user) has no password any more: its passcode-set items are gone")
                 // Other logins may hold the key.
@@ -213,7 +213,7 @@ final class Logins: Sendable {
         _ session: LoginSession, _ password: HeldSecret, since begun: LockGeneration?,
         host: Int32
     ) {
-        let refusal = recording(.unlock, session.user, host) { () throws(Refusal) in
+        let refusal = recording(.unlock, session.user, host) { () throws(RequestError) in
             let isNew = !folder.exists(.login, of: session.user)
             if isNew {
                 try protectors.create(
@@ -233,8 +233,10 @@ final class Logins: Sendable {
             log("unlocked the login keychain of uid \(session.user)")
         }
         guard let refusal else { return }
-        if refusal == .passcodeNotSet { unasked.begin(session, subject(session.user, host)) }
-        if refusal == .wrongPassword {
+        if refusal == .state(.passcodeNotSet) {
+            unasked.begin(session, subject(session.user, host))
+        }
+        if refusal == .refused(.wrongPassword) {
             sessions.setLockReason(.passwordDiffers, of: session.id)
             outOfStep.note(session.user)
         }
@@ -243,21 +245,21 @@ final class Logins: Sendable {
 
     private func login(
         _ session: LoginSession, _ keychain: OpenKeychain, _ password: HeldSecret
-    ) throws(Refusal) -> UnlockedKeys {
+    ) throws(RequestError) -> UnlockedKeys {
         switch try protectors.login(keychain, password) {
         case .opened(let keys, let effect):
             if let words = effect.words { log("\(words): uid \(session.user)") }
             return keys
         case .differs(let keys):
             try? vault.keepRenewal(keys, of: keychain, in: session)
-            throw .wrongPassword
+            throw .refused(.wrongPassword)
         }
     }
 
     private func guess(
         _ keychain: OpenKeychain, _ password: HeldSecret
-    ) throws(Refusal) -> UnlockedKeys {
-        do throws(Refusal) {
+    ) throws(RequestError) -> UnlockedKeys {
+        do throws(RequestError) {
             let keys = try protectors.unlock(keychain, password)
             guesses.end(keychain.id, .right)
             return keys
@@ -269,10 +271,10 @@ final class Logins: Sendable {
 
     private func recording(
         _ operation: AuditLog.Operation, _ user: UInt32, _ host: Int32,
-        _ body: () throws(Refusal) -> Void
-    ) -> Refusal? {
-        var refusal: Refusal?
-        do throws(Refusal) { try body() } catch { refusal = error }
+        _ body: () throws(RequestError) -> Void
+    ) -> RequestError? {
+        var refusal: RequestError?
+        do throws(RequestError) { try body() } catch { refusal = error }
         audit.record(operation, by: subject(user, host), refusal)
         return refusal
     }

@@ -65,11 +65,11 @@ final class PasswordlessUnlock: Sendable {
     private func unlock(
         _ keychain: OpenKeychain, _ enrolled: [ProtectorRecord], _ session: LoginSession,
         since begun: LockGeneration, _ notes: RequestNotes
-    ) -> Refusal? {
+    ) -> RequestError? {
         let facts = facts(session, keychain)
-        var refusal: Refusal?
+        var refusal: RequestError?
         for protector in enrolled {
-            do throws(Refusal) {
+            do throws(RequestError) {
                 try judge(protector, session, facts, notes)
                 let keys = try protectors.unlock(keychain, with: protector, atLogin: true)
                 try vault.keep(keys, of: keychain, in: session, since: begun)
@@ -82,8 +82,8 @@ final class PasswordlessUnlock: Sendable {
     private func judge(
         _ protector: ProtectorRecord, _ session: LoginSession, _ facts: PolicyFacts,
         _ notes: RequestNotes
-    ) throws(Refusal) {
-        guard let opener = protector.loginOpener else { throw .protectorNotAvailable }
+    ) throws(RequestError) {
+        guard let opener = protector.loginOpener else { throw .state(.protectorNotAvailable) }
         let login = LoginUnlock(
             through: session.service, with: opener, facts: facts, day: LocalTime.now.day)
         let judge = policy.now.judge
@@ -91,7 +91,7 @@ final class PasswordlessUnlock: Sendable {
         notes.note(login, isDenied: denial != nil, judge)
         guard let denial else { return }
         if case .forbidden(let rules, let place) = denial { notes.note(rules: rules, first: place) }
-        throw Refusal(denial)
+        throw RequestError(denial)
     }
 
     private func facts(_ session: LoginSession, _ keychain: OpenKeychain) -> PolicyFacts {

@@ -21,7 +21,7 @@ enum PolicyAnnouncement {
             // An administrator who made the daemon read none has nothing to hear.
             guard !report.text.isEmpty else { return }
             audit.record(
-                .loadPolicies, by: subject, report.isDegraded ? .damagedPolicy : nil)
+                .loadPolicies, by: subject, report.isDegraded ? .failed(.damagedPolicy) : nil)
             tell(report.isDegraded ? "Degraded" : "InForce", report.text)
         }
     }

@@ -73,15 +73,16 @@ package final class PolicyLoader: Sendable {
     package func watch() {
         do throws(SystemError) {
             let watch = try FolderWatch(folders)
-            DetachedThread.start { [weak self] in
+            let isWatching = DetachedThread.start { [weak self] in
                 while self != nil, (try? watch.wait()) != nil { self?.settle() }
             }
-        } catch {
-            log("policies: changes are looked for once a minute only")
-        }
+            if !isWatching { tellNotWatching() }
+        } catch { tellNotWatching() }
         // Something may have changed since the start.
         look(after: .seconds(0))
     }
+
+    private func tellNotWatching() { log("policies: changes are looked for once a minute only") }
 
     private func look(after delay: DispatchTimeInterval) {
         queue.asyncAfter(deadline: .now() + delay) { [weak self] in

@@ -12,14 +12,14 @@ struct ProtectorProgram: Sendable {
     /// It ends with a refusal's number where it has no answer.
     func ask(
         _ arguments: [String], _ question: HeldSecret, deadlineSeconds: Double
-    ) throws(Refusal) -> HeldSecret {
+    ) throws(RequestError) -> HeldSecret {
         let exchange: ChildExchange
         do {
             exchange = try ChildExchange(
                 with: path, arguments, question: question, deadlineSeconds: deadlineSeconds)
-        } catch { throw error == .tooLarge ? .damaged : .protectorNotAvailable }
+        } catch { throw error == .tooLarge ? .failed(.damaged) : .state(.protectorNotAvailable) }
         if exchange.code == 0, let answer = exchange.answer { return answer }
-        throw exchange.code.flatMap { UInt32(exactly: $0) }.flatMap { Refusal(rawValue: $0) }
-            ?? .protectorFailed
+        throw exchange.code.flatMap { UInt32(exactly: $0) }.flatMap { RequestError(rawValue: $0) }
+            ?? .failed(.protectorFailed)
     }
 }

@@ -5,8 +5,11 @@ internal import KeychainLinuxSystem
 internal import KeychainLocalSocket
 internal import KeychainMessages
 internal import KeychainModel
+internal import KeychainPolicyEngine
+internal import KeychainPolicyModel
 internal import KeychainRequestAudit
 internal import KeychainRequestService
+internal import KeychainUserPresence
 internal import KeychainVaults
 internal import PromptedAuthentication
 
@@ -61,7 +64,7 @@ package final class RequestServer: Sendable {
         guard hasAccount else {
             // It is heard, so that it hears the answer, but not at length.
             _ = try? connection.receive(.shortRequest, within: Self.firstRequestWithin)
-            say(.refusal(.notEntitled), to: connection)
+            say(.refusal(.refused(.notEntitled)), to: connection)
             return
         }
         serve(program, caller, place.turns)
@@ -90,7 +93,7 @@ package final class RequestServer: Sendable {
                 let prompter = Prompter(
                     connection, at: shown?.place ?? .terminal(of: caller), shown?.screen,
                     drawsWindows: showsWindows)
-                serve(prompter: prompter, connection) { prompter throws(Refusal) in
+                serve(prompter: prompter, connection) { prompter throws(RequestError) in
                     // Its turn is held meanwhile, so that no question comes before the welcome.
                     try prompter.take()
                     defer { prompter.giveBack() }
@@ -100,7 +103,7 @@ package final class RequestServer: Sendable {
                 return
             case .attachPrompter(let challenge):
                 let prompter = Prompter(connection, at: .terminal(of: caller))
-                serve(prompter: prompter, connection) { prompter throws(Refusal) in
+                serve(prompter: prompter, connection) { prompter throws(RequestError) in
                     try prompters.attach(prompter, challenge: challenge)
                 }
                 return
@@ -141,13 +144,13 @@ package final class RequestServer: Sendable {
         } catch let error as MessageError {
             refuse(error, connection)
         } catch SocketError.tooLarge {
-            say(.refusal(.dataTooLarge), to: connection)
+            say(.refusal(.invalid(.dataTooLarge)), to: connection)
         } catch SocketError.noRoom {
-            say(.refusal(.tooManyRequests), to: connection)
+            say(.refusal(.refused(.tooManyRequests)), to: connection)
         } catch SocketError.newer {
-            say(.refusal(.olderService), to: connection)
+            say(.refusal(.state(.olderService)), to: connection)
         } catch SocketError.older {
-            say(.refusal(.olderProgram), to: connection)
+            say(.refusal(.state(.olderProgram)), to: connection)
         } catch {}
         return nil
     }
@@ -159,9 +162,9 @@ package final class RequestServer: Sendable {
     /// Each side is told where the other is older, and what it can do about it.
     private func refuse(_ error: MessageError, _ connection: ServerConnection) {
         switch error {
-        case .malformed: say(.refusal(.badRequest), to: connection)
-        case .newer: say(.refusal(.olderService), to: connection)
-        case .older: say(.refusal(.olderProgram), to: connection)
+        case .malformed: say(.refusal(.invalid(.badRequest)), to: connection)
+        case .newer: say(.refusal(.state(.olderService)), to: connection)
+        case .older: say(.refusal(.state(.olderProgram)), to: connection)
         case .firstVersion:
             _ = try? connection.send(
                 Frame(message: ServerMessage.refusalInFirstVersion, secrets: nil))
@@ -171,10 +174,10 @@ package final class RequestServer: Sendable {
     private func answer<V: Verb>(
         _ verb: V, for client: RemoteClient, on connection: ServerConnection
     ) -> Bool {
-        do throws(Refusal) {
-            let last = try service.answer(verb, for: client) { part throws(Refusal) in
+        do throws(RequestError) {
+            let last = try service.answer(verb, for: client) { part throws(RequestError) in
                 guard say(.answer(part, to: V.self, continues: true), to: connection) else {
-                    throw .notAvailable
+                    throw .failed(.notAvailable)
                 }
             }
             return say(.answer(last, to: V.self, continues: false), to: connection)
@@ -186,15 +189,15 @@ package final class RequestServer: Sendable {
     /// Who may answer questions: the program that the group belongs to, and no other.
     private func serve(
         prompter: Prompter, _ connection: ServerConnection,
-        _ begin: (Prompter) throws(Refusal) -> Void
+        _ begin: (Prompter) throws(RequestError) -> Void
     ) {
         guard let group = InstalledProgram.setgidGroup(prompterProgram),
             connection.peer.group == group
         else {
-            say(.refusal(.notEntitled), to: connection)
+            say(.refusal(.refused(.notEntitled)), to: connection)
             return
         }
-        do throws(Refusal) { try begin(prompter) } catch {
+        do throws(RequestError) { try begin(prompter) } catch {
             say(.refusal(error), to: connection)
             return
         }
@@ -205,6 +208,97 @@ package final class RequestServer: Sendable {
     @discardableResult
     private func say(_ said: ServerMessage, to connection: ServerConnection) -> Bool {
         let (message, secrets) = said.encoded()
+        return (try? connection.send(Frame(message: message, secrets: secrets))) != nil
+    }
+}
+
+/// A connection, and what was seen of its program when it was accepted.
+struct ConnectedProgram {
+    let connection: ServerConnection
+    let facts: ProcessFacts?
+    let callerFacts: CallerFacts
+}
+
+/// A program at the other end of a socket, for one request.
+final class RemoteClient: Client {
+    let caller: Caller
+    let logins: LiveLogins?
+    let context: AuthenticationContext?
+    /// A prompter that the client starts can read from the client's terminal only while the client is
+    /// in its foreground. Looked at where a question may be asked: most requests ask none.
+    var offersTerminal: Bool {
+        prompterProgram != nil && connection.process?.isInForeground ?? false
+    }
+    private let program: ConnectedProgram
+    private let sessionAttributes: SessionAttributes
+    /// Shows a question on the client's terminal; nil where the client says that it has none.
+    private let prompterProgram: String?
+    let notes: RequestNotes
+
+    private var connection: ServerConnection { program.connection }
+    private var facts: ProcessFacts? { program.facts }
+
+    /// `seen` is the look at the user's logins as the request came.
+    init(
+        _ program: ConnectedProgram, _ seen: (logins: LiveLogins, caller: Caller),
+        _ sessionAttributes: SessionAttributes, context: AuthenticationContext?,
+        prompterProgram: String?, notes: RequestNotes
+    ) {
+        self.program = program
+        (logins, caller) = (seen.logins, seen.caller)
+        self.sessionAttributes = sessionAttributes
+        self.context = context
+        self.prompterProgram = prompterProgram
+        self.notes = notes
+    }
+
+    /// What it runs was looked at when it connected, and is again before the answer.
+    var process: ProofOrigin.Process? {
+        connection.process.flatMap { ProofOrigin.Process($0, running: facts?.executable) }
+    }
+
+    func terminal() -> ProofOrigin.Terminal? {
+        connection.process.flatMap(ProofOrigin.Terminal.init)
+    }
+
+    func descends(from process: ProofOrigin.Process) -> Bool {
+        connection.process.map(process.isAncestor) ?? false
+    }
+
+    func policyFacts(_ asked: AskedFacts) -> PolicyFacts {
+        var facts = program.callerFacts.facts(of: caller, asked)
+        sessionAttributes.add(asked, to: &facts)
+        return facts
+    }
+
+    func numbered(_ facts: PolicyFacts, under policy: CompiledPolicy) -> NumberedTexts? {
+        program.callerFacts.numbered(facts, under: policy)
+    }
+
+    func factsToTell() -> @Sendable () -> PolicyFacts {
+        let facts = policyFacts(.toldAtOnce)
+        let groups = program.callerFacts.groupsToTell(of: caller)
+        return {
+            var facts = facts
+            facts[.group] = groups()
+            return facts
+        }
+    }
+
+    func reach(
+        _ policy: CompiledPolicy, for operation: PolicyOperation, byNameAlone: Bool
+    ) -> VisibleGroups {
+        program.callerFacts.reach(policy, caller, for: operation, byNameAlone: byNameAlone)
+    }
+
+    func isUnchanged() -> Bool { facts?.hold() ?? false }
+
+    func hasGone() -> Bool { connection.peerHungUp() }
+
+    func startPrompter(challenge: [UInt8]) -> Bool {
+        guard let prompterProgram else { return false }
+        let words = ServerMessage.needsPrompter(challenge: challenge, program: prompterProgram)
+        let (message, secrets) = words.encoded()
         return (try? connection.send(Frame(message: message, secrets: secrets))) != nil
     }
 }

@@ -17,9 +17,9 @@ struct SecurityKeyProgram: SecurityKeySource {
 
     /// A new secret that the key keeps, and what it is asked for again with: the first byte is 1
     /// where it will want the PIN.
-    func make(pin: HeldSecret) throws(Refusal) -> (credential: [UInt8], key: HeldSecret) {
+    func make(pin: HeldSecret) throws(RequestError) -> (credential: [UInt8], key: HeldSecret) {
         let made = try program.ask(["make"], pin, deadlineSeconds: Self.deadlineSeconds)
-        guard made.bytes.count > Self.secretBytes else { throw .protectorFailed }
+        guard made.bytes.count > Self.secretBytes else { throw .failed(.protectorFailed) }
         let credential = made.bytes.part(Self.secretBytes..<made.bytes.count)
             .releasedFromLockedMemory()
         return (credential, Self.key(made.bytes.part(0..<Self.secretBytes)))
@@ -27,7 +27,7 @@ struct SecurityKeyProgram: SecurityKeySource {
 
     func open(
         _ credential: [UInt8], pin: HeldSecret?, atLogin: Bool
-    ) throws(Refusal) -> HeldSecret {
+    ) throws(RequestError) -> HeldSecret {
         let length = [
             UInt8(truncatingIfNeeded: credential.count), UInt8(clamping: credential.count >> 8),
         ]
@@ -37,7 +37,7 @@ struct SecurityKeyProgram: SecurityKeySource {
             ["open"], HeldSecret(question),
             deadlineSeconds: atLogin ? Self.deadlineSecondsAtLogin : Self.deadlineSeconds
         )
-        guard secret.bytes.count == Self.secretBytes else { throw .protectorFailed }
+        guard secret.bytes.count == Self.secretBytes else { throw .failed(.protectorFailed) }
         return Self.key(secret.bytes)
     }
 

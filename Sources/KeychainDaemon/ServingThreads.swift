@@ -8,8 +8,9 @@ final class ServingThreads: Sendable {
     private let ended = DispatchSemaphore(value: 0)
     private let overdue = DispatchQueue(label: "stop")
 
-    /// Returns when all of them have returned, or the time that `stop` gives them is over.
-    func run(_ bodies: [@Sendable () -> Void]) {
+    /// Returns when all of them have returned, or the time that `stop` gives them is over; false, and
+    /// at once, where the machine has no room for one of them.
+    func run(_ bodies: [@Sendable () -> Void]) -> Bool {
         let serving = DispatchGroup()
         for body in bodies {
             serving.enter()
@@ -17,10 +18,11 @@ final class ServingThreads: Sendable {
                 body()
                 serving.leave()
             }
-            if !hasBegun { serving.leave() }
+            guard hasBegun else { return false }
         }
         serving.notify(queue: overdue) { [ended] in ended.signal() }
         ended.wait()
+        return true
     }
 
     func stop(within seconds: Int) {

@@ -12,15 +12,15 @@ struct TPMProgram: TPMSealer {
 
     init(path: String) { program = ProtectorProgram(path: path) }
 
-    func seal(_ key: HeldSecret, registers: [UInt8]) throws(Refusal) -> [UInt8] {
+    func seal(_ key: HeldSecret, registers: [UInt8]) throws(RequestError) -> [UInt8] {
         try ask(["seal"] + registers.map { String($0) }, key).bytes.releasedFromLockedMemory()
     }
 
-    func open(_ sealed: [UInt8]) throws(Refusal) -> HeldSecret {
+    func open(_ sealed: [UInt8]) throws(RequestError) -> HeldSecret {
         try ask(["open"], HeldSecret(SecretBytes(copying: sealed)))
     }
 
-    private func ask(_ arguments: [String], _ question: HeldSecret) throws(Refusal)
+    private func ask(_ arguments: [String], _ question: HeldSecret) throws(RequestError)
         -> HeldSecret
     {
         try program.ask(arguments, question, deadlineSeconds: Self.deadlineSeconds)

@@ -8,7 +8,7 @@ internal import KeychainSecrets
 struct Conversation {
     enum Failure: Error {
         /// With the rules of the policy that it comes from.
-        case refused(Refusal, because: [String])
+        case ended(RequestError, because: [String])
         /// The daemon went away, or said something that means nothing.
         case broken
 
@@ -16,8 +16,8 @@ struct Conversation {
         init(_ error: SocketError) {
             self =
                 switch error {
-                case .older: .refused(.olderService, because: [])
-                case .newer: .refused(.olderProgram, because: [])
+                case .older: .ended(.state(.olderService), because: [])
+                case .newer: .ended(.state(.olderProgram), because: [])
                 default: .broken
                 }
         }
@@ -46,7 +46,7 @@ struct Conversation {
         defer { prompter?.end() }
         while true {
             switch try hear() {
-            case .refusal(let refusal, let rules): throw .refused(refusal, because: rules)
+            case .refusal(let refusal, let rules): throw .ended(refusal, because: rules)
             case .answer(let message):
                 let part = try understood { () throws(MessageError) in
                     try message.decoded(to: V.self)
@@ -61,7 +61,9 @@ struct Conversation {
                 prompter?.end()
                 prompter = PrompterLauncher(
                     program: program, challenge: challenge, socket: socket)
-                guard prompter != nil else { throw .refused(.interactionNotAllowed, because: []) }
+                guard prompter != nil else {
+                    throw .ended(.refused(.interactionNotAllowed), because: [])
+                }
             case .prompt, .registered: throw .broken
             }
         }
@@ -72,7 +74,9 @@ struct Conversation {
     ) throws(Failure) {
         do {
             try connection.send(Frame(message: message.message, secrets: message.secrets))
-        } catch { throw error == .tooLarge ? .refused(.dataTooLarge, because: []) : .broken }
+        } catch {
+            throw error == .tooLarge ? .ended(.invalid(.dataTooLarge), because: []) : .broken
+        }
     }
 
     private func hear() throws(Failure) -> ServerMessage {
@@ -89,8 +93,8 @@ struct Conversation {
     private func understood<R>(_ read: () throws(MessageError) -> R) throws(Failure) -> R {
         do { return try read() } catch {
             switch error {
-            case .older, .firstVersion: throw .refused(.olderService, because: [])
-            case .newer: throw .refused(.olderProgram, because: [])
+            case .older, .firstVersion: throw .ended(.state(.olderService), because: [])
+            case .newer: throw .ended(.state(.olderProgram), because: [])
             case .malformed: throw .broken
             }
         }

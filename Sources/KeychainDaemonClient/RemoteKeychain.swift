@@ -20,7 +20,7 @@ package final class RemoteKeychain: KeychainEndpoint {
 
     package func send<V: Verb>(
         _ verb: V, in context: AuthenticationContext?, cancellation: Cancellation?
-    ) throws(Refusal) -> V.Answer {
+    ) throws(RequestError) -> V.Answer {
         let connection = try connect()
         let conversation = Conversation(connection, socket: socket)
         let answer: V.Answer
@@ -36,12 +36,12 @@ package final class RemoteKeychain: KeychainEndpoint {
         } catch {
             // After an error nothing is known of the connection: it is not used again. A refusal is
             // an answer.
-            if case .refused(let refusal, let rules) = error {
+            if case .ended(let refusal, let rules) = error {
                 lastBecause.withLock { $0 = rules }
                 giveBack(connection)
                 throw refusal
             }
-            throw .notAvailable
+            throw .failed(.notAvailable)
         }
         giveBack(connection)
         return answer
@@ -49,15 +49,15 @@ package final class RemoteKeychain: KeychainEndpoint {
 
     /// An idle connection that is still good, else a new one. The listener is root's: an environment
     /// may name another socket, and none but the daemon gets what is typed into this program.
-    private func connect() throws(Refusal) -> ClientConnection {
+    private func connect() throws(RequestError) -> ClientConnection {
         while let connection = idle.withLock({ $0.popLast() }) {
             if connection.belongsToThisProcess, !connection.peerHungUp() { return connection }
         }
         do {
             return try ClientConnection(path: socket, requiredPeer: 0)
         } catch {
-            guard case .refused(let refusal, _) = Conversation.Failure(error) else {
-                throw .notAvailable
+            guard case .ended(let refusal, _) = Conversation.Failure(error) else {
+                throw .failed(.notAvailable)
             }
             throw refusal
         }

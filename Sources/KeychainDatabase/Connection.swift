@@ -239,10 +239,15 @@ package final class Query: Sendable {
         else { return }
         var size: sqlite3_int64 = 0
         guard unsafe sizeOf(file, &size) == SQLITE_OK else { return }
+        let began = size
         let zeros = [UInt8](repeating: 0, count: 64 * 1024)
         while size < bytes {
             let count = min(zeros.count, bytes - Int(size))
-            guard unsafe write(file, zeros, Int32(count), size) == SQLITE_OK else { return }
+            guard unsafe write(file, zeros, Int32(count), size) == SQLITE_OK else {
+                // A disk that is full needs what is left of it for the records themselves.
+                if let truncate = unsafe methods.xTruncate { _ = unsafe truncate(file, began) }
+                return
+            }
             size += sqlite3_int64(count)
         }
     }
@@ -251,5 +256,133 @@ package final class Query: Sendable {
     package func emptyLog() {
         // Safe: no name means all databases of the connection; the counts are not asked for.
         _ = unsafe sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
+    }
+}
+
+/// A value that a statement is given.
+package enum Value: Sendable {
+    case integer(Int64)
+    case real(Double)
+    case text(String)
+    case blob([UInt8])
+    case null
+}
+
+/// A prepared statement, kept by its connection.
+@safe final class Statement {
+    private let handle: OpaquePointer
+
+    init(_ sql: String, _ connection: OpaquePointer) throws(DatabaseError) {
+        var handle: OpaquePointer?
+        // Safe: SQLite reads the text until its zero and writes one pointer.
+        let code = unsafe sqlite3_prepare_v3(
+            connection, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &handle, nil)
+        guard code == SQLITE_OK, let handle = unsafe handle else {
+            throw DatabaseError(code: unsafe sqlite3_extended_errcode(connection))
+        }
+        unsafe self.handle = handle
+    }
+
+    deinit {
+        // Safe: this object alone has the handle.
+        unsafe sqlite3_finalize(handle)
+    }
+
+    /// Runs the statement; `body` sees each row until it returns false. Afterwards the statement is
+    /// ready for the next run, and holds none of the values.
+    func run(_ values: [Value], _ body: (borrowing Row) throws -> Bool) throws {
+        // Safe: the handle lives as long as this object.
+        defer {
+            unsafe sqlite3_reset(handle)
+            if !values.isEmpty { unsafe sqlite3_clear_bindings(handle) }
+        }
+        for (index, value) in values.enumerated() {
+            let code = bind(value, Int32(index + 1))
+            guard code == SQLITE_OK else { throw DatabaseError(code: code) }
+        }
+        while true {
+            // Safe: as above; the row is borrowed for one call and the statement moves after it.
+            switch unsafe sqlite3_step(handle) {
+            case SQLITE_ROW: guard try body(unsafe Row(handle)) else { return }
+            case SQLITE_DONE: return
+            default:
+                throw DatabaseError(
+                    code: unsafe sqlite3_extended_errcode(sqlite3_db_handle(handle)))
+            }
+        }
+    }
+
+    private func bind(_ value: Value, _ place: Int32) -> Int32 {
+        // Safe: SQLite copies texts and bytes before the call returns (SQLITE_TRANSIENT).
+        let copied = unsafe unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+        switch value {
+        case .integer(let number): return unsafe sqlite3_bind_int64(handle, place, number)
+        case .real(let number): return unsafe sqlite3_bind_double(handle, place, number)
+        case .text(let text): return unsafe sqlite3_bind_text(handle, place, text, -1, copied)
+        // An empty array has no address, and no address would be NULL.
+        case .blob(let bytes) where bytes.isEmpty:
+            return unsafe sqlite3_bind_zeroblob(handle, place, 0)
+        case .blob(let bytes):
+            return unsafe sqlite3_bind_blob64(
+                handle, place, bytes, UInt64(bytes.count), copied)
+        case .null: return unsafe sqlite3_bind_null(handle, place)
+        }
+    }
+}
+
+/// One row of a result, for as long as the closure that gets it runs.
+///
+/// A file may come from anywhere, so a column may hold any type: each reading is optional, nil for
+/// NULL and for another type than the one that is asked for.
+@safe package struct Row: ~Copyable {
+    private let statement: OpaquePointer
+
+    // Safe: only stores the pointer; the row ends with the closure, before its statement does.
+    init(_ statement: OpaquePointer) { unsafe self.statement = statement }
+
+    package func integer(_ column: Int32) -> Int64? {
+        // Safe: the statement stands on a row while this value lives; a column that is not there
+        // reads as NULL.
+        guard unsafe sqlite3_column_type(statement, column) == SQLITE_INTEGER else { return nil }
+        return unsafe sqlite3_column_int64(statement, column)
+    }
+
+    package func isNull(_ column: Int32) -> Bool {
+        // Safe: as above.
+        unsafe sqlite3_column_type(statement, column) == SQLITE_NULL
+    }
+
+    package func text(_ column: Int32) -> String? {
+        // Safe: as above; SQLite ends the text with a zero.
+        guard unsafe sqlite3_column_type(statement, column) == SQLITE_TEXT,
+            let text = unsafe sqlite3_column_text(statement, column)
+        else { return nil }
+        let count = Int(unsafe sqlite3_column_bytes(statement, column))
+        return unsafe String(
+            decoding: UnsafeBufferPointer(start: text, count: count), as: UTF8.self)
+    }
+
+    package func blob(_ column: Int32) -> [UInt8]? {
+        // Safe: SQLite keeps the bytes until the statement moves; they are copied here.
+        guard unsafe sqlite3_column_type(statement, column) == SQLITE_BLOB else { return nil }
+        let count = Int(unsafe sqlite3_column_bytes(statement, column))
+        guard count > 0, let bytes = unsafe sqlite3_column_blob(statement, column) else {
+            return []
+        }
+        return unsafe [UInt8](UnsafeRawBufferPointer(start: bytes, count: count))
+    }
+
+    /// The bytes as they lie in SQLite's memory, for as long as the closure runs; nil for a column of
+    /// another type.
+    package borrowing func withBlob<R: ~Copyable, E: Error>(
+        _ column: Int32, _ body: (RawSpan) throws(E) -> R
+    ) throws(E) -> R? {
+        // Safe: as in `blob`; the statement moves after the closure has returned.
+        guard unsafe sqlite3_column_type(statement, column) == SQLITE_BLOB else { return nil }
+        let count = Int(unsafe sqlite3_column_bytes(statement, column))
+        guard count > 0, let bytes = unsafe sqlite3_column_blob(statement, column) else {
+            return try body(RawSpan())
+        }
+        return try body(unsafe RawSpan(_unsafeStart: bytes, byteCount: count))
     }
 }

@@ -23,7 +23,7 @@ package final class EmbeddedKeychain: KeychainEndpoint {
 
     /// `groups` come after the program's own; where there are any, the first of them is the default
     /// for new items. `program` is named where this process stands for another program.
-    package init(home: String, groups: [String], program: String? = nil) throws(Refusal) {
+    package init(home: String, groups: [String], program: String? = nil) throws(RequestError) {
         let user = geteuid()
         let account = UserAccount.own?.name ?? ""
         folder = KeychainFolder(
@@ -33,7 +33,7 @@ package final class EmbeddedKeychain: KeychainEndpoint {
             protectors = Protectors(
                 folder: folder, deviceKey: try Protectors.deviceKey(at: home + "/device.key"),
                 allowsDeviceProtector: true)
-        } catch { throw Refusal(error) }
+        } catch { throw RequestError(error) }
         GenerationKeeper(folder, log: { _ in }).keepWhatIsDue()
         client = OwnProcess(user: user, groups: groups, program: program)
         service = KeychainService(
@@ -46,7 +46,7 @@ package final class EmbeddedKeychain: KeychainEndpoint {
     /// The user's terminal is the program's own here: a question is cancelled there.
     package func send<V: Verb>(
         _ verb: V, in context: AuthenticationContext?, cancellation: Cancellation?
-    ) throws(Refusal) -> V.Answer {
+    ) throws(RequestError) -> V.Answer {
         if !(verb is CreateKeychain) { try makeLoginKeychain() }
         var client = client
         client.context = context
@@ -59,17 +59,17 @@ package final class EmbeddedKeychain: KeychainEndpoint {
     }
 
     /// A program simply works in a container: its login keychain is made when it is first needed.
-    private func makeLoginKeychain() throws(Refusal) {
+    private func makeLoginKeychain() throws(RequestError) {
         guard !folder.exists(.login, of: client.caller.user) else { return }
-        do throws(Refusal) {
+        do throws(RequestError) {
             try protectors.create(.login, of: client.caller.user, password: nil)
         } catch {
             switch error {
             // Another process was faster.
-            case .duplicateKeychain: return
+            case .state(.duplicateKeychain): return
             // Its file is gone, and something of it is left: what asks for it is told, and
             // what brings it back is not held up.
-            case .keychainGone: return
+            case .failed(.keychainGone): return
             default: throw error
             }
         }

@@ -22,7 +22,7 @@ final class EmbeddedVault: KeyVault {
 
     func waitForPendingUnlocks(of user: UInt32) {}
 
-    func keys(of keychain: OpenKeychain) throws(Refusal) -> ClassKeys {
+    func keys(of keychain: OpenKeychain) throws(RequestError) -> ClassKeys {
         if try !isProtected(keychain) {
             let unlocked = try deviceKeys(keychain)
             return ClassKeys(
@@ -37,9 +37,9 @@ final class EmbeddedVault: KeyVault {
     func keep(
         _ unlocked: borrowing UnlockedKeys, of keychain: OpenKeychain, for caller: Caller,
         since begun: LockGeneration
-    ) throws(Refusal) {
+    ) throws(RequestError) {
         let both = unlocked.afterFirstUnlock.bytes.appending(unlocked.whileUnlocked.bytes)
-        try locks.keep(keychain.id, since: begun) { () throws(Refusal) in
+        try locks.keep(keychain.id, since: begun) { () throws(RequestError) in
             try write(both, keychain)
         }
     }
@@ -77,17 +77,17 @@ final class EmbeddedVault: KeyVault {
 
     func endRenewal(of keychain: OpenKeychain) {}
 
-    func lock(_ keychain: OpenKeychain) throws(Refusal) {
-        try locks.lock(keychain.id) { () throws(Refusal) in
+    func lock(_ keychain: OpenKeychain) throws(RequestError) {
+        try locks.lock(keychain.id) { () throws(RequestError) in
             let first = KeyBundle.byteCount(.afterFirstUnlock)
             guard let bytes = read(keychain), bytes.count > first else { return }
             try write(bytes.part(0..<first), keychain)
         }
     }
 
-    func forget(_ keychain: OpenKeychain) throws(Refusal) {
+    func forget(_ keychain: OpenKeychain) throws(RequestError) {
         let isProtected = try isProtected(keychain)
-        try locks.forget(keychain.id) { () throws(Refusal) in
+        try locks.forget(keychain.id) { () throws(RequestError) in
             own.withLock { own in
                 own["always:" + keychain.path] = nil
                 own["device:" + keychain.path] = nil
@@ -100,14 +100,14 @@ final class EmbeddedVault: KeyVault {
                 return
             }
             do { try KernelKeyring.unlink(key, from: .userKeyring) } catch {
-                throw .notAvailable
+                throw .failed(.notAvailable)
             }
         }
     }
 
     /// No daemon is there to close it.
-    func apply(_ settings: KeychainSettings, to keychain: OpenKeychain) throws(Refusal) {
-        throw .notImplemented
+    func apply(_ settings: KeychainSettings, to keychain: OpenKeychain) throws(RequestError) {
+        throw .invalid(.notImplemented)
     }
 
     func inForce(_ settings: KeychainSettings) -> KeychainSettings? { nil }
@@ -124,11 +124,11 @@ final class EmbeddedVault: KeyVault {
 
     // MARK: Where the keys are
 
-    private func isProtected(_ keychain: OpenKeychain) throws(Refusal) -> Bool {
-        do { return try keychain.file.isPasswordProtected() } catch { throw Refusal(error) }
+    private func isProtected(_ keychain: OpenKeychain) throws(RequestError) -> Bool {
+        do { return try keychain.file.isPasswordProtected() } catch { throw RequestError(error) }
     }
 
-    private func always(_ keychain: OpenKeychain) throws(Refusal) -> KeyBundle {
+    private func always(_ keychain: OpenKeychain) throws(RequestError) -> KeyBundle {
         let name = "always:" + keychain.path
         if let held = own.withLock({ $0[name] }),
             let bundle = try? KeyBundle(.always, held.bytes.copy())
@@ -141,7 +141,7 @@ final class EmbeddedVault: KeyVault {
     }
 
     /// The device opens an unprotected keychain; once in a process is enough.
-    private func deviceKeys(_ keychain: OpenKeychain) throws(Refusal) -> UnlockedKeys {
+    private func deviceKeys(_ keychain: OpenKeychain) throws(RequestError) -> UnlockedKeys {
         let name = "device:" + keychain.path
         let firstCount = KeyBundle.byteCount(.afterFirstUnlock)
         if let held = own.withLock({ $0[name] }),
@@ -183,7 +183,7 @@ final class EmbeddedVault: KeyVault {
 
     private func write(
         _ bytes: borrowing SecretBytes, _ keychain: OpenKeychain
-    ) throws(Refusal) {
+    ) throws(RequestError) {
         guard usesKernelKeyring else {
             let held = HeldSecret(bytes.copy())
             own.withLock { $0[name(keychain)] = held }
@@ -193,6 +193,6 @@ final class EmbeddedVault: KeyVault {
             _ = try KernelKeyring.add(
                 name(keychain), bytes, in: .userKeyring, permissions: 0x3f3f_0000,
                 timeoutSeconds: nil)
-        } catch { throw .notAvailable }
+        } catch { throw .failed(.notAvailable) }
     }
 }

@@ -45,9 +45,9 @@ struct TerminalAuthenticator: Authenticator {
 
     func ask(
         _ prompt: String, _ question: Question, for client: any Client
-    ) throws(Refusal) -> HeldSecret {
+    ) throws(RequestError) -> HeldSecret {
         guard let prompter = find("keychain-prompter"), client.offersTerminal else {
-            throw .interactionNotAllowed
+            throw .refused(.interactionNotAllowed)
         }
         let answer: ConversationMessage
         do {
@@ -60,45 +60,46 @@ struct TerminalAuthenticator: Authenticator {
             try here.send(.askHidden(prompt))
             answer = try here.receive(deadlineSeconds: Self.deadline)
             try here.send(.finished(.success))
-        } catch { throw .interactionNotAllowed }
-        guard case .answer(let secret) = answer else { throw .cancelled }
+        } catch { throw .refused(.interactionNotAllowed) }
+        guard case .answer(let secret) = answer else { throw .refused(.cancelled) }
         return secret
     }
 
     /// No login opens a keychain here, nor fails to.
     func open(
         _ prompt: String, _ question: Question, for client: any Client, unless isOpen: () -> Bool,
-        with opens: (HeldSecret) throws(Refusal) -> Bool
-    ) throws(Refusal) {
-        throw .interactionNotAllowed
+        with opens: (HeldSecret) throws(RequestError) -> Bool
+    ) throws(RequestError) {
+        throw .refused(.interactionNotAllowed)
     }
 
     /// Every item here is as near to one program of the user as to another: there is nothing to
     /// ask.
     func consent(
         for client: any Client, _ candidate: () -> (question: Question, options: ConsentOptions)?
-    ) throws(Refusal) -> ConsentResult? {
+    ) throws(RequestError) -> ConsentResult? {
         nil
     }
 
-    func prove(_ method: PolicyMethod, _ question: Question, for client: any Client) throws(Refusal)
+    func prove(_ method: PolicyMethod, _ question: Question, for client: any Client)
+        throws(RequestError)
     {
-        guard let service = method.service else { throw .authenticationFailed }
+        guard let service = method.service else { throw .refused(.authenticationFailed) }
         guard let auth = find("keychain-auth"),
             let prompter = find("keychain-prompter"), client.offersTerminal
-        else { throw .interactionNotAllowed }
+        else { throw .refused(.interactionNotAllowed) }
         let programs: (prover: ChildProcess, shower: ChildProcess)
         do {
             programs = try start(auth, prompter, service, question, client.caller)
-        } catch { throw .internalError }
+        } catch { throw .failed(.internalError) }
         let status = programs.prover.wait(deadlineSeconds: Self.deadline)
         if status == nil { programs.prover.kill() }
         // It sees its channel end, and leaves the terminal as it found it.
         if programs.shower.wait(deadlineSeconds: 2) == nil { programs.shower.kill() }
         switch status?.code.flatMap(ConversationOutcome.init(exitStatus:)) {
         case .success: return
-        case .cancelled: throw .cancelled
-        default: throw .authenticationFailed
+        case .cancelled: throw .refused(.cancelled)
+        default: throw .refused(.authenticationFailed)
         }
     }
 

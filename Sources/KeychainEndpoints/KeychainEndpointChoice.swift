@@ -13,7 +13,7 @@ package enum KeychainEndpointChoice {
     private static let chosen = Mutex<(any KeychainEndpoint)?>(nil)
 
     /// The endpoint of this process, chosen once.
-    package static func current() throws(Refusal) -> any KeychainEndpoint {
+    package static func current() throws(RequestError) -> any KeychainEndpoint {
         if let endpoint = chosen.withLock({ $0 }) { return endpoint }
         let endpoint = try choose()
         return chosen.withLock { kept in
@@ -23,13 +23,13 @@ package enum KeychainEndpointChoice {
         }
     }
 
-    private static func choose() throws(Refusal) -> any KeychainEndpoint {
+    private static func choose() throws(RequestError) -> any KeychainEndpoint {
         if let socket = DaemonSocket.ofThisProcess { return RemoteKeychain(socket: socket) }
         return try embedded(as: nil)
     }
 
     /// The user's own files, for this program or the one that has become it.
-    package static func embedded(as program: String?) throws(Refusal) -> any KeychainEndpoint {
+    package static func embedded(as program: String?) throws(RequestError) -> any KeychainEndpoint {
         try EmbeddedKeychain(home: embeddedHome, groups: embeddedGroups, program: program)
     }
 

@@ -60,17 +60,17 @@ extension Keychain {
     func has(_ account: String) throws(KeychainError) -> Bool {
         var query = query(account)
         query.authenticationUI = .fail
-        do throws(Refusal) {
+        do throws(RequestError) {
             _ = try ask(CopyMatching(query))
             return true
         } catch { return try Self.exists(after: error) }
     }
 
     /// Whether an item is there that was refused to a program that may not ask.
-    static func exists(after refusal: Refusal) throws(KeychainError) -> Bool {
+    static func exists(after refusal: RequestError) throws(KeychainError) -> Bool {
         switch refusal {
-        case .notFound: false
-        case .interactionNotAllowed: true
+        case .state(.notFound): false
+        case .refused(.interactionNotAllowed): true
         default: throw KeychainError(refusal)
         }
     }
@@ -81,7 +81,7 @@ extension Keychain {
         query.returnFields = .attributes
         var items: [Item] = []
         for found in try send(CopyMatching(query)) {
-            guard let item = Item(found) else { throw KeychainError(.internalError) }
+            guard let item = Item(found) else { throw KeychainError(.failed(.internalError)) }
             items.append(item)
         }
         return items
@@ -102,13 +102,13 @@ extension Keychain {
     }
 
     private func send<V: Verb>(_ verb: V) throws(KeychainError) -> V.Answer {
-        do throws(Refusal) { return try ask(verb) } catch { throw KeychainError(error) }
+        do throws(RequestError) { return try ask(verb) } catch { throw KeychainError(error) }
     }
 
-    private func ask<V: Verb>(_ verb: V) throws(Refusal) -> V.Answer {
+    private func ask<V: Verb>(_ verb: V) throws(RequestError) -> V.Answer {
         let authentication = context?.authentication
         // In a context that has ended nothing can be proven, nor was anything.
-        if context != nil, authentication == nil { throw .authenticationFailed }
+        if context != nil, authentication == nil { throw .refused(.authenticationFailed) }
         return try KeychainEndpointChoice.current().send(verb, in: authentication)
     }
 }

@@ -17,7 +17,7 @@ public final class KeychainError: NSError, @unchecked Sendable {
             userInfo: [NSLocalizedDescriptionKey: message])
     }
 
-    convenience init(_ refusal: Refusal) { self.init(status: refusal.status) }
+    convenience init(_ error: RequestError) { self.init(status: error.status) }
 
     public required init?(coder: NSCoder) { super.init(coder: coder) }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+package import KeychainSecrets
 internal import CKeychainKeyutils
 internal import Glibc
-package import KeychainSecrets
 
 /// Keys that the kernel holds (keyrings(7)).
 package enum KernelKeyring {
@@ -212,5 +212,64 @@ package enum KernelKeyring {
 
     private static func check(_ result: Int) throws(KeyringError) {
         guard result >= 0 else { throw KeyringError(errno) }
+    }
+}
+
+/// A key or keyring by its number in the kernel; the special ones are negative.
+package struct KeySerial: RawRepresentable, Hashable, Sendable {
+    package let rawValue: Int32
+    package init(rawValue: Int32) { self.rawValue = rawValue }
+
+    /// Gone when the thread ends.
+    package static let threadKeyring = KeySerial(rawValue: -1)
+    /// Shared by all processes of a user id.
+    package static let userKeyring = KeySerial(rawValue: -4)
+}
+
+/// What the kernel tells of a key without its content.
+package struct KeyDescription: Sendable, Equatable {
+    package let type: String
+    package let user: UInt32
+    package let group: UInt32
+    /// Four bytes of rights: possessor, owner, group, others.
+    package let permissions: UInt32
+    package let description: String
+
+    /// `type;uid;gid;perm;description`, as KEYCTL_DESCRIBE writes it.
+    init?(_ text: String) {
+        let parts = text.split(separator: ";", maxSplits: 4, omittingEmptySubsequences: false)
+        guard parts.count == 5, let user = UInt32(parts[1]), let group = UInt32(parts[2]),
+            let permissions = UInt32(parts[3], radix: 16)
+        else { return nil }
+        type = String(parts[0])
+        self.user = user
+        self.group = group
+        self.permissions = permissions
+        description = String(parts[4])
+    }
+}
+
+/// What the kernel says when it does not do what it was asked.
+package enum KeyringError: Error, Equatable, Sendable {
+    case notFound
+    case expired
+    case revoked
+    case quotaExceeded
+    case refused
+    /// No keyrings here: an old kernel, or a container's filter.
+    case unsupported
+    case tooLarge
+    case system(Int32)
+
+    init(_ code: Int32) {
+        switch code {
+        case ENOKEY, ENOENT: self = .notFound
+        case EKEYEXPIRED: self = .expired
+        case EKEYREVOKED: self = .revoked
+        case EDQUOT: self = .quotaExceeded
+        case EACCES, EPERM: self = .refused
+        case ENOSYS, EOPNOTSUPP: self = .unsupported
+        default: self = .system(code)
+        }
     }
 }

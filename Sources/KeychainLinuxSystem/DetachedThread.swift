@@ -9,7 +9,6 @@ package enum DetachedThread {
     }
 
     /// False where the machine has no room for one more.
-    @discardableResult
     package static func start(
         stackBytes: Int? = nil, _ body: @escaping @Sendable () -> Void
     ) -> Bool {

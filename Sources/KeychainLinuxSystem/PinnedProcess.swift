@@ -194,3 +194,64 @@ package final class PinnedProcess: Sendable {
         return bytes.isEmpty ? nil : bytes
     }
 }
+
+/// The control groups of one process, kept open: the file stays that process's, tells where the
+/// process is at each look, and nothing once it has ended.
+package final class ControlGroupFile: Sendable {
+    /// Bytes of it that are read.
+    static let limit = 4096
+
+    private let file: Descriptor
+
+    init(_ file: Descriptor) { self.file = file }
+
+    /// The lines; nil where they can't be read.
+    package func lines() -> [UInt8]? {
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: Self.limit) { buffer, written in
+            // Safe: the kernel writes at most the buffer's length.
+            written = unsafe max(pread(file.number, buffer.baseAddress!, Self.limit, 0), 0)
+        }
+        return bytes.isEmpty ? nil : bytes
+    }
+
+    /// Whether the lines are these now.
+    package func holds(_ lines: [UInt8]) -> Bool {
+        // One more than is expected, by which longer lines differ.
+        let most = min(lines.count + 1, Self.limit)
+        // Safe: the kernel writes at most the buffer's length, and only what it wrote is read.
+        return unsafe withUnsafeTemporaryAllocation(byteCount: most, alignment: 1) { buffer in
+            let count = unsafe pread(file.number, buffer.baseAddress!, most, 0)
+            guard count == lines.count else { return false }
+            return unsafe lines.elementsEqual(buffer[0..<count])
+        }
+    }
+}
+
+/// What `/proc/PID/stat` says.
+package struct ProcessStatus: Sendable, Equatable {
+    package let parent: Int32
+    package let processGroup: Int32
+    /// The Unix session's leader.
+    package let session: Int32
+    /// Device number of the controlling terminal, 0 without one.
+    package let ttyNumber: UInt32
+    package let foregroundGroup: Int32
+    /// Clock ticks since boot.
+    package let startTime: UInt64
+
+    /// The second field is a name in parentheses that may contain anything.
+    init?(_ line: [UInt8]) {
+        guard let close = line.lastIndex(of: UInt8(ascii: ")")) else { return nil }
+        let fields = String(decoding: line[(close + 1)...], as: UTF8.self).split(separator: " ")
+        guard fields.count > 19, let parent = Int32(fields[1]), let group = Int32(fields[2]),
+            let session = Int32(fields[3]), let tty = Int32(fields[4]),
+            let foreground = Int32(fields[5]), let start = UInt64(fields[19])
+        else { return nil }
+        self.parent = parent
+        processGroup = group
+        self.session = session
+        ttyNumber = UInt32(bitPattern: tty)
+        foregroundGroup = foreground
+        startTime = start
+    }
+}

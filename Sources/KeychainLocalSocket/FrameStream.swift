@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainLinuxSystem
+package import KeychainSecrets
 internal import CKeychainLinux
 internal import Glibc
-internal import KeychainSecrets
+internal import KeychainLinuxSystem
 
 /// Frames over one connected socket, from one sender.
 ///
@@ -261,5 +261,176 @@ final class FrameStream {
         return unsafe kc_send(
             descriptor.number, first.baseAddress, first.count, second?.baseAddress,
             second?.count ?? 0, &ourselves)
+    }
+}
+
+/// What stands before each frame: 40 bytes, little-endian.
+///
+/// magic 4, version 2, flags 2 (zero), message length 4, secrets length 4, sequence 8, nonce 16.
+struct FrameHeader {
+    static let byteCount = 40
+    static let nonceBytes = 16
+    private static let magic: UInt32 = 0x3146_434B  // "KCF1"
+    private static let version: UInt16 = 1
+
+    let messageLength: Int
+    let secretsLength: Int
+    let sequence: UInt64
+    let nonce: [UInt8]
+
+    init(messageLength: Int, secretsLength: Int, sequence: UInt64, nonce: [UInt8]) {
+        self.messageLength = messageLength
+        self.secretsLength = secretsLength
+        self.sequence = sequence
+        self.nonce = nonce
+    }
+
+    var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        // Safe: only what is sent is put together here.
+        bytes.reserveCapacity(Self.byteCount + messageLength)
+        bytes.append(littleEndian: Self.magic)
+        bytes.append(littleEndian: Self.version)
+        bytes.append(littleEndian: UInt16(0))
+        bytes.append(littleEndian: UInt32(clamping: messageLength))
+        bytes.append(littleEndian: UInt32(clamping: secretsLength))
+        bytes.append(littleEndian: sequence)
+        bytes += nonce
+        return bytes
+    }
+
+    /// With that nonce, and no other. A header of another version has magic and version where ours
+    /// has them, and may have anything behind them.
+    init(_ bytes: RawSpan, _ nonce: [UInt8]) throws(SocketError) {
+        guard bytes.byteCount == Self.byteCount, bytes.number(at: 0, UInt32.self) == Self.magic
+        else { throw .malformed }
+        let version = bytes.number(at: 4, UInt16.self)
+        // Safe: sixteen bits.
+        if let error = SocketError(peerOf: Int(version), readerOf: Int(Self.version)) {
+            throw error
+        }
+        guard bytes.number(at: 6, UInt16.self) == 0, bytes.extracting(24..<40).isSame(as: nonce)
+        else { throw .malformed }
+        messageLength = Int(bytes.number(at: 8, UInt32.self))
+        secretsLength = Int(bytes.number(at: 12, UInt32.self))
+        sequence = bytes.number(at: 16, UInt64.self)
+        self.nonce = nonce
+    }
+}
+
+extension [UInt8] {
+    fileprivate mutating func append<Number: FixedWidthInteger>(littleEndian number: Number) {
+        for shift in stride(from: 0, to: Number.bitWidth, by: 8) {
+            append(UInt8(truncatingIfNeeded: number >> Number(shift)))
+        }
+    }
+}
+
+extension RawSpan {
+    fileprivate func number<Number: FixedWidthInteger & BitwiseCopyable>(
+        at offset: Int, _: Number.Type
+    ) -> Number {
+        // Safe: an integer of any bytes is an integer; the offset is checked by the span.
+        unsafe unsafeLoadUnaligned(fromByteOffset: offset, as: Number.self)
+    }
+
+    func isSame(as other: [UInt8]) -> Bool {
+        // Safe: only looks at what is borrowed.
+        unsafe withUnsafeBytes { unsafe $0.elementsEqual(other) }
+    }
+
+    var copied: [UInt8] {
+        // Safe: copies what is borrowed.
+        unsafe withUnsafeBytes { unsafe Array($0) }
+    }
+}
+
+/// One message and, beside it, the secrets it refers to, which are never inside it.
+package struct Frame: Sendable {
+    package var message: [UInt8]
+    package var secrets: HeldSecret?
+
+    package init(message: [UInt8], secrets: HeldSecret?) {
+        self.message = message
+        self.secrets = secrets
+    }
+}
+
+/// Bytes that one frame may have, or has.
+package struct FrameLimits: Sendable {
+    package var message: Int
+    package var secrets: Int
+
+    package init(message: Int, secrets: Int) {
+        self.message = message
+        self.secrets = secrets
+    }
+
+    package static let request = FrameLimits(
+        message: 1024 * 1024, secrets: 32 * 1024 * 1024 + 64 * 1024)
+    package static let shortRequest = FrameLimits(message: 64 * 1024, secrets: 4096)
+    package static let answer = FrameLimits(
+        message: 16 * 1024 * 1024, secrets: 64 * 1024 * 1024 + 64 * 1024)
+    package static let prompterReply = FrameLimits(message: 256, secrets: 1024)
+}
+
+/// What can go wrong between two processes of one machine.
+package enum SocketError: Error, Equatable, Sendable {
+    case closed
+    case timedOut
+    case tooLarge
+    /// The receiver has no memory for it now.
+    case noRoom
+    case malformed
+    /// The peer speaks a version of the frames before, or after, the one that is read here.
+    case older
+    case newer
+    /// Another process than the one that connected has spoken.
+    case foreignSender
+    case peerNotAllowed
+    case pathTooLong
+    case addressInUse
+    /// An `errno`.
+    case system(Int32)
+}
+
+extension SocketError {
+    /// nil where a peer of that version is understood. The first version of anything is 1.
+    init?(peerOf version: Int, readerOf known: Int) {
+        if version == known { return nil }
+        self = version < 1 ? .malformed : version < known ? .older : .newer
+    }
+
+    init(_ error: SystemError) {
+        self =
+            switch error {
+            case .timedOut: .timedOut
+            case .tooLarge: .tooLarge
+            case .malformed: .malformed
+            case .notPrivate: .peerNotAllowed
+            case .system(let code): .system(code)
+            }
+    }
+}
+
+extension Descriptor {
+    /// As `Wait.until`.
+    func wait(
+        for events: Int32, until deadline: ContinuousClock.Instant?
+    ) throws(SocketError) {
+        do { try Wait.until(events, number, deadline: deadline) } catch { throw SocketError(error) }
+    }
+
+    /// How long a call that receives waits from now on; nil is for ever.
+    func receive(within patience: Duration?) throws(SocketError) {
+        let parts = patience?.components ?? (seconds: 0, attoseconds: 0)
+        var limit = timeval(
+            tv_sec: Int(parts.seconds), tv_usec: Int(parts.attoseconds / 1_000_000_000_000))
+        // Nothing at all would be for ever.
+        if patience != nil, limit.tv_sec == 0 { limit.tv_usec = max(limit.tv_usec, 1) }
+        // Safe: reads one timeval.
+        let result = unsafe setsockopt(
+            number, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        guard result == 0 else { throw .system(errno) }
     }
 }

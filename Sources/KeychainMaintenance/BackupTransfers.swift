@@ -17,8 +17,8 @@ package final class BackupTransfers: Sendable {
     private final class Turn: Sendable {
         private let lock = Mutex(())
 
-        func take<R: Sendable>(_ body: () throws(Refusal) -> R) throws(Refusal) -> R {
-            try lock.withLock { _ throws(Refusal) in try body() }
+        func take<R: Sendable>(_ body: () throws(RequestError) -> R) throws(RequestError) -> R {
+            try lock.withLock { _ throws(RequestError) in try body() }
         }
     }
     private struct Transfer: Sendable {
@@ -48,7 +48,7 @@ package final class BackupTransfers: Sendable {
     package func beginReading(
         _ path: String, _ identifier: BackupTransfer.Identifier, of id: KeychainID,
         while unlock: UnlockWatch? = nil
-    ) throws(Refusal) -> BackupTransfer {
+    ) throws(RequestError) -> BackupTransfer {
         do {
             let file = try PieceFile(reading: path)
             let bytes = try file.size()
@@ -57,22 +57,22 @@ package final class BackupTransfers: Sendable {
                     identifier: identifier, file: file, isComing: false, unlock: unlock,
                     bytes: bytes), id)
             return BackupTransfer(identifier: identifier, bytes: bytes)
-        } catch { throw Refusal(error) }
+        } catch { throw RequestError(error) }
     }
 
     package func read(
         _ identifier: BackupTransfer.Identifier, offset: UInt64, of id: KeychainID
-    ) throws(Refusal) -> [UInt8] {
+    ) throws(RequestError) -> [UInt8] {
         let transfer = try use(identifier, isComing: false, of: id)
-        do throws(Refusal) { try transfer.unlock?.check(.whileUnlocked) } catch {
+        do throws(RequestError) { try transfer.unlock?.check(.whileUnlocked) } catch {
             end(identifier, of: id)
             throw error
         }
-        guard offset <= transfer.bytes else { throw .badRequest }
+        guard offset <= transfer.bytes else { throw .invalid(.badRequest) }
         let piece: [UInt8]
         do {
             piece = try transfer.file.read(at: offset, count: BackupPiece.mostBytes)
-        } catch { throw Refusal(error) }
+        } catch { throw RequestError(error) }
         // The end has been read.
         // Safe: the offset lies within them.
         if UInt64(clamping: piece.count) >= transfer.bytes - offset { end(identifier, of: id) }
@@ -82,18 +82,18 @@ package final class BackupTransfers: Sendable {
     /// A new file at the path, to be filled.
     package func beginWriting(
         _ path: String, _ identifier: BackupTransfer.Identifier, of id: KeychainID
-    ) throws(Refusal) -> BackupTransfer {
+    ) throws(RequestError) -> BackupTransfer {
         do {
             let file = try PieceFile(creating: path)
             begin(Transfer(identifier: identifier, file: file, isComing: true, bytes: 0), id)
             return BackupTransfer(identifier: identifier, bytes: 0)
-        } catch { throw Refusal(error) }
+        } catch { throw RequestError(error) }
     }
 
     package func write(
         _ identifier: BackupTransfer.Identifier, _ bytes: [UInt8], of id: KeychainID
-    ) throws(Refusal) {
-        try use(identifier, isComing: true, of: id).turn.take { () throws(Refusal) in
+    ) throws(RequestError) {
+        try use(identifier, isComing: true, of: id).turn.take { () throws(RequestError) in
             try writeNext(identifier, bytes, of: id)
         }
     }
@@ -101,17 +101,19 @@ package final class BackupTransfers: Sendable {
     /// For the one whose turn it is: the file may have been taken while it waited.
     private func writeNext(
         _ identifier: BackupTransfer.Identifier, _ bytes: [UInt8], of id: KeychainID
-    ) throws(Refusal) {
+    ) throws(RequestError) {
         let transfer = try use(identifier, isComing: true, of: id)
-        guard !transfer.isComplete else { throw .badRequest }
+        guard !transfer.isComplete else { throw .invalid(.badRequest) }
         guard transfer.bytes <= Self.most,
             UInt64(clamping: bytes.count) <= Self.most - transfer.bytes
-        else { throw .dataTooLarge }
-        do { try transfer.file.write(bytes, at: transfer.bytes) } catch { throw Refusal(error) }
-        try transfers.withLock { transfers throws(Refusal) in
+        else { throw .invalid(.dataTooLarge) }
+        do { try transfer.file.write(bytes, at: transfer.bytes) } catch {
+            throw RequestError(error)
+        }
+        try transfers.withLock { transfers throws(RequestError) in
             guard var now = transfers[id], now.identifier == identifier,
                 now.bytes == transfer.bytes
-            else { throw .badRequest }
+            else { throw .invalid(.badRequest) }
             now.bytes += UInt64(clamping: bytes.count)
             now.digest.add(bytes)
             now.isComplete = bytes.count < BackupPiece.mostBytes
@@ -122,9 +124,9 @@ package final class BackupTransfers: Sendable {
     /// The file that was sent, where all of it has come. It is the caller's from now on.
     package func finishWriting(
         _ identifier: BackupTransfer.Identifier, digest: [UInt8], of id: KeychainID
-    ) throws(Refusal) -> String {
+    ) throws(RequestError) -> String {
         let transfer = try use(identifier, isComing: true, of: id).turn.take {
-            () throws(Refusal) in
+            () throws(RequestError) in
             // What was written while it waited counts.
             let transfer = try use(identifier, isComing: true, of: id)
             transfers.withLock { $0[id] = nil }
@@ -132,7 +134,7 @@ package final class BackupTransfers: Sendable {
         }
         guard transfer.digest.bytes == digest else {
             PrivateFile.removeDatabase(transfer.file.path)
-            throw .damaged
+            throw .failed(.damaged)
         }
         return transfer.file.path
     }
@@ -162,11 +164,11 @@ package final class BackupTransfers: Sendable {
 
     private func use(
         _ identifier: BackupTransfer.Identifier, isComing: Bool, of id: KeychainID
-    ) throws(Refusal) -> Transfer {
-        try transfers.withLock { transfers throws(Refusal) in
+    ) throws(RequestError) -> Transfer {
+        try transfers.withLock { transfers throws(RequestError) in
             guard var transfer = transfers[id], transfer.identifier == identifier,
                 transfer.isComing == isComing
-            else { throw .badRequest }
+            else { throw .invalid(.badRequest) }
             transfer.used = .now
             transfers[id] = transfer
             return transfer

@@ -35,9 +35,11 @@ package struct KeychainMaintenance: Sendable {
         self.isDaemon = isDaemon
     }
 
-    private func identify(_ name: String?, for client: any Client) throws(Refusal) -> KeychainID {
+    private func identify(_ name: String?, for client: any Client) throws(RequestError)
+        -> KeychainID
+    {
         let id = try folder.id(try KeychainFolder.verified(name), of: client.caller.user)
-        guard id.name != .system || client.caller.user == 0 else { throw .notEntitled }
+        guard id.name != .system || client.caller.user == 0 else { throw .refused(.notEntitled) }
         return id
     }
 
@@ -45,16 +47,16 @@ package struct KeychainMaintenance: Sendable {
 
     package func check(
         _ name: String?, repair: Bool, for client: any Client
-    ) throws(Refusal) -> KeychainFindings {
+    ) throws(RequestError) -> KeychainFindings {
         let id = try identify(name, for: client)
         let keychain = try folder.keychain(id.name.description, of: id.user)
         // It reads every record: one at a time.
-        guard underWay.begin(id) else { throw .tooManyRequests }
+        guard underWay.begin(id) else { throw .refused(.tooManyRequests) }
         defer { underWay.end(id) }
         let keys = try vault.keys(of: keychain)
         var findings: KeychainFindings
         do { findings = try keychain.file.check(repair: repair, keys: keys) } catch {
-            throw Refusal(error)
+            throw RequestError(error)
         }
         let leftovers = Leftovers(of: id, in: folder)
         findings.leftovers = leftovers.count
@@ -64,7 +66,7 @@ package struct KeychainMaintenance: Sendable {
 
     package func generations(
         of name: String?, for client: any Client
-    ) throws(Refusal) -> [Generation] {
+    ) throws(RequestError) -> [Generation] {
         generations(of: try identify(name, for: client)).map {
             Generation(
                 number: $0.number, made: $0.made / .seconds(1), bytes: UInt64($0.bytes))
@@ -79,7 +81,7 @@ package struct KeychainMaintenance: Sendable {
 
     package func beginBackup(
         of name: String?, for client: any Client
-    ) throws(Refusal) -> BackupTransfer {
+    ) throws(RequestError) -> BackupTransfer {
         let id = try identify(name, for: client)
         let keychain = try folder.keychain(id.name.description, of: id.user)
         let watch = UnlockWatch(keychain, vault)
@@ -91,14 +93,14 @@ package struct KeychainMaintenance: Sendable {
         let path = folder.passingPath("backup", identifier, id)
         do throws(KeychainStoreError) {
             try KeychainCopy.make(of: keychain.path, at: path)
-        } catch { throw Refusal(error) }
+        } catch { throw RequestError(error) }
         return try transfers.beginReading(path, identifier, of: id, while: unlock)
     }
 
     package func readBackup(
         of name: String?, _ transfer: BackupTransfer.Identifier, offset: UInt64,
         for client: any Client
-    ) throws(Refusal) -> BackupPiece {
+    ) throws(RequestError) -> BackupPiece {
         let id = try identify(name, for: client)
         return BackupPiece(try transfers.read(transfer, offset: offset, of: id))
     }
@@ -107,7 +109,7 @@ package struct KeychainMaintenance: Sendable {
 
     package func beginRestore(
         of name: String?, for client: any Client
-    ) throws(Refusal) -> BackupTransfer {
+    ) throws(RequestError) -> BackupTransfer {
         let id = try identify(name, for: client)
         // Before anything of the client's is kept; and who sends the rest knows the identifier.
         try provePresence(.restore, id, for: client)
@@ -120,14 +122,14 @@ package struct KeychainMaintenance: Sendable {
     package func sendRestore(
         of name: String?, _ transfer: BackupTransfer.Identifier, _ piece: [UInt8],
         for client: any Client
-    ) throws(Refusal) {
+    ) throws(RequestError) {
         try transfers.write(transfer, piece, of: try identify(name, for: client))
     }
 
     package func finishRestore(
         of name: String?, _ transfer: BackupTransfer.Identifier, digest: [UInt8],
         for client: any Client
-    ) throws(Refusal) -> RestoredKeychain {
+    ) throws(RequestError) -> RestoredKeychain {
         let id = try identify(name, for: client)
         let path = try transfers.finishWriting(transfer, digest: digest, of: id)
         return try restore(path, id, for: client)
@@ -135,26 +137,26 @@ package struct KeychainMaintenance: Sendable {
 
     package func restore(
         generation number: Int, of name: String?, for client: any Client
-    ) throws(Refusal) -> RestoredKeychain {
+    ) throws(RequestError) -> RestoredKeychain {
         let id = try identify(name, for: client)
         guard let generation = generations(of: id).first(where: { $0.number == number }) else {
-            throw .noSuchKeychain
+            throw .state(.noSuchKeychain)
         }
         try provePresence(.restore, id, for: client)
         let path = folder.passingPath("incoming", BackupTransfers.newIdentifier(), id)
         do throws(KeychainStoreError) {
             try KeychainCopy.make(of: generation.path, at: path)
-        } catch { throw Refusal(error) }
+        } catch { throw RequestError(error) }
         return try restore(path, id, for: client)
     }
 
     /// The file at the path is used up.
     private func restore(
         _ path: String, _ id: KeychainID, for client: any Client
-    ) throws(Refusal) -> RestoredKeychain {
+    ) throws(RequestError) -> RestoredKeychain {
         defer { PrivateFile.removeDatabase(path) }
         try UserPrompts(client, authentication).checkClient()
-        guard underWay.begin(id) else { throw .tooManyRequests }
+        guard underWay.begin(id) else { throw .refused(.tooManyRequests) }
         defer { underWay.end(id) }
         // SQLite holds a whole record at a time, and a file may bring large ones.
         let room = try memory.take(Self.roomToRestore, for: id.user)
@@ -172,7 +174,7 @@ package struct KeychainMaintenance: Sendable {
     /// In embedded mode it asks where a password protects what is in the file.
     private func provePresence(
         _ purpose: Question.Purpose, _ id: KeychainID, for client: any Client
-    ) throws(Refusal) {
+    ) throws(RequestError) {
         try UserPrompts(client, authentication).authorizePresence(
             Question(
                 purpose, names: [id.name.description], itemCount: 1,

@@ -28,8 +28,8 @@ package struct CheckKeychain: Verb {
 
     package func handled<Handler: VerbHandler>(
         by handler: Handler, for client: Handler.Peer,
-        emit: (KeychainFindings) throws(Refusal) -> Void
-    ) throws(Refusal) -> KeychainFindings {
+        emit: (KeychainFindings) throws(RequestError) -> Void
+    ) throws(RequestError) -> KeychainFindings {
         try handler.handle(self, for: client)
     }
 }
@@ -57,8 +57,8 @@ package struct ListGenerations: Verb {
 
     package func handled<Handler: VerbHandler>(
         by handler: Handler, for client: Handler.Peer,
-        emit: ([Generation]) throws(Refusal) -> Void
-    ) throws(Refusal) -> [Generation] {
+        emit: ([Generation]) throws(RequestError) -> Void
+    ) throws(RequestError) -> [Generation] {
         try handler.handle(self, for: client)
     }
 }
@@ -86,8 +86,8 @@ package struct BeginBackup: Verb {
 
     package func handled<Handler: VerbHandler>(
         by handler: Handler, for client: Handler.Peer,
-        emit: (BackupTransfer) throws(Refusal) -> Void
-    ) throws(Refusal) -> BackupTransfer {
+        emit: (BackupTransfer) throws(RequestError) -> Void
+    ) throws(RequestError) -> BackupTransfer {
         try handler.handle(self, for: client)
     }
 }
@@ -122,8 +122,9 @@ package struct ReadBackup: Verb {
     }
 
     package func handled<Handler: VerbHandler>(
-        by handler: Handler, for client: Handler.Peer, emit: (BackupPiece) throws(Refusal) -> Void
-    ) throws(Refusal) -> BackupPiece {
+        by handler: Handler, for client: Handler.Peer,
+        emit: (BackupPiece) throws(RequestError) -> Void
+    ) throws(RequestError) -> BackupPiece {
         try handler.handle(self, for: client)
     }
 }
@@ -152,8 +153,8 @@ package struct BeginRestore: Verb {
 
     package func handled<Handler: VerbHandler>(
         by handler: Handler, for client: Handler.Peer,
-        emit: (BackupTransfer) throws(Refusal) -> Void
-    ) throws(Refusal) -> BackupTransfer {
+        emit: (BackupTransfer) throws(RequestError) -> Void
+    ) throws(RequestError) -> BackupTransfer {
         try handler.handle(self, for: client)
     }
 }
@@ -189,8 +190,8 @@ package struct SendRestore: Verb {
     }
 
     package func handled<Handler: VerbHandler>(
-        by handler: Handler, for client: Handler.Peer, emit: (Done) throws(Refusal) -> Void
-    ) throws(Refusal) -> Done {
+        by handler: Handler, for client: Handler.Peer, emit: (Done) throws(RequestError) -> Void
+    ) throws(RequestError) -> Done {
         try handler.handle(self, for: client)
     }
 }
@@ -226,8 +227,8 @@ package struct FinishRestore: Verb {
 
     package func handled<Handler: VerbHandler>(
         by handler: Handler, for client: Handler.Peer,
-        emit: (RestoredKeychain) throws(Refusal) -> Void
-    ) throws(Refusal) -> RestoredKeychain {
+        emit: (RestoredKeychain) throws(RequestError) -> Void
+    ) throws(RequestError) -> RestoredKeychain {
         try handler.handle(self, for: client)
     }
 }
@@ -258,8 +259,8 @@ package struct RestoreGeneration: Verb {
 
     package func handled<Handler: VerbHandler>(
         by handler: Handler, for client: Handler.Peer,
-        emit: (RestoredKeychain) throws(Refusal) -> Void
-    ) throws(Refusal) -> RestoredKeychain {
+        emit: (RestoredKeychain) throws(RequestError) -> Void
+    ) throws(RequestError) -> RestoredKeychain {
         try handler.handle(self, for: client)
     }
 }

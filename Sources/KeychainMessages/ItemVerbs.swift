@@ -32,8 +32,8 @@ package struct Add: Verb {
     }
 
     package func handled<Handler: VerbHandler>(
-        by handler: Handler, for client: Handler.Peer, emit: (Item) throws(Refusal) -> Void
-    ) throws(Refusal) -> Item {
+        by handler: Handler, for client: Handler.Peer, emit: (Item) throws(RequestError) -> Void
+    ) throws(RequestError) -> Item {
         try handler.handle(self, for: client)
     }
 }
@@ -59,8 +59,8 @@ package struct CopyMatching: Verb {
     }
 
     package func handled<Handler: VerbHandler>(
-        by handler: Handler, for client: Handler.Peer, emit: ([Item]) throws(Refusal) -> Void
-    ) throws(Refusal) -> [Item] {
+        by handler: Handler, for client: Handler.Peer, emit: ([Item]) throws(RequestError) -> Void
+    ) throws(RequestError) -> [Item] {
         try handler.handle(self, for: client, emit: emit)
     }
 }
@@ -95,8 +95,8 @@ package struct Update: Verb {
     }
 
     package func handled<Handler: VerbHandler>(
-        by handler: Handler, for client: Handler.Peer, emit: (Int) throws(Refusal) -> Void
-    ) throws(Refusal) -> Int {
+        by handler: Handler, for client: Handler.Peer, emit: (Int) throws(RequestError) -> Void
+    ) throws(RequestError) -> Int {
         try handler.handle(self, for: client)
     }
 }
@@ -123,8 +123,8 @@ package struct Delete: Verb {
     }
 
     package func handled<Handler: VerbHandler>(
-        by handler: Handler, for client: Handler.Peer, emit: (Int) throws(Refusal) -> Void
-    ) throws(Refusal) -> Int {
+        by handler: Handler, for client: Handler.Peer, emit: (Int) throws(RequestError) -> Void
+    ) throws(RequestError) -> Int {
         try handler.handle(self, for: client)
     }
 }

@@ -148,7 +148,8 @@ extension KeychainStatus: ListElement {
             name: name, path: path, lockState: lockState,
             isPasswordProtected: isPasswordProtected, lockReason: lockReason,
             itemCount: itemCount,
-            problem: problem == 0 ? nil : Refusal(rawValue: problem) ?? .internalError,
+            problem: problem == 0
+                ? nil : RequestError(rawValue: problem) ?? .failed(.internalError),
             settings: try message.optional())
         self.isProvisional = isProvisional
         self.hasPendingPassword = hasPendingPassword

@@ -32,8 +32,8 @@ package struct CreateKeychain: Verb {
     }
 
     package func handled<Handler: VerbHandler>(
-        by handler: Handler, for client: Handler.Peer, emit: (Done) throws(Refusal) -> Void
-    ) throws(Refusal) -> Done {
+        by handler: Handler, for client: Handler.Peer, emit: (Done) throws(RequestError) -> Void
+    ) throws(RequestError) -> Done {
         try handler.handle(self, for: client)
     }
 }
@@ -63,8 +63,8 @@ package struct Unlock: Verb {
     }
 
     package func handled<Handler: VerbHandler>(
-        by handler: Handler, for client: Handler.Peer, emit: (Done) throws(Refusal) -> Void
-    ) throws(Refusal) -> Done {
+        by handler: Handler, for client: Handler.Peer, emit: (Done) throws(RequestError) -> Void
+    ) throws(RequestError) -> Done {
         try handler.handle(self, for: client)
     }
 }
@@ -90,8 +90,8 @@ package struct Lock: Verb {
     }
 
     package func handled<Handler: VerbHandler>(
-        by handler: Handler, for client: Handler.Peer, emit: (Done) throws(Refusal) -> Void
-    ) throws(Refusal) -> Done {
+        by handler: Handler, for client: Handler.Peer, emit: (Done) throws(RequestError) -> Void
+    ) throws(RequestError) -> Done {
         try handler.handle(self, for: client)
     }
 }
@@ -122,8 +122,8 @@ package struct ChangeSettings: Verb {
     }
 
     package func handled<Handler: VerbHandler>(
-        by handler: Handler, for client: Handler.Peer, emit: (Done) throws(Refusal) -> Void
-    ) throws(Refusal) -> Done {
+        by handler: Handler, for client: Handler.Peer, emit: (Done) throws(RequestError) -> Void
+    ) throws(RequestError) -> Done {
         try handler.handle(self, for: client)
     }
 }
@@ -157,8 +157,8 @@ package struct SetPassword: Verb {
     }
 
     package func handled<Handler: VerbHandler>(
-        by handler: Handler, for client: Handler.Peer, emit: (Done) throws(Refusal) -> Void
-    ) throws(Refusal) -> Done {
+        by handler: Handler, for client: Handler.Peer, emit: (Done) throws(RequestError) -> Void
+    ) throws(RequestError) -> Done {
         try handler.handle(self, for: client)
     }
 }
@@ -186,8 +186,8 @@ package struct Preferences: Verb {
 
     package func handled<Handler: VerbHandler>(
         by handler: Handler, for client: Handler.Peer,
-        emit: (KeychainPreferences) throws(Refusal) -> Void
-    ) throws(Refusal) -> KeychainPreferences {
+        emit: (KeychainPreferences) throws(RequestError) -> Void
+    ) throws(RequestError) -> KeychainPreferences {
         try handler.handle(self, for: client)
     }
 }

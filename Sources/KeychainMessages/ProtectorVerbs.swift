@@ -23,8 +23,9 @@ package struct ListProtectors: Verb {
     }
 
     package func handled<Handler: VerbHandler>(
-        by handler: Handler, for client: Handler.Peer, emit: ([Protector]) throws(Refusal) -> Void
-    ) throws(Refusal) -> [Protector] {
+        by handler: Handler, for client: Handler.Peer,
+        emit: ([Protector]) throws(RequestError) -> Void
+    ) throws(RequestError) -> [Protector] {
         try handler.handle(self, for: client)
     }
 }
@@ -59,8 +60,9 @@ package struct AddProtector: Verb {
     }
 
     package func handled<Handler: VerbHandler>(
-        by handler: Handler, for client: Handler.Peer, emit: (Protector) throws(Refusal) -> Void
-    ) throws(Refusal) -> Protector {
+        by handler: Handler, for client: Handler.Peer,
+        emit: (Protector) throws(RequestError) -> Void
+    ) throws(RequestError) -> Protector {
         try handler.handle(self, for: client)
     }
 }
@@ -90,8 +92,8 @@ package struct RemoveProtector: Verb {
     }
 
     package func handled<Handler: VerbHandler>(
-        by handler: Handler, for client: Handler.Peer, emit: (Done) throws(Refusal) -> Void
-    ) throws(Refusal) -> Done {
+        by handler: Handler, for client: Handler.Peer, emit: (Done) throws(RequestError) -> Void
+    ) throws(RequestError) -> Done {
         try handler.handle(self, for: client)
     }
 }
@@ -126,8 +128,8 @@ package struct TestProtector: Verb {
     }
 
     package func handled<Handler: VerbHandler>(
-        by handler: Handler, for client: Handler.Peer, emit: (Done) throws(Refusal) -> Void
-    ) throws(Refusal) -> Done {
+        by handler: Handler, for client: Handler.Peer, emit: (Done) throws(RequestError) -> Void
+    ) throws(RequestError) -> Done {
         try handler.handle(self, for: client)
     }
 }
@@ -162,8 +164,8 @@ package struct UnlockWithProtector: Verb {
     }
 
     package func handled<Handler: VerbHandler>(
-        by handler: Handler, for client: Handler.Peer, emit: (Done) throws(Refusal) -> Void
-    ) throws(Refusal) -> Done {
+        by handler: Handler, for client: Handler.Peer, emit: (Done) throws(RequestError) -> Void
+    ) throws(RequestError) -> Done {
         try handler.handle(self, for: client)
     }
 }

@@ -15,8 +15,8 @@ package struct Status: Verb {
 
     package func handled<Handler: VerbHandler>(
         by handler: Handler, for client: Handler.Peer,
-        emit: (ServiceStatus) throws(Refusal) -> Void
-    ) throws(Refusal) -> ServiceStatus {
+        emit: (ServiceStatus) throws(RequestError) -> Void
+    ) throws(RequestError) -> ServiceStatus {
         try handler.handle(self, for: client)
     }
 }
@@ -43,8 +43,8 @@ package struct Policies: Verb {
     }
 
     package func handled<Handler: VerbHandler>(
-        by handler: Handler, for client: Handler.Peer, emit: (String) throws(Refusal) -> Void
-    ) throws(Refusal) -> String {
+        by handler: Handler, for client: Handler.Peer, emit: (String) throws(RequestError) -> Void
+    ) throws(RequestError) -> String {
         try handler.handle(self, for: client)
     }
 }
@@ -72,8 +72,8 @@ package struct Authenticate: Verb {
     }
 
     package func handled<Handler: VerbHandler>(
-        by handler: Handler, for client: Handler.Peer, emit: (Done) throws(Refusal) -> Void
-    ) throws(Refusal) -> Done {
+        by handler: Handler, for client: Handler.Peer, emit: (Done) throws(RequestError) -> Void
+    ) throws(RequestError) -> Done {
         try handler.handle(self, for: client)
     }
 }
@@ -92,8 +92,8 @@ package struct ReadCapabilities: Verb {
 
     package func handled<Handler: VerbHandler>(
         by handler: Handler, for client: Handler.Peer,
-        emit: (Capabilities) throws(Refusal) -> Void
-    ) throws(Refusal) -> Capabilities {
+        emit: (Capabilities) throws(RequestError) -> Void
+    ) throws(RequestError) -> Capabilities {
         try handler.handle(self, for: client)
     }
 }
@@ -112,8 +112,8 @@ package struct EndContext: Verb {
     package init(_ message: inout MessageReader) throws(MalformedBytes) {}
 
     package func handled<Handler: VerbHandler>(
-        by handler: Handler, for client: Handler.Peer, emit: (Done) throws(Refusal) -> Void
-    ) throws(Refusal) -> Done {
+        by handler: Handler, for client: Handler.Peer, emit: (Done) throws(RequestError) -> Void
+    ) throws(RequestError) -> Done {
         try handler.handle(self, for: client)
     }
 }

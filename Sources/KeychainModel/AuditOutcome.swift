@@ -10,11 +10,21 @@ package struct AuditOutcome: Hashable, Sendable, CustomStringConvertible {
 
     package init(_ text: String) { description = text }
 
-    package init(_ refusal: Refusal?) { self = refusal.map { Self("\($0)") } ?? .allowed }
+    package init(_ error: RequestError?) { self = error.map { Self("\($0)") } ?? .allowed }
 
-    /// Whether it ended otherwise than the client wished, and not because there was no such item. So
-    /// it is with a name that a newer service may have written.
-    package var isRefusal: Bool { self != .allowed && self != Self(Refusal.notFound) }
+    private static let errors = Dictionary(
+        RequestError.allCases.map { ("\($0)", $0) }, uniquingKeysWith: { first, _ in first })
+
+    /// Whether it was refused or failed, and not that the keychain was in a state where there was
+    /// nothing to allow: locked, without such an item. A name that only a newer service knows counts
+    /// as refused, and so do several.
+    package var isRefusal: Bool {
+        if self == .allowed { return false }
+        return switch Self.errors[description] {
+        case .state: false
+        case .invalid, .refused, .failed, nil: true
+        }
+    }
 }
 
 extension AuditOutcome: Encodable {
@@ -22,4 +32,23 @@ extension AuditOutcome: Encodable {
         var value = encoder.singleValueContainer()
         try value.encode(description)
     }
+}
+
+/// What a record of the audit tells: the keys of its JSON object, for the service that writes it and
+/// the command that reads it.
+package enum AuditField: String, CodingKey, CaseIterable, Sendable {
+    case time, operation, user, process, program, session
+    /// Methods of proof.
+    case evidence
+    case outcome
+    /// Ids of the rules that made it so.
+    case because
+    /// Fingerprints of the items that were concerned.
+    case items
+    case count, milliseconds
+    /// What an item's list of programs had to do with it.
+    case trust
+    case request, decision, requires, would
+    /// Facts of the request that were too long to be told.
+    case cut
 }

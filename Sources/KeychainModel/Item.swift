@@ -39,3 +39,162 @@ extension Item: Equatable {
         return a.bytes.matches(b.bytes)
     }
 }
+
+/// Names one item for as long as it lives, whatever is changed in it: the persistent reference.
+public struct ItemReference: Sendable, Hashable {
+    public static let identifierBytes = 16
+    public static let byteCount = 4 + identifierBytes
+
+    public let itemClass: ItemClass
+    /// 16 random bytes.
+    public let identifier: [UInt8]
+
+    public init?(itemClass: ItemClass, identifier: [UInt8]) {
+        guard identifier.count == Self.identifierBytes else { return nil }
+        self.itemClass = itemClass
+        self.identifier = identifier
+    }
+
+    /// Four bytes of class, then the identifier: 20 bytes.
+    public var bytes: [UInt8] { Array(itemClass.code.utf8) + identifier }
+
+    public init?(bytes: [UInt8]) {
+        guard bytes.count == Self.byteCount,
+            let itemClass = ItemClass(code: String(decoding: bytes.prefix(4), as: UTF8.self))
+        else { return nil }
+        self.init(itemClass: itemClass, identifier: Array(bytes.dropFirst(4)))
+    }
+}
+
+/// The kinds of item that have a table of their own (docs/secitem.md, Item classes).
+public enum ItemClass: UInt8, Sendable, Hashable, CaseIterable {
+    case genericPassword = 1
+    case internetPassword = 2
+    case certificate = 3
+    case key = 4
+
+    /// The value that `kSecClass` and persistent references use.
+    public var code: String {
+        switch self {
+        case .genericPassword: "genp"
+        case .internetPassword: "inet"
+        case .certificate: "cert"
+        case .key: "keys"
+        }
+    }
+
+    public init?(code: String) {
+        guard let found = Self.allCases.first(where: { $0.code == code }) else { return nil }
+        self = found
+    }
+}
+
+/// Which items a call means, and how it wants them.
+public struct ItemQuery: Sendable, Equatable {
+    public enum Synchronizable: UInt8, Sendable { case no, yes, any }
+
+    /// Whether the user may be asked (`kSecUseAuthenticationUI`).
+    public enum AuthenticationUI: UInt8, Sendable { case allow, fail, skip }
+
+    public struct Folding: OptionSet, Sendable, Hashable {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let caseInsensitive = Folding(rawValue: 1)
+        public static let diacriticInsensitive = Folding(rawValue: 2)
+        public static let widthInsensitive = Folding(rawValue: 4)
+    }
+
+    /// The keychain's name; nil: those of the user's search list.
+    public var keychain: String?
+    public var itemClass: ItemClass
+    /// Exact values, all of which must hold. Neither access group nor synchronizable is among them.
+    public var attributes: Attributes = [:]
+    public var accessible: Accessibility?
+    /// nil: every group of the caller.
+    public var accessGroup: String?
+    public var synchronizable: Synchronizable = .no
+    /// Restricts the search to these items; empty is none, nil is no restriction.
+    public var references: [ItemReference]?
+    /// Internet passwords whose server is this host or a domain above it.
+    public var hostOrSubdomain: String?
+    public var folding: Folding = []
+    /// nil is all.
+    public var limit: Int? = 1
+    public var returnFields: ReturnFields = []
+    public var authenticationUI: AuthenticationUI = .allow
+    /// The asking program's own words for the user.
+    public var reason: String?
+
+    public init(_ itemClass: ItemClass) { self.itemClass = itemClass }
+}
+
+/// An item as SecItemAdd is given it; the secret travels beside it.
+public struct NewItem: Sendable, Equatable {
+    /// nil is the user's default keychain.
+    public var keychain: String?
+    public var itemClass: ItemClass
+    /// All attributes but group, synchronizable, accessibility and access control.
+    public var attributes: Attributes = [:]
+    public var accessGroup: String?
+    public var isSynchronizable = false
+    public var accessible: Accessibility = .whenUnlocked
+    /// nil: the accessibility alone.
+    public var accessControl: ItemAccessControl?
+    /// Programs that are let in beside its groups; nil: no list.
+    public var trusted: [NamedProgram]?
+    public var authenticationUI: ItemQuery.AuthenticationUI = .allow
+    /// The asking program's own words for the user.
+    public var reason: String?
+
+    public init(_ itemClass: ItemClass) { self.itemClass = itemClass }
+}
+
+/// What SecItemUpdate changes in every item found. A new secret travels beside it.
+public struct ItemChange: Sendable, Equatable {
+    public var attributes: Attributes = [:]
+    public var accessGroup: String?
+    public var isSynchronizable: Bool?
+    public var accessible: Accessibility?
+    public var accessControl: ItemAccessControl?
+    public var trust: TrustChange?
+
+    public init() {}
+}
+
+/// How much a query asks for.
+extension ItemQuery {
+    /// Whether it wants the secrets of all passwords there are.
+    package var wantsAllSecrets: Bool {
+        guard limit == nil, returnFields.contains(.data) else { return false }
+        return itemClass == .genericPassword || itemClass == .internetPassword
+    }
+
+    /// Whether it names one item so well that who asks knows of it from somewhere: what others have
+    /// can't be found out by such queries, but for what was guessed right.
+    package var namesOneItem: Bool {
+        guard limit == 1, !returnFields.isEmpty, accessGroup == nil, folding.isEmpty,
+            hostOrSubdomain == nil, authenticationUI == .allow
+        else { return false }
+        if let references { return references.count == 1 }
+        return switch itemClass {
+        case .genericPassword: has(.service) && has(.account)
+        case .internetPassword: has(.server) && has(.account)
+        case .certificate: has(.issuer) && has(.serialNumber)
+        case .key: has(.applicationLabel) || has(.applicationTag)
+        }
+    }
+
+    private func has(_ name: AttributeName) -> Bool {
+        attributes[name].map { !$0.isEmptyCompared } ?? false
+    }
+}
+
+/// What of an item an answer carries (`kSecReturn…`).
+public struct ReturnFields: OptionSet, Sendable, Hashable {
+    public let rawValue: UInt8
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+    public static let data = ReturnFields(rawValue: 1)
+    public static let attributes = ReturnFields(rawValue: 2)
+    public static let reference = ReturnFields(rawValue: 4)
+    public static let persistentReference = ReturnFields(rawValue: 8)
+}

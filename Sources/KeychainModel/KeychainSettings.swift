@@ -1,5 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 
+/// A keychain's name that is safe as a part of a path: letters, digits, `.`, `_` and `-`, at most
+/// 64, not beginning with a dot.
+public struct KeychainName: Sendable, Hashable, CustomStringConvertible {
+    public static let login = KeychainName(verified: "login")
+    /// The machine's, for every user: root's keychain for services.
+    public static let system = KeychainName(verified: "system")
+    public static let longest = 64
+
+    public let description: String
+
+    public init?(_ name: String) {
+        let allowed = name.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                UInt8(ascii: "-"):
+                true
+            default: false
+            }
+        }
+        guard allowed, (1...Self.longest).contains(name.utf8.count), name.utf8.first != 0x2E
+        else { return nil }
+        self.init(verified: name)
+    }
+
+    private init(verified name: String) { description = name }
+}
+
 /// What closes a keychain's when-unlocked items besides its user's own word.
 public struct KeychainSettings: Sendable, Hashable {
     /// Seconds without use; nil is never.
@@ -99,4 +127,34 @@ extension KeychainSettings {
     public static let loosest = KeychainSettings(locksOnSleep: false, locksWithScreen: false)
     /// For settings that can't be believed.
     public static let strictest = KeychainSettings(lockAfterIdle: 60, lockAfter: 3600)
+}
+
+/// Whole seconds as people write them: 90s, 15m, 8h, 1d.
+public struct TimeSpan: Sendable, Equatable {
+    public let seconds: UInt32
+
+    private static let units: [(letter: Character, seconds: UInt32)] = [
+        ("d", 86400), ("h", 3600), ("m", 60), ("s", 1),
+    ]
+
+    public init(seconds: UInt32) { self.seconds = seconds }
+
+    /// nil for other words, and for no time at all.
+    public init?(_ text: String) {
+        guard let unit = Self.units.first(where: { $0.letter == text.last }),
+            text.dropLast().allSatisfy({ $0.isASCII && $0.isNumber }),
+            let number = UInt32(text.dropLast()), number > 0
+        else { return nil }
+        let (seconds, isTooLong) = number.multipliedReportingOverflow(by: unit.seconds)
+        guard !isTooLong else { return nil }
+        self.seconds = seconds
+    }
+}
+
+extension TimeSpan: CustomStringConvertible {
+    /// In the largest unit that leaves nothing over.
+    public var description: String {
+        let unit = Self.units.first { seconds % $0.seconds == 0 } ?? ("s", 1)
+        return "\(seconds / unit.seconds)\(unit.letter)"
+    }
 }

@@ -26,7 +26,7 @@ public struct KeychainStatus: Sendable, Equatable {
     /// Records that were set aside within the file.
     public var quarantinedItems = 0
     /// Set where the file can't be opened.
-    public var problem: Refusal?
+    public var problem: RequestError?
     /// Names of files of an earlier one that lie there, where its own is gone.
     public var remains: [String] = []
     /// What closes it, the administrator's bounds counted; nil where nothing but its user does.
@@ -34,7 +34,7 @@ public struct KeychainStatus: Sendable, Equatable {
 
     public init(
         name: String, path: String, lockState: LockState, isPasswordProtected: Bool,
-        lockReason: LockReason, itemCount: Int, problem: Refusal?,
+        lockReason: LockReason, itemCount: Int, problem: RequestError?,
         settings: KeychainSettings? = nil
     ) {
         self.name = name

@@ -142,3 +142,122 @@ extension PolicyImage {
 
     package var checksum: UInt64 { UInt64(words[4]) | UInt64(words[5]) << 32 }
 }
+
+/// What a statement of a compiled policy does; the order in which leaf entries are sorted.
+package enum StatementKind: UInt32, CaseIterable {
+    case forbid, closed, require, permit, share, redact, audit, limit, membership
+}
+
+/// What an index is looked through for. Most requests need the first alone: permits matter where a
+/// scope is closed, shares and memberships to strangers, and limits are counted apart.
+package enum IndexPurpose: Int, CaseIterable {
+    case decide, permit, share, join, limit
+
+    /// Its statements grant something, so they must match for certain.
+    package var grants: Bool { self == .permit || self == .share || self == .join }
+
+    /// Words of its record in the summary: root, most candidates, number of statements.
+    package static let recordLength = 3
+
+    package init(_ kind: StatementKind) {
+        switch kind {
+        case .forbid, .closed, .require, .redact, .audit: self = .decide
+        case .permit: self = .permit
+        case .share: self = .share
+        case .membership: self = .join
+        case .limit: self = .limit
+        }
+    }
+}
+
+/// The first word of a leaf entry.
+package struct EntryHead {
+    package let word: UInt32
+
+    package init(word: UInt32) { self.word = word }
+
+    package init(statement: Int, kind: StatementKind, isPermissive: Bool) {
+        word = UInt32(statement) | kind.rawValue << 20 | (isPermissive ? Self.permissive : 0)
+    }
+
+    package static let mostStatements = 1 << 20
+    package static let isLast: UInt32 = 1 << 24
+    package static let permissive: UInt32 = 1 << 25
+    /// Its statement has conditions that the entry doesn't tell.
+    package static let hasMore: UInt32 = 1 << 26
+
+    package var statement: UInt32 { word & 0xFFFFF }
+    package var kind: UInt32 { word >> 20 & 0xF }
+    package var isLast: Bool { word & Self.isLast != 0 }
+    package var isPermissive: Bool { word & Self.permissive != 0 }
+    package var hasMore: Bool { word & Self.hasMore != 0 }
+}
+
+/// The dimensions in which facts are numbered, and a fact's number: its dimension and, from 1, its
+/// place there. What no rule mentions has no number, so matching is comparing integers.
+package enum Dimension {
+    // Written out, since a decision reads them: text fields come first, from 0.
+    package static let uid = 19
+    package static let time = 20
+    package static let operation = 21
+    package static let firstChoice = 22
+    package static let firstBoolean = 26
+    package static let firstAge = 36
+    package static let count = 38
+
+    /// Bits of a fact's number below its dimension.
+    package static let shift: UInt32 = 26
+    package static let mostFacts = UInt32(1) << shift - 1
+
+    package static func of(_ field: TextField) -> Int { Int(field.rawValue) }
+    package static func of(_ field: ChoiceField) -> Int { firstChoice + Int(field.rawValue) }
+    package static func of(_ field: BooleanField) -> Int { firstBoolean + Int(field.rawValue) }
+    package static func of(_ field: AgeField) -> Int { firstAge + Int(field.rawValue) }
+
+    package static func fact(_ dimension: Int, _ place: UInt32) -> UInt32 {
+        UInt32(dimension) << shift | place
+    }
+    package static func fact(_ field: BooleanField, _ value: Bool) -> UInt32 {
+        fact(of(field), value ? 2 : 1)
+    }
+    package static func fact(_ field: ChoiceField, _ value: UInt8) -> UInt32 {
+        fact(of(field), UInt32(value) + 1)
+    }
+    package static func fact(_ operation: PolicyOperation) -> UInt32 {
+        fact(Self.operation, UInt32(operation.index) + 1)
+    }
+    package static func of(fact: UInt32) -> Int { Int(fact >> shift) }
+}
+
+// Numbers are cut into atoms at the ends of all ranges that rules name: within an atom no rule can
+// tell two values apart.
+
+/// The dimensions whose facts are numbers.
+package enum NumberDimension: Int, CaseIterable {
+    case uid, time, sessionAge, presenceAge
+
+    package var dimension: Int {
+        switch self {
+        case .uid: Dimension.uid
+        case .time: Dimension.time
+        case .sessionAge: Dimension.of(AgeField.session)
+        case .presenceAge: Dimension.of(AgeField.presence)
+        }
+    }
+
+    package init(_ field: AgeField) { self = field == .session ? .sessionAge : .presenceAge }
+}
+
+extension PolicyImage {
+    package func atom(of value: Int64, _ dimension: NumberDimension) -> UInt32 {
+        let first = Int(word(.breakpointPlaces, dimension.rawValue))
+        var low = first
+        var high = first + Int(word(.breakpointPlaces, dimension.rawValue, 1))
+        while low < high {
+            let middle = (low + high) / 2
+            let point = Int64(bitPattern: wide(.breakpoints, middle))
+            if point <= value { low = middle + 1 } else { high = middle }
+        }
+        return UInt32(low - first)
+    }
+}

@@ -118,3 +118,108 @@ extension PolicyConstraint {
         }
     }
 }
+
+extension Constraint {
+    /// The same needs always read the same. Nothing in it is `always` or `never` but the whole.
+    package var canonical: Constraint {
+        guard case .atLeast(let required, let members) = self else { return self }
+        let children = members.map(\.canonical)
+        if required <= 0 { return .always }
+        if required > children.count { return .never }
+        if required == children.count { return Self.conjunction(children) }
+        if required == 1 { return Self.disjunction(children) }
+        return .atLeast(required: required, of: children.sorted(by: Self.precedes))
+    }
+
+    private static func conjunction(_ children: [Constraint]) -> Constraint {
+        var members: Set<Constraint> = []
+        for child in children {
+            if case .atLeast(let required, let inner) = child, required == inner.count {
+                members.formUnion(inner)
+            } else {
+                members.insert(child)
+            }
+        }
+        members.remove(.always)
+        if members.contains(.never) { return .never }
+        return unwrapped(members, required: members.count) ?? .always
+    }
+
+    private static func disjunction(_ children: [Constraint]) -> Constraint {
+        var members: Set<Constraint> = []
+        for child in children {
+            if case .atLeast(1, let inner) = child {
+                members.formUnion(inner)
+            } else {
+                members.insert(child)
+            }
+        }
+        members.remove(.never)
+        if members.contains(.always) { return .always }
+        return unwrapped(members, required: 1) ?? .never
+    }
+
+    private static func unwrapped(_ members: Set<Constraint>, required: Int) -> Constraint? {
+        if members.count <= 1 { return members.first }
+        return .atLeast(required: required, of: members.sorted(by: precedes))
+    }
+
+    private static func precedes(_ a: Constraint, _ b: Constraint) -> Bool {
+        sortKey(a).lexicographicallyPrecedes(sortKey(b))
+    }
+
+    private static func sortKey(_ constraint: Constraint) -> [Int] {
+        guard case .atLeast(let required, let members) = constraint else {
+            return [Int(constraint.code)]
+        }
+        return [Int(constraint.code), members.count, required] + members.flatMap(sortKey)
+    }
+}
+
+/// A length of time as policies write it: `500ms`, `15m`, `12h`, `90d`.
+public struct PolicyDuration: Sendable, Hashable, Comparable {
+    public let milliseconds: Int64
+
+    public init(milliseconds: Int64) { self.milliseconds = milliseconds }
+    public static let zero = Self(milliseconds: 0)
+    public static func minutes(_ count: Int64) -> Self { Self(milliseconds: count * 60_000) }
+    public static func hours(_ count: Int64) -> Self { Self(milliseconds: count * 3_600_000) }
+
+    public static func < (a: Self, b: Self) -> Bool { a.milliseconds < b.milliseconds }
+
+    private static let units: [(name: String, length: Int64)] = [
+        ("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1),
+    ]
+
+    /// Digits and a unit; nil when it is anything else, or too long to count.
+    public init?(_ written: String) {
+        let digits = written.utf8.prefix { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
+        let unit = written.dropFirst(digits.count)
+        guard let count = Int64(String(Substring(digits))),
+            let length = Self.units.first(where: { $0.name == unit })?.length
+        else { return nil }
+        let (product, overflow) = count.multipliedReportingOverflow(by: length)
+        guard !overflow else { return nil }
+        milliseconds = product
+    }
+}
+
+extension PolicyDuration: CustomStringConvertible {
+    /// In the largest unit that divides it.
+    public var description: String {
+        for unit in Self.units where milliseconds % unit.length == 0 {
+            return "\(milliseconds / unit.length)\(unit.name)"
+        }
+        return "\(milliseconds)ms"
+    }
+}
+
+extension PolicyDuration {
+    package init(_ duration: Duration) {
+        let (seconds, attoseconds) = duration.components
+        let whole = seconds.multipliedReportingOverflow(by: 1000)
+        self.init(
+            milliseconds: whole.overflow
+                ? .max : whole.partialValue + attoseconds / 1_000_000_000_000_000)
+    }
+}

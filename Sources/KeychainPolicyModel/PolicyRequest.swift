@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+public import KeychainModel
+
 // The facts side: what is known of one operation on one item when it is decided. Host names are
 // lower-cased by the code that makes the fact.
 
@@ -87,5 +89,264 @@ extension PolicyProof {
     package var provesPresence: Bool {
         guard case .factor(let factor) = method else { return false }
         return factor != .confirm && factor != .appPassword && factor != .login
+    }
+}
+
+/// What policies ask about an item (docs/policies.md, Resource: which item), read from the item when
+/// it is asked for.
+public struct PolicyItem: Sendable {
+    public let itemClass: ItemClass
+    public let attributes: Attributes
+    public let accessGroup: String
+    public let rights: ItemAccessControl
+    /// The keychain's name.
+    public let keychain: String
+
+    public init(
+        _ itemClass: ItemClass, _ attributes: Attributes, accessGroup: String,
+        rights: ItemAccessControl, keychain: String
+    ) {
+        self.itemClass = itemClass
+        self.attributes = attributes
+        self.accessGroup = accessGroup
+        self.rights = rights
+        self.keychain = keychain
+    }
+
+    /// A text of the item; nil where it has none.
+    package func text(_ field: TextField) -> PolicyText? {
+        switch field {
+        case .keychain: PolicyText(keychain)
+        case .accessGroup: PolicyText(accessGroup)
+        case .service: text(of: .service)
+        case .account: text(of: .account)
+        case .itemLabel: text(of: .label)
+        case .creator: text(of: .creator)
+        case .server: text(of: .server).map { PolicyText($0.string.lowercased()) }
+        case .networkProtocol:
+            text(of: .networkProtocol).map { PolicyText(Self.protocols[$0.string] ?? $0.string) }
+        case .user, .group, .exe, .digest, .unit, .slice, .userUnit, .app, .label, .host,
+            .pamService:
+            nil
+        }
+    }
+
+    private func text(of name: AttributeName) -> PolicyText? {
+        attributes[name]?.policyText.map { PolicyText($0) }
+    }
+
+    /// Adds all but the texts.
+    package func addChoices(to facts: inout PolicyFacts) {
+        facts[.itemClass] = .known(itemClass.policyIndex)
+        facts[.accessible] = .known(rights.protection.policyIndex)
+        var flags = rights.policyFlags
+        if attributes[.synchronizable] == .number(1) { flags.insert(.synchronizable) }
+        facts.flags = .known(flags)
+    }
+
+    /// All that there is to know of the item.
+    public var facts: PolicyFacts {
+        var facts = PolicyFacts()
+        for field in TextField.ofItem {
+            if let text = text(field) { facts[field] = .known([text]) }
+        }
+        addChoices(to: &facts)
+        return facts
+    }
+
+    /// Apple's four letters, and what people write.
+    private static let protocols = [
+        "htps": "https", "http": "http", "ssh ": "ssh", "ftp ": "ftp", "ftps": "ftps",
+        "smtp": "smtp", "imap": "imap", "imps": "imaps", "pop3": "pop3", "ldap": "ldap",
+        "ldps": "ldaps", "smb ": "smb", "afp ": "afp", "irc ": "irc", "sock": "socks",
+        "rtsp": "rtsp", "dnss": "dns",
+    ]
+}
+
+extension AttributeValue {
+    /// As text, where it can be read as one.
+    fileprivate var policyText: String? {
+        switch self {
+        case .string(let text): text
+        case .data(let bytes): String(validating: bytes, as: UTF8.self)
+        case .number(let number): String(number)
+        case .date, .real: nil
+        }
+    }
+}
+
+extension ItemClass {
+    /// The place of its word among `ChoiceField.itemClass.words`.
+    fileprivate var policyIndex: UInt8 {
+        switch self {
+        case .genericPassword: 0
+        case .internetPassword: 1
+        case .key: ChoiceField.keyClass
+        case .certificate: 3
+        }
+    }
+}
+
+extension Accessibility {
+    /// The place of its word among `ChoiceField.accessible.words`.
+    fileprivate var policyIndex: UInt8 { rawValue }
+}
+
+extension ItemAccessControl {
+    fileprivate var policyFlags: PolicyItemFlags {
+        var flags: PolicyItemFlags = []
+        for constraint in operations.values { flags.formUnion(constraint.policyFlags) }
+        if let defaultOperation { flags.formUnion(defaultOperation.policyFlags) }
+        if needsApplicationPassword { flags.insert(.applicationPassword) }
+        if operations[.sign] != nil { flags.insert(.privateKeyUsage) }
+        return flags
+    }
+}
+
+extension Constraint {
+    fileprivate var policyFlags: PolicyItemFlags {
+        switch self {
+        case .always, .never: []
+        case .userPresence: .userPresence
+        case .devicePasscode: .devicePasscode
+        case .biometryAny: .biometryAny
+        case .biometryCurrentSet: .biometryCurrentSet
+        case .companion: .companion
+        case .atLeast(_, let members):
+            members.reduce(into: []) { $0.formUnion($1.policyFlags) }
+        }
+    }
+}
+
+extension PolicyItemFlags {
+    fileprivate static let userPresence = named("user-presence")
+    fileprivate static let devicePasscode = named("device-passcode")
+    fileprivate static let biometryAny = named("biometry-any")
+    fileprivate static let biometryCurrentSet = named("biometry-current-set")
+    fileprivate static let companion = named("companion")
+    fileprivate static let applicationPassword = named("application-password")
+    fileprivate static let privateKeyUsage = named("private-key-usage")
+    fileprivate static let synchronizable = named("synchronizable")
+
+    private static func named(_ word: String) -> Self { Self(word: word) ?? [] }
+}
+
+/// Every fact about the subject, the item and the environment; absent unless set:
+/// `facts[.exe] = .known(["/usr/bin/git"])`, `facts[.group] = .unknown`.
+///
+/// A request copies and changes them several times: all but the texts lie in the value itself.
+public struct PolicyFacts: Sendable, Hashable {
+    /// By field; empty as long as all are absent.
+    private var texts: [Fact<[PolicyText]>] = []
+    private var choices = FactDigits(bitsEach: 16)
+    private var booleans = FactDigits(bitsEach: 2)
+    private var sessionAge: Fact<PolicyDuration> = .absent
+    private var presenceAge: Fact<PolicyDuration> = .absent
+    public var uid: Fact<UInt32> = .absent
+    /// Absent: none of them.
+    public var flags: Fact<PolicyItemFlags> = .absent
+    public var time: Fact<MinuteOfWeek> = .absent
+    /// What the item's own access control asks for before the operation.
+    public var constraint: PolicyItemConstraint = .none
+    /// Something else than a group or a share lets the subject know of the item: the item's own
+    /// list of programs. No rule sees it, and none but `share` is made needless by it.
+    public var isLetIn = false
+
+    public init() {}
+
+    /// One value, but for `group`. Known and empty is as good as absent.
+    public subscript(field: TextField) -> Fact<[PolicyText]> {
+        get { texts.isEmpty ? .absent : texts[Int(field.rawValue)] }
+        set {
+            if texts.isEmpty {
+                if newValue == .absent { return }
+                texts = [Fact<[PolicyText]>](repeating: .absent, count: TextField.allCases.count)
+            }
+            texts[Int(field.rawValue)] = newValue
+            // Facts that are alike compare as such.
+            if newValue == .absent, texts.allSatisfy({ $0 == .absent }) { texts = [] }
+        }
+    }
+
+    public subscript(field: ChoiceField) -> Fact<UInt8> {
+        get { choices[field.rawValue].map { UInt8(truncatingIfNeeded: $0) } }
+        set { choices[field.rawValue] = newValue.map { UInt64($0) } }
+    }
+
+    public subscript(field: BooleanField) -> Fact<Bool> {
+        get { booleans[field.rawValue].map { $0 == 1 } }
+        set { booleans[field.rawValue] = newValue.map { $0 ? 1 : 0 } }
+    }
+
+    public subscript(field: AgeField) -> Fact<PolicyDuration> {
+        get { field == .session ? sessionAge : presenceAge }
+        set {
+            switch field {
+            case .session: sessionAge = newValue
+            case .presence: presenceAge = newValue
+            }
+        }
+    }
+
+    /// Whether the texts of the subject and the environment are the same in both.
+    package func hasTextsOfSubject(of other: PolicyFacts) -> Bool {
+        TextField.ofSubject.allSatisfy { self[$0] == other[$0] }
+    }
+
+    /// The same subject and environment with another item. Membership goes with the item's group,
+    /// so the item's own word on it counts where there is one.
+    public func with(item: PolicyFacts) -> PolicyFacts {
+        var mixed = self
+        if item[.member] != .absent { mixed[.member] = item[.member] }
+        for field in TextField.allCases where field.block == .resource {
+            mixed[field] = item[field]
+        }
+        for field in ChoiceField.allCases where field.block == .resource {
+            mixed[field] = item[field]
+        }
+        mixed.flags = item.flags
+        mixed.constraint = item.constraint
+        mixed.isLetIn = item.isLetIn
+        return mixed
+    }
+}
+
+/// Facts with few values in one number, so many bits each: 0 is absent, 1 unknown, and a value of v
+/// is v + 2.
+private struct FactDigits: Sendable, Hashable {
+    private let bitsEach: UInt64
+    private var digits: UInt64 = 0
+
+    init(bitsEach: UInt64) { self.bitsEach = bitsEach }
+
+    subscript(place: UInt8) -> Fact<UInt64> {
+        get {
+            let digit = digits >> (UInt64(place) * bitsEach) & (1 << bitsEach - 1)
+            return switch digit {
+            case 0: .absent
+            case 1: .unknown
+            default: .known(digit - 2)
+            }
+        }
+        set {
+            let shift = UInt64(place) * bitsEach
+            let digit: UInt64 =
+                switch newValue {
+                case .absent: 0
+                case .unknown: 1
+                case .known(let value): value + 2
+                }
+            digits = digits & ~((1 << bitsEach - 1) << shift) | digit << shift
+        }
+    }
+}
+
+extension Fact {
+    fileprivate func map<Other>(_ change: (Value) -> Other) -> Fact<Other> {
+        switch self {
+        case .absent: .absent
+        case .unknown: .unknown
+        case .known(let value): .known(change(value))
+        }
     }
 }

@@ -100,13 +100,13 @@ package final class AuditLog: Sendable {
 
     package func record(
         _ operation: Operation, by subject: Subject, evidence: Evidence = Evidence(),
-        _ refusal: Refusal?, notes: RequestNotes = RequestNotes(),
+        _ error: RequestError?, notes: RequestNotes = RequestNotes(),
         facts: () -> @Sendable () -> PolicyFacts = { { PolicyFacts() } }
     ) {
         guard operation != .status else { return }
-        let outcome = AuditOutcome(refusal)
+        let outcome = AuditOutcome(error)
         let isPlainRead =
-            operation == .copyMatching && (refusal == nil || refusal == .notFound)
+            operation == .copyMatching && (error == nil || error == .state(.notFound))
             && !notes.wantsFullAudit && (notes.trust ?? "listed") == "listed"
             && !notes.isComplainedOf
         let tally = Tally(

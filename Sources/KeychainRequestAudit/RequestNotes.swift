@@ -44,7 +44,7 @@ package final class RequestNotes: Sendable {
     /// Something else that was done on the way to what was asked for.
     package struct Step: Sendable {
         package let operation: AuditLog.Operation
-        package let refusal: Refusal?
+        package let refusal: RequestError?
     }
     let began = ContinuousClock.now
     private let noted = Mutex(Noted())
@@ -87,8 +87,8 @@ package final class RequestNotes: Sendable {
         }
     }
 
-    package func note(step operation: AuditLog.Operation, _ refusal: Refusal?) {
-        noted.withLock { $0.steps.append(Step(operation: operation, refusal: refusal)) }
+    package func note(step operation: AuditLog.Operation, _ error: RequestError?) {
+        noted.withLock { $0.steps.append(Step(operation: operation, refusal: error)) }
     }
 
     /// The steps that were noted since they were taken last.

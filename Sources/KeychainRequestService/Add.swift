@@ -15,12 +15,15 @@ extension KeychainService {
     func add(
         _ item: NewItem, _ secret: HeldSecret?, returning parts: ReturnFields,
         for client: any Client
-    ) throws(Refusal) -> Item {
-        guard secret?.bytes.count ?? 0 <= RequestLimits.largestSecret else { throw .dataTooLarge }
+    ) throws(RequestError) -> Item {
+        guard secret?.bytes.count ?? 0 <= RequestLimits.largestSecret else {
+            throw .invalid(.dataTooLarge)
+        }
         let id = try keychainForNew(item.keychain, for: client.caller)
         let keychain = try folder.keychain(id.name.description, of: id.user)
         let prompts = prompts(client)
-        var added = try withAccess(to: keychain, .add(item), prompts) { access throws(Refusal) in
+        var added = try withAccess(to: keychain, .add(item), prompts) {
+            access throws(RequestError) in
             let new = try newItem(item, access)
             try access.considerNew(new)
             try access.settle()
@@ -37,7 +40,7 @@ extension KeychainService {
     /// The item as it will be: in its group, under its rights, with the programs that it lets in.
     private func newItem(
         _ item: NewItem, _ access: Authorization
-    ) throws(Refusal) -> SealedItem {
+    ) throws(RequestError) -> SealedItem {
         let group = try group(for: item, access)
         var rights = item.accessControl ?? .plain(item.accessible)
         if rights.isBoundToBiometry {
@@ -46,7 +49,7 @@ extension KeychainService {
         }
         // Root can prove that it is there, but no password has a part in that class's key.
         guard !access.keychain.isSystem || rights.protection != .whenPasscodeSetThisDeviceOnly
-        else { throw .passcodeNotSet }
+        else { throw .state(.passcodeNotSet) }
         var trusted: TrustList?
         if let named = item.trusted {
             trusted = try trustList(named, listedBy: access.client.caller)
@@ -55,9 +58,11 @@ extension KeychainService {
     }
 
     /// The client's first group, or the one that is named, where the client may have items in it.
-    private func group(for item: NewItem, _ access: Authorization) throws(Refusal) -> String {
+    private func group(for item: NewItem, _ access: Authorization) throws(RequestError) -> String {
         guard let named = item.accessGroup else {
-            guard let first = access.client.caller.accessGroups.first else { throw .notEntitled }
+            guard let first = access.client.caller.accessGroups.first else {
+                throw .refused(.notEntitled)
+            }
             return first
         }
         var destination = ItemQuery(item.itemClass)
@@ -72,7 +77,7 @@ extension KeychainService {
 extension Authorization {
     /// Most items need no proof to be added: so a new one is looked at first without what only proofs
     /// rest on.
-    fileprivate func considerNew(_ item: SealedItem) throws(Refusal) {
+    fileprivate func considerNew(_ item: SealedItem) throws(RequestError) {
         let scope = ItemScope(groups: client.caller.accessGroups, few: [item])
         let mayNeedProof =
             item.asksForProof(for: .encrypt) || item.asksForProof(for: .decrypt)
@@ -85,13 +90,13 @@ extension Authorization {
         try consider(item)
     }
 
-    fileprivate func add(_ new: SealedItem, _ secret: HeldSecret?) throws(Refusal) -> Item {
+    fileprivate func add(_ new: SealedItem, _ secret: HeldSecret?) throws(RequestError) -> Item {
         let keys = try keys
-        return try change { grant throws(Refusal) in
-            guard let granted = grant(new) else { throw .authenticationFailed }
+        return try change { grant throws(RequestError) in
+            guard let granted = grant(new) else { throw .refused(.authenticationFailed) }
             do throws(KeychainStoreError) {
                 return try keychain.file.add(new, secret, granted, keys: keys.classKeys)
-            } catch { throw Refusal(error) }
+            } catch { throw RequestError(error) }
         }
     }
 }

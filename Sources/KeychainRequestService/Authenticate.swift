@@ -12,13 +12,14 @@ internal import KeychainVaults
 extension KeychainService {
     func authenticate(
         _ constraint: Constraint, for client: any Client
-    ) throws(Refusal) {
-        guard let context = client.context else { throw .badRequest }
+    ) throws(RequestError) {
+        guard let context = client.context else { throw .invalid(.badRequest) }
         let evidence = authentication.evidence(for: client)
-        try prompts(client).authorize(given: evidence) { evidence throws(Refusal) -> Ruling<Void> in
+        try prompts(client).authorize(given: evidence) {
+            evidence throws(RequestError) -> Ruling<Void> in
             switch PolicyItemConstraint(constraint) {
             case .none: return .allow(())
-            case .never: throw .authenticationFailed
+            case .never: throw .refused(.authenticationFailed)
             case .needs(let needed):
                 if PolicyDemand(needed).isMet(by: evidence.proofs, for: .readAttributes) {
                     return .allow(())
@@ -32,12 +33,12 @@ extension KeychainService {
 
     private func provable(
         _ needed: PolicyConstraint, given evidence: Evidence, for client: any Client
-    ) throws(Refusal) -> Requirement {
-        guard hasPasscode(client.caller) else { throw .passcodeNotSet }
+    ) throws(RequestError) -> Requirement {
+        guard hasPasscode(client.caller) else { throw .state(.passcodeNotSet) }
         let requirement = Requirement(needed)
         let provable = authentication.provable(for: client)
         guard requirement.cheapestProof(given: evidence, available: provable) != nil else {
-            throw .authenticationFailed
+            throw .refused(.authenticationFailed)
         }
         return requirement
     }

@@ -4,11 +4,54 @@ internal import KeychainActivePolicy
 internal import KeychainItemStore
 internal import KeychainMessages
 internal import KeychainModel
+internal import KeychainPolicyEngine
 internal import KeychainPolicyModel
 internal import KeychainRequestAudit
 internal import KeychainSecrets
 internal import KeychainUserPresence
 internal import KeychainVaults
+
+/// What a verb does with items, in the engine's words and in those of the question.
+struct Intent: Sendable {
+    let operation: ItemOperation
+    let policyOperation: PolicyOperation
+    let purpose: Question.Purpose
+    let ui: ItemQuery.AuthenticationUI
+    let reason: String?
+
+    static func read(_ query: ItemQuery) -> Intent {
+        let readsSecrets = query.returnFields.contains(.data)
+        return Intent(
+            operation: .decrypt, policyOperation: readsSecrets ? .readSecret : .readAttributes,
+            purpose: readsSecrets ? .read : .list, ui: query.authenticationUI,
+            reason: query.reason)
+    }
+
+    static func add(_ item: NewItem) -> Intent {
+        Intent(
+            operation: .encrypt, policyOperation: .add, purpose: .add, ui: item.authenticationUI,
+            reason: item.reason)
+    }
+
+    static func update(_ query: ItemQuery) -> Intent {
+        Intent(
+            operation: .decrypt, policyOperation: .update, purpose: .change,
+            ui: query.authenticationUI, reason: query.reason)
+    }
+
+    static func delete(_ query: ItemQuery) -> Intent {
+        Intent(
+            operation: .delete, policyOperation: .delete, purpose: .delete,
+            ui: query.authenticationUI, reason: query.reason)
+    }
+
+    /// The same words for the user, judged as another operation of policies.
+    func judged(as operation: PolicyOperation) -> Intent {
+        Intent(
+            operation: self.operation, policyOperation: operation, purpose: purpose, ui: ui,
+            reason: reason)
+    }
+}
 
 /// The class keys that one request holds of a keychain, and the unlock that they came with.
 final class RequestKeys {
@@ -17,7 +60,7 @@ final class RequestKeys {
 
     init(
         of keychain: OpenKeychain, _ vault: any KeyVault, by logins: LiveLogins?
-    ) throws(Refusal) {
+    ) throws(RequestError) {
         let taken = try vault.take(keychain, by: logins)
         unlock = UnlockWatch(keychain, vault, taken.unlocks)
         classKeys = taken.keys()
@@ -90,7 +133,7 @@ final class Authorization {
     // MARK: Facts
 
     var keys: RequestKeys {
-        get throws(Refusal) {
+        get throws(RequestError) {
             endWithQuestion()
             if let heldKeys { return heldKeys }
             let keys = try RequestKeys(of: keychain, service.vault, by: prompts.takeLogins())
@@ -100,7 +143,7 @@ final class Authorization {
     }
 
     var context: AuthorizationContext {
-        get throws(Refusal) {
+        get throws(RequestError) {
             let keys = try keys
             if let heldContext { return heldContext }
             let context = try service.context(intent, self, keys, scope, given: evidence)
@@ -133,7 +176,7 @@ final class Authorization {
     }
 
     /// Notes what the item still needs; throws where nothing that the user could prove would do.
-    func consider(_ item: SealedItem) throws(Refusal) {
+    func consider(_ item: SealedItem) throws(RequestError) {
         pending.note(item)
         let context = try context
         switch context.judge(item, pending.evidence) {
@@ -147,7 +190,7 @@ final class Authorization {
     }
 
     /// Whether all of them may be used although nothing was proven; then they are considered.
-    func considersUnproven(_ items: [SealedItem]) throws(Refusal) -> Bool {
+    func considersUnproven(_ items: [SealedItem]) throws(RequestError) -> Bool {
         let context = try context
         for item in items {
             guard case .allow(let grant) = context.judge(item, Evidence()) else { return false }
@@ -174,8 +217,8 @@ final class Authorization {
     /// Asks the user once for all that the items considered still need. `mayAsk` may throw before
     /// the user is asked.
     func settle(
-        remarks: [String] = [], _ mayAsk: () throws(Refusal) -> Void = {}
-    ) throws(Refusal) {
+        remarks: [String] = [], _ mayAsk: () throws(RequestError) -> Void = {}
+    ) throws(RequestError) {
         if let first = pending.first { try countLimits(first) }
         try mayAsk()
         guard !pending.items.isEmpty else { return }
@@ -186,46 +229,51 @@ final class Authorization {
 
     /// Counts the call for the policy's limits, once for all of its items. What is exhausted may ask
     /// for more than the items do.
-    private func countLimits(_ item: SealedItem) throws(Refusal) {
+    private func countLimits(_ item: SealedItem) throws(RequestError) {
         let exhausted = try service.countLimits(
             item, context, isPrompted: !pending.items.isEmpty, &counted)
-        guard exhausted.isEmpty || prompts.mayAsk(intent.ui) else { throw .interactionNotAllowed }
+        guard exhausted.isEmpty || prompts.mayAsk(intent.ui) else {
+            throw .refused(.interactionNotAllowed)
+        }
         for constraint in exhausted { pending.require(Requirement(constraint), for: item) }
         isCounted = true
     }
 
     /// The same for an item of a call that was not counted before: each limit once for the call.
-    private func countUnasked(_ item: SealedItem) throws(Refusal) {
+    private func countUnasked(_ item: SealedItem) throws(RequestError) {
         guard try service.countLimits(item, context, isPrompted: false, &counted).isEmpty else {
             lacksProof = true
-            throw prompts.mayAsk(intent.ui) ? .authenticationFailed : .interactionNotAllowed
+            throw prompts.mayAsk(intent.ui)
+                ? .refused(.authenticationFailed) : .refused(.interactionNotAllowed)
         }
     }
 
     /// Takes the key of items that were made with an application password, from the request's context
     /// or the user; none where neither gives one, for a query that leaves such items out.
-    func takeApplicationKey(isNew: Bool, to items: Set<ItemReference>) throws(Refusal) {
+    func takeApplicationKey(isNew: Bool, to items: Set<ItemReference>) throws(RequestError) {
         // Before the user is asked, or anything derived.
         try service.itemGuesses.check(
             Set(items.map { .init(keychain: keychain.id, item: $0) }))
         guard let password = try applicationPassword(isNew: isNew) else { return }
-        guard password.bytes.count <= RequestLimits.longestPassword else { throw .dataTooLarge }
+        guard password.bytes.count <= RequestLimits.longestPassword else {
+            throw .invalid(.dataTooLarge)
+        }
         let key = try service.protectors.applicationKey(keychain, password)
         try keys.hold(applicationKey: key)
     }
 
-    private func applicationPassword(isNew: Bool) throws(Refusal) -> HeldSecret? {
+    private func applicationPassword(isNew: Bool) throws(RequestError) -> HeldSecret? {
         if let given = client.context?.applicationPassword { return given }
         if prompts.mayAsk(intent.ui) {
             return try prompts.applicationPassword(question(), isNew: isNew)
         }
-        guard intent.ui == .skip else { throw .interactionNotAllowed }
+        guard intent.ui == .skip else { throw .refused(.interactionNotAllowed) }
         return nil
     }
 
     /// Where a search finds nothing, the user may be asked to let the client have an item of another
     /// program's.
-    func askForConsent(_ search: SearchPass) throws(Refusal) {
+    func askForConsent(_ search: SearchPass) throws(RequestError) {
         guard search.query.namesOneItem, client.caller.strength != nil,
             search.found?.isEmpty ?? true, prompts.mayAsk(intent.ui), try search.isEmpty(self)
         else { return }
@@ -256,12 +304,12 @@ final class Authorization {
         return proven
     }
 
-    func verdict(on item: SealedItem) throws(Refusal) -> Verdict {
+    func verdict(on item: SealedItem) throws(RequestError) -> Verdict {
         try context.judge(item, evidence(for: item))
     }
 
     /// The grant to do it; throws where the item, as it is now, wants more than was proven.
-    func grant(_ item: SealedItem) throws(Refusal) -> Grant {
+    func grant(_ item: SealedItem) throws(RequestError) -> Grant {
         endWithQuestion()
         if let held = heldGrants[item.reference]?.take(ofGeneration: item.generation) {
             if !isCounted { try countUnasked(item) }
@@ -276,21 +324,21 @@ final class Authorization {
         case .deny(let denial): throw try context.refusal(denial)
         case .allowAfter:
             lacksProof = true
-            throw .authenticationFailed
+            throw .refused(.authenticationFailed)
         }
     }
 
     /// Has the store change items, with a grant for each. An item that gets none ends the whole change,
     /// and so does the end of the unlock that the keys came with.
     func change<R>(
-        _ body: ((SealedItem) -> Grant?) throws(Refusal) -> R
-    ) throws(Refusal) -> R {
+        _ body: ((SealedItem) -> Grant?) throws(RequestError) -> R
+    ) throws(RequestError) -> R {
         try prompts.checkClient()
         var unlock = try keys.unlock
-        var refusal: Refusal?
-        do throws(Refusal) {
+        var refusal: RequestError?
+        do throws(RequestError) {
             let result = try body { item in
-                do throws(Refusal) {
+                do throws(RequestError) {
                     try unlock.checkNowAndThen(item.availability)
                     return try grant(item)
                 } catch {
@@ -316,5 +364,68 @@ private final class HeldGrant {
 
     func take(ofGeneration generation: Int64) -> Grant? {
         self.generation == generation ? grant.take() : nil
+    }
+}
+
+/// What must be proven before items may be used: gathered first, so that the user is asked once.
+struct PendingRequirements: Sendable {
+    /// Items that one question may be about: they are all remembered while it is open.
+    private static let mostItems = 16_384
+
+    private(set) var requirements: Set<Requirement> = []
+    /// The items that need a proof: the evidence that comes of it is good for these alone.
+    private(set) var items: Set<ItemReference> = []
+    /// What people know the first of them by.
+    private(set) var names: [String] = []
+    /// Of all that were looked at.
+    private(set) var first: SealedItem?
+    /// Items that were made with an application password, as many as a question names.
+    private(set) var passwordItems: Set<ItemReference> = []
+    var usesApplicationPassword: Bool { !passwordItems.isEmpty }
+    /// Some of those that need a proof are not the caller's own.
+    private(set) var hasOthers = false
+    /// How far what is proven will count.
+    private(set) var reaches: Set<ProofReach> = []
+    /// The names of those, which the user is told where a password is all that is asked for.
+    private(set) var passwordNames: [String] = []
+    /// What was proven before.
+    let evidence: Evidence
+
+    init(given evidence: Evidence) { self.evidence = evidence }
+
+    /// Of items that need no proof.
+    init(plain items: [SealedItem]) {
+        self.init(given: Evidence())
+        for item in items { note(item) }
+    }
+
+    mutating func note(_ item: SealedItem) {
+        if first == nil { first = item }
+        noteApplicationPassword(of: item)
+    }
+
+    /// Of an item that a query would leave out, but for a password that lies ready.
+    mutating func noteApplicationPassword(of item: SealedItem) {
+        guard item.accessControl.needsApplicationPassword,
+            passwordItems.count < Question.mostNames
+        else { return }
+        if passwordItems.insert(item.reference).inserted { passwordNames.append(item.shownName) }
+    }
+
+    mutating func add(
+        _ requirement: Requirement, for item: SealedItem, ofOthers: Bool, _ reaches: Set<ProofReach>
+    ) throws(RequestError) {
+        guard items.count < Self.mostItems else { throw .invalid(.dataTooLarge) }
+        require(requirement, for: item)
+        hasOthers = hasOthers || ofOthers
+        self.reaches.formUnion(reaches)
+    }
+
+    mutating func require(_ requirement: Requirement, for item: SealedItem) {
+        requirements.insert(requirement)
+        guard items.insert(item.reference).inserted, names.count < Question.mostNames else {
+            return
+        }
+        names.append(item.shownName)
     }
 }

@@ -81,9 +81,9 @@ final class AuthorizationContext {
     }
 
     /// The refusal that a denial is, its reasons noted for the explanation of it.
-    func refusal(_ denial: Denial) -> Refusal {
+    func refusal(_ denial: Denial) -> RequestError {
         if case .forbidden(let rules, let place) = denial { notes.note(rules: rules, first: place) }
-        return Refusal(denial)
+        return RequestError(denial)
     }
 
     // MARK: Requests
@@ -128,7 +128,7 @@ extension KeychainService {
     func context(
         _ intent: Intent, _ access: Authorization, _ keys: RequestKeys, _ scope: ItemScope,
         given evidence: Evidence?
-    ) throws(Refusal) -> AuthorizationContext {
+    ) throws(RequestError) -> AuthorizationContext {
         let judge = policy.now.judge
         let client = access.client
         let few = scope.few
@@ -184,7 +184,7 @@ extension KeychainService {
     func countLimits(
         _ item: SealedItem, _ context: AuthorizationContext, isPrompted: Bool,
         _ counted: inout CountedLimits
-    ) throws(Refusal) -> [PolicyConstraint] {
+    ) throws(RequestError) -> [PolicyConstraint] {
         let (policy, circumstances) = (context.judge.policy, context.circumstances)
         guard isPrompted ? policy.hasLimits : policy.countsUnprompted else { return [] }
         let own = PolicyItem(
@@ -216,7 +216,7 @@ extension KeychainService {
         _ items: some Sequence<ItemReference>, in keychain: OpenKeychain,
         shows outcome: UnlockThrottle.Outcome = .right,
         _ body: () throws(KeychainStoreError) -> R
-    ) throws(Refusal) -> R {
+    ) throws(RequestError) -> R {
         let targets = Set(items.map { ItemThrottle.Target(keychain: keychain.id, item: $0) })
         if !targets.isEmpty { try itemGuesses.begin(targets) }
         do throws(KeychainStoreError) {
@@ -225,7 +225,7 @@ extension KeychainService {
             return result
         } catch {
             itemGuesses.end(targets, error == .wrongApplicationPassword ? .wrong : .undecided)
-            throw Refusal(error)
+            throw RequestError(error)
         }
     }
 }

@@ -13,14 +13,14 @@ extension KeychainService {
     /// sooner; to have it open longer the user is asked.
     func changeSettings(
         _ name: String?, _ change: KeychainSettingsChange, for client: any Client
-    ) throws(Refusal) {
+    ) throws(RequestError) {
         let keychain = try keychain(name, for: client.caller)
-        guard try isProtected(keychain) else { throw .passcodeNotSet }
+        guard try isProtected(keychain) else { throw .state(.passcodeNotSet) }
         let asked = try settings(of: keychain)
         let new = try prompts(client).authorize {
-            proven throws(Refusal) -> Ruling<KeychainSettings> in
+            proven throws(RequestError) -> Ruling<KeychainSettings> in
             let old = try settings(of: keychain)
-            guard old == asked else { throw .authenticationFailed }
+            guard old == asked else { throw .refused(.authenticationFailed) }
             let new = old.changed(by: change)
             if new.isLooser(than: old), proven.isEmpty {
                 return .allowAfter(
@@ -31,15 +31,15 @@ extension KeychainService {
         }
         let keys = try vault.keys(of: keychain)
         do throws(KeychainStoreError) { try keychain.file.setSettings(new, keys: keys) } catch {
-            throw Refusal(error)
+            throw RequestError(error)
         }
         try vault.apply(new, to: keychain)
     }
 
     /// Where another program has written them, those that came into force instead.
-    private func settings(of keychain: OpenKeychain) throws(Refusal) -> KeychainSettings {
+    private func settings(of keychain: OpenKeychain) throws(RequestError) -> KeychainSettings {
         let keys = try vault.keys(of: keychain)
-        guard keys.isUnlocked else { throw .locked }
+        guard keys.isUnlocked else { throw .state(.locked) }
         return (try? keychain.file.settings(keys)) ?? .strictest
     }
 }

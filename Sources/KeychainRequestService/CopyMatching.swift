@@ -14,18 +14,18 @@ internal import KeychainVaults
 extension KeychainService {
     /// In one keychain after the other, as if they were one.
     func copyMatching(
-        _ query: ItemQuery, for client: any Client, emit: ([Item]) throws(Refusal) -> Void
-    ) throws(Refusal) -> [Item] {
+        _ query: ItemQuery, for client: any Client, emit: ([Item]) throws(RequestError) -> Void
+    ) throws(RequestError) -> [Item] {
         let keychains = try keychains(query, toChange: false, for: client.caller)
-        guard query.limit != 0 else { throw .notFound }
-        return try withoutActuallyEscaping(emit) { emit throws(Refusal) in
+        guard query.limit != 0 else { throw .state(.notFound) }
+        return try withoutActuallyEscaping(emit) { emit throws(RequestError) in
             let prompts = prompts(client)
             let answer = AnswerWriter(limit: query.limit, prompts, memory, emit)
             // The user is asked for another program's item after all keychains were looked into.
             let isLookedFor = keychains.count > 1 && query.namesOneItem
-            do throws(Refusal) {
+            do throws(RequestError) {
                 return try read(query, keychains, mayConsent: !isLookedFor, prompts, into: answer)
-            } catch { guard error == .notFound, isLookedFor else { throw error } }
+            } catch { guard error == .state(.notFound), isLookedFor else { throw error } }
             return try read(query, keychains, mayConsent: true, prompts, into: answer)
         }
     }
@@ -33,16 +33,16 @@ extension KeychainService {
     private func read(
         _ query: ItemQuery, _ keychains: [KeychainID], mayConsent: Bool, _ prompts: UserPrompts,
         into answer: AnswerWriter
-    ) throws(Refusal) -> [Item] {
+    ) throws(RequestError) -> [Item] {
         var begun = 0
-        do throws(Refusal) {
+        do throws(RequestError) {
             try withAccess(to: keychains, .read(query), prompts, unless: { answer.count > begun }) {
-                access throws(Refusal) in
+                access throws(RequestError) in
                 begun = answer.count
                 var query = query
                 query.limit = answer.rest
                 let search = try access.authorize(query, mayConsent: mayConsent)
-                try search.each(access) { item throws(Refusal) in
+                try search.each(access) { item throws(RequestError) in
                     try self.write(item, search, access, to: answer)
                     return !answer.isFull
                 }
@@ -51,15 +51,15 @@ extension KeychainService {
             return try answer.finish()
         } catch {
             // The question would not have been asked: that it could not be makes no difference.
-            throw error == .interactionNotAllowed && query.wantsAllSecrets
-                ? .needsProofOfEach : error
+            throw error == .refused(.interactionNotAllowed) && query.wantsAllSecrets
+                ? .invalid(.needsProofOfEach) : error
         }
     }
 
     /// Opens an item, where it is not one to leave out, and puts it into the answer.
     private func write(
         _ item: SealedItem, _ search: SearchPass, _ access: Authorization, to answer: AnswerWriter
-    ) throws(Refusal) {
+    ) throws(RequestError) {
         let query = search.query
         let wantsSecret = query.returnFields.contains(.data)
         guard let grant = try grant(item, access, query) else { return }
@@ -83,15 +83,15 @@ extension KeychainService {
     /// nil for an item that is left out.
     private func grant(
         _ item: SealedItem, _ access: Authorization, _ query: ItemQuery
-    ) throws(Refusal) -> Grant? {
+    ) throws(RequestError) -> Grant? {
         let skips = query.authenticationUI == .skip
         if skips, query.returnFields.contains(.data), item.accessControl.needsApplicationPassword,
             try access.keys.classKeys.applicationKey == nil
         {
             return nil
         }
-        do throws(Refusal) { return try access.grant(item) } catch
-            where error == .interactionNotAllowed && skips
+        do throws(RequestError) { return try access.grant(item) } catch
+            where error == .refused(.interactionNotAllowed) && skips
         {
             return nil
         }
@@ -100,18 +100,18 @@ extension KeychainService {
     /// nil for an item that is gone, or lost: none of the others is the worse for it.
     private func open(
         _ item: SealedItem, _ access: Authorization, _ grant: consuming Grant, _ query: ItemQuery
-    ) throws(Refusal) -> OpenedItem? {
+    ) throws(RequestError) -> OpenedItem? {
         var grant: Grant? = consume grant
         let guessed = item.accessControl.needsApplicationPassword ? [item.reference] : []
         let keys = try access.keys
-        do throws(Refusal) {
+        do throws(RequestError) {
             return try guessing(guessed, in: access.keychain) { () throws(KeychainStoreError) in
                 guard let grant = grant.take() else { throw .notGranted }
                 return try access.keychain.file.open(item, grant, keys: keys.classKeys)
             }
         } catch
-            where error == .notFound
-            || (error == .wrongApplicationPassword && query.authenticationUI == .skip)
+            where error == .state(.notFound)
+            || (error == .refused(.wrongApplicationPassword) && query.authenticationUI == .skip)
         {
             return nil
         }
@@ -119,15 +119,15 @@ extension KeychainService {
 
     private func sealedSize(
         _ item: SealedItem, _ keychain: OpenKeychain
-    ) throws(Refusal) -> Int {
-        do { return try keychain.file.sealedSize(item) } catch { throw Refusal(error) }
+    ) throws(RequestError) -> Int {
+        do { return try keychain.file.sealedSize(item) } catch { throw RequestError(error) }
     }
 }
 
 extension Authorization {
     /// A search of which all items may be opened: everything that will be read is looked at, and the
     /// user asked once and for all of it.
-    func authorize(_ query: ItemQuery, mayConsent: Bool) throws(Refusal) -> SearchPass {
+    func authorize(_ query: ItemQuery, mayConsent: Bool) throws(RequestError) -> SearchPass {
         let search = try SearchPass(query, self)
         if mayConsent { try askForConsent(search) }
         if try !considersUnproven(search) {
@@ -135,7 +135,7 @@ extension Authorization {
             begin(search.scope, given: evidence.adding(consent?.evidence ?? Evidence()))
             try considerAll(of: search)
         }
-        try settle { () throws(Refusal) in try refuseToAsk(query) }
+        try settle { () throws(RequestError) in try refuseToAsk(query) }
         let isListed = consent?.choice == .always
         if pending.usesApplicationPassword, query.returnFields.contains(.data) || isListed {
             try takeApplicationKey(isNew: false, to: pending.passwordItems)
@@ -146,7 +146,7 @@ extension Authorization {
 
     /// Most items need no proof: so those that are found are looked at first without what only proofs
     /// rest on.
-    private func considersUnproven(_ search: SearchPass) throws(Refusal) -> Bool {
+    private func considersUnproven(_ search: SearchPass) throws(RequestError) -> Bool {
         guard let found = search.found, consent == nil,
             !found.contains(where: { $0.asksForProof(for: .decrypt) }),
             !service.policy.now.judge.policy.asked.contains(AgeField.presence)
@@ -155,18 +155,18 @@ extension Authorization {
         return try considersUnproven(found)
     }
 
-    private func considerAll(of search: SearchPass) throws(Refusal) {
+    private func considerAll(of search: SearchPass) throws(RequestError) {
         if search.query.authenticationUI == .skip {
             // The program may have given the password before.
             guard client.context?.applicationPassword != nil else { return }
-            try search.each(self) { item throws(Refusal) in
+            try search.each(self) { item throws(RequestError) in
                 considerPassword(of: item)
                 return !pending.usesApplicationPassword
             }
             return
         }
         var count = 0
-        try search.each(self) { item throws(Refusal) in
+        try search.each(self) { item throws(RequestError) in
             try consider(item)
             count += 1
             return count != search.query.limit
@@ -175,11 +175,11 @@ extension Authorization {
 
     /// Refuses to ask for the secrets of all passwords at once, which is more than a user can weigh.
     /// The program is to ask for references, and then for the secrets of those that it wants.
-    private func refuseToAsk(_ query: ItemQuery) throws(Refusal) {
+    private func refuseToAsk(_ query: ItemQuery) throws(RequestError) {
         guard query.wantsAllSecrets else { return }
         let hasPassword = client.context?.applicationPassword != nil
         guard pending.items.isEmpty, !pending.usesApplicationPassword || hasPassword else {
-            throw .needsProofOfEach
+            throw .invalid(.needsProofOfEach)
         }
     }
 }
@@ -212,4 +212,109 @@ extension Item {
         Item(
             reference: reference, attributes: attributes, accessControl: accessControl)
     }
+}
+
+/// An answer on its way out, in parts where it is long. No part leaves before the client, and the
+/// unlock that its items were opened with, have been looked at once more.
+final class AnswerWriter {
+    /// Items of one part.
+    static let mostItems = 256
+    /// Bytes of one part, attributes and secrets, but for the last item in it.
+    static let mostBytes = 256 * 1024
+    /// Bytes of secrets of one answer.
+    private static let mostBytesInAll = 64 * 1024 * 1024
+
+    private let limit: Int?
+    private let prompts: UserPrompts
+    private let memory: MemoryBudget
+    private let emit: ([Item]) throws(RequestError) -> Void
+    private var part: [Item] = []
+    /// By which the items of this part are opened.
+    private var access: Authorization?
+    private var unlock: UnlockWatch?
+    /// When the keys of its items are there.
+    private var availabilities: [Accessibility.Availability] = []
+    private var partBytes = 0
+    private var allBytes = 0
+    private var shares: [any AnyObject & Sendable] = []
+    private(set) var count = 0
+
+    /// How many items are still wanted; nil is all.
+    var rest: Int? { limit.map { $0 - count } }
+    var isFull: Bool { rest == 0 }
+
+    /// `emit` takes the parts but the last, which `finish` gives back.
+    init(
+        limit: Int?, _ prompts: UserPrompts, _ memory: MemoryBudget,
+        _ emit: @escaping ([Item]) throws(RequestError) -> Void
+    ) {
+        self.limit = limit
+        self.prompts = prompts
+        self.memory = memory
+        self.emit = emit
+    }
+
+    /// Before an item is opened, with a secret of that size. The part before it may have taken its
+    /// reader long; and what lies here already goes first where there is not room for both.
+    func begin(_ item: SealedItem, bytes: Int, _ access: Authorization) throws(RequestError) {
+        if self.access !== access {
+            // What lies here was opened with another unlock.
+            try send()
+            self.access = access
+            unlock = try access.keys.unlock
+        }
+        if count > 0, part.isEmpty { try unlock?.check(item.availability) }
+        guard bytes > MemoryBudget.free else { return }
+        let user = prompts.client.caller.user
+        if let share = try? memory.take(bytes, for: user, patience: .zero) {
+            shares.append(share)
+            return
+        }
+        try send()
+        if let share = try memory.take(bytes, for: user) { shares.append(share) }
+    }
+
+    func add(_ item: Item, of found: SealedItem) throws(RequestError) {
+        let secretBytes = item.secret?.bytes.count ?? 0
+        allBytes += secretBytes
+        guard allBytes <= Self.mostBytesInAll else { throw .invalid(.dataTooLarge) }
+        partBytes += secretBytes
+        if !item.attributes.isEmpty {
+            partBytes += found.attributeBytes
+            if let room = found.room { shares.append(room) }
+        }
+        if !availabilities.contains(found.availability) {
+            availabilities.append(found.availability)
+        }
+        count += 1
+        part.append(item)
+        if part.count == Self.mostItems || partBytes >= Self.mostBytes { try send() }
+    }
+
+    /// The last part. One that holds much memory is sent from here, where the memory is counted.
+    func finish() throws(RequestError) -> [Item] {
+        guard count > 0 else { throw .state(.notFound) }
+        if shares.isEmpty { try check() } else { try send() }
+        return part
+    }
+
+    private func send() throws(RequestError) {
+        guard !part.isEmpty else { return }
+        try check()
+        try emit(part)
+        part.removeAll(keepingCapacity: true)
+        availabilities = []
+        partBytes = 0
+        shares.removeAll()
+    }
+
+    private func check() throws(RequestError) {
+        try prompts.checkClient()
+        for availability in availabilities { try unlock?.check(availability) }
+    }
+}
+
+extension SealedItem {
+    /// When the keys of the item are there.
+    var availability: Accessibility.Availability { accessControl.protection.availability }
 }

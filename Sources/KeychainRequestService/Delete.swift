@@ -9,11 +9,11 @@ internal import KeychainVaults
 
 extension KeychainService {
     /// In each of the keychains meant: every item found, or none.
-    func delete(_ query: ItemQuery, for client: any Client) throws(Refusal) -> Int {
+    func delete(_ query: ItemQuery, for client: any Client) throws(RequestError) -> Int {
         var count = 0
         let keychains = try keychains(query, toChange: true, for: client.caller)
         let prompts = prompts(client)
-        try withAccess(to: keychains, .delete(query), prompts) { access throws(Refusal) in
+        try withAccess(to: keychains, .delete(query), prompts) { access throws(RequestError) in
             let groups = try access.groups(query)
             access.begin(
                 ItemScope(groups: groups.own), given: authentication.evidence(for: client))
@@ -31,12 +31,12 @@ extension KeychainService {
 extension Authorization {
     /// Deletes what needs no proof, and else asks: the user answers for the items that the question is
     /// about, and for none that comes later.
-    fileprivate func delete(_ query: ItemQuery, in groups: GroupScope) throws(Refusal) -> Int {
-        do throws(Refusal) { return try remove(query, groups) } catch {
+    fileprivate func delete(_ query: ItemQuery, in groups: GroupScope) throws(RequestError) -> Int {
+        do throws(RequestError) { return try remove(query, groups) } catch {
             guard lacksProof else { throw error }
         }
         var query = query
-        query.references = try meant(by: query, in: groups) { item throws(Refusal) in
+        query.references = try meant(by: query, in: groups) { item throws(RequestError) in
             try consider(item)
         }.references
         try settle()
@@ -44,16 +44,16 @@ extension Authorization {
     }
 
     /// What can't be read for want of a key can be deleted, where no rule could ask for anything.
-    private func remove(_ query: ItemQuery, _ groups: GroupScope) throws(Refusal) -> Int {
+    private func remove(_ query: ItemQuery, _ groups: GroupScope) throws(RequestError) -> Int {
         let keys = try keys
         let context = try context
         let mayDeleteUnread = context.judge.mayDeleteUnread(context.circumstances)
-        return try change { grant throws(Refusal) in
+        return try change { grant throws(RequestError) in
             do throws(KeychainStoreError) {
                 return try keychain.file.delete(
                     query, groups: groups.all, keys: keys.classKeys,
                     mayDeleteUnread: mayDeleteUnread, grant: grant)
-            } catch { throw Refusal(error) }
+            } catch { throw RequestError(error) }
         }
     }
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainAccessControl
 package import KeychainActivePolicy
-internal import KeychainItemStore
 package import KeychainMaintenance
 package import KeychainMessages
 package import KeychainModel
 package import KeychainRequestAudit
-internal import KeychainSecrets
 package import KeychainUserPresence
 package import KeychainVaults
+internal import KeychainAccessControl
+internal import KeychainItemStore
+internal import KeychainSecrets
 
 /// The way of a request: find → judge → authenticate → judge → open → record → answer.
 package final class KeychainService: Sendable {
@@ -80,16 +80,16 @@ package final class KeychainService: Sendable {
     /// `emit` takes the parts of an answer that is too large for one. What is granted and what is
     /// refused is recorded here, and before any of it leaves.
     package func answer<V: Verb>(
-        _ verb: V, for client: any Client, emit: (V.Answer) throws(Refusal) -> Void = { _ in }
-    ) throws(Refusal) -> V.Answer {
+        _ verb: V, for client: any Client, emit: (V.Answer) throws(RequestError) -> Void = { _ in }
+    ) throws(RequestError) -> V.Answer {
         var isRecorded = false
         func recordGrant() {
             if !isRecorded { record(verb, of: client, nil) }
             isRecorded = true
         }
-        do throws(Refusal) {
+        do throws(RequestError) {
             vault.waitForPendingUnlocks(of: client.caller.user)
-            let last = try verb.handled(by: self, for: client) { part throws(Refusal) in
+            let last = try verb.handled(by: self, for: client) { part throws(RequestError) in
                 recordGrant()
                 try emit(part)
             }
@@ -102,38 +102,38 @@ package final class KeychainService: Sendable {
         }
     }
 
-    private func record(_ verb: some Verb, of client: any Client, _ refusal: Refusal?) {
+    private func record(_ verb: some Verb, of client: any Client, _ error: RequestError?) {
         let notes = client.notes
         for step in notes.takeSteps() {
             audit?.record(step.operation, client, Evidence(), step.refusal)
         }
-        let proven = refusal == nil ? notes.proven : Evidence()
+        let proven = error == nil ? notes.proven : Evidence()
         let isRecorded =
             switch verb.grantRecord {
             case .always: true
             case .whereProven: !proven.isEmpty
             case .never: false
             }
-        guard refusal != nil || isRecorded else { return }
-        audit?.record(AuditLog.Operation(verb.auditName), client, proven, refusal)
+        guard error != nil || isRecorded else { return }
+        audit?.record(AuditLog.Operation(verb.auditName), client, proven, error)
     }
 
     /// The questions of a request about keychains as a whole.
     func prompts(_ client: any Client) -> UserPrompts { UserPrompts(client, authentication) }
 
     /// For what is done with a keychain as a whole: the machine's is root's.
-    func keychain(_ name: String?, for caller: Caller) throws(Refusal) -> OpenKeychain {
+    func keychain(_ name: String?, for caller: Caller) throws(RequestError) -> OpenKeychain {
         let keychain = try folder.keychain(name, of: caller.user)
-        guard !keychain.isSystem || caller.user == 0 else { throw .notEntitled }
+        guard !keychain.isSystem || caller.user == 0 else { throw .refused(.notEntitled) }
         return keychain
     }
 
     /// What protects the policy itself is not expressible in it: only root has it read again.
-    func policies(reload: Bool, for client: any Client) throws(Refusal) -> String {
+    func policies(reload: Bool, for client: any Client) throws(RequestError) -> String {
         if reload {
-            guard client.caller.user == 0 else { throw .notEntitled }
+            guard client.caller.user == 0 else { throw .refused(.notEntitled) }
             try prompts(client).checkClient()
-            guard policy.reload() else { throw .damagedPolicy }
+            guard policy.reload() else { throw .failed(.damagedPolicy) }
         }
         return policy.report.text
     }
@@ -149,5 +149,77 @@ package final class KeychainService: Sendable {
             hasPrompter: authentication.hasPrompter(for: caller), locksMemory: locksMemory,
             usesKernelKeyring: vault.usesKernelKeyring, deviceKeyOnDisk: true,
             vaultKeyPlace: vault.vaultKeyPlace)
+    }
+}
+
+extension AuditLog {
+    func record(
+        _ operation: Operation, _ client: any Client, _ evidence: Evidence, _ error: RequestError?
+    ) {
+        record(
+            operation, by: Subject(client.caller), evidence: evidence, error, notes: client.notes
+        ) { client.factsToTell() }
+    }
+}
+
+/// Opens a keychain that a request found locked with what its user types.
+protocol UnlockStep: Sendable {
+    /// Whether something that the user could type is known to open it.
+    func applies(to keychain: OpenKeychain) -> Bool
+    func question(
+        for keychain: OpenKeychain, _ client: any Client
+    ) throws(RequestError) -> UnlockQuestion
+    /// Whether what was typed opens it. `begun` is when the question was put: a lock since then counts.
+    func opens(
+        _ keychain: OpenKeychain, _ typed: HeldSecret, for client: any Client,
+        since begun: LockGeneration
+    ) throws(RequestError) -> Bool
+}
+
+extension KeychainService {
+    /// Does a verb's work in one keychain, and once more where the keychain was locked and its user
+    /// opens it. Work that says `.locked` has changed nothing; `hasTold` is whether it has told
+    /// something already, which must not be told again.
+    func withAccess<R>(
+        to keychain: OpenKeychain, _ intent: Intent, _ prompts: UserPrompts,
+        unless hasTold: () -> Bool = { false }, _ work: (Authorization) throws(RequestError) -> R
+    ) throws(RequestError) -> R {
+        do throws(RequestError) {
+            return try work(Authorization(intent, in: keychain, prompts, by: self))
+        } catch {
+            guard error == .state(.locked), !hasTold(), unlocking.applies(to: keychain),
+                prompts.mayAsk(intent.ui)
+            else { throw error }
+        }
+        do throws(RequestError) { try unlock(keychain, prompts) } catch {
+            prompts.client.notes.note(step: .unlock, error)
+            throw error
+        }
+        return try work(Authorization(intent, in: keychain, prompts, by: self))
+    }
+
+    /// The same in one keychain after the other, until the work says that it has enough.
+    func withAccess(
+        to keychains: [KeychainID], _ intent: Intent, _ prompts: UserPrompts,
+        unless hasTold: () -> Bool = { false }, _ work: (Authorization) throws(RequestError) -> Bool
+    ) throws(RequestError) {
+        try each(of: keychains) { keychain throws(RequestError) in
+            try withAccess(to: keychain, intent, prompts, unless: hasTold, work)
+        }
+    }
+
+    private func unlock(
+        _ keychain: OpenKeychain, _ prompts: UserPrompts
+    ) throws(RequestError) {
+        let client = prompts.client
+        let question = try unlocking.question(for: keychain, client)
+        let begun = vault.locks.now(keychain.id)
+        try prompts.unlock(
+            question, unless: { vault.lockState(of: keychain) == .unlocked },
+            with: { typed throws(RequestError) in
+                let isOpen = try unlocking.opens(keychain, typed, for: client, since: begun)
+                if isOpen { client.notes.note(step: .unlock, nil) }
+                return isOpen
+            })
     }
 }

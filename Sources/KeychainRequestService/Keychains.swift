@@ -12,10 +12,10 @@ extension KeychainService {
     func createKeychain(
         _ name: String, _ password: HeldSecret?, _ recoveryKey: HeldSecret?,
         for client: any Client
-    ) throws(Refusal) {
+    ) throws(RequestError) {
         let name = try KeychainFolder.verified(name)
         guard name != .system else {
-            throw folder.hasSystemKeychain ? .duplicateKeychain : .notImplemented
+            throw folder.hasSystemKeychain ? .state(.duplicateKeychain) : .invalid(.notImplemented)
         }
         try checkLength(password)
         try prompts(client).checkClient()
@@ -32,41 +32,41 @@ extension KeychainService {
 
     func unlock(
         _ name: String?, _ password: HeldSecret, for client: any Client
-    ) throws(Refusal) {
+    ) throws(RequestError) {
         try checkLength(password)
         let keychain = try keychain(name, for: client.caller)
         guard try isProtected(keychain) else { throw withoutPassword(keychain) }
         try prompts(client).checkClient()
         let begun = vault.locks.now(keychain.id)
-        let keys = try guesses.attempt(keychain.id) { () throws(Refusal) in
+        let keys = try guesses.attempt(keychain.id) { () throws(RequestError) in
             try resync.unlock(keychain, ownPassword: password)
         }
         try vault.keep(keys, of: keychain, for: client.caller, since: begun)
     }
 
-    func lock(_ name: String?, for client: any Client) throws(Refusal) {
+    func lock(_ name: String?, for client: any Client) throws(RequestError) {
         let keychain = try keychain(name, for: client.caller)
         // What opens by itself can't be kept locked.
         let isProtected = try isProtected(keychain)
-        guard isProtected || (isDaemon && !keychain.isSystem) else { throw .passcodeNotSet }
+        guard isProtected || (isDaemon && !keychain.isSystem) else { throw .state(.passcodeNotSet) }
         try vault.lock(keychain)
         authentication.forget(client.caller.user)
     }
 
     func setPassword(
         _ name: String?, _ old: HeldSecret?, _ new: HeldSecret, for client: any Client
-    ) throws(Refusal) {
+    ) throws(RequestError) {
         try checkLength(old)
         try checkLength(new)
-        guard new.bytes.count > 0 else { throw .badRequest }
+        guard new.bytes.count > 0 else { throw .invalid(.badRequest) }
         let keychain = try keychain(name, for: client.caller)
         // Services could not open it any more.
-        guard !keychain.isSystem else { throw .notImplemented }
+        guard !keychain.isSystem else { throw .invalid(.notImplemented) }
         // Nor does the device's key open such a one.
         guard try isProtected(keychain) || !isDaemon else { throw withoutPassword(keychain) }
         try prompts(client).checkClient()
         let begun = vault.locks.now(keychain.id)
-        let keys = try guesses.attempt(keychain.id) { () throws(Refusal) in
+        let keys = try guesses.attempt(keychain.id) { () throws(RequestError) in
             try protectors.setPassword(keychain, old: old, new: new)
             vault.endRenewal(of: keychain)
             return try protectors.unlock(keychain, new)
@@ -76,26 +76,26 @@ extension KeychainService {
     }
 
     /// Elsewhere than in embedded mode it had one, and something else opens it.
-    private func withoutPassword(_ keychain: OpenKeychain) -> Refusal {
-        isDaemon && !keychain.isSystem ? .noSuchProtector : .passcodeNotSet
+    private func withoutPassword(_ keychain: OpenKeychain) -> RequestError {
+        isDaemon && !keychain.isSystem ? .state(.noSuchProtector) : .state(.passcodeNotSet)
     }
 
-    func isProtected(_ keychain: OpenKeychain) throws(Refusal) -> Bool {
-        do { return try keychain.file.isPasswordProtected() } catch { throw Refusal(error) }
+    func isProtected(_ keychain: OpenKeychain) throws(RequestError) -> Bool {
+        do { return try keychain.file.isPasswordProtected() } catch { throw RequestError(error) }
     }
 
     /// Whether a person can prove that the keychain is theirs: who has its password; of the
     /// machine's, root.
     func hasProvableOwner(
         _ keychain: OpenKeychain, for caller: Caller
-    ) throws(Refusal) -> Bool {
+    ) throws(RequestError) -> Bool {
         if keychain.isSystem { return caller.user == 0 }
         return try isProtected(keychain)
     }
 
-    func checkLength(_ password: HeldSecret?) throws(Refusal) {
+    func checkLength(_ password: HeldSecret?) throws(RequestError) {
         guard password?.bytes.count ?? 0 <= RequestLimits.longestPassword else {
-            throw .dataTooLarge
+            throw .invalid(.dataTooLarge)
         }
     }
 }

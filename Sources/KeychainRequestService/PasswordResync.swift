@@ -24,8 +24,8 @@ struct PasswordResync: UnlockStep {
 
     func question(
         for keychain: OpenKeychain, _ client: any Client
-    ) throws(Refusal) -> UnlockQuestion {
-        guard isWithinLimits(client) else { throw .locked }
+    ) throws(RequestError) -> UnlockQuestion {
+        guard isWithinLimits(client) else { throw .state(.locked) }
         return UnlockQuestion(
             prompt: "Older password: ",
             question: Question(
@@ -39,10 +39,10 @@ struct PasswordResync: UnlockStep {
     func opens(
         _ keychain: OpenKeychain, _ typed: HeldSecret, for client: any Client,
         since begun: LockGeneration
-    ) throws(Refusal) -> Bool {
+    ) throws(RequestError) -> Bool {
         let keys: UnlockedKeys
-        do throws(Refusal) { keys = try unlock(keychain, typed) } catch {
-            guard error == .wrongPassword else { throw error }
+        do throws(RequestError) { keys = try unlock(keychain, typed) } catch {
+            guard error == .refused(.wrongPassword) else { throw error }
             return false
         }
         try vault.keep(keys, of: keychain, for: client.caller, since: begun)
@@ -61,13 +61,14 @@ struct PasswordResync: UnlockStep {
 
     private func unlock(
         _ keychain: OpenKeychain, _ typed: HeldSecret
-    ) throws(Refusal) -> UnlockedKeys {
+    ) throws(RequestError) -> UnlockedKeys {
         guard (1...RequestLimits.longestPassword).contains(typed.bytes.count) else {
-            throw .wrongPassword
+            throw .refused(.wrongPassword)
         }
-        return try guesses.attempt(keychain.id) { () throws(Refusal) in
-            do throws(Refusal) { return try unlock(keychain, recoveryKey: typed) } catch {
-                guard error == .wrongRecoveryKey || error == .noSuchProtector else { throw error }
+        return try guesses.attempt(keychain.id) { () throws(RequestError) in
+            do throws(RequestError) { return try unlock(keychain, recoveryKey: typed) } catch {
+                guard error == .refused(.wrongRecoveryKey) || error == .state(.noSuchProtector)
+                else { throw error }
             }
             return try unlock(keychain, ownPassword: typed)
         }
@@ -77,7 +78,7 @@ struct PasswordResync: UnlockStep {
 
     func unlock(
         _ keychain: OpenKeychain, ownPassword: HeldSecret
-    ) throws(Refusal) -> UnlockedKeys {
+    ) throws(RequestError) -> UnlockedKeys {
         guard let renewal = vault.renewal(of: keychain) else {
             return try protectors.unlock(keychain, ownPassword)
         }
@@ -88,7 +89,7 @@ struct PasswordResync: UnlockStep {
 
     func unlock(
         _ keychain: OpenKeychain, recoveryKey: HeldSecret
-    ) throws(Refusal) -> UnlockedKeys {
+    ) throws(RequestError) -> UnlockedKeys {
         guard let renewal = vault.renewal(of: keychain) else {
             return try protectors.unlock(keychain, recoveryKey: recoveryKey)
         }
@@ -104,10 +105,10 @@ extension UnlockThrottle {
     /// would have it open in between.
     func attempt<R: ~Copyable>(
         _ keychain: KeychainID, shows outcome: Outcome = .right,
-        _ body: () throws(Refusal) -> R
-    ) throws(Refusal) -> R {
+        _ body: () throws(RequestError) -> R
+    ) throws(RequestError) -> R {
         try begin(keychain)
-        do throws(Refusal) {
+        do throws(RequestError) {
             let result = try body()
             end(keychain, outcome)
             return result

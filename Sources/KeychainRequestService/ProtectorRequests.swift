@@ -13,17 +13,17 @@ internal import KeychainVaults
 extension KeychainService {
     func listProtectors(
         _ name: String?, for client: any Client
-    ) throws(Refusal) -> [Protector] {
+    ) throws(RequestError) -> [Protector] {
         try protectors.list(try keychain(name, for: client.caller))
     }
 
     func addProtector(
         _ new: NewProtector, _ name: String?, from opener: KeychainOpener, for client: any Client
-    ) throws(Refusal) -> Protector {
+    ) throws(RequestError) -> Protector {
         let keychain = try keychain(name, for: client.caller)
         try checkLength(opener.secret)
         let grant = try grant(.add, keychain, for: client)
-        let added = try guesses.attempt(keychain.id) { () throws(Refusal) in
+        let added = try guesses.attempt(keychain.id) { () throws(RequestError) in
             try protectors.add(new, to: keychain, from: opener, grant)
         }
         if keychain.isSystem { openAtOnce(keychain, for: client.caller) }
@@ -32,7 +32,7 @@ extension KeychainService {
 
     func removeProtector(
         _ identifier: String, _ name: String?, for client: any Client
-    ) throws(Refusal) {
+    ) throws(RequestError) {
         let keychain = try keychain(name, for: client.caller)
         let grant = try grant(.remove, keychain, for: client)
         let hadPassword = try isProtected(keychain)
@@ -43,18 +43,18 @@ extension KeychainService {
 
     func testProtector(
         _ identifier: String, _ name: String?, typed: HeldSecret?, for client: any Client
-    ) throws(Refusal) {
+    ) throws(RequestError) {
         let keychain = try keychain(name, for: client.caller)
         try checkLength(typed)
         let kind = try protectors.list(keychain).first { $0.identifier == identifier }?.kind
         let shows: UnlockThrottle.Outcome = kind == .password ? .right : .undecided
-        try guesses.attempt(keychain.id, shows: shows) { () throws(Refusal) in
+        try guesses.attempt(keychain.id, shows: shows) { () throws(RequestError) in
             try protectors.test(identifier, typed, of: keychain)
         }
     }
 
     /// What it has opened and proven is over with it.
-    private func forgetPassword(of keychain: OpenKeychain) throws(Refusal) {
+    private func forgetPassword(of keychain: OpenKeychain) throws(RequestError) {
         vault.endRenewal(of: keychain)
         authentication.forget(keychain.user)
         try vault.lock(keychain)
@@ -72,18 +72,18 @@ extension KeychainService {
     func unlock(
         _ name: String?, with opener: KeychainOpener, newPassword: HeldSecret?,
         for client: any Client
-    ) throws(Refusal) {
+    ) throws(RequestError) {
         let keychain = try keychain(name, for: client.caller)
         try checkLength(opener.secret)
         try checkLength(newPassword)
-        guard newPassword?.bytes.count != 0 else { throw .badRequest }
+        guard newPassword?.bytes.count != 0 else { throw .invalid(.badRequest) }
         // Services could not open it any more.
-        guard newPassword == nil || !keychain.isSystem else { throw .notImplemented }
+        guard newPassword == nil || !keychain.isSystem else { throw .invalid(.notImplemented) }
         try prompts(client).checkClient()
         let begun = vault.locks.now(keychain.id)
         let shows: UnlockThrottle.Outcome =
             if case .recoveryKey = opener { .right } else { .undecided }
-        let keys = try guesses.attempt(keychain.id, shows: shows) { () throws(Refusal) in
+        let keys = try guesses.attempt(keychain.id, shows: shows) { () throws(RequestError) in
             switch (opener, newPassword) {
             case (.recoveryKey(let text), nil):
                 return try resync.unlock(keychain, recoveryKey: text)
@@ -92,7 +92,7 @@ extension KeychainService {
                 vault.endRenewal(of: keychain)
                 return try protectors.unlock(keychain, newPassword)
             case (.securityKey(let pin), nil): return try protectors.unlock(keychain, pin: pin)
-            case (.securityKey, _), (.password, _), (.unasked, _): throw .badRequest
+            case (.securityKey, _), (.password, _), (.unasked, _): throw .invalid(.badRequest)
             }
         }
         try vault.keep(keys, of: keychain, for: client.caller, since: begun)
@@ -104,8 +104,8 @@ extension KeychainService {
 
     private func grant(
         _ operation: ProtectorChange.Operation, _ keychain: OpenKeychain, for client: any Client
-    ) throws(Refusal) -> ProtectorGrant {
-        try prompts(client).authorize { proven throws(Refusal) -> Ruling<ProtectorGrant> in
+    ) throws(RequestError) -> ProtectorGrant {
+        try prompts(client).authorize { proven throws(RequestError) -> Ruling<ProtectorGrant> in
             let change = ProtectorChange(
                 operation, keychain: keychain.file.identifier,
                 isPasscodeSet: try hasProvableOwner(keychain, for: client.caller),
@@ -113,7 +113,7 @@ extension KeychainService {
                 provable: authentication.provable(for: client))
             switch policy.now.judge.judge(change, proven) {
             case .allow(let grant): return .allow(grant)
-            case .deny(let denial): throw Refusal(denial)
+            case .deny(let denial): throw RequestError(denial)
             case .allowAfter(let requirement):
                 return .allowAfter(
                     requirement,

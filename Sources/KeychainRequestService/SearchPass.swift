@@ -2,6 +2,7 @@
 internal import KeychainAccessControl
 internal import KeychainActivePolicy
 internal import KeychainItemStore
+internal import KeychainMessages
 internal import KeychainModel
 internal import KeychainPolicyEngine
 internal import KeychainPolicyModel
@@ -19,7 +20,7 @@ final class SearchPass {
     /// Items that the user lets the program have for now.
     private var allowed: Set<ItemReference>
 
-    init(_ query: ItemQuery, _ access: Authorization) throws(Refusal) {
+    init(_ query: ItemQuery, _ access: Authorization) throws(RequestError) {
         let caller = access.client.caller
         self.query = query
         groups = try access.groups(query)
@@ -77,7 +78,7 @@ final class SearchPass {
 
     /// What is found, where it may be held: the program's own process holds the whole answer anyway,
     /// the daemon never does.
-    private func few(_ access: Authorization) throws(Refusal) -> [SealedItem]? {
+    private func few(_ access: Authorization) throws(RequestError) -> [SealedItem]? {
         let isDaemon = access.service.isDaemon
         let limit = query.limit ?? .max
         guard limit <= AnswerWriter.mostItems || !isDaemon,
@@ -96,7 +97,7 @@ final class SearchPass {
                 guard let few else { return nil }
                 bytesLeft -= few.reduce(0) { $0 + $1.attributeBytes }
                 found = found.isEmpty ? few : found + few
-            } catch { throw Refusal(error) }
+            } catch { throw RequestError(error) }
             place += 1
         }
         return found
@@ -104,8 +105,8 @@ final class SearchPass {
 
     /// Hands out the items found until `body` has enough of them.
     func each(
-        _ access: Authorization, _ body: (SealedItem) throws(Refusal) -> Bool
-    ) throws(Refusal) {
+        _ access: Authorization, _ body: (SealedItem) throws(RequestError) -> Bool
+    ) throws(RequestError) {
         if let found {
             for item in found where try !body(item) { return }
             return
@@ -121,7 +122,7 @@ final class SearchPass {
             var query = wanted(in: scope)
             if query.authenticationUI == .skip || mayBeUnknown { query.limit = nil }
             try access.keychain.each(query, in: scope, keys.classKeys) {
-                item throws(Refusal) in
+                item throws(RequestError) in
                 if mayBeUnknown, !context.isKnown(item) { return true }
                 try unlock.checkNowAndThen(item.availability)
                 goesOn = try body(item)
@@ -130,11 +131,11 @@ final class SearchPass {
         }
     }
 
-    func isEmpty(_ access: Authorization) throws(Refusal) -> Bool {
+    func isEmpty(_ access: Authorization) throws(RequestError) -> Bool {
         if let found { return found.isEmpty }
         access.begin(scope, given: access.service.authentication.evidence(for: access.client))
         var isEmpty = true
-        try each(access) { _ throws(Refusal) in
+        try each(access) { _ throws(RequestError) in
             isEmpty = false
             return false
         }
@@ -146,17 +147,17 @@ extension OpenKeychain {
     /// Hands the items of a search to `body`, one by one, until it says false or refuses.
     func each(
         _ query: ItemQuery, in scope: SearchScope, _ keys: borrowing ClassKeys,
-        _ body: (SealedItem) throws(Refusal) -> Bool
-    ) throws(Refusal) {
-        var refusal: Refusal?
+        _ body: (SealedItem) throws(RequestError) -> Bool
+    ) throws(RequestError) {
+        var refusal: RequestError?
         do {
             try file.forEach(query, in: scope, keys: keys) { item in
-                do throws(Refusal) { return try body(item) } catch {
+                do throws(RequestError) { return try body(item) } catch {
                     refusal = error
                     return false
                 }
             }
-        } catch { throw Refusal(error) }
+        } catch { throw RequestError(error) }
         if let refusal { throw refusal }
     }
 }
@@ -182,13 +183,13 @@ extension Authorization {
     /// All groups the client may see something of, or the one that is named if it is among them.
     func groups(
         _ query: ItemQuery, for operation: PolicyOperation? = nil
-    ) throws(Refusal) -> GroupScope {
+    ) throws(RequestError) -> GroupScope {
         let operation = operation ?? intent.policyOperation
         let policy = service.policy.now
         let named = query.accessGroup
         let reach = reach(policy.reach, for: operation)
         let own = client.caller.accessGroups
-        guard !own.isEmpty || !reach.isEmpty else { throw .notEntitled }
+        guard !own.isEmpty || !reach.isEmpty else { throw .refused(.notEntitled) }
         var others = reach.groups.map(\.string)
         if reach.anyGroup, named == nil { others += try groupsOfKeychain() }
         guard let named else {
@@ -199,16 +200,16 @@ extension Authorization {
             client.notes.note(
                 stranger: ItemFacts.of(query, group: named, keychain: keychain.name.description),
                 operation, policy.judge)
-            throw .notEntitled
+            throw .refused(.notEntitled)
         }
         return GroupScope(own: [], others: [named])
     }
 
-    private func groupsOfKeychain() throws(Refusal) -> [String] {
+    private func groupsOfKeychain() throws(RequestError) -> [String] {
         let keys = try keys
         do {
             return try keychain.file.groups(keys.classKeys, isOnlyWriter: service.isDaemon)
-        } catch { throw Refusal(error) }
+        } catch { throw RequestError(error) }
     }
 
     /// A share of everything is meant for the keychains of those who share. So in the machine's,
@@ -229,15 +230,15 @@ extension Authorization {
     /// each is handed out, and none is kept.
     func meant(
         by query: ItemQuery, in groups: GroupScope,
-        each body: (SealedItem) throws(Refusal) -> Void = { _ in }
-    ) throws(Refusal) -> MeantItems {
+        each body: (SealedItem) throws(RequestError) -> Void = { _ in }
+    ) throws(RequestError) -> MeantItems {
         var search = query
         search.limit = nil
         var meant = MeantItems(service.memory, for: client.caller.user)
         let (keys, context) = (try keys, try context)
         var unlock = keys.unlock
         try keychain.each(search, in: .groups(groups.all), keys.classKeys) {
-            item throws(Refusal) in
+            item throws(RequestError) in
             guard groups.others.isEmpty || context.isKnown(item) else { return true }
             try unlock.checkNowAndThen(item.availability)
             try body(item)
@@ -245,5 +246,151 @@ extension Authorization {
             return true
         }
         return meant
+    }
+}
+
+/// Which keychains a call means (docs/design/system-keychain.md).
+extension KeychainService {
+    /// Where a call looks: into the keychain that it names, or through its user's list. What is to be
+    /// changed is not looked for in the machine's, where that is neither named nor the default.
+    func keychains(
+        _ query: ItemQuery, toChange: Bool, for caller: Caller
+    ) throws(RequestError) -> [KeychainID] {
+        if let name = query.keychain {
+            let id = try folder.id(KeychainFolder.verified(name), of: caller.user)
+            try check(id, toChange: toChange, for: caller)
+            return [id]
+        }
+        let preferences = preferences(of: caller)
+        var names = preferences.searchList
+        // A reference means one item, wherever it is.
+        if query.references != nil {
+            names += folder.names(of: caller.user).filter { !names.contains($0) }
+        }
+        let mayBeSystem =
+            toChange
+            ? caller.user == 0 && preferences.defaultKeychain == .system : caller.isOfMachine
+        if !folder.hasSystemKeychain || !mayBeSystem { names.removeAll { $0 == .system } }
+        if caller.session == nil, let index = names.firstIndex(of: .system) {
+            names.insert(names.remove(at: index), at: 0)
+        }
+        var keychains: [KeychainID] = []
+        for name in names { keychains.append(try folder.id(name, of: caller.user)) }
+        return keychains
+    }
+
+    /// Where a new item goes.
+    func keychainForNew(_ name: String?, for caller: Caller) throws(RequestError) -> KeychainID {
+        let verified: KeychainName
+        if let name {
+            verified = try KeychainFolder.verified(name)
+        } else {
+            guard let byDefault = preferences(of: caller).defaultKeychain else {
+                throw .state(.noDefaultKeychain)
+            }
+            verified = byDefault
+        }
+        let id = try folder.id(verified, of: caller.user)
+        try check(id, toChange: true, for: caller)
+        return id
+    }
+
+    /// Others than root's programs and the machine's don't learn what is in its keychain, and none
+    /// but root's change it.
+    private func check(
+        _ id: KeychainID, toChange: Bool, for caller: Caller
+    ) throws(RequestError) {
+        guard id.name == .system else { return }
+        if toChange {
+            guard caller.user == 0 else { throw .state(.readOnly) }
+        } else {
+            guard caller.isOfMachine else { throw .state(.notFound) }
+        }
+    }
+
+    /// Does the work in one place after the other until it says that it has enough, and says whether
+    /// any had something. Keychains of a list may be gone; one that is named must be there.
+    func each(
+        of keychains: [KeychainID],
+        _ work: (OpenKeychain) throws(RequestError) -> Bool
+    ) throws(RequestError) {
+        var hasFound = false
+        var exists = keychains.isEmpty
+        for id in keychains {
+            do throws(RequestError) {
+                let keychain = try folder.keychain(id, for: id.user)
+                exists = true
+                let isEnough = try work(keychain)
+                hasFound = true
+                if isEnough { break }
+            } catch {
+                guard error == .state(.notFound) || error == .state(.noSuchKeychain) else {
+                    throw error
+                }
+            }
+        }
+        guard exists else { throw .state(.noSuchKeychain) }
+        guard hasFound else { throw .state(.notFound) }
+    }
+
+    // MARK: Preferences
+
+    func preferences(
+        _ change: KeychainPreferencesChange?, for client: any Client
+    ) throws(RequestError) -> KeychainPreferences {
+        let user = client.caller.user
+        if let change {
+            var new = preferences(of: client.caller)
+            switch change {
+            case .defaultKeychain(let name):
+                new.defaultKeychain = try name.map { name throws(RequestError) in
+                    try existing(name, for: client.caller)
+                }
+            case .searchList(let names): new.searchList = try list(names)
+            }
+            try prompts(client).checkClient()
+            try folder.makeFolder(of: user)
+            do {
+                try folder.preferences.save(new, for: user, in: folder.folder(user))
+            } catch { throw RequestError(error) }
+        }
+        return shown(preferences(of: client.caller))
+    }
+
+    private func existing(_ name: String, for caller: Caller) throws(RequestError) -> KeychainName {
+        let name = try KeychainFolder.verified(name)
+        let id = try folder.id(name, of: caller.user)
+        guard folder.exists(name, of: id.user) else { throw .state(.noSuchKeychain) }
+        try check(id, toChange: true, for: caller)
+        return name
+    }
+
+    /// They need not exist: lists are made before and outlive what they name.
+    private func list(_ names: [String]) throws(RequestError) -> [KeychainName] {
+        guard names.count <= KeychainPreferences.mostSearched else { throw .invalid(.badRequest) }
+        var list: [KeychainName] = []
+        for text in names {
+            let name = try KeychainFolder.verified(text)
+            if !list.contains(name) { list.append(name) }
+        }
+        return list
+    }
+
+    private func preferences(of caller: Caller) -> KeychainPreferences {
+        let user = caller.user
+        let said = folder.preferences.load(for: user, from: folder.folder(user))
+        guard user == 0, caller.session == nil, said == .standard,
+            case .unit = caller.identity
+        else { return said }
+        // Root's services have no login that could open another.
+        var preferences = said
+        preferences.defaultKeychain = .system
+        return preferences
+    }
+
+    private func shown(_ preferences: KeychainPreferences) -> KeychainPreferences {
+        var shown = preferences
+        if !folder.hasSystemKeychain { shown.searchList.removeAll { $0 == .system } }
+        return shown
     }
 }

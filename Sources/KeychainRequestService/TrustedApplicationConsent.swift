@@ -34,7 +34,7 @@ protocol ConsentStep: Sendable {
         _ result: ConsentResult, on item: SealedItem, for client: any Client
     ) -> Consent
     /// Writes the program into the list of the item that its user has let it have.
-    func list(_ search: SearchPass, _ access: Authorization) throws(Refusal)
+    func list(_ search: SearchPass, _ access: Authorization) throws(RequestError)
 }
 
 /// Asks the user about an item that has a list of programs (docs/design/proofs.md, Trusted
@@ -75,7 +75,7 @@ struct TrustedApplicationConsent: ConsentStep {
     private func context(
         _ intent: Intent, admitting admission: AccessRequest.Admission, _ access: Authorization,
         _ keys: RequestKeys, given evidence: Evidence
-    ) throws(Refusal) -> AuthorizationContext {
+    ) throws(RequestError) -> AuthorizationContext {
         let scope = ItemScope(groups: access.client.caller.accessGroups) {
             $0.admission = { _ in admission }
         }
@@ -137,10 +137,10 @@ struct TrustedApplicationConsent: ConsentStep {
         return Consent(item: item.reference, choice: choice, evidence: evidence)
     }
 
-    func list(_ search: SearchPass, _ access: Authorization) throws(Refusal) {
+    func list(_ search: SearchPass, _ access: Authorization) throws(RequestError) {
         let identity = access.client.caller.identity
         guard let name = identity.identifier, let strength = identity.strength else {
-            throw .internalError
+            throw .failed(.internalError)
         }
         let application = TrustedApplication(
             name, strength: strength, listedBy: nil,
@@ -165,7 +165,7 @@ struct TrustedApplicationConsent: ConsentStep {
     /// The policy may have changed while the user was asked.
     private func mayList(
         _ items: [SealedItem], _ access: Authorization, _ keys: RequestKeys
-    ) throws(Refusal) {
+    ) throws(RequestError) {
         let proven = access.consent?.evidence ?? Evidence()
         let changing = try context(
             access.intent.judged(as: .changeACL), admitting: .mayChange, access, keys,
@@ -174,7 +174,7 @@ struct TrustedApplicationConsent: ConsentStep {
             switch changing.judge(item, proven) {
             case .allow: continue
             case .deny(let denial): throw changing.refusal(denial)
-            case .allowAfter: throw .authenticationFailed
+            case .allowAfter: throw .refused(.authenticationFailed)
             }
         }
     }

@@ -8,8 +8,8 @@ extension KeychainService {
     /// The list that a program asks for, in this service's own facts.
     func trustList(
         _ named: [NamedProgram], listedBy caller: Caller
-    ) throws(Refusal) -> TrustList {
-        guard named.count <= TrustList.mostApplications else { throw .dataTooLarge }
+    ) throws(RequestError) -> TrustList {
+        guard named.count <= TrustList.mostApplications else { throw .invalid(.dataTooLarge) }
         var list = TrustList()
         for program in named { list.add(try application(program, listedBy: caller)) }
         return list
@@ -18,7 +18,7 @@ extension KeychainService {
     /// What makes an item's new list of the one that it has.
     func trustUpdate(
         _ change: TrustChange, by caller: Caller
-    ) throws(Refusal) -> (TrustList?) -> TrustList? {
+    ) throws(RequestError) -> (TrustList?) -> TrustList? {
         switch change {
         case .reset: return { _ in nil }
         case .replace(let named):
@@ -38,13 +38,13 @@ extension KeychainService {
 
     private func application(
         _ named: NamedProgram, listedBy caller: Caller
-    ) throws(Refusal) -> TrustedApplication {
+    ) throws(RequestError) -> TrustedApplication {
         let identity: String
         let strength: ProgramStrength
         switch named {
         case .own:
             guard let own = caller.identifier, let known = caller.strength else {
-                throw .notEntitled
+                throw .refused(.notEntitled)
             }
             (identity, strength) = (own, known)
         case .identity(let name): (identity, strength) = (name, try self.strength(of: name))
@@ -55,31 +55,33 @@ extension KeychainService {
     }
 
     /// How well a name is guarded now; names that no program ever bears are refused.
-    private func strength(of identity: String) throws(Refusal) -> ProgramStrength {
+    private func strength(of identity: String) throws(RequestError) -> ProgramStrength {
         guard identity.utf8.count <= TrustedApplication.longestIdentity,
             let colon = identity.firstIndex(of: ":")
-        else { throw .badRequest }
+        else { throw .invalid(.badRequest) }
         let name = String(identity[identity.index(after: colon)...])
         switch identity[..<colon] {
         case "exe":
             let parts = name.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
             guard name.hasPrefix("/"), !parts.contains(where: { ["", ".", ".."].contains($0) })
-            else { throw .badRequest }
+            else { throw .invalid(.badRequest) }
             // In the own process every program is known by its path alone.
             guard isDaemon else { return .weak }
             // Its strength is read back: it tells of no file that its client may not look at.
             return ProgramStrength(
                 executable: name, isRoots: TrustedPath.isTrustedAndPublic(name))
         case "unit":
-            guard name.hasSuffix(".service"), !name.contains("/") else { throw .badRequest }
+            guard name.hasSuffix(".service"), !name.contains("/") else {
+                throw .invalid(.badRequest)
+            }
             return .guarded
         case "selinux":
-            guard !name.isEmpty, !name.contains("/") else { throw .badRequest }
+            guard !name.isEmpty, !name.contains("/") else { throw .invalid(.badRequest) }
             return .guarded
         case "snap":
-            guard !name.isEmpty, !name.contains("/") else { throw .badRequest }
+            guard !name.isEmpty, !name.contains("/") else { throw .invalid(.badRequest) }
             return .rootsFile
-        default: throw .badRequest
+        default: throw .invalid(.badRequest)
         }
     }
 }

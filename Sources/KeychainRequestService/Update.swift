@@ -14,15 +14,17 @@ extension KeychainService {
     /// In each of the keychains meant: every item found, or none.
     func update(
         _ query: ItemQuery, _ change: ItemChange, _ secret: HeldSecret?, for client: any Client
-    ) throws(Refusal) -> Int {
-        guard secret?.bytes.count ?? 0 <= RequestLimits.largestSecret else { throw .dataTooLarge }
-        let trust = try change.trust.map { trust throws(Refusal) in
+    ) throws(RequestError) -> Int {
+        guard secret?.bytes.count ?? 0 <= RequestLimits.largestSecret else {
+            throw .invalid(.dataTooLarge)
+        }
+        let trust = try change.trust.map { trust throws(RequestError) in
             try trustUpdate(trust, by: client.caller)
         }
         var count = 0
         let keychains = try keychains(query, toChange: true, for: client.caller)
         let prompts = prompts(client)
-        try withAccess(to: keychains, .update(query), prompts) { access throws(Refusal) in
+        try withAccess(to: keychains, .update(query), prompts) { access throws(RequestError) in
             var update = ItemUpdate(change: change, secret: secret, trust: trust)
             let meant = try access.authorize(&update, of: query)
             count += try access.write(update, to: meant)
@@ -44,7 +46,7 @@ extension Authorization {
     /// opened on the way, so that reading them must be allowed.
     fileprivate func authorize(
         _ update: inout ItemUpdate, of query: ItemQuery
-    ) throws(Refusal) -> MeantItems {
+    ) throws(RequestError) -> MeantItems {
         let change = update.change
         try checkDestination(query, change)
         let groups = try groups(query)
@@ -53,7 +55,7 @@ extension Authorization {
             // Which programs an item lets in the user says now, whatever was proven before.
             trusting: change.trust == nil ? nil : Evidence())
         let meant = try consider(query, change, groups)
-        update.change.accessControl = try change.accessControl.map { rights throws(Refusal) in
+        update.change.accessControl = try change.accessControl.map { rights throws(RequestError) in
             try context.bound(rights)
         }
         let isNew = !pending.usesApplicationPassword
@@ -65,22 +67,22 @@ extension Authorization {
 
     private func consider(
         _ query: ItemQuery, _ change: ItemChange, _ groups: GroupScope
-    ) throws(Refusal) -> MeantItems {
+    ) throws(RequestError) -> MeantItems {
         var isMove = false
-        let meant = try meant(by: query, in: groups) { item throws(Refusal) in
+        let meant = try meant(by: query, in: groups) { item throws(RequestError) in
             try consider(item)
             if change.trust != nil { try requirePresence(for: item) }
             isMove = isMove || change.moves(item)
         }
-        guard !meant.items.isEmpty else { throw .notFound }
+        guard !meant.items.isEmpty else { throw .state(.notFound) }
         try settle(
             remarks: [change.trust?.remark, isMove ? change.moveRemark : nil].compactMap { $0 })
         return meant
     }
 
-    fileprivate func write(_ update: ItemUpdate, to meant: MeantItems) throws(Refusal) -> Int {
+    fileprivate func write(_ update: ItemUpdate, to meant: MeantItems) throws(RequestError) -> Int {
         let keys = try keys
-        let count = try change { grant throws(Refusal) in
+        let count = try change { grant throws(RequestError) in
             // A new secret takes the old one's place unopened.
             try service.guessing(
                 pending.passwordItems, in: keychain,
@@ -112,7 +114,7 @@ extension Authorization {
     /// The new group must be one that the client may add items to.
     private func checkDestination(
         _ query: ItemQuery, _ change: ItemChange
-    ) throws(Refusal) {
+    ) throws(RequestError) {
         guard let group = change.accessGroup else { return }
         var destination = ItemQuery(query.itemClass)
         destination.accessGroup = group
@@ -123,13 +125,13 @@ extension Authorization {
 
     /// Which programs an item lets in beside its groups is for its user to say. Where no user can prove
     /// to be the keychain's, the item's own programs say it.
-    private func requirePresence(for item: SealedItem) throws(Refusal) {
+    private func requirePresence(for item: SealedItem) throws(RequestError) {
         let context = try context
         guard context.circumstances.keychain.isPasscodeSet == true else {
-            guard context.isOwn(item) else { throw .passcodeNotSet }
+            guard context.isOwn(item) else { throw .state(.passcodeNotSet) }
             return
         }
-        guard prompts.mayAsk(intent.ui) else { throw .interactionNotAllowed }
+        guard prompts.mayAsk(intent.ui) else { throw .refused(.interactionNotAllowed) }
         require(Requirement(.factor(.presence)), for: item)
     }
 }

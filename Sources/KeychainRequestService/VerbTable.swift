@@ -7,21 +7,21 @@ package import KeychainModel
 
 /// Where each verb leads.
 extension KeychainService: VerbHandler {
-    package func handle(_ verb: Add, for client: any Client) throws(Refusal) -> Item {
+    package func handle(_ verb: Add, for client: any Client) throws(RequestError) -> Item {
         try add(verb.item, verb.secret, returning: verb.parts, for: client)
     }
 
     package func handle(
-        _ verb: CopyMatching, for client: any Client, emit: ([Item]) throws(Refusal) -> Void
-    ) throws(Refusal) -> [Item] {
+        _ verb: CopyMatching, for client: any Client, emit: ([Item]) throws(RequestError) -> Void
+    ) throws(RequestError) -> [Item] {
         try copyMatching(verb.query, for: client, emit: emit)
     }
 
-    package func handle(_ verb: Update, for client: any Client) throws(Refusal) -> Int {
+    package func handle(_ verb: Update, for client: any Client) throws(RequestError) -> Int {
         try update(verb.query, verb.change, verb.secret, for: client)
     }
 
-    package func handle(_ verb: Delete, for client: any Client) throws(Refusal) -> Int {
+    package func handle(_ verb: Delete, for client: any Client) throws(RequestError) -> Int {
         try delete(verb.query, for: client)
     }
 
@@ -29,32 +29,34 @@ extension KeychainService: VerbHandler {
         status(for: client.caller)
     }
 
-    package func handle(_ verb: CreateKeychain, for client: any Client) throws(Refusal) -> Done {
+    package func handle(_ verb: CreateKeychain, for client: any Client) throws(RequestError) -> Done
+    {
         try createKeychain(verb.name, verb.password, verb.recoveryKey, for: client)
         return Done()
     }
 
-    package func handle(_ verb: Unlock, for client: any Client) throws(Refusal) -> Done {
+    package func handle(_ verb: Unlock, for client: any Client) throws(RequestError) -> Done {
         try unlock(verb.keychain, verb.password, for: client)
         return Done()
     }
 
-    package func handle(_ verb: Lock, for client: any Client) throws(Refusal) -> Done {
+    package func handle(_ verb: Lock, for client: any Client) throws(RequestError) -> Done {
         try lock(verb.keychain, for: client)
         return Done()
     }
 
-    package func handle(_ verb: ChangeSettings, for client: any Client) throws(Refusal) -> Done {
+    package func handle(_ verb: ChangeSettings, for client: any Client) throws(RequestError) -> Done
+    {
         try changeSettings(verb.keychain, verb.change, for: client)
         return Done()
     }
 
-    package func handle(_ verb: SetPassword, for client: any Client) throws(Refusal) -> Done {
+    package func handle(_ verb: SetPassword, for client: any Client) throws(RequestError) -> Done {
         try setPassword(verb.keychain, verb.old, verb.new, for: client)
         return Done()
     }
 
-    package func handle(_ verb: Authenticate, for client: any Client) throws(Refusal) -> Done {
+    package func handle(_ verb: Authenticate, for client: any Client) throws(RequestError) -> Done {
         try authenticate(verb.constraint, for: client)
         return Done()
     }
@@ -68,39 +70,44 @@ extension KeychainService: VerbHandler {
         return Done()
     }
 
-    package func handle(_ verb: Policies, for client: any Client) throws(Refusal) -> String {
+    package func handle(_ verb: Policies, for client: any Client) throws(RequestError) -> String {
         try policies(reload: verb.reload, for: client)
     }
 
     package func handle(
         _ verb: Preferences, for client: any Client
-    ) throws(Refusal) -> KeychainPreferences {
+    ) throws(RequestError) -> KeychainPreferences {
         try preferences(verb.change, for: client)
     }
 
     package func handle(
         _ verb: ListProtectors, for client: any Client
-    ) throws(Refusal) -> [Protector] {
+    ) throws(RequestError) -> [Protector] {
         try listProtectors(verb.keychain, for: client)
     }
 
-    package func handle(_ verb: AddProtector, for client: any Client) throws(Refusal) -> Protector {
+    package func handle(_ verb: AddProtector, for client: any Client) throws(RequestError)
+        -> Protector
+    {
         try addProtector(verb.new, verb.keychain, from: verb.opener, for: client)
     }
 
-    package func handle(_ verb: RemoveProtector, for client: any Client) throws(Refusal) -> Done {
+    package func handle(_ verb: RemoveProtector, for client: any Client) throws(RequestError)
+        -> Done
+    {
         try removeProtector(verb.identifier, verb.keychain, for: client)
         return Done()
     }
 
-    package func handle(_ verb: TestProtector, for client: any Client) throws(Refusal) -> Done {
+    package func handle(_ verb: TestProtector, for client: any Client) throws(RequestError) -> Done
+    {
         try testProtector(verb.identifier, verb.keychain, typed: verb.secret, for: client)
         return Done()
     }
 
     package func handle(
         _ verb: UnlockWithProtector, for client: any Client
-    ) throws(Refusal) -> Done {
+    ) throws(RequestError) -> Done {
         try unlock(verb.keychain, with: verb.opener, newPassword: verb.newPassword, for: client)
         return Done()
     }
@@ -109,48 +116,50 @@ extension KeychainService: VerbHandler {
 
     package func handle(
         _ verb: CheckKeychain, for client: any Client
-    ) throws(Refusal) -> KeychainFindings {
+    ) throws(RequestError) -> KeychainFindings {
         try maintenance.check(verb.keychain, repair: verb.repair, for: client)
     }
 
     package func handle(
         _ verb: ListGenerations, for client: any Client
-    ) throws(Refusal) -> [Generation] {
+    ) throws(RequestError) -> [Generation] {
         try maintenance.generations(of: verb.keychain, for: client)
     }
 
     package func handle(
         _ verb: BeginBackup, for client: any Client
-    ) throws(Refusal) -> BackupTransfer {
+    ) throws(RequestError) -> BackupTransfer {
         try maintenance.beginBackup(of: verb.keychain, for: client)
     }
 
-    package func handle(_ verb: ReadBackup, for client: any Client) throws(Refusal) -> BackupPiece {
+    package func handle(_ verb: ReadBackup, for client: any Client) throws(RequestError)
+        -> BackupPiece
+    {
         try maintenance.readBackup(
             of: verb.keychain, verb.transfer, offset: verb.offset, for: client)
     }
 
     package func handle(
         _ verb: BeginRestore, for client: any Client
-    ) throws(Refusal) -> BackupTransfer {
+    ) throws(RequestError) -> BackupTransfer {
         try maintenance.beginRestore(of: verb.keychain, for: client)
     }
 
-    package func handle(_ verb: SendRestore, for client: any Client) throws(Refusal) -> Done {
+    package func handle(_ verb: SendRestore, for client: any Client) throws(RequestError) -> Done {
         try maintenance.sendRestore(of: verb.keychain, verb.transfer, verb.piece, for: client)
         return Done()
     }
 
     package func handle(
         _ verb: FinishRestore, for client: any Client
-    ) throws(Refusal) -> RestoredKeychain {
+    ) throws(RequestError) -> RestoredKeychain {
         try maintenance.finishRestore(
             of: verb.keychain, verb.transfer, digest: verb.digest, for: client)
     }
 
     package func handle(
         _ verb: RestoreGeneration, for client: any Client
-    ) throws(Refusal) -> RestoredKeychain {
+    ) throws(RequestError) -> RestoredKeychain {
         try maintenance.restore(generation: verb.generation, of: verb.keychain, for: client)
     }
 }

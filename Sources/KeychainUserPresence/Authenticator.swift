@@ -19,24 +19,24 @@ package protocol Authenticator: Sendable {
     /// Asks for the proof. Refuses where it wasn't given.
     func prove(
         _ method: PolicyMethod, _ question: Question, for client: any Client
-    ) throws(Refusal)
+    ) throws(RequestError)
     /// Asks for a secret that is the user's and the program's, and no proof of anything.
     func ask(
         _ prompt: String, _ question: Question, for client: any Client
-    ) throws(Refusal) -> HeldSecret
+    ) throws(RequestError) -> HeldSecret
     /// Asks for what opens a keychain until `opens` says that it does, a few times at most, and not
     /// any more once `isOpen`. `.interactionNotAllowed` and `.tooManyRequests` mean that the user
     /// was not asked.
     func open(
         _ prompt: String, _ question: Question, for client: any Client, unless isOpen: () -> Bool,
-        with opens: (HeldSecret) throws(Refusal) -> Bool
-    ) throws(Refusal)
+        with opens: (HeldSecret) throws(RequestError) -> Bool
+    ) throws(RequestError)
     /// Asks whether the program may have another one's item, if `candidate` finds one; nil where it
     /// does not. `.cancelled` and `.authenticationFailed` mean that the user was asked, and nothing
     /// else does.
     func consent(
         for client: any Client, _ candidate: () -> (question: Question, options: ConsentOptions)?
-    ) throws(Refusal) -> ConsentResult?
+    ) throws(RequestError) -> ConsentResult?
 }
 
 /// What a user may choose from, with what has to be proven for it.

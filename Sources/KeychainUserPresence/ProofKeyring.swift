@@ -8,13 +8,13 @@ package protocol ProofKeyring: Sendable {
     /// Users who have a keyring.
     func users() -> [UInt32]
     /// Names of the keys kept for a user.
-    func names(of user: UInt32) throws(Refusal) -> [String]
+    func names(of user: UInt32) throws(RequestError) -> [String]
     func read(_ name: String, of user: UInt32) -> SecretBytes?
     /// Whether there is such a key now.
     func holds(_ name: String, of user: UInt32) -> Bool
     /// The kernel removes the key after the timeout.
     func write(
         _ name: String, _ payload: borrowing SecretBytes, of user: UInt32, timeoutSeconds: UInt32?
-    ) throws(Refusal)
+    ) throws(RequestError)
     func remove(_ name: String, of user: UInt32)
 }

@@ -32,15 +32,15 @@ package final class UserPrompts {
 
     /// The client still is the program that it was when the request came. To be asked after each
     /// question, and before anything is written or leaves.
-    package func checkClient() throws(Refusal) {
-        guard client.isUnchanged() else { throw .notEntitled }
+    package func checkClient() throws(RequestError) {
+        guard client.isUnchanged() else { throw .refused(.notEntitled) }
     }
 
     /// The evidence with what the user proved.
     package func prove(
         _ requirement: Requirement, _ question: Question, given evidence: Evidence
-    ) throws(Refusal) -> Evidence {
-        let methods = try ask { () throws(Refusal) in
+    ) throws(RequestError) -> Evidence {
+        let methods = try ask { () throws(RequestError) in
             try authentication.satisfy(requirement, question, given: evidence, for: client)
         }
         authentication.keep(methods, for: client, about: question.items)
@@ -51,8 +51,8 @@ package final class UserPrompts {
 
     package func applicationPassword(
         _ question: Question, isNew: Bool
-    ) throws(Refusal) -> HeldSecret {
-        try ask { () throws(Refusal) in
+    ) throws(RequestError) -> HeldSecret {
+        try ask { () throws(RequestError) in
             try authentication.applicationPassword(question, isNew: isNew, for: client)
         }
     }
@@ -60,9 +60,9 @@ package final class UserPrompts {
     /// Has the user open a keychain with what they type.
     package func unlock(
         _ question: UnlockQuestion, unless isOpen: () -> Bool,
-        with opens: (HeldSecret) throws(Refusal) -> Bool
-    ) throws(Refusal) {
-        try ask { () throws(Refusal) in
+        with opens: (HeldSecret) throws(RequestError) -> Bool
+    ) throws(RequestError) {
+        try ask { () throws(RequestError) in
             try authentication.open(
                 question.prompt, question.question, for: client, unless: isOpen, with: opens)
         }
@@ -72,17 +72,20 @@ package final class UserPrompts {
     /// asked. `.cancelled` is a no.
     package func consent(
         _ candidate: () -> (question: Question, options: ConsentOptions)?
-    ) throws(Refusal) -> ConsentResult? {
-        try ask { () throws(Refusal) -> ConsentResult? in
-            do throws(Refusal) { return try authentication.consent(for: client, candidate) } catch {
-                guard error == .cancelled || error == .authenticationFailed else { return nil }
+    ) throws(RequestError) -> ConsentResult? {
+        try ask { () throws(RequestError) -> ConsentResult? in
+            do throws(RequestError) {
+                return try authentication.consent(for: client, candidate)
+            } catch {
+                guard error == .refused(.cancelled) || error == .refused(.authenticationFailed)
+                else { return nil }
                 client.notes.note(trust: "denied")
                 throw error
             }
         }
     }
 
-    private func ask<R>(_ question: () throws(Refusal) -> R) throws(Refusal) -> R {
+    private func ask<R>(_ question: () throws(RequestError) -> R) throws(RequestError) -> R {
         defer { count += 1 }
         let answer = try question()
         try checkClient()
@@ -95,17 +98,17 @@ package final class UserPrompts {
     /// time, and throws what it refuses: what comes of it rests on nothing from before the question.
     package func authorize<Granted: ~Copyable>(
         given evidence: Evidence = Evidence(),
-        _ judge: (Evidence) throws(Refusal) -> Ruling<Granted>
-    ) throws(Refusal) -> Granted {
+        _ judge: (Evidence) throws(RequestError) -> Ruling<Granted>
+    ) throws(RequestError) -> Granted {
         switch try judge(evidence) {
         case .allow(let granted):
             try checkClient()
             return granted
         case .allowAfter(let requirement, let question):
-            guard mayAsk(.allow) else { throw .interactionNotAllowed }
+            guard mayAsk(.allow) else { throw .refused(.interactionNotAllowed) }
             let proven = try prove(requirement, question, given: evidence)
             guard case .allow(let granted) = try judge(proven) else {
-                throw .authenticationFailed
+                throw .refused(.authenticationFailed)
             }
             return granted
         }
@@ -114,9 +117,9 @@ package final class UserPrompts {
     /// Presence, proven for this very request: what was proven before was for something else.
     package func authorizePresence(
         _ question: @autoclosure () -> Question,
-        unless isNeedless: () throws(Refusal) -> Bool = { false }
-    ) throws(Refusal) {
-        try authorize { evidence throws(Refusal) -> Ruling<Void> in
+        unless isNeedless: () throws(RequestError) -> Bool = { false }
+    ) throws(RequestError) {
+        try authorize { evidence throws(RequestError) -> Ruling<Void> in
             guard evidence.isEmpty, try !isNeedless() else { return .allow(()) }
             return .allowAfter(Requirement(.factor(.presence)), question())
         }

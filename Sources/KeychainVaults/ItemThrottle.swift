@@ -30,23 +30,23 @@ package final class ItemThrottle: @unchecked Sendable {
     package init() {}
 
     /// Throws while one of them has to wait out a pause.
-    package func check(_ targets: Set<Target>) throws(Refusal) {
+    package func check(_ targets: Set<Target>) throws(RequestError) {
         condition.lock()
         defer { condition.unlock() }
-        guard !targets.contains(where: isPaused) else { throw .tooManyRequests }
+        guard !targets.contains(where: isPaused) else { throw .refused(.tooManyRequests) }
     }
 
     /// Begins a try of one password for all of them. One try of an item at a time: the next waits for
     /// what comes of it, so that many at once are no more guesses than one after the other. Each that
     /// does not throw is followed by an `end`.
-    package func begin(_ targets: Set<Target>) throws(Refusal) {
+    package func begin(_ targets: Set<Target>) throws(RequestError) {
         condition.lock()
         defer { condition.unlock() }
         let deadline = ContinuousClock.now + Self.patience
         while !trying.isDisjoint(with: targets) {
-            guard condition.wait(until: deadline) else { throw .tooManyRequests }
+            guard condition.wait(until: deadline) else { throw .refused(.tooManyRequests) }
         }
-        guard !targets.contains(where: isPaused) else { throw .tooManyRequests }
+        guard !targets.contains(where: isPaused) else { throw .refused(.tooManyRequests) }
         trying.formUnion(targets)
     }
 

@@ -8,26 +8,26 @@ extension KeychainFolder {
     /// where there was none, or none that could be read. That one is set aside as it is.
     package func put(
         _ returning: ReturningKeychain, _ id: KeychainID
-    ) throws(Refusal) -> Int {
+    ) throws(RequestError) -> Int {
         let path = filePath(id.name, id.user)
         defer { forget(id) }
         let live: OpenKeychain
-        do throws(Refusal) {
+        do throws(RequestError) {
             live = try keychain(id.name.description, of: id.user)
         } catch {
             switch error {
-            case .noSuchKeychain, .keychainGone:
+            case .state(.noSuchKeychain), .failed(.keychainGone):
                 try setLogsAside(path)
                 try make(id.name, of: id.user) { path, _ throws(KeychainStoreError) in
                     try returning.publish(at: path)
                 }
-            case .damaged: try replaceDamaged(path, with: returning)
+            case .failed(.damaged): try replaceDamaged(path, with: returning)
             default: throw error
             }
             return 0
         }
         do throws(KeychainStoreError) { return try returning.replace(live.file).number } catch {
-            guard error == .damaged else { throw Refusal(error) }
+            guard error == .damaged else { throw RequestError(error) }
             try replaceDamaged(path, with: returning)
             return 0
         }
@@ -35,21 +35,21 @@ extension KeychainFolder {
 
     private func replaceDamaged(
         _ path: String, with returning: ReturningKeychain
-    ) throws(Refusal) {
+    ) throws(RequestError) {
         let new = KeychainRemains.incomingPath(path)
         PrivateFile.removeDatabase(new)
-        do { try returning.publish(at: new) } catch { throw Refusal(error) }
+        do { try returning.publish(at: new) } catch { throw RequestError(error) }
         do {
             try PrivateFile.replaceDatabase(
                 path, with: new, settingAside: KeychainRemains.pathAside(path))
-        } catch { throw Refusal(error) }
+        } catch { throw RequestError(error) }
     }
 
     /// SQLite would write the log of a file that is gone into the one that comes in its place.
-    private func setLogsAside(_ path: String) throws(Refusal) {
+    private func setLogsAside(_ path: String) throws(RequestError) {
         guard !KeychainRemains(of: path).logs.isEmpty else { return }
         do {
             try PrivateFile.setLogsAside(of: path, as: KeychainRemains.pathAside(path))
-        } catch { throw Refusal(error) }
+        } catch { throw RequestError(error) }
     }
 }

@@ -11,7 +11,7 @@ extension KeychainFolder {
             name: name.description,
             path: filePath(name, name == .system ? 0 : caller.user), lockState: .locked,
             isPasswordProtected: false, lockReason: .none, itemCount: 0, problem: nil)
-        do throws(Refusal) {
+        do throws(RequestError) {
             let keychain = try keychain(name.description, of: caller.user)
             if keychain.isSystem {
                 // It opens by itself, or can't be opened.
@@ -36,11 +36,11 @@ extension KeychainFolder {
                 if !keychain.isSystem {
                     status.settings = vault.inForce(try keychain.file.unverifiedSettings())
                 }
-            } catch { throw Refusal(error) }
+            } catch { throw RequestError(error) }
         } catch {
             status.problem = error
             // Root's services are not everybody's to know.
-            if error == .keychainGone, name != .system || caller.user == 0 {
+            if error == .failed(.keychainGone), name != .system || caller.user == 0 {
                 status.remains = KeychainRemains(of: status.path).all
             }
         }

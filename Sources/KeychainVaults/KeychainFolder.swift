@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Glibc
-package import KeychainModel
 package import KeychainItemStore
-internal import KeychainLinuxSystem
+package import KeychainLinuxSystem
+package import KeychainModel
+internal import Glibc
 internal import KeychainSecrets
 
 /// The files of everybody's keychains: `FOLDER/UID/NAME.keychain` where one service keeps them for
@@ -48,19 +48,21 @@ package final class KeychainFolder: Sendable {
 
     /// Where the keychain lies that a user calls so: the machine's is root's, whichever user names
     /// it.
-    package func id(_ name: KeychainName, of user: UInt32) throws(Refusal) -> KeychainID {
+    package func id(_ name: KeychainName, of user: UInt32) throws(RequestError) -> KeychainID {
         guard name == .system else { return KeychainID(user: user, name: name) }
-        guard hasSystemKeychain else { throw .noSuchKeychain }
+        guard hasSystemKeychain else { throw .state(.noSuchKeychain) }
         return KeychainID(user: 0, name: name)
     }
 
     /// The user's keychain of that name; the login keychain without one.
-    package func keychain(_ name: String?, of client: UInt32) throws(Refusal) -> OpenKeychain {
+    package func keychain(_ name: String?, of client: UInt32) throws(RequestError) -> OpenKeychain {
         try keychain(id(Self.verified(name), of: client), for: client)
     }
 
     /// The same by what it is.
-    package func keychain(_ key: KeychainID, for client: UInt32) throws(Refusal) -> OpenKeychain {
+    package func keychain(_ key: KeychainID, for client: UInt32) throws(RequestError)
+        -> OpenKeychain
+    {
         let (user, name) = (key.user, key.name)
         let known = open.withLock { $0.files[key] }
         let path = known?.file.path ?? filePath(name, user)
@@ -83,7 +85,7 @@ package final class KeychainFolder: Sendable {
                 at: path, owner: owner, isShared: layout == .ownUser, memory: memory(of: key))
         } catch {
             guard error == .noSuchFile, isGone(name, user) else { throw Self.refusal(error) }
-            throw .keychainGone
+            throw .failed(.keychainGone)
         }
         remember(OpenFile(file: file, identity: identity), key)
         return opened(file)
@@ -109,8 +111,8 @@ package final class KeychainFolder: Sendable {
     package func create<R: ~Copyable>(
         _ name: KeychainName, of user: UInt32,
         _ creating: (String, KeychainOwner) throws(KeychainStoreError) -> R
-    ) throws(Refusal) -> R {
-        guard !isGone(name, user) else { throw .keychainGone }
+    ) throws(RequestError) -> R {
+        guard !isGone(name, user) else { throw .failed(.keychainGone) }
         return try make(name, of: user, creating)
     }
 
@@ -118,9 +120,9 @@ package final class KeychainFolder: Sendable {
     package func make<R: ~Copyable>(
         _ name: KeychainName, of user: UInt32,
         _ creating: (String, KeychainOwner) throws(KeychainStoreError) -> R
-    ) throws(Refusal) -> R {
-        guard names(of: user).count < Self.mostKeychains else { throw .tooManyRequests }
-        guard !exists(name, of: user) else { throw .duplicateKeychain }
+    ) throws(RequestError) -> R {
+        guard names(of: user).count < Self.mostKeychains else { throw .refused(.tooManyRequests) }
+        guard !exists(name, of: user) else { throw .state(.duplicateKeychain) }
         let owner = try owner(user)
         try makeFolder(of: user)
         do { return try creating(filePath(name, user), owner) } catch {
@@ -129,11 +131,11 @@ package final class KeychainFolder: Sendable {
     }
 
     /// The user's alone.
-    package func makeFolder(of user: UInt32) throws(Refusal) {
+    package func makeFolder(of user: UInt32) throws(RequestError) {
         do {
             try PrivateFile.folder(path, mode: layout == .ownUser ? 0o700 : 0o711)
             try PrivateFile.folder(folder(user), mode: 0o700)
-        } catch { throw Refusal(error) }
+        } catch { throw RequestError(error) }
     }
 
     /// Names of the user's keychains, the login keychain first.
@@ -166,9 +168,9 @@ package final class KeychainFolder: Sendable {
         filePath(id.name, id.user) + ".\(kind)-\(identifier.hexadecimal)"
     }
 
-    package static func verified(_ name: String?) throws(Refusal) -> KeychainName {
+    package static func verified(_ name: String?) throws(RequestError) -> KeychainName {
         guard let name else { return .login }
-        guard let verified = KeychainName(name) else { throw .badKeychainName }
+        guard let verified = KeychainName(name) else { throw .invalid(.badKeychainName) }
         return verified
     }
 
@@ -176,8 +178,8 @@ package final class KeychainFolder: Sendable {
         layout == .ownUser ? path : path + "/\(user)"
     }
 
-    package func owner(_ user: UInt32) throws(Refusal) -> KeychainOwner {
-        guard let account = accountName(user) else { throw .notEntitled }
+    package func owner(_ user: UInt32) throws(RequestError) -> KeychainOwner {
+        guard let account = accountName(user) else { throw .refused(.notEntitled) }
         return KeychainOwner(user: user, account: account)
     }
 
@@ -225,11 +227,95 @@ package final class KeychainFolder: Sendable {
         withExtendedLifetime(closed) {}
     }
 
-    package static func refusal(_ error: any Error) -> Refusal {
+    package static func refusal(_ error: any Error) -> RequestError {
         switch error {
-        case let refusal as Refusal: refusal
-        case let error as KeychainStoreError: Refusal(error)
-        default: .internalError
+        case let refusal as RequestError: refusal
+        case let error as KeychainStoreError: RequestError(error)
+        default: .failed(.internalError)
         }
+    }
+}
+
+/// What users have said about keychains that calls don't name: a file of lines in each one's folder.
+///
+/// The daemon is the only one to write them, and reads each once. In embedded mode other processes
+/// write too, and each call looks anew.
+package final class KeychainPreferenceFiles: Sendable {
+    /// Users whose preferences are remembered.
+    private static let mostKnown = 1024
+    private static let longest = 16 * 1024
+    private static let firstLine = "keychain preferences 1"
+
+    private let isShared: Bool
+    private let known = ShortLock<[UInt32: KeychainPreferences]>([:])
+
+    init(isShared: Bool) { self.isShared = isShared }
+
+    /// A file that makes no sense says nothing.
+    package func load(
+        for user: UInt32, from folder: @autoclosure () -> String
+    ) -> KeychainPreferences {
+        if let known = known.withLock({ $0[user] }) { return known }
+        let preferences = Self.text(at: Self.path(folder())).flatMap(Self.preferences) ?? .standard
+        remember(preferences, of: user)
+        return preferences
+    }
+
+    private static func text(at path: String) -> String? {
+        guard let kept = try? PrivateFile.read(path, limit: longest) else { return nil }
+        return String(decoding: kept.releasedFromLockedMemory(), as: UTF8.self)
+    }
+
+    package func save(
+        _ preferences: KeychainPreferences, for user: UInt32, in folder: String
+    ) throws(SystemError) {
+        let path = Self.path(folder)
+        let new = path + ".new"
+        // Of a writing that was cut off.
+        PrivateFile.remove(new)
+        try PrivateFile.create(
+            new, contents: SecretBytes(copying: Array(Self.text(preferences).utf8)))
+        try PrivateFile.publish(new, as: path, replacing: true)
+        remember(preferences, of: user)
+    }
+
+    private func remember(_ preferences: KeychainPreferences, of user: UInt32) {
+        guard !isShared else { return }
+        known.withLock { known in
+            if known.count >= Self.mostKnown { known.removeAll() }
+            known[user] = preferences
+        }
+    }
+
+    private static func path(_ folder: String) -> String { folder + "/preferences" }
+
+    // MARK: The text
+
+    package static func text(_ preferences: KeychainPreferences) -> String {
+        let named = preferences.defaultKeychain.map { ["default \($0)"] } ?? []
+        let lines = [firstLine] + named + preferences.searchList.map { "search \($0)" }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// nil for anything that `text` does not give.
+    package static func preferences(_ text: String) -> KeychainPreferences? {
+        var preferences = KeychainPreferences(defaultKeychain: nil, searchList: [])
+        var lines = text.split(separator: "\n", omittingEmptySubsequences: false)[...]
+        guard lines.popFirst() == firstLine[...], lines.popLast() == "" else { return nil }
+        for line in lines {
+            let words = line.split(separator: " ", omittingEmptySubsequences: false)
+            // Safe: the count is checked first.
+            guard words.count == 2, let name = KeychainName(String(words[1])) else { return nil }
+            // Safe: the count was checked.
+            switch words[0] {
+            case "default" where preferences.defaultKeychain == nil:
+                preferences.defaultKeychain = name
+            case "search" where !preferences.searchList.contains(name):
+                preferences.searchList.append(name)
+            default: return nil
+            }
+        }
+        return preferences.searchList.count <= KeychainPreferences.mostSearched
+            ? preferences : nil
     }
 }

@@ -22,7 +22,7 @@ package struct MeantItems {
 
     package var references: [ItemReference] { items.map(\.reference) }
 
-    package mutating func append(_ item: SealedItem) throws(Refusal) {
+    package mutating func append(_ item: SealedItem) throws(RequestError) {
         if !items.isEmpty, items.count.isMultiple(of: Self.atOnce),
             let share = try memory.take(Self.atOnce * Self.bytesOfOne, for: user)
         {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainLinuxSystem
 package import KeychainModel
+internal import KeychainItemStore
+internal import KeychainLinuxSystem
 
 /// The memory that requests and answers under way may take, in all and for one user. What would go
 /// beyond it waits a moment for others to end, and is then refused: this process never runs out of
@@ -40,14 +41,16 @@ package final class MemoryBudget: @unchecked Sendable {
     /// Room for `bytes` as they come and for one copy of them. nil where nothing is counted.
     package func take(
         _ bytes: Int, for user: UInt32, patience: Duration = MemoryBudget.patience
-    ) throws(Refusal) -> Share? {
+    ) throws(RequestError) -> Share? {
         guard bytes > Self.free else { return nil }
         let cost = max(2 * bytes, Self.least)
         condition.lock()
         defer { condition.unlock() }
         let deadline = ContinuousClock.now + patience
         while !hasRoom(cost, user) {
-            guard patience > .zero, condition.wait(until: deadline) else { throw .tooManyRequests }
+            guard patience > .zero, condition.wait(until: deadline) else {
+                throw .refused(.tooManyRequests)
+            }
         }
         taken[user, default: 0] += cost
         return Share(self, user, cost)
@@ -67,5 +70,32 @@ package final class MemoryBudget: @unchecked Sendable {
         taken[user, default: cost] -= cost
         if taken[user] == 0 { taken[user] = nil }
         condition.broadcast()
+    }
+}
+
+/// One user's part of the memory budget, for the records of the user's keychains.
+struct UserMemory: RecordMemory {
+    /// A number that no user has, for the machine's keychain.
+    static let machine = UInt32.max
+
+    let budget: MemoryBudget
+    let user: UInt32
+
+    /// Attributes are there four times at most: sealed, opened, in the message of an answer, in its
+    /// frame.
+    func takeAttributes(
+        _ bytes: Int, waits: Bool
+    ) throws(KeychainStoreError) -> (any AnyObject & Sendable)? {
+        do throws(RequestError) {
+            return waits
+                ? try budget.take(2 * bytes, for: user)
+                : try budget.take(2 * bytes, for: user, patience: .zero)
+        } catch { throw .noRoom }
+    }
+
+    func takeSecret(_ bytes: Int) throws(KeychainStoreError) -> (any AnyObject & Sendable)? {
+        do throws(RequestError) {
+            return try budget.take(bytes, for: user, patience: .zero)
+        } catch { throw .noRoom }
     }
 }

@@ -5,14 +5,14 @@ package import KeychainSecrets
 /// A TPM that seals the keys of protectors.
 package protocol TPMSealer: Sendable {
     /// - Parameter registers: platform configuration registers whose values the key is bound to.
-    func seal(_ key: HeldSecret, registers: [UInt8]) throws(Refusal) -> [UInt8]
-    func open(_ sealed: [UInt8]) throws(Refusal) -> HeldSecret
+    func seal(_ key: HeldSecret, registers: [UInt8]) throws(RequestError) -> [UInt8]
+    func open(_ sealed: [UInt8]) throws(RequestError) -> HeldSecret
 }
 
 /// FIDO2 security keys that derive the keys of protectors.
 package protocol SecurityKeySource: Sendable {
     /// A new secret that the security key keeps, and what it is asked for again with.
-    func make(pin: HeldSecret) throws(Refusal) -> (credential: [UInt8], key: HeldSecret)
-    func open(_ credential: [UInt8], pin: HeldSecret?, atLogin: Bool) throws(Refusal)
+    func make(pin: HeldSecret) throws(RequestError) -> (credential: [UInt8], key: HeldSecret)
+    func open(_ credential: [UInt8], pin: HeldSecret?, atLogin: Bool) throws(RequestError)
         -> HeldSecret
 }

@@ -32,16 +32,16 @@ package struct ProtectorKeys: Sendable {
     /// A new protector and the key for it.
     package func make(
         _ new: NewProtector
-    ) throws(Refusal) -> (protector: ProtectorRecord, key: HeldSecret) {
+    ) throws(RequestError) -> (protector: ProtectorRecord, key: HeldSecret) {
         switch new {
         // Its key is not looked for: the service has it.
-        case .device: throw .badRequest
+        case .device: throw .invalid(.badRequest)
         case .recoveryKey(let text):
             return (
                 try record(.recoveryKey, []), HeldSecret(try Self.recoveryKey(text).bytes.copy())
             )
         case .tpm(let registers, let atLogin):
-            guard let tpm else { throw .protectorNotAvailable }
+            guard let tpm else { throw .state(.protectorNotAvailable) }
             let key = HeldSecret(SecretBytes(random: SealingKey.byteCount))
             let sealed = try tpm.seal(key, registers: registers)
             return (try record(.tpm, [atLogin ? 1 : 0] + Self.bits(registers) + sealed), key)
@@ -50,8 +50,8 @@ package struct ProtectorKeys: Sendable {
             return (try record(.credential, [atLogin ? 1 : 0] + Array(name.utf8)), key)
         case .securityKey(let pin, let atLogin):
             // It could not be typed there.
-            guard pin.bytes.count == 0 || !atLogin else { throw .badRequest }
-            guard let securityKeys else { throw .protectorNotAvailable }
+            guard pin.bytes.count == 0 || !atLogin else { throw .invalid(.badRequest) }
+            guard let securityKeys else { throw .state(.protectorNotAvailable) }
             let (credential, key) = try securityKeys.make(pin: pin)
             return (try record(.securityKey, [atLogin ? 1 : 0] + credential), key)
         }
@@ -59,31 +59,31 @@ package struct ProtectorKeys: Sendable {
 
     private func record(
         _ kind: ProtectorRecord.Kind, _ parameters: [UInt8]
-    ) throws(Refusal) -> ProtectorRecord {
-        do { return try .new(kind, parameters: parameters) } catch { throw Refusal(error) }
+    ) throws(RequestError) -> ProtectorRecord {
+        do { return try .new(kind, parameters: parameters) } catch { throw RequestError(error) }
     }
 
     /// The key of a protector that is there; for a recovery key, of what was typed; of a security
     /// key that may be its PIN.
     package func key(
         of protector: ProtectorRecord, typed: HeldSecret?, atLogin: Bool = false
-    ) throws(Refusal) -> SealingKey {
+    ) throws(RequestError) -> SealingKey {
         switch protector.kind {
         case .recoveryKey:
-            guard let typed else { throw .badRequest }
+            guard let typed else { throw .invalid(.badRequest) }
             return try Self.recoveryKey(typed)
         case .tpm:
-            guard let tpm else { throw .protectorNotAvailable }
+            guard let tpm else { throw .state(.protectorNotAvailable) }
             let key = try tpm.open(Array(protector.parameters.dropFirst(1 + Self.registerBytes)))
-            guard key.bytes.count == SealingKey.byteCount else { throw .damaged }
+            guard key.bytes.count == SealingKey.byteCount else { throw .failed(.damaged) }
             return SealingKey(key.bytes.copy())
         case .credential: return try credentialKey(protector.credentialName)
         case .securityKey:
-            guard let securityKeys else { throw .protectorNotAvailable }
+            guard let securityKeys else { throw .state(.protectorNotAvailable) }
             let credential = Array(protector.parameters.dropFirst())
             let key = try securityKeys.open(credential, pin: typed, atLogin: atLogin)
             return SealingKey(key.bytes.copy())
-        case .password, .device: throw .badRequest
+        case .password, .device: throw .invalid(.badRequest)
         }
     }
 
@@ -107,14 +107,16 @@ package struct ProtectorKeys: Sendable {
         return shown
     }
 
-    private static func recoveryKey(_ text: HeldSecret) throws(Refusal) -> SealingKey {
-        do { return try RecoveryKey(typed: text.bytes).key() } catch { throw .wrongRecoveryKey }
+    private static func recoveryKey(_ text: HeldSecret) throws(RequestError) -> SealingKey {
+        do { return try RecoveryKey(typed: text.bytes).key() } catch {
+            throw .refused(.wrongRecoveryKey)
+        }
     }
 
-    private func credentialKey(_ name: String) throws(Refusal) -> SealingKey {
+    private func credentialKey(_ name: String) throws(RequestError) -> SealingKey {
         guard name.utf8.count <= Self.longestName, let secret = credentials[name],
             secret.bytes.count >= Self.shortestCredential
-        else { throw .protectorNotAvailable }
+        else { throw .state(.protectorNotAvailable) }
         let purpose = Array("keychain credential 1".utf8)
         // Keyed hashes take at most 64 bytes of key: longer ones are hashed first.
         return SealingKey(KeyedHash.secret(hashing: secret.bytes, purpose))

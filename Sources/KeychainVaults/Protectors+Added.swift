@@ -7,7 +7,7 @@ package import KeychainSecrets
 
 /// What opens a keychain beside its password.
 extension Protectors {
-    package func list(_ keychain: OpenKeychain) throws(Refusal) -> [Protector] {
+    package func list(_ keychain: OpenKeychain) throws(RequestError) -> [Protector] {
         try records(keychain).map(ProtectorKeys.shown).sorted { a, b in
             (a.kind.rawValue, a.made) < (b.kind.rawValue, b.made)
         }
@@ -16,14 +16,14 @@ extension Protectors {
     package func add(
         _ new: NewProtector, to keychain: OpenKeychain, from opener: KeychainOpener,
         _ grant: borrowing ProtectorGrant
-    ) throws(Refusal) -> Protector {
+    ) throws(RequestError) -> Protector {
         let new = try make(new, for: keychain)
-        try changing(keychain.user) { () throws(Refusal) in
+        try changing(keychain.user) { () throws(RequestError) in
             let opening = try source(keychain, opener)
             do throws(KeychainStoreError) {
                 try keychain.file.add(
                     new.protector, key: SealingKey(new.key.bytes.copy()), grant, from: opening)
-            } catch { throw Refusal(error) }
+            } catch { throw RequestError(error) }
         }
         return ProtectorKeys.shown(new.protector)
     }
@@ -31,21 +31,23 @@ extension Protectors {
     /// This machine's own key opens no keychain but the machine's, and once is enough.
     private func make(
         _ new: NewProtector, for keychain: OpenKeychain
-    ) throws(Refusal) -> (protector: ProtectorRecord, key: HeldSecret) {
+    ) throws(RequestError) -> (protector: ProtectorRecord, key: HeldSecret) {
         guard case .device = new else { return try keys.make(new) }
         guard keychain.isSystem, try !records(keychain).contains(where: { $0.kind == .device })
-        else { throw .badRequest }
+        else { throw .invalid(.badRequest) }
         do throws(KeychainStoreError) {
             return (try .new(.device), HeldSecret(deviceKey.bytes.copy()))
-        } catch { throw Refusal(error) }
+        } catch { throw RequestError(error) }
     }
 
     /// Another must be left that works: the password, paper, or one that opens it this moment.
     package func remove(
         _ identifier: String, from keychain: OpenKeychain, _ grant: borrowing ProtectorGrant
-    ) throws(Refusal) {
+    ) throws(RequestError) {
         let protector = try record(identifier, keychain)
-        guard protector.kind != .device || keychain.isSystem else { throw .notImplemented }
+        guard protector.kind != .device || keychain.isSystem else {
+            throw .invalid(.notImplemented)
+        }
         let isPassword = protector.kind == .password
         // Two of them are the old one and the new one.
         let others = try records(keychain).filter {
@@ -56,7 +58,7 @@ extension Protectors {
         if rest.isEmpty { rest = others.filter { works($0, keychain) } }
         guard !isPassword else { return try removePassword(of: keychain, grant, leaving: rest) }
         do { try keychain.file.remove(protector, grant, leaving: rest) } catch {
-            throw Refusal(error)
+            throw RequestError(error)
         }
     }
 
@@ -64,24 +66,24 @@ extension Protectors {
     private func removePassword(
         of keychain: OpenKeychain, _ grant: borrowing ProtectorGrant,
         leaving rest: [ProtectorRecord]
-    ) throws(Refusal) {
+    ) throws(RequestError) {
         // Without a daemon nothing else keeps a keychain open from one program to the next.
-        guard !allowsDeviceProtector else { throw .notImplemented }
-        try changing(keychain.user) { () throws(Refusal) in
+        guard !allowsDeviceProtector else { throw .invalid(.notImplemented) }
+        try changing(keychain.user) { () throws(RequestError) in
             do throws(KeychainStoreError) {
                 try keychain.file.removePassword(grant, leaving: rest)
-            } catch { throw Refusal(error) }
+            } catch { throw RequestError(error) }
             destroyDeviceSecret(keychain)
         }
     }
 
     /// The account has no password any more: the passcode-set class is over, the keychain stays.
     /// False where it was over before.
-    package func endPasscodeClass(_ keychain: OpenKeychain) throws(Refusal) -> Bool {
-        try changing(keychain.user) { () throws(Refusal) in
+    package func endPasscodeClass(_ keychain: OpenKeychain) throws(RequestError) -> Bool {
+        try changing(keychain.user) { () throws(RequestError) in
             guard deviceSecret(keychain) != nil else { return false }
             do throws(KeychainStoreError) { try keychain.file.endPasscodeClass() } catch {
-                throw Refusal(error)
+                throw RequestError(error)
             }
             destroyDeviceSecret(keychain)
             return true
@@ -91,11 +93,11 @@ extension Protectors {
     /// What it would open the keychain with, found and used; nothing stays open.
     package func test(
         _ identifier: String, _ typed: HeldSecret?, of keychain: OpenKeychain
-    ) throws(Refusal) {
+    ) throws(RequestError) {
         let protector = try record(identifier, keychain)
         switch protector.kind {
         case .password:
-            guard let typed else { throw .badRequest }
+            guard let typed else { throw .invalid(.badRequest) }
             _ = try unlock(keychain, typed)
         case .device: _ = try unlockWithDevice(keychain)
         case .recoveryKey, .tpm, .credential, .securityKey:
@@ -106,25 +108,25 @@ extension Protectors {
     package func unlock(
         _ keychain: OpenKeychain, with protector: ProtectorRecord, _ typed: HeldSecret? = nil,
         atLogin: Bool = false
-    ) throws(Refusal) -> UnlockedKeys {
+    ) throws(RequestError) -> UnlockedKeys {
         let key = try keys.key(of: protector, typed: typed, atLogin: atLogin)
         do { return try keychain.file.unlock(with: protector, key: key) } catch {
             guard error == .wrongProtectorKey, protector.kind == .recoveryKey else {
-                throw Refusal(error)
+                throw RequestError(error)
             }
-            throw .wrongRecoveryKey
+            throw .refused(.wrongRecoveryKey)
         }
     }
 
     /// With what needs no user, the device's key before a TPM; else why the last did not.
-    package func unlockUnasked(_ keychain: OpenKeychain) throws(Refusal) -> UnlockedKeys {
+    package func unlockUnasked(_ keychain: OpenKeychain) throws(RequestError) -> UnlockedKeys {
         let records = try records(keychain)
         if records.contains(where: { $0.kind == .device }) {
             return try unlockWithDevice(keychain)
         }
-        var refusal = Refusal.notOpenedHere
+        var refusal = RequestError.state(.notOpenedHere)
         for record in records where record.kind == .tpm || record.kind == .credential {
-            do throws(Refusal) { return try unlock(keychain, with: record) } catch {
+            do throws(RequestError) { return try unlock(keychain, with: record) } catch {
                 refusal = error
             }
         }
@@ -132,7 +134,7 @@ extension Protectors {
     }
 
     /// With whichever of the keychain's recovery keys it is.
-    package func unlock(_ keychain: OpenKeychain, recoveryKey: HeldSecret) throws(Refusal)
+    package func unlock(_ keychain: OpenKeychain, recoveryKey: HeldSecret) throws(RequestError)
         -> UnlockedKeys
     {
         let protector = try record(of: recoveryKey, keychain)
@@ -142,21 +144,23 @@ extension Protectors {
     /// The same, and lets the next login's password open it too.
     package func unlock(
         _ keychain: OpenKeychain, recoveryKey: HeldSecret, goingOnWith new: borrowing PasswordKeys
-    ) throws(Refusal) -> UnlockedKeys {
+    ) throws(RequestError) -> UnlockedKeys {
         let protector = try record(of: recoveryKey, keychain)
         let key = try keys.key(of: protector, typed: recoveryKey)
         do {
             return try keychain.file.unlock(with: protector, key: key, goingOnWith: new)
-        } catch { throw Refusal(error) }
+        } catch { throw RequestError(error) }
     }
 
     /// With whichever of the keychain's security keys is plugged in.
-    package func unlock(_ keychain: OpenKeychain, pin: HeldSecret) throws(Refusal) -> UnlockedKeys {
-        var refusal = Refusal.noSuchProtector
+    package func unlock(_ keychain: OpenKeychain, pin: HeldSecret) throws(RequestError)
+        -> UnlockedKeys
+    {
+        var refusal = RequestError.state(.noSuchProtector)
         for record in try records(keychain) where record.kind == .securityKey {
-            do throws(Refusal) { return try unlock(keychain, with: record, pin) } catch {
+            do throws(RequestError) { return try unlock(keychain, with: record, pin) } catch {
                 // Of another key: that was found out without a touch.
-                guard error == .protectorChanged else { throw error }
+                guard error == .state(.protectorChanged) else { throw error }
                 refusal = error
             }
         }
@@ -166,8 +170,8 @@ extension Protectors {
     /// Gives the keychain the password that it is to have from now on.
     package func setPassword(
         _ keychain: OpenKeychain, recoveryKey: HeldSecret, new: HeldSecret
-    ) throws(Refusal) {
-        try changing(keychain.user) { () throws(Refusal) in
+    ) throws(RequestError) {
+        try changing(keychain.user) { () throws(RequestError) in
             // One that outlived its password serves no other.
             if try !records(keychain).contains(where: { $0.kind == .password }) {
                 destroyDeviceSecret(keychain)
@@ -177,7 +181,7 @@ extension Protectors {
             do throws(KeychainStoreError) {
                 try keychain.file.setPassword(
                     from: opening, new: new.bytes.copy(), deviceSecret: secret)
-            } catch { throw Refusal(error) }
+            } catch { throw RequestError(error) }
         }
     }
 
@@ -188,15 +192,15 @@ extension Protectors {
 
     // MARK: Steps
 
-    private func records(_ keychain: OpenKeychain) throws(Refusal) -> [ProtectorRecord] {
-        do { return try keychain.file.protectors() } catch { throw Refusal(error) }
+    private func records(_ keychain: OpenKeychain) throws(RequestError) -> [ProtectorRecord] {
+        do { return try keychain.file.protectors() } catch { throw RequestError(error) }
     }
 
     private func record(
         _ identifier: String, _ keychain: OpenKeychain
-    ) throws(Refusal) -> ProtectorRecord {
+    ) throws(RequestError) -> ProtectorRecord {
         guard let found = try records(keychain).first(where: { $0.shownIdentifier == identifier })
-        else { throw .noSuchProtector }
+        else { throw .state(.noSuchProtector) }
         return found
     }
 
@@ -206,40 +210,40 @@ extension Protectors {
 
     private func record(
         of recoveryKey: HeldSecret, _ keychain: OpenKeychain
-    ) throws(Refusal) -> ProtectorRecord {
+    ) throws(RequestError) -> ProtectorRecord {
         let all = try records(keychain).filter { $0.kind == .recoveryKey }
-        guard !all.isEmpty else { throw .noSuchProtector }
+        guard !all.isEmpty else { throw .state(.noSuchProtector) }
         for record in all where (try? unlock(keychain, with: record, recoveryKey)) != nil {
             return record
         }
-        throw .wrongRecoveryKey
+        throw .refused(.wrongRecoveryKey)
     }
 
     private func source(
         _ keychain: OpenKeychain, _ opener: KeychainOpener
-    ) throws(Refusal) -> MasterKeySource {
+    ) throws(RequestError) -> MasterKeySource {
         switch opener {
         case .unasked:
-            guard keychain.isSystem else { throw .badRequest }
+            guard keychain.isSystem else { throw .invalid(.badRequest) }
             return try unaskedSource(keychain)
         case .password(let password):
             return .password(password.bytes.copy(), deviceSecret(keychain))
         case .recoveryKey(let text):
             let record = try record(of: text, keychain)
             return .protector(record, try keys.key(of: record, typed: text))
-        case .securityKey: throw .badRequest
+        case .securityKey: throw .invalid(.badRequest)
         }
     }
 
     private func unaskedSource(
         _ keychain: OpenKeychain
-    ) throws(Refusal) -> MasterKeySource {
+    ) throws(RequestError) -> MasterKeySource {
         let records = try records(keychain)
         if let device = records.first(where: { $0.kind == .device }) {
             return .protector(device, SealingKey(deviceKey.bytes.copy()))
         }
         guard let working = records.first(where: { works($0, keychain) }) else {
-            throw .notOpenedHere
+            throw .state(.notOpenedHere)
         }
         return .protector(working, try keys.key(of: working, typed: nil))
     }

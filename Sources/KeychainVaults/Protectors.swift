@@ -53,32 +53,32 @@ package final class Protectors: Sendable {
 
     package func unlock(
         _ keychain: OpenKeychain, _ password: HeldSecret
-    ) throws(Refusal) -> UnlockedKeys {
+    ) throws(RequestError) -> UnlockedKeys {
         let secret = deviceSecret(keychain)
         // Writes nothing, and so waits for no change.
         do throws(KeychainStoreError) {
             return try keychain.file.unlock(
                 password: password.bytes, deviceSecret: secret, deviceKey: deviceKey)
-        } catch { throw Refusal(error) }
+        } catch { throw RequestError(error) }
     }
 
     /// Opens it for a login whose password PAM has verified.
     package func login(
         _ keychain: OpenKeychain, _ password: HeldSecret
-    ) throws(Refusal) -> LoginOutcome {
+    ) throws(RequestError) -> LoginOutcome {
         let secret = deviceSecret(keychain)
-        return try changing(keychain.user) { () throws(Refusal) in
+        return try changing(keychain.user) { () throws(RequestError) in
             do throws(KeychainStoreError) {
                 return try keychain.file.login(
                     password: password.bytes, deviceSecret: secret, deviceKey: deviceKey)
-            } catch { throw Refusal(error) }
+            } catch { throw RequestError(error) }
         }
     }
 
     /// Opens it with a password of its own, and lets the next login's open it too.
     package func unlock(
         _ keychain: OpenKeychain, _ password: HeldSecret, goingOnWith new: borrowing PasswordKeys
-    ) throws(Refusal) -> UnlockedKeys {
+    ) throws(RequestError) -> UnlockedKeys {
         let kept = new.copy()
         return try withDeviceSecret(keychain) { secret throws(KeychainStoreError) in
             try keychain.file.unlock(
@@ -88,37 +88,37 @@ package final class Protectors: Sendable {
     }
 
     /// For keychains that no password protects.
-    package func unlockWithDevice(_ keychain: OpenKeychain) throws(Refusal) -> UnlockedKeys {
+    package func unlockWithDevice(_ keychain: OpenKeychain) throws(RequestError) -> UnlockedKeys {
         do { return try keychain.file.unlock(deviceKey: deviceKey) } catch {
-            throw Refusal(error)
+            throw RequestError(error)
         }
     }
 
-    package func alwaysKeys(_ keychain: OpenKeychain) throws(Refusal) -> KeyBundle {
+    package func alwaysKeys(_ keychain: OpenKeychain) throws(RequestError) -> KeyBundle {
         do { return try keychain.file.alwaysKeys(deviceKey: deviceKey) } catch {
-            throw Refusal(error)
+            throw RequestError(error)
         }
     }
 
     package func applicationKey(
         _ keychain: OpenKeychain, _ password: HeldSecret
-    ) throws(Refusal) -> HeldSecret {
+    ) throws(RequestError) -> HeldSecret {
         do throws(KeychainStoreError) {
             return try keychain.file.applicationKey(password.bytes)
-        } catch { throw Refusal(error) }
+        } catch { throw RequestError(error) }
     }
 
     package func create(
         _ name: KeychainName, of user: UInt32, password: HeldSecret?,
         recoveryKey: HeldSecret? = nil, provisional: Bool = false
-    ) throws(Refusal) {
+    ) throws(RequestError) {
         guard password != nil || allowsDeviceProtector || name == .system else {
-            throw .passcodeNotSet
+            throw .state(.passcodeNotSet)
         }
-        let recovery = try recoveryKey.map { text throws(Refusal) in
+        let recovery = try recoveryKey.map { text throws(RequestError) in
             try keys.make(.recoveryKey(text))
         }
-        try changing(user) { () throws(Refusal) in
+        try changing(user) { () throws(RequestError) in
             let secret = password == nil ? nil : HeldSecret(SecretBytes(random: 32))
             try folder.create(name, of: user) { path, owner throws(KeychainStoreError) in
                 // One of a creation that did not come to its end, or of a keychain that is gone.
@@ -134,15 +134,15 @@ package final class Protectors: Sendable {
     /// A copy that is to be restored on this device.
     package func returning(
         _ path: String, _ owner: KeychainOwner
-    ) throws(Refusal) -> ReturningKeychain {
+    ) throws(RequestError) -> ReturningKeychain {
         do { return try ReturningKeychain(path, owner: owner, deviceKey: deviceKey) } catch {
-            throw error == .wrongDeviceKey ? .notOpenedHere : Refusal(error)
+            throw error == .wrongDeviceKey ? .state(.notOpenedHere) : RequestError(error)
         }
     }
 
     package func setPassword(
         _ keychain: OpenKeychain, old: HeldSecret?, new: HeldSecret
-    ) throws(Refusal) {
+    ) throws(RequestError) {
         try withDeviceSecret(keychain) { secret throws(KeychainStoreError) in
             try keychain.file.setPassword(
                 old: old?.bytes.copy(), new: new.bytes.copy(), deviceKey: deviceKey,
@@ -153,7 +153,7 @@ package final class Protectors: Sendable {
     /// The old password opens it as before, until a login has proved the new one.
     package func changePassword(
         _ keychain: OpenKeychain, old: HeldSecret, new: HeldSecret
-    ) throws(Refusal) {
+    ) throws(RequestError) {
         try withDeviceSecret(keychain) { secret throws(KeychainStoreError) in
             try keychain.file.changePassword(
                 old: old.bytes, new: new.bytes, deviceSecret: secret)
@@ -163,25 +163,25 @@ package final class Protectors: Sendable {
     /// For what makes a password protector: the secret is made where there is none any more.
     private func withDeviceSecret<R: ~Copyable>(
         _ keychain: OpenKeychain, _ body: (HeldSecret) throws(KeychainStoreError) -> R
-    ) throws(Refusal) -> R {
-        try changing(keychain.user) { () throws(Refusal) in
+    ) throws(RequestError) -> R {
+        try changing(keychain.user) { () throws(RequestError) in
             let secret = try deviceSecretOrNew(keychain)
             do throws(KeychainStoreError) { return try body(secret) } catch {
-                throw Refusal(error)
+                throw RequestError(error)
             }
         }
     }
 
     /// One change of the user's keychains at a time; other users' go on.
     package func changing<R: ~Copyable>(
-        _ user: UInt32, _ body: () throws(Refusal) -> R
-    ) throws(Refusal) -> R {
+        _ user: UInt32, _ body: () throws(RequestError) -> R
+    ) throws(RequestError) -> R {
         let mine = changes.withLock { changes in
             let mine = changes[user] ?? Changes()
             changes[user] = mine
             return mine
         }
-        return try mine.lock.withLock { _ throws(Refusal) in try body() }
+        return try mine.lock.withLock { _ throws(RequestError) in try body() }
     }
 
     private final class Changes: Sendable {
@@ -190,10 +190,10 @@ package final class Protectors: Sendable {
 
     // MARK: The device secret of passcode-set items
 
-    func deviceSecretOrNew(_ keychain: OpenKeychain) throws(Refusal) -> HeldSecret {
+    func deviceSecretOrNew(_ keychain: OpenKeychain) throws(RequestError) -> HeldSecret {
         if let known = deviceSecret(keychain) { return known }
         let secret = HeldSecret(SecretBytes(random: 32))
-        do { try keep(secret, keychain.name, keychain.user) } catch { throw Refusal(error) }
+        do { try keep(secret, keychain.name, keychain.user) } catch { throw RequestError(error) }
         return secret
     }
 

@@ -24,7 +24,7 @@ package final class UnlockThrottle: Sendable {
     package init() {}
 
     /// Each that does not throw is followed by an `end`.
-    package func begin(_ keychain: KeychainID) throws(Refusal) {
+    package func begin(_ keychain: KeychainID) throws(RequestError) {
         let allowed = states.withLock { states in
             var state = states[keychain] ?? State()
             guard !state.isTrying, !state.tally.isPaused else { return false }
@@ -32,7 +32,7 @@ package final class UnlockThrottle: Sendable {
             states[keychain] = state
             return true
         }
-        guard allowed else { throw .tooManyRequests }
+        guard allowed else { throw .refused(.tooManyRequests) }
     }
 
     package func end(_ keychain: KeychainID, _ outcome: Outcome) {
@@ -51,7 +51,8 @@ package final class UnlockThrottle: Sendable {
 extension UnlockThrottle.Outcome {
     /// What a try that ended with this error tells. A security key that heard eight wrong PINs is
     /// of no use any more.
-    package init(_ refusal: Refusal) {
-        self = refusal == .wrongPassword || refusal == .wrongPIN ? .wrong : .undecided
+    package init(_ error: RequestError) {
+        self =
+            error == .refused(.wrongPassword) || error == .refused(.wrongPIN) ? .wrong : .undecided
     }
 }

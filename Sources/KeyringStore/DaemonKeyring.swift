@@ -30,15 +30,15 @@ package final class DaemonKeyring: Sendable {
 
     /// One keyring for each state folder, by what it is and not by what it is called: daemons in
     /// different mount namespaces share root's keyring, and must not meet in it.
-    package init(stateFolder: String) throws(Refusal) {
-        guard let folder = FileStatus(stateFolder) else { throw .notAvailable }
+    package init(stateFolder: String) throws(RequestError) {
+        guard let folder = FileStatus(stateFolder) else { throw .failed(.notAvailable) }
         let name = "keychain:\(stateFolder):\(folder.device):\(folder.number)"
         do {
             top =
                 try KernelKeyring.findKeyring(name, in: .userKeyring)
                 ?? KernelKeyring.makeKeyring(
                     name, in: .userKeyring, permissions: Self.permissions)
-        } catch { throw .notAvailable }
+        } catch { throw .failed(.notAvailable) }
     }
 
     package func users() -> [UInt32] {
@@ -49,11 +49,11 @@ package final class DaemonKeyring: Sendable {
     }
 
     /// Names of the keys kept for a user.
-    package func names(of user: UInt32) throws(Refusal) -> [String] {
+    package func names(of user: UInt32) throws(RequestError) -> [String] {
         do {
             guard let ring = try existingRing(of: user) else { return [] }
             return try names(in: ring)
-        } catch { throw .notAvailable }
+        } catch { throw .failed(.notAvailable) }
     }
 
     package func read(_ name: String, of user: UInt32) -> SecretBytes? {
@@ -81,14 +81,14 @@ package final class DaemonKeyring: Sendable {
     package func write(
         _ name: String, _ payload: borrowing SecretBytes, of user: UInt32,
         timeoutSeconds: UInt32? = nil
-    ) throws(Refusal) {
+    ) throws(RequestError) {
         do {
             let ring = try ring(of: user)
             let serial = try KernelKeyring.add(
                 name, payload, in: ring, permissions: Self.permissions,
                 timeoutSeconds: timeoutSeconds)
             known.withLock { $0[Name(user: user, key: name)] = serial }
-        } catch { throw .notAvailable }
+        } catch { throw .failed(.notAvailable) }
     }
 
     /// When the kernel ends the key, from now on; nothing for one that has ended.

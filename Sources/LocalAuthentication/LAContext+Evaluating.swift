@@ -29,7 +29,7 @@ extension LAContext {
             _ = try KeychainEndpointChoice.current().send(
                 Authenticate(constraint), in: context, cancellation: cancellation)
         } catch {
-            throw cancellation.isCancelled ? LAError(.appCancel) : LAError(refusal: error)
+            throw cancellation.isCancelled ? LAError(.appCancel) : LAError(of: error)
         }
     }
 
@@ -95,14 +95,15 @@ extension LAAccessControlOperation {
 }
 
 extension LAError {
-    /// What a refusal by the service is called here.
-    init(refusal: Refusal) {
-        switch refusal {
-        case .cancelled: self.init(.userCancel)
-        case .interactionNotAllowed, .locked, .noSession: self.init(.notInteractive)
-        case .passcodeNotSet: self.init(.passcodeNotSet)
-        case .notAvailable, .tooManyRequests: self.init(.systemCancel)
-        default: self.init(.authenticationFailed)
+    /// What an error of the service is called here.
+    init(of error: RequestError) {
+        switch error {
+        case .refused(.cancelled): self.init(.userCancel)
+        case .refused(.interactionNotAllowed), .state(.locked), .state(.noSession):
+            self.init(.notInteractive)
+        case .state(.passcodeNotSet): self.init(.passcodeNotSet)
+        case .failed(.notAvailable), .refused(.tooManyRequests): self.init(.systemCancel)
+        case .invalid, .refused, .state, .failed: self.init(.authenticationFailed)
         }
     }
 }

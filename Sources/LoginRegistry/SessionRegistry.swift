@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+package import KeychainLinuxSystem
+package import KeychainModel
+package import KeychainSecrets
 package import KeyringStore
 internal import KeychainKernelKeyring
-package import KeychainModel
-package import KeychainLinuxSystem
 internal import LoginManager
-package import KeychainSecrets
 internal import Synchronization
 
 /// The logins that are alive, by every witness there is: the process that opened the session, its
@@ -64,7 +64,7 @@ package final class SessionRegistry: Sendable {
 
     // MARK: Opening and closing
 
-    package func open(_ session: LoginSession, leader: PinnedProcess) throws(Refusal) {
+    package func open(_ session: LoginSession, leader: PinnedProcess) throws(RequestError) {
         forgetDead()
         try makeRoom(for: session.user)
         try keep(session)
@@ -74,23 +74,23 @@ package final class SessionRegistry: Sendable {
 
     /// Where a user has as many logins as may be, the oldest without an unlock gives way: any program
     /// of the user's can open logins that carry no password, and they keep out none that does.
-    private func makeRoom(for user: UInt32) throws(Refusal) {
+    private func makeRoom(for user: UInt32) throws(RequestError) {
         let sessions = live(user)
         guard sessions.count >= Self.mostSessions else { return }
-        guard let names = try? keyring.names(of: user) else { throw .tooManyRequests }
+        guard let names = try? keyring.names(of: user) else { throw .refused(.tooManyRequests) }
         let oldest = sessions.first { session in
             let unlocks = "unlock:\(session.id.rawValue):"
             return !names.contains { $0.hasPrefix(unlocks) }
         }
-        guard let oldest else { throw .tooManyRequests }
+        guard let oldest else { throw .refused(.tooManyRequests) }
         close(oldest.id, user: user)
     }
 
     /// A session for an unlock from outside any login: it lives as long as `leader`.
-    package func openWithoutTicket(user: UInt32, leader: PinnedProcess) throws(Refusal)
+    package func openWithoutTicket(user: UInt32, leader: PinnedProcess) throws(RequestError)
         -> LoginSession
     {
-        guard let start = leader.status()?.startTime else { throw .noSession }
+        guard let start = leader.status()?.startTime else { throw .state(.noSession) }
         let known = live(user).first { $0.leader == leader.id && $0.leaderStart == start }
         if let known { return known }
         let session = LoginSession(
@@ -104,7 +104,7 @@ package final class SessionRegistry: Sendable {
     @discardableResult
     package func openWithoutTicket(
         _ session: LoginSession, leader: PinnedProcess
-    ) throws(Refusal) -> LoginSession {
+    ) throws(RequestError) -> LoginSession {
         let session = session.named(SessionID(rawValue: -Int32.random(in: 1...Int32.max)))
         let half = SecretBytes(random: 32)
         try keyring.write("half:\(session.id.rawValue)", half, of: session.user)
@@ -128,10 +128,10 @@ package final class SessionRegistry: Sendable {
     /// Writes what `close` removes. What takes its time may come here when the login has ended:
     /// then nothing would remove it any more.
     package func whileKnown(
-        _ session: LoginSession, _ write: () throws(Refusal) -> Void
-    ) throws(Refusal) {
-        try recording.withLock { _ throws(Refusal) in
-            guard entries.withLock({ $0[session.id] != nil }) else { throw .noSession }
+        _ session: LoginSession, _ write: () throws(RequestError) -> Void
+    ) throws(RequestError) {
+        try recording.withLock { _ throws(RequestError) in
+            guard entries.withLock({ $0[session.id] != nil }) else { throw .state(.noSession) }
             try write()
         }
     }
@@ -155,7 +155,7 @@ package final class SessionRegistry: Sendable {
         }
     }
 
-    private func keep(_ session: LoginSession) throws(Refusal) {
+    private func keep(_ session: LoginSession) throws(RequestError) {
         try keyring.write(
             "session:\(session.id.rawValue)", SecretBytes(copying: session.record),
             of: session.user)
@@ -292,5 +292,104 @@ package final class SessionRegistry: Sendable {
         if id.rawValue > 0, Self.isTicket(id.rawValue) {
             try? KernelKeyring.revoke(KeySerial(rawValue: id.rawValue))
         }
+    }
+}
+
+/// What is known of one login, and what it can be recognised by. An object, as each request looks at
+/// its user's.
+package final class LoginSession: Sendable, Equatable {
+    /// What not every login has.
+    package struct Details: Sendable, Equatable {
+        /// The kernel's audit session, where it counts them.
+        package var auditSession: UInt32?
+        package var logindSession: String?
+        package var isRemote = false
+        package var lockReason = LockReason.none
+
+        package init() {}
+    }
+
+    package let id: SessionID
+    package let user: UInt32
+    package let account: String
+    /// The process that opened the session, and when it was started (clock ticks since boot).
+    package let leader: Int32
+    package let leaderStart: UInt64
+    /// The PAM service that opened it.
+    package let service: String
+    private let details: Details
+
+    package var auditSession: UInt32? { details.auditSession }
+    package var logindSession: String? { details.logindSession }
+    package var isRemote: Bool { details.isRemote }
+    package var lockReason: LockReason { details.lockReason }
+
+    /// `leader` is the number of the process and its start.
+    package init(
+        _ id: SessionID, user: UInt32, account: String, leader: (Int32, UInt64), service: String,
+        _ details: Details = Details()
+    ) {
+        self.id = id
+        self.user = user
+        self.account = account
+        (self.leader, leaderStart) = leader
+        self.service = service
+        self.details = details
+    }
+
+    // MARK: In the kernel
+
+    /// One line a field, for keeping it in the kernel. Nothing in it is secret.
+    package var record: [UInt8] {
+        let fields = [
+            "2", String(id.rawValue), String(user), String(leader), String(leaderStart),
+            auditSession.map(String.init) ?? "", logindSession ?? "", isRemote ? "1" : "0",
+            String(lockReason.rawValue), account,
+            service,
+        ]
+        return Array(fields.joined(separator: "\n").utf8)
+    }
+
+    package convenience init?(record: [UInt8]) {
+        var fields = String(decoding: record, as: UTF8.self)
+            .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)[...]
+        guard fields.count == 11 else { return nil }
+        func next() -> String { fields.popFirst() ?? "" }
+        guard next() == "2", let id = Int32(next()), let user = UInt32(next()),
+            let leader = Int32(next()), let start = UInt64(next())
+        else { return nil }
+        var details = Details()
+        details.auditSession = UInt32(next())
+        let logindSession = next()
+        details.logindSession = logindSession.isEmpty ? nil : logindSession
+        details.isRemote = next() == "1"
+        guard let reason = UInt8(next()).flatMap(LockReason.init) else { return nil }
+        details.lockReason = reason
+        self.init(
+            SessionID(rawValue: id), user: user, account: next(), leader: (leader, start),
+            service: next(), details)
+    }
+
+    // MARK: Changed
+
+    package func named(_ id: SessionID) -> LoginSession {
+        LoginSession(
+            id, user: user, account: account, leader: (leader, leaderStart), service: service,
+            details)
+    }
+
+    package func locked(_ reason: LockReason) -> LoginSession {
+        var details = details
+        details.lockReason = reason
+        return LoginSession(
+            id, user: user, account: account, leader: (leader, leaderStart), service: service,
+            details)
+    }
+
+    package static func == (a: LoginSession, b: LoginSession) -> Bool {
+        a === b
+            || (a.id == b.id && a.user == b.user && a.account == b.account && a.leader == b.leader
+                && a.leaderStart == b.leaderStart && a.service == b.service
+                && a.details == b.details)
     }
 }

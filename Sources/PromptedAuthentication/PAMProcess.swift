@@ -23,7 +23,7 @@ struct PAMProcess: Sendable {
     func ask(
         _ title: String, on prompter: Prompter, unless isMoot: @escaping @Sendable () -> Bool,
         _ hasAnswered: inout Bool
-    ) throws(Refusal) -> ConversationOutcome {
+    ) throws(RequestError) -> ConversationOutcome {
         let (channel, child) = try start()
         defer { if child.wait(deadlineSeconds: Self.farewell) == nil { child.kill() } }
         let watch = PromptWatchdog(
@@ -47,7 +47,7 @@ struct PAMProcess: Sendable {
             case .info(let text): try prompter.show(.information(text))
             case .error(let text): try prompter.show(.error(text))
             case .finished(let outcome): return outcome
-            case .title, .answer, .cancel: throw .internalError
+            case .title, .answer, .cancel: throw .failed(.internalError)
             }
         }
         return .failed
@@ -67,24 +67,24 @@ struct PAMProcess: Sendable {
         }
     }
 
-    private func start() throws(Refusal) -> (ConversationChannel, ChildProcess) {
+    private func start() throws(RequestError) -> (ConversationChannel, ChildProcess) {
         do {
             let (here, there) = try ConversationChannel.pair()
             let child = try ChildProcess(
                 executable: program, arguments: [service, account], environment: [],
                 passing: [(source: there.descriptor.number, target: 3)], newSession: true)
             return (here, child)
-        } catch { throw .internalError }
+        } catch { throw .failed(.internalError) }
     }
 
     private func answer(
         _ question: ServerMessage.Prompt, _ prompter: Prompter, _ channel: ConversationChannel,
         _ hasAnswered: inout Bool
-    ) throws(Refusal) {
+    ) throws(RequestError) {
         let reply = try prompter.ask(question)
         if reply != nil { hasAnswered = true }
         do { try channel.send(reply.map { .answer($0) } ?? .cancel) } catch {
-            throw .authenticationFailed
+            throw .refused(.authenticationFailed)
         }
     }
 }

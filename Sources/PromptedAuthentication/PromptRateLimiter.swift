@@ -138,13 +138,13 @@ final class PromptRateLimiter: Sendable {
     private let states = Mutex<[UInt32: State]>([:])
 
     /// Refuses what `begin` would refuse; counts nothing.
-    func check(_ matter: Matter, at now: Instant = .now) throws(Refusal) {
+    func check(_ matter: Matter, at now: Instant = .now) throws(RequestError) {
         let isAllowed = states.withLock { states in
             guard let state = states[matter.user] else { return true }
             return Self.allows(matter, state, now)
                 && state[pace: matter.place].pausedUntil.map { now >= $0 } ?? true
         }
-        guard isAllowed else { throw .tooManyRequests }
+        guard isAllowed else { throw .refused(.tooManyRequests) }
     }
 
     /// Whether it waits for others that are shown just now, in other places than `queue`.
@@ -158,7 +158,7 @@ final class PromptRateLimiter: Sendable {
     }
 
     /// A question is shown. Each that does not throw is followed by an `end`.
-    func begin(_ matter: Matter, at now: Instant = .now) throws(Refusal) {
+    func begin(_ matter: Matter, at now: Instant = .now) throws(RequestError) {
         let isAllowed = states.withLock { states in
             var state = states[matter.user] ?? State(latest: now)
             state.asked.removeAll { $0.at + Self.window < now }
@@ -176,7 +176,7 @@ final class PromptRateLimiter: Sendable {
             states[matter.user] = state
             return true
         }
-        guard isAllowed else { throw .tooManyRequests }
+        guard isAllowed else { throw .refused(.tooManyRequests) }
     }
 
     private static func allows(_ matter: Matter, _ state: State, _ now: Instant) -> Bool {

@@ -23,7 +23,7 @@ extension PromptedAuthenticator {
     /// to start one for a name that exists and for one that does not.
     package func consent(
         for client: any Client, _ candidate: () -> (question: Question, options: ConsentOptions)?
-    ) throws(Refusal) -> ConsentResult? {
+    ) throws(RequestError) -> ConsentResult? {
         do { try check(client, nil) } catch { return nil }
         guard let prompter = try? find(for: client) else { return nil }
         guard let (question, options) = candidate() else {
@@ -36,16 +36,16 @@ extension PromptedAuthenticator {
     private func consent(
         _ question: Question, _ options: ConsentOptions, on prompter: Prompter,
         for client: any Client
-    ) throws(Refusal) -> ConsentResult {
+    ) throws(RequestError) -> ConsentResult {
         guard let account = accounts.name(of: client.caller.user) else {
-            throw .interactionNotAllowed
+            throw .refused(.interactionNotAllowed)
         }
         let outcome: Outcome
         var isShown = false
-        do throws(Refusal) {
+        do throws(RequestError) {
             outcome = try show(
                 question, on: prompter, for: client
-            ) { prompter, settled throws(Refusal) in
+            ) { prompter, settled throws(RequestError) in
                 isShown = true
                 // Left unanswered is a no as well.
                 settled = .declined
@@ -54,19 +54,19 @@ extension PromptedAuthenticator {
                 return outcome
             }
         } catch {
-            throw isShown ? .cancelled : .interactionNotAllowed
+            throw isShown ? .refused(.cancelled) : .refused(.interactionNotAllowed)
         }
         switch outcome {
         case .allowed(let answer): return answer
-        case .refused: throw .cancelled
-        case .notProven: throw .authenticationFailed
+        case .refused: throw .refused(.cancelled)
+        case .notProven: throw .refused(.authenticationFailed)
         }
     }
 
     private func consent(
         _ question: Question, _ options: ConsentOptions, _ account: String, _ prompter: Prompter,
         _ settled: inout PromptRateLimiter.Outcome, _ client: any Client
-    ) throws(Refusal) -> Outcome {
+    ) throws(RequestError) -> Outcome {
         guard let choice = try choice(question, options, prompter, client), choice != .deny,
             let proof = options.proofs[choice]
         else { return .refused }
@@ -96,7 +96,7 @@ extension PromptedAuthenticator {
 
     private func choice(
         _ question: Question, _ options: ConsentOptions, _ prompter: Prompter, _ client: any Client
-    ) throws(Refusal) -> TrustChoice? {
+    ) throws(RequestError) -> TrustChoice? {
         let reply = try self.reply(to: .choose(options.choices), question, prompter, client)
         guard let reply else { return nil }
         let word = String(decoding: reply.bytes.releasedFromLockedMemory(), as: UTF8.self)

@@ -7,20 +7,21 @@ package import KeychainSecrets
 extension PromptedAuthenticator {
     private enum Outcome {
         case opened
-        case refused(Refusal)
+        case ended(RequestError)
     }
 
     /// The daemon's own question: no PAM service knows what opens a keychain.
     package func open(
         _ prompt: String, _ question: Question, for client: any Client, unless isOpen: () -> Bool,
-        with opens: (HeldSecret) throws(Refusal) -> Bool
-    ) throws(Refusal) {
-        let outcome = try withPrompter(for: client, question) { prompter, settled throws(Refusal) in
+        with opens: (HeldSecret) throws(RequestError) -> Bool
+    ) throws(RequestError) {
+        let outcome = try withPrompter(for: client, question) {
+            prompter, settled throws(RequestError) in
             // The answer to one client is an answer to all that waited behind it.
             let outcome =
                 isOpen()
                 ? Outcome.opened
-                : try conversing(about: question, prompter, client) { () throws(Refusal) in
+                : try conversing(about: question, prompter, client) { () throws(RequestError) in
                     try open(prompt, prompter, &settled, with: opens)
                 }
             var succeeded = false
@@ -28,29 +29,29 @@ extension PromptedAuthenticator {
             try? prompter.show(.finished(succeeded: succeeded))
             return outcome
         }
-        if case .refused(let refusal) = outcome { throw refusal }
+        if case .ended(let error) = outcome { throw error }
     }
 
     private func open(
         _ prompt: String, _ prompter: Prompter, _ settled: inout PromptRateLimiter.Outcome,
-        with opens: (HeldSecret) throws(Refusal) -> Bool
-    ) throws(Refusal) -> Outcome {
+        with opens: (HeldSecret) throws(RequestError) -> Bool
+    ) throws(RequestError) -> Outcome {
         for _ in 0..<Self.mostTries {
             guard let typed = try prompter.ask(.askHidden(prompt)) else {
                 if settled == .undecided { settled = .declined }
-                return .refused(.cancelled)
+                return .ended(.refused(.cancelled))
             }
             // However it ends from here: something was typed.
             settled = .wrong
-            do throws(Refusal) {
+            do throws(RequestError) {
                 if try opens(typed) {
                     // The user knows the password, which does not say which user it is.
                     settled = .agreed
                     return .opened
                 }
-            } catch { return .refused(error) }
+            } catch { return .ended(error) }
             try prompter.show(.error("That does not open the keychain."))
         }
-        return .refused(.authenticationFailed)
+        return .ended(.refused(.authenticationFailed))
     }
 }

@@ -60,13 +60,14 @@ package final class PromptedAuthenticator: Authenticator {
 
     package func prove(
         _ method: PolicyMethod, _ question: Question, for client: any Client
-    ) throws(Refusal) {
+    ) throws(RequestError) {
         if method == .factor(.confirm) { return try confirm(question, for: client) }
         guard let account = accounts.name(of: client.caller.user), let service = method.service
-        else { throw .authenticationFailed }
+        else { throw .refused(.authenticationFailed) }
         let transaction = PAMProcess(
             program: program, service: service, account: account, deadline: Self.deadline)
-        let outcome = try withPrompter(for: client, question) { prompter, settled throws(Refusal) in
+        let outcome = try withPrompter(for: client, question) {
+            prompter, settled throws(RequestError) in
             var hasAnswered = false
             // Broken off after something was typed: that was not right, or is not known to be.
             defer { if hasAnswered, settled == .undecided { settled = .wrong } }
@@ -85,34 +86,37 @@ package final class PromptedAuthenticator: Authenticator {
         }
         switch outcome {
         case .success: return
-        case .cancelled: throw .cancelled
-        case .failed, .unavailable, .accountRefused, .tooManyTries: throw .authenticationFailed
+        case .cancelled: throw .refused(.cancelled)
+        case .failed, .unavailable, .accountRefused, .tooManyTries:
+            throw .refused(.authenticationFailed)
         }
     }
 
     /// A yes in a window: it shows that a person at the screen agrees, and not which person.
-    private func confirm(_ question: Question, for client: any Client) throws(Refusal) {
-        let agrees = try withPrompter(for: client, question) { prompter, settled throws(Refusal) in
-            guard prompter.showsWindows else { throw .interactionNotAllowed }
+    private func confirm(_ question: Question, for client: any Client) throws(RequestError) {
+        let agrees = try withPrompter(for: client, question) {
+            prompter, settled throws(RequestError) in
+            guard prompter.showsWindows else { throw .refused(.interactionNotAllowed) }
             let answer = try self.ask(.confirm("Allow it?"), question, prompter, client)
             guard answer.map({ $0.bytes.count == 0 }) ?? true, prompter.showsWindows else {
-                throw .interactionNotAllowed
+                throw .refused(.interactionNotAllowed)
             }
             settled = answer != nil ? .agreed : .declined
             return answer != nil
         }
-        guard agrees else { throw .cancelled }
+        guard agrees else { throw .refused(.cancelled) }
     }
 
     package func ask(
         _ prompt: String, _ question: Question, for client: any Client
-    ) throws(Refusal) -> HeldSecret {
-        let answer = try withPrompter(for: client, question) { prompter, settled throws(Refusal) in
+    ) throws(RequestError) -> HeldSecret {
+        let answer = try withPrompter(for: client, question) {
+            prompter, settled throws(RequestError) in
             let answer = try self.ask(.askHidden(prompt), question, prompter, client)
             if answer == nil { settled = .declined }
             return answer
         }
-        guard let answer else { throw .cancelled }
+        guard let answer else { throw .refused(.cancelled) }
         return answer
     }
 
@@ -120,7 +124,7 @@ package final class PromptedAuthenticator: Authenticator {
     private func ask(
         _ words: ServerMessage.Prompt, _ question: Question, _ prompter: Prompter,
         _ client: any Client
-    ) throws(Refusal) -> HeldSecret? {
+    ) throws(RequestError) -> HeldSecret? {
         let answer = try reply(to: words, question, prompter, client)
         try? prompter.show(.finished(succeeded: answer != nil))
         return answer
@@ -130,8 +134,8 @@ package final class PromptedAuthenticator: Authenticator {
     package func reply(
         to words: ServerMessage.Prompt, _ question: Question, _ prompter: Prompter,
         _ client: any Client
-    ) throws(Refusal) -> HeldSecret? {
-        try conversing(about: question, prompter, client) { () throws(Refusal) in
+    ) throws(RequestError) -> HeldSecret? {
+        try conversing(about: question, prompter, client) { () throws(RequestError) in
             try prompter.ask(words)
         }
     }
@@ -139,8 +143,8 @@ package final class PromptedAuthenticator: Authenticator {
     /// Until it is over, no answer has come in time, or the client no longer waits for it.
     func conversing<R>(
         about question: Question, _ prompter: Prompter, _ client: any Client,
-        _ body: () throws(Refusal) -> R
-    ) throws(Refusal) -> R {
+        _ body: () throws(RequestError) -> R
+    ) throws(RequestError) -> R {
         let watch = PromptWatchdog(
             until: .now + Self.deadline, unless: { client.hasGone() },
             end: { prompter.hangUp() })
@@ -154,18 +158,18 @@ package final class PromptedAuthenticator: Authenticator {
     /// is not asked again.
     func withPrompter<R>(
         for client: any Client, _ question: Question,
-        _ body: (Prompter, inout PromptRateLimiter.Outcome) throws(Refusal) -> R
-    ) throws(Refusal) -> R {
+        _ body: (Prompter, inout PromptRateLimiter.Outcome) throws(RequestError) -> R
+    ) throws(RequestError) -> R {
         try check(client, question)
         return try show(question, on: try find(for: client), for: client, body)
     }
 
     /// Waits for its turn behind questions that are shown elsewhere; refuses where there are too
     /// many of them.
-    package func check(_ client: any Client, _ question: Question?) throws(Refusal) {
+    package func check(_ client: any Client, _ question: Question?) throws(RequestError) {
         let registered = prompters.prompter(for: client.caller)
         guard let place = registered.map(\.place) ?? terminal(of: client) else {
-            throw .interactionNotAllowed
+            throw .refused(.interactionNotAllowed)
         }
         let matter = matter(client, question, at: place)
         let deadline = ContinuousClock.now + Self.longestWait
@@ -173,8 +177,8 @@ package final class PromptedAuthenticator: Authenticator {
             try budget.check(matter)
             // A registered prompter has a queue of its own.
             guard budget.isWaiting(matter, besides: registered?.place) else { return }
-            guard !client.hasGone() else { throw .interactionNotAllowed }
-            guard ContinuousClock.now < deadline else { throw .tooManyRequests }
+            guard !client.hasGone() else { throw .refused(.interactionNotAllowed) }
+            guard ContinuousClock.now < deadline else { throw .refused(.tooManyRequests) }
             Wait.pause(milliseconds: Self.glanceMilliseconds)
         }
     }
@@ -182,9 +186,9 @@ package final class PromptedAuthenticator: Authenticator {
     /// It counts from the moment in which the prompter has no other to show.
     func show<R>(
         _ question: Question, on prompter: Prompter, for client: any Client,
-        _ body: (Prompter, inout PromptRateLimiter.Outcome) throws(Refusal) -> R
-    ) throws(Refusal) -> R {
-        guard let place = prompter.place else { throw .interactionNotAllowed }
+        _ body: (Prompter, inout PromptRateLimiter.Outcome) throws(RequestError) -> R
+    ) throws(RequestError) -> R {
+        guard let place = prompter.place else { throw .refused(.interactionNotAllowed) }
         let matter = matter(client, question, at: place)
         try prompter.take { client.hasGone() }
         defer { prompter.giveBack() }
@@ -210,14 +214,14 @@ package final class PromptedAuthenticator: Authenticator {
     }
 
     /// The registered prompter, else one that the asking program starts on its terminal.
-    func find(for client: any Client) throws(Refusal) -> Prompter {
+    func find(for client: any Client) throws(RequestError) -> Prompter {
         if let registered = prompters.prompter(for: client.caller) { return registered }
-        guard let place = terminal(of: client) else { throw .interactionNotAllowed }
+        guard let place = terminal(of: client) else { throw .refused(.interactionNotAllowed) }
         let challenge = try prompters.expect(at: place)
         guard client.startPrompter(challenge: challenge),
             let prompter = prompters.arrival(
                 of: challenge, within: Self.arrivalDeadline, unless: client.hasGone)
-        else { throw .interactionNotAllowed }
+        else { throw .refused(.interactionNotAllowed) }
         return prompter
     }
 }

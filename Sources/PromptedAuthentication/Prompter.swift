@@ -54,20 +54,20 @@ package final class Prompter: @unchecked Sendable {
 
     /// Waits behind at most three other questions. Each that does not throw is followed by a
     /// `giveBack`.
-    package func take(unless isMoot: () -> Bool = { false }) throws(Refusal) {
+    package func take(unless isMoot: () -> Bool = { false }) throws(RequestError) {
         turn.lock()
         defer { turn.unlock() }
         guard isTaken else {
             isTaken = true
             return
         }
-        guard waiting < Self.mostWaiting else { throw .tooManyRequests }
+        guard waiting < Self.mostWaiting else { throw .refused(.tooManyRequests) }
         waiting += 1
         defer { waiting -= 1 }
         let deadline = ContinuousClock.now + Self.longestWait
         while isTaken {
-            guard isAlive, !isMoot() else { throw .interactionNotAllowed }
-            guard ContinuousClock.now < deadline else { throw .tooManyRequests }
+            guard isAlive, !isMoot() else { throw .refused(.interactionNotAllowed) }
+            guard ContinuousClock.now < deadline else { throw .refused(.tooManyRequests) }
             _ = turn.wait(until: min(deadline, .now + Self.glance))
         }
         isTaken = true
@@ -80,26 +80,26 @@ package final class Prompter: @unchecked Sendable {
         turn.unlock()
     }
 
-    func show(_ prompt: ServerMessage.Prompt) throws(Refusal) {
+    func show(_ prompt: ServerMessage.Prompt) throws(RequestError) {
         let (message, secrets) = ServerMessage.prompt(prompt).encoded()
         do { try connection.send(Frame(message: message, secrets: secrets)) } catch {
-            throw .interactionNotAllowed
+            throw .refused(.interactionNotAllowed)
         }
     }
 
     /// The answer to the question; nil when the user cancelled. One that was there before it was
     /// asked is not the user's answer.
-    package func ask(_ question: ServerMessage.Prompt) throws(Refusal) -> HeldSecret? {
-        guard !connection.hasUnread else { throw .interactionNotAllowed }
+    package func ask(_ question: ServerMessage.Prompt) throws(RequestError) -> HeldSecret? {
+        guard !connection.hasUnread else { throw .refused(.interactionNotAllowed) }
         try show(question)
         do {
             let frame = try connection.receive(.prompterReply)
             guard
                 case .promptReply(let answer) = try ClientMessage(
                     frame.message, secrets: frame.secrets)
-            else { throw Refusal.badRequest }
+            else { throw RequestError.invalid(.badRequest) }
             return answer
-        } catch { throw .interactionNotAllowed }
+        } catch { throw .refused(.interactionNotAllowed) }
     }
 
     /// Ends the connection; a reply that is waited for is waited for no longer.

@@ -26,11 +26,11 @@ package final class PrompterRegistry: @unchecked Sendable {
     package init() {}
 
     /// Keeps a prompter for its place until it hangs up; refused while another is there.
-    package func register(_ prompter: Prompter) throws(Refusal) {
-        guard let place = prompter.place else { throw .noSession }
+    package func register(_ prompter: Prompter) throws(RequestError) {
+        guard let place = prompter.place else { throw .state(.noSession) }
         condition.lock()
         defer { condition.unlock() }
-        if let other = registered[place], other.isAlive { throw .duplicate }
+        if let other = registered[place], other.isAlive { throw .state(.duplicate) }
         registered[place] = prompter
     }
 
@@ -65,21 +65,21 @@ package final class PrompterRegistry: @unchecked Sendable {
     // MARK: Prompters for one question
 
     /// A name under which a prompter there may attach, once.
-    package func expect(at place: PrompterPlace) throws(Refusal) -> [UInt8] {
+    package func expect(at place: PrompterPlace) throws(RequestError) -> [UInt8] {
         condition.lock()
         defer { condition.unlock() }
-        guard awaited.count < Self.mostAwaited else { throw .tooManyRequests }
+        guard awaited.count < Self.mostAwaited else { throw .refused(.tooManyRequests) }
         let challenge = RandomBytes.make(Self.challengeBytes)
         awaited[challenge] = Awaited(place: place, prompter: nil)
         return challenge
     }
 
-    package func attach(_ prompter: Prompter, challenge: [UInt8]) throws(Refusal) {
+    package func attach(_ prompter: Prompter, challenge: [UInt8]) throws(RequestError) {
         condition.lock()
         defer { condition.unlock() }
         guard let expected = awaited[challenge], expected.prompter == nil,
             expected.place == prompter.place
-        else { throw .notFound }
+        else { throw .state(.notFound) }
         awaited[challenge]?.prompter = prompter
         condition.broadcast()
     }

@@ -21,27 +21,27 @@ extension SecurityKeyExchange {
             default: nil
             }
         ChildExchange.answer(within: longestLife) { question throws(ChildFailure) in
-            guard let exchange else { throw ChildFailure(.badRequest) }
+            guard let exchange else { throw ChildFailure(.invalid(.badRequest)) }
             do throws(SecurityKeyError) {
                 return HeldSecret(try exchange.answer(to: question.bytes, by: keys()))
-            } catch { throw ChildFailure(Refusal(error)) }
+            } catch { throw ChildFailure(RequestError(error)) }
         }
     }
 }
 
 extension ChildFailure {
-    fileprivate init(_ refusal: Refusal) { self.init(code: Int32(refusal.rawValue)) }
+    fileprivate init(_ error: RequestError) { self.init(code: Int32(error.rawValue)) }
 }
 
-extension Refusal {
+extension RequestError {
     init(_ error: SecurityKeyError) {
         self =
             switch error {
-            case .notThere, .unsuitable: .protectorNotAvailable
-            case .otherKey: .protectorChanged
-            case .wrongPIN: .wrongPIN
-            case .notTouched: .authenticationFailed
-            case .pinBlocked, .refused: .protectorFailed
+            case .notThere, .unsuitable: .state(.protectorNotAvailable)
+            case .otherKey: .state(.protectorChanged)
+            case .wrongPIN: .refused(.wrongPIN)
+            case .notTouched: .refused(.authenticationFailed)
+            case .pinBlocked, .refused: .failed(.protectorFailed)
             }
     }
 }

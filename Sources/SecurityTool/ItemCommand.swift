@@ -71,7 +71,7 @@ struct ItemCommand {
     private func find(_ query: ItemQuery) throws(CommandFailure) {
         var query = query
         query.returnFields = options.has("g") ? [.attributes, .data] : .attributes
-        do throws(Refusal) {
+        do throws(RequestError) {
             let items = try session.send(CopyMatching(query))
             let text = ItemText(showsReferences: options.has("p"))
             session.output.write(
@@ -79,7 +79,7 @@ struct ItemCommand {
         } catch {
             session.output.complain(Self.failure(error, "SecItemCopyMatching").text)
             // A search that finds nothing is no failure, as scripts know it.
-            if error != .notFound { throw .said("", exit: 1) }
+            if error != .state(.notFound) { throw .said("", exit: 1) }
         }
     }
 
@@ -87,7 +87,7 @@ struct ItemCommand {
         _ attributes: ItemAttributes, _ secret: HeldSecret?
     ) throws(CommandFailure) {
         let item = try attributes.newItem()
-        do throws(Refusal) {
+        do throws(RequestError) {
             _ = try session.send(Add(item, secret: secret ?? attributes.secret, returning: []))
         } catch { throw Self.failure(error, "SecItemAdd") }
     }
@@ -96,21 +96,21 @@ struct ItemCommand {
         _ query: ItemQuery, _ new: ItemAttributes, _ secret: HeldSecret?
     ) throws(CommandFailure) {
         let change = try new.change()
-        do throws(Refusal) {
+        do throws(RequestError) {
             _ = try session.send(Update(query, change, secret: secret ?? new.secret))
         } catch { throw Self.failure(error, "SecItemUpdate") }
     }
 
     private func delete(_ query: ItemQuery) throws(CommandFailure) {
-        do throws(Refusal) { _ = try session.send(Delete(query)) } catch {
+        do throws(RequestError) { _ = try session.send(Delete(query)) } catch {
             throw Self.failure(error, "SecItemDelete")
         }
     }
 
     /// Two lines, and 1 for every status.
-    private static func failure(_ refusal: Refusal, _ call: String) -> CommandFailure {
-        var text = CommandFailure(refusal, call).text
-        switch refusal.statusCode {
+    private static func failure(_ error: RequestError, _ call: String) -> CommandFailure {
+        var text = CommandFailure(error, call).text
+        switch error.statusCode {
         case -25300: text += "No item has these attributes.\n"
         case -25308: text += "The keychain is locked, or you can't be asked here.\n"
         default: break

@@ -96,7 +96,10 @@ package struct SecurityProgram {
     private func perform(_ words: [String], isVerbose: Bool) -> Int32 {
         let command = CommandTable.command(words[0])
         if isVerbose {
-            let shown = CommandLineWords.hiding(words, behind: command?.secretLetters ?? "")
+            // Which words of a command that is not known are secrets is not known either.
+            let shown =
+                command.map { CommandLineWords.hiding(words, behind: $0.secretLetters) }
+                ?? [words[0]] + words.dropFirst().prefix(1).map { _ in "…" }
             session.output.tell("security \(CommandLineWords.quoted(shown))\n")
         }
         guard let command else {

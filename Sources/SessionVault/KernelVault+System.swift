@@ -6,7 +6,7 @@ internal import KeychainItemStore
 
 /// The machine's keychain: no login opens it, and no lock of a user's closes it.
 extension KernelVault {
-    func systemKeys(_ keychain: OpenKeychain) throws(Refusal) -> ClassKeys {
+    func systemKeys(_ keychain: OpenKeychain) throws(RequestError) -> ClassKeys {
         let always = try alwaysKeys(keychain)
         let keys = kept.keys(of: keychain)
         if let first = bundle(.afterFirstUnlock, keys.firstUnlock, keychain, vaultKey),
@@ -23,7 +23,7 @@ extension KernelVault {
 
     func keepSystem(
         _ unlocked: borrowing UnlockedKeys, _ keychain: OpenKeychain
-    ) throws(Refusal) {
+    ) throws(RequestError) {
         let keys = kept.keys(of: keychain)
         try keyring.write(
             keys.firstUnlock.name, sealed(unlocked.afterFirstUnlock, keys.firstUnlock, vaultKey),

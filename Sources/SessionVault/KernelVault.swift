@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+package import KeychainItemStore
+package import KeychainModel
+package import KeychainSecrets
 package import KeychainVaults
 package import KeyringStore
 package import LoginRegistry
-package import KeychainModel
-package import KeychainItemStore
-package import KeychainSecrets
 internal import KeychainLinuxSystem
 
 /// The daemon's vault: class keys in the kernel's keyring, sealed so that an unlock ends with the
@@ -43,13 +43,13 @@ package final class KernelVault: KeyVault {
 
     package func waitForPendingUnlocks(of user: UInt32) { pending.wait(for: user) }
 
-    package func keys(of keychain: OpenKeychain) throws(Refusal) -> ClassKeys {
+    package func keys(of keychain: OpenKeychain) throws(RequestError) -> ClassKeys {
         try take(keychain, by: nil).keys()
     }
 
     package func take(
         _ keychain: OpenKeychain, by seen: LiveLogins?
-    ) throws(Refusal) -> TakenKeys {
+    ) throws(RequestError) -> TakenKeys {
         // Before the keyring is read: a lock in between makes the unlocks end.
         let moment = locks.now(keychain.id)
         if keychain.isSystem {
@@ -70,28 +70,28 @@ package final class KernelVault: KeyVault {
     package func keep(
         _ unlocked: borrowing UnlockedKeys, of keychain: OpenKeychain, for caller: Caller,
         since begun: LockGeneration
-    ) throws(Refusal) {
+    ) throws(RequestError) {
         if keychain.isSystem { return try keepSystem(unlocked, keychain) }
         try keep(unlocked, of: keychain, in: try session(for: caller), since: begun)
     }
 
     /// The login that an unlock belongs to: the caller's own; else the user's latest; else, outside
     /// any login, the Unix session that the caller runs in.
-    private func session(for caller: Caller) throws(Refusal) -> LoginSession {
+    private func session(for caller: Caller) throws(RequestError) -> LoginSession {
         let live = sessions.live(caller.user)
         if let own = live.last(where: { $0.id == caller.session }) ?? live.last { return own }
         guard let process = PinnedProcess(pid: caller.process, pidfd: nil),
             let number = process.status()?.session,
             let leader = PinnedProcess(pid: number, pidfd: nil)
-        else { throw .noSession }
+        else { throw .state(.noSession) }
         return try sessions.openWithoutTicket(user: caller.user, leader: leader)
     }
 
     package func keep(
         _ unlocked: borrowing UnlockedKeys, of keychain: OpenKeychain, in session: LoginSession,
         since begun: LockGeneration
-    ) throws(Refusal) {
-        guard let sealing = sessionKey(session) else { throw .noSession }
+    ) throws(RequestError) {
+        guard let sealing = sessionKey(session) else { throw .state(.noSession) }
         let firstUnlock = kept.keys(of: keychain).firstUnlock
         let first = sealed(unlocked.afterFirstUnlock, firstUnlock, vaultKey)
         // Settings that another program wrote don't keep the user out.
@@ -99,7 +99,7 @@ package final class KernelVault: KeyVault {
         let terms = AutoLockTerms(settings ?? .strictest, begun: .sinceBoot)
         let unlock = sealed(
             unlocked.whileUnlocked, unlockKey(session, keychain), sealing, terms)
-        try locks.keep(keychain.id, since: begun) { () throws(Refusal) in
+        try locks.keep(keychain.id, since: begun) { () throws(RequestError) in
             try keyring.write(firstUnlock.name, first, of: keychain.user)
             uses.begin(keychain.id, terms.tightened(by: bounds()))
             try write(unlock, session, keychain, terms)
@@ -110,16 +110,17 @@ package final class KernelVault: KeyVault {
     private func write(
         _ unlock: borrowing SecretBytes, _ session: LoginSession, _ keychain: OpenKeychain,
         _ terms: AutoLockTerms
-    ) throws(Refusal) {
+    ) throws(RequestError) {
         let name = unlockKey(session, keychain).name
         let rest = uses.rest(of: terms.tightened(by: bounds()), keychain.id)
-        try sessions.whileKnown(session) { () throws(Refusal) in
+        try sessions.whileKnown(session) { () throws(RequestError) in
             try keyring.write(name, unlock, of: keychain.user, timeoutSeconds: rest?.kernelSeconds)
         }
     }
 
     /// Seals what is open anew, with the settings.
-    package func apply(_ settings: KeychainSettings, to keychain: OpenKeychain) throws(Refusal) {
+    package func apply(_ settings: KeychainSettings, to keychain: OpenKeychain) throws(RequestError)
+    {
         let begun = locks.now(keychain.id)
         for session in sessions.live(keychain.user) {
             let key = unlockKey(session, keychain)
@@ -129,10 +130,10 @@ package final class KernelVault: KeyVault {
             else { continue }
             let terms = AutoLockTerms(settings, begun: old.begun)
             let unlock = sealed(keys, key, sealing, terms)
-            try locks.keep(keychain.id, since: begun) { () throws(Refusal) in
+            try locks.keep(keychain.id, since: begun) { () throws(RequestError) in
                 uses.change(keychain.id, terms.tightened(by: bounds()))
-                do throws(Refusal) { try write(unlock, session, keychain, terms) } catch {
-                    guard error == .noSession else { throw error }
+                do throws(RequestError) { try write(unlock, session, keychain, terms) } catch {
+                    guard error == .state(.noSession) else { throw error }
                 }
             }
         }
@@ -144,21 +145,21 @@ package final class KernelVault: KeyVault {
 
     /// Says so where a key could not be removed: a keychain that is not locked must not be taken
     /// for locked.
-    package func lock(_ keychain: OpenKeychain) throws(Refusal) {
-        try locks.lock(keychain.id) { () throws(Refusal) in
+    package func lock(_ keychain: OpenKeychain) throws(RequestError) {
+        try locks.lock(keychain.id) { () throws(RequestError) in
             for name in try unlocks(of: keychain) { keyring.remove(name, of: keychain.user) }
             uses.end(keychain.id)
-            guard try unlocks(of: keychain).isEmpty else { throw .internalError }
+            guard try unlocks(of: keychain).isEmpty else { throw .failed(.internalError) }
         }
         for session in sessions.live(keychain.user) {
             sessions.setLockReason(.lockedByUser, of: session.id)
         }
     }
 
-    package func forget(_ keychain: OpenKeychain) throws(Refusal) {
+    package func forget(_ keychain: OpenKeychain) throws(RequestError) {
         // Root's logins have nothing to do with the machine's.
         if !keychain.isSystem { try lock(keychain) }
-        try locks.forget(keychain.id) { () throws(Refusal) in
+        try locks.forget(keychain.id) { () throws(RequestError) in
             let keys = kept.keys(of: keychain)
             for key in [keys.firstUnlock, keys.machine] {
                 keyring.remove(key.name, of: keychain.user)
@@ -206,7 +207,7 @@ package final class KernelVault: KeyVault {
         return uses.rest(of: terms.tightened(by: bounds()), keychain.id) != .zero
     }
 
-    private func unlocks(of keychain: OpenKeychain) throws(Refusal) -> [String] {
+    private func unlocks(of keychain: OpenKeychain) throws(RequestError) -> [String] {
         let suffix = ":\(keychain.name)"
         return try keyring.names(of: keychain.user).filter {
             $0.hasPrefix("unlock:") && $0.hasSuffix(suffix)
@@ -223,11 +224,11 @@ package final class KernelVault: KeyVault {
     /// password was given.
     package func keepRenewal(
         _ keys: borrowing PasswordKeys, of keychain: OpenKeychain, in session: LoginSession
-    ) throws(Refusal) {
-        guard let sealing = sessionKey(session) else { throw .noSession }
+    ) throws(RequestError) {
+        guard let sealing = sessionKey(session) else { throw .state(.noSession) }
         let key = renewalKey(session, keychain)
         let sealed = sealing.seal(keys.copy(), context: key.context(nil))
-        try sessions.whileKnown(session) { () throws(Refusal) in
+        try sessions.whileKnown(session) { () throws(RequestError) in
             try keyring.write(
                 key.name, SecretBytes(copying: sealed), of: keychain.user,
                 timeoutSeconds: Self.renewalSeconds)
@@ -290,7 +291,7 @@ package final class KernelVault: KeyVault {
 
     // MARK: Sealed bundles
 
-    func alwaysKeys(_ keychain: OpenKeychain) throws(Refusal) -> KeyBundle {
+    func alwaysKeys(_ keychain: OpenKeychain) throws(RequestError) -> KeyBundle {
         // Taken before the file is read: what is forgotten meanwhile is not kept again.
         let kept = kept.keys(of: keychain)
         if let keys = kept.always() { return keys }
@@ -380,5 +381,74 @@ package final class KernelVault: KeyVault {
     ) -> SecretBytes {
         let box = sealing.seal(keys.bytes, context: key.context(terms))
         return SecretBytes(copying: (terms?.bytes ?? []) + box)
+    }
+}
+
+/// Automatic locking: screen lock, sleep, logout, timeout.
+extension KernelVault {
+    /// Who has keys here, or facts about logins.
+    package func users() -> [UInt32] { keyring.users() }
+
+    /// Closes the when-unlocked items of the user's keychains whose settings want it. What the user
+    /// is unlocking meanwhile stays closed. False where a key could not be removed.
+    package func lockAll(
+        of user: UInt32, because reason: LockReason, where isMeant: (KeychainSettings) -> Bool
+    ) -> Bool {
+        var kept: Set<String> = []
+        locks.lockAll(of: [user]) {
+            for name in names("unlock:", of: user) {
+                if settings(of: name, user).map(isMeant) ?? true {
+                    keyring.remove(name, of: user)
+                } else {
+                    kept.insert(name)
+                }
+            }
+            if kept.isEmpty { uses.endAll(of: user) }
+        }
+        if kept.isEmpty {
+            for session in sessions.live(user) { sessions.setLockReason(reason, of: session.id) }
+        }
+        return kept.isSuperset(of: names("unlock:", of: user))
+    }
+
+    private func settings(of name: String, _ user: UInt32) -> KeychainSettings? {
+        guard let kept = keyring.read(name, of: user) else { return nil }
+        return AutoLockTerms(kept: kept)?.tightened(by: bounds()).settings
+    }
+
+    /// `device:` is an earlier version's, which this one may have been started after.
+    private static let classKeys = ["unlock:", "first-unlock:", "device:", "renewal:", "machine:"]
+
+    /// Takes every class key out of the kernel's memory, and those that the device key opens out of
+    /// this process's. False where one is left in the kernel's.
+    package func forgetAll() -> Bool {
+        let users = users()
+        locks.forgetAll(of: users) {
+            for user in users {
+                for kind in Self.classKeys {
+                    for name in names(kind, of: user) { keyring.remove(name, of: user) }
+                }
+                uses.endAll(of: user)
+            }
+            kept.forgetAll()
+        }
+        for user in users {
+            for session in sessions.live(user) { sessions.setLockReason(.slept, of: session.id) }
+        }
+        return users.allSatisfy { user in
+            Self.classKeys.allSatisfy { names($0, of: user).isEmpty }
+        }
+    }
+
+    private func names(_ kind: String, of user: UInt32) -> [String] {
+        ((try? keyring.names(of: user)) ?? []).filter { $0.hasPrefix(kind) }
+    }
+}
+
+extension AutoLockTerms {
+    /// Those of a kept unlock.
+    init?(kept: borrowing SecretBytes) {
+        guard kept.count > Self.byteCount else { return nil }
+        self.init(kept.withBytes { bytes in (0..<Self.byteCount).map { bytes.byte($0) } })
     }
 }

@@ -11,7 +11,7 @@ package final class SystemKeychainOpening: Sendable {
     private static let patience: Duration = .seconds(10)
 
     private struct Failure {
-        let refusal: Refusal
+        let refusal: RequestError
         let at = ContinuousClock.now
     }
     private let protectors: Protectors
@@ -20,12 +20,12 @@ package final class SystemKeychainOpening: Sendable {
 
     package init(_ protectors: Protectors) { self.protectors = protectors }
 
-    package func open(_ keychain: OpenKeychain) throws(Refusal) -> UnlockedKeys {
-        try last.withLock { last throws(Refusal) in
+    package func open(_ keychain: OpenKeychain) throws(RequestError) -> UnlockedKeys {
+        try last.withLock { last throws(RequestError) in
             if let failed = last, failed.at.duration(to: .now) < Self.patience {
                 throw failed.refusal
             }
-            do throws(Refusal) {
+            do throws(RequestError) {
                 let unlocked = try protectors.unlockUnasked(keychain)
                 last = nil
                 return unlocked

@@ -13,7 +13,7 @@ let program =
     ["../../bin/" + name, name].lazy
     .compactMap(InstalledProgram.sibling).first { FileIdentity($0) != nil }
 let endpoint: CommandProgram.Endpoint = {
-    Result { () throws(Refusal) in try KeychainEndpointChoice.embedded(as: program) }
+    Result { () throws(RequestError) in try KeychainEndpointChoice.embedded(as: program) }
 }
 if name == SecurityProgram.name { SecurityProgram.run(asking: endpoint) }
 CommandProgram.run(KeychainCommand.self, asking: endpoint)

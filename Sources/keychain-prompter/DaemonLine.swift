@@ -29,18 +29,18 @@ struct DaemonLine {
         }
         do { return try ServerMessage(frame.message, secrets: frame.secrets) } catch {
             switch error {
-            case .older, .firstVersion: return .refusal(.olderService)
-            case .newer: return .refusal(.olderProgram)
+            case .older, .firstVersion: return .refusal(.state(.olderService))
+            case .newer: return .refusal(.state(.olderProgram))
             case .malformed: throw .malformed
             }
         }
     }
 
     /// Which side is older, where that is what went wrong.
-    private static func refusal(_ error: SocketError) -> Refusal? {
+    private static func refusal(_ error: SocketError) -> RequestError? {
         switch error {
-        case .older: .olderService
-        case .newer: .olderProgram
+        case .older: .state(.olderService)
+        case .newer: .state(.olderProgram)
         default: nil
         }
     }

@@ -16,8 +16,8 @@ struct KeychainTPM {
     static func main() {
         let task = Task(CommandLine.arguments)
         ChildExchange.answer(within: longestLife) { given throws(ChildFailure) in
-            do throws(Refusal) {
-                guard let task else { throw .badRequest }
+            do throws(RequestError) {
+                guard let task else { throw .invalid(.badRequest) }
                 return try task.run(given)
             } catch { throw ChildFailure(code: Int32(error.rawValue)) }
         }
@@ -40,14 +40,14 @@ private enum Task {
         }
     }
 
-    func run(_ given: HeldSecret) throws(Refusal) -> HeldSecret {
+    func run(_ given: HeldSecret) throws(RequestError) -> HeldSecret {
         let address = try TPMAddress.ofThisMachine()
         do throws(TPMError) {
             let tpm = try TPM(at: address)
             // The device is open now. What its bus says is not for root to read.
             guard (try? Privileges.drop(to: "_keychain-tpm")) != nil else { throw .unreachable }
             return try answer(to: given, tpm)
-        } catch { throw Refusal(error) }
+        } catch { throw RequestError(error) }
     }
 
     private func answer(to given: HeldSecret, _ tpm: TPM) throws(TPMError) -> HeldSecret {
@@ -62,14 +62,14 @@ private enum Task {
     }
 }
 
-extension Refusal {
+extension RequestError {
     init(_ error: TPMError) {
         self =
             switch error {
-            case .unreachable, .refused: .protectorFailed
-            case .registersDiffer: .measurementsDiffer
-            case .otherTPM: .protectorChanged
-            case .damaged: .damaged
+            case .unreachable, .refused: .failed(.protectorFailed)
+            case .registersDiffer: .state(.measurementsDiffer)
+            case .otherTPM: .state(.protectorChanged)
+            case .damaged: .failed(.damaged)
             }
     }
 }

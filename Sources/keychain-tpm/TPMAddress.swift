@@ -11,23 +11,23 @@ enum TPMAddress {
     private static let longest = 1024
 
     /// The last line that is neither empty nor a comment, as tpm2-tss writes addresses.
-    static func ofThisMachine() throws(Refusal) -> String {
+    static func ofThisMachine() throws(RequestError) -> String {
         let contents: FileContents
         do {
             contents = try FileContents(reading: file, limit: longest, followingLinks: false)
         } catch {
-            guard error == .system(ENOENT) else { throw .protectorNotAvailable }
+            guard error == .system(ENOENT) else { throw .state(.protectorNotAvailable) }
             // Safe: the path is a constant text; the call writes nothing.
-            guard unsafe access(device, F_OK) == 0 else { throw .protectorNotAvailable }
+            guard unsafe access(device, F_OK) == 0 else { throw .state(.protectorNotAvailable) }
             return "device:" + device
         }
         // Whose word it is that this is the machine's TPM: root's alone.
         guard contents.kind == .regular, contents.owner == 0, contents.mode & 0o022 == 0,
             contents.bytes.count <= longest, FileContents.untrustedFolder(from: folder) == nil,
             let text = String(validating: contents.bytes, as: UTF8.self)
-        else { throw .protectorNotAvailable }
+        else { throw .state(.protectorNotAvailable) }
         let lines = text.split(separator: "\n").filter { !$0.hasPrefix("#") }
-        guard let address = lines.last else { throw .protectorNotAvailable }
+        guard let address = lines.last else { throw .state(.protectorNotAvailable) }
         return String(address)
     }
 }

@@ -11,6 +11,6 @@ struct WholeCommand: ParsableCommand {
 }
 
 CommandProgram.run(WholeCommand.self) {
-    guard let socket = DaemonSocket.ofThisProcess else { return .failure(.notAvailable) }
+    guard let socket = DaemonSocket.ofThisProcess else { return .failure(.failed(.notAvailable)) }
     return .success(RemoteKeychain(socket: socket))
 }

@@ -104,7 +104,7 @@ struct Keychaind: ParsableCommand {
         signals.handle(stop: { daemon.stop() }, reload: { loader.load() })
         ServiceNotification.ready()
         logger.info("serving \(socket), keychains in \(state)")
-        daemon.run()
+        guard daemon.run() else { throw StartError.noThreads }
         ServiceNotification.stopping()
         logger.info("stopped")
     }

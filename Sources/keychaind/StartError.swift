@@ -6,6 +6,7 @@ enum StartError: Error, CustomStringConvertible {
     case programMissing(String)
     case socketInUse(String)
     case socketFailed(String, String)
+    case noThreads
 
     var description: String {
         switch self {
@@ -18,6 +19,7 @@ enum StartError: Error, CustomStringConvertible {
             "\(path): another daemon is listening there"
         case .socketFailed(let path, let why):
             "\(path): cannot listen there (\(why)); its folder must exist and be root's"
+        case .noThreads: "the machine has no room for the threads that serve"
         }
     }
 }

@@ -8,10 +8,12 @@ internal import Terminal
 /// Which certificates and keys a file has: PEM, or one of them as DER.
 enum FileReading {
     static func answer() -> SecretBytes {
-        guard let file = try? StandardInput.read(limit: ObjectsOfFile.largestFile) else {
-            return ObjectsOfFile(.tooLarge).encoded()
+        do {
+            let file = try StandardInput.read(limit: ObjectsOfFile.largestFile)
+            return objects(HeldSecret(file)).encoded()
+        } catch {
+            return ObjectsOfFile(error == .tooLong ? .tooLarge : .unreadable).encoded()
         }
-        return objects(HeldSecret(file)).encoded()
     }
 
     private static func objects(_ file: HeldSecret) -> ObjectsOfFile {

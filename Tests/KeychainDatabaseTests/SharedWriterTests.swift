@@ -17,9 +17,15 @@ import Testing
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         path = folder.path + "/file"
         let made = try Connection(path, .making, BusyTimeout(seconds: 60))
-        try made.execute("PRAGMA journal_mode = WAL; CREATE TABLE t (n INTEGER UNIQUE);")
+        try made.execute(
+            """
+            PRAGMA journal_mode = WAL; CREATE TABLE t (n INTEGER UNIQUE);
+            CREATE TABLE later (n REFERENCES t (n) DEFERRABLE INITIALLY DEFERRED);
+            """)
         made.emptyLog()
-        database = try Database(path, BusyTimeout(seconds: 60)) { _ in }
+        database = try Database(path, BusyTimeout(seconds: 60)) {
+            try $0.execute("PRAGMA foreign_keys = ON")
+        }
     }
 
     private func numbers() throws -> [Int64] {
@@ -111,6 +117,19 @@ import Testing
         let kinds = errors.map { ($0 as? DatabaseError)?.kind }
         #expect(kinds == [.full, .full, .full, nil])
         #expect(try numbers() == [4])
+    }
+
+    @Test func `a commit that fails fails every work in it, and keeps nothing of them`() throws {
+        let errors = try inLine([
+            Self.insert(1),
+            // What is looked at when the transaction ends, and found wanting then.
+            { try $0.run("INSERT INTO later VALUES (100)") },
+            Self.insert(2),
+        ])
+        #expect(errors.map { ($0 as? DatabaseError)?.kind } == [.damaged, .damaged, .damaged])
+        #expect(try numbers().isEmpty)
+        try database.write(Self.insert(3))
+        #expect(try numbers() == [3])
     }
 
     @Test func `what wants no transaction of others gets none, and keeps its place`() throws {

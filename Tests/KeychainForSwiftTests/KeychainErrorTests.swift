@@ -21,9 +21,12 @@ import Testing
     }
 
     @Test func `an item that asks for its user is known to be there, a locked one is not`() throws {
-        #expect(try Keychain.exists(after: .interactionNotAllowed))
-        #expect(try !Keychain.exists(after: .notFound))
-        for refusal in [Refusal.locked, .notEntitled, .notAvailable, .authenticationFailed] {
+        #expect(try Keychain.exists(after: .refused(.interactionNotAllowed)))
+        #expect(try !Keychain.exists(after: .state(.notFound)))
+        for refusal in [
+            RequestError.state(.locked), .refused(.notEntitled), .failed(.notAvailable),
+            .refused(.authenticationFailed),
+        ] {
             #expect(throws: KeychainError(refusal)) { try Keychain.exists(after: refusal) }
         }
     }

@@ -92,7 +92,7 @@ package enum Samples {
     package static var status: ServiceStatus {
         var keychain = KeychainStatus(
             name: "login", path: "/home/x", lockState: .unlocked, isPasswordProtected: true,
-            lockReason: .slept, itemCount: 7, problem: .keychainGone,
+            lockReason: .slept, itemCount: 7, problem: .failed(.keychainGone),
             settings: KeychainSettings(lockAfterIdle: 5, lockAfter: nil, locksOnSleep: false))
         (keychain.isProvisional, keychain.hasPendingPassword) = (true, true)
         (keychain.damagedItems, keychain.quarantinedItems) = (8, 9)
@@ -212,7 +212,7 @@ package enum Samples {
 
     package static var serverMessages: [ServerMessage] {
         answers + [
-            .refusal(.forbidden, because: ["a rule (here)"]),
+            .refusal(.refused(.forbidden), because: ["a rule (here)"]),
             .needsPrompter(challenge: [1, 2], program: "/usr/bin/x"), .registered,
             .prompt(.choose([.once, .always])), .prompt(.finished(succeeded: true)),
             .prompt(.askHidden("Password:")), .prompt(.confirm("Really?")),

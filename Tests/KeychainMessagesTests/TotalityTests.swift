@@ -131,10 +131,11 @@ import Testing
     }
 
     @Test func `a refusal is understood from every version`() throws {
-        var (bytes, _) = ServerMessage.refusal(.olderProgram).encoded()
+        var (bytes, _) = ServerMessage.refusal(.state(.olderProgram)).encoded()
         for version in UInt8(0)...255 {
             bytes[1] = version
-            guard case .refusal(.olderProgram, []) = try ServerMessage(bytes, secrets: nil) else {
+            guard case .refusal(.state(.olderProgram), []) = try ServerMessage(bytes, secrets: nil)
+            else {
                 Issue.record("it arrived as something else")
                 return
             }

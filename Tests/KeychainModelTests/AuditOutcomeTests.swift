@@ -3,15 +3,17 @@ import KeychainModel
 import Testing
 
 struct AuditOutcomeTests {
-    @Test func `what a client asked for and got, or was not there, is no refusal`() {
-        #expect(!AuditOutcome.allowed.isRefusal)
-        #expect(!AuditOutcome(Refusal.notFound).isRefusal)
-        #expect(AuditOutcome(nil) == .allowed)
+    @Test func `what was allowed is no refusal, and no state of the keychain is one`() {
+        #expect(!AuditOutcome.allowed.isRefusal && AuditOutcome(nil) == .allowed)
+        for state in KeychainState.allCases {
+            #expect(!AuditOutcome(.state(state)).isRefusal, "\(state)")
+        }
     }
 
     @Test func `every other end is one, whatever it is called`() {
-        for refusal in Refusal.allCases where refusal != .notFound {
-            #expect(AuditOutcome(refusal).isRefusal, "\(refusal)")
+        for error in RequestError.allCases {
+            if case .state = error { continue }
+            #expect(AuditOutcome(error).isRefusal, "\(error)")
         }
         #expect(AuditOutcome.several.isRefusal && AuditOutcome("unheardOf").isRefusal)
     }

@@ -39,7 +39,7 @@ import Testing
 
     private func add(
         _ count: Int, secret bytes: Int = 1, to answer: AnswerWriter
-    ) throws(Refusal) {
+    ) throws(RequestError) {
         for _ in 0..<count {
             var item = Item(
                 reference: found.reference, attributes: [:], accessControl: found.accessControl)
@@ -66,7 +66,7 @@ import Testing
 
     @Test func `an answer is full at its limit, and one without an item is none`() throws {
         let answer = writer(limit: 2)
-        #expect(throws: Refusal.notFound) { try answer.finish() }
+        #expect(throws: RequestError.state(.notFound)) { try answer.finish() }
         try add(1, to: answer)
         #expect(answer.rest == 1 && !answer.isFull)
         try add(1, to: answer)
@@ -78,8 +78,8 @@ import Testing
         let answer = writer()
         try add(AnswerWriter.mostItems - 1, to: answer)
         program.isSame.end()
-        #expect(throws: Refusal.notEntitled) { try add(1, to: answer) }
-        #expect(throws: Refusal.notEntitled) { try answer.finish() }
+        #expect(throws: RequestError.refused(.notEntitled)) { try add(1, to: answer) }
+        #expect(throws: RequestError.refused(.notEntitled)) { try answer.finish() }
         #expect(parts.value.isEmpty)
     }
 
@@ -87,10 +87,10 @@ import Testing
         let answer = writer()
         try add(1, to: answer)
         try world.vault.lock(world.keychain)
-        #expect(throws: Refusal.locked) { try answer.finish() }
+        #expect(throws: RequestError.state(.locked)) { try answer.finish() }
         // Opened again, it is another unlock's answer.
         world.vault.open(.login)
-        #expect(throws: Refusal.locked) { try answer.finish() }
+        #expect(throws: RequestError.state(.locked)) { try answer.finish() }
         #expect(parts.value.isEmpty)
     }
 
@@ -98,13 +98,13 @@ import Testing
         let answer = writer()
         try add(AnswerWriter.mostItems, to: answer)
         try world.vault.lock(world.keychain)
-        #expect(throws: Refusal.locked) { try add(1, to: answer) }
+        #expect(throws: RequestError.state(.locked)) { try add(1, to: answer) }
         #expect(answer.count == AnswerWriter.mostItems)
     }
 
     @Test func `more bytes of secrets than one answer may have are refused`() throws {
         let answer = writer()
         try add(2, secret: 32 * 1024 * 1024, to: answer)
-        #expect(throws: Refusal.dataTooLarge) { try add(1, to: answer) }
+        #expect(throws: RequestError.invalid(.dataTooLarge)) { try add(1, to: answer) }
     }
 }

@@ -40,7 +40,7 @@ import Testing
 
     @Test func `whoever is refused without end does not push the history out`() throws {
         log.record(.unlock, by: Self.subject(1), nil)
-        for _ in 0..<10_000 { log.record(.add, by: Self.subject(2), .notEntitled) }
+        for _ in 0..<10_000 { log.record(.add, by: Self.subject(2), .refused(.notEntitled)) }
         log.flush()
         let written = try lines()
         #expect(written.count <= 1 + AuditLog.burst + 2)
@@ -51,7 +51,7 @@ import Testing
 
     @Test func `a user's many programs are counted as others`() throws {
         for number in 0..<5000 {
-            log.record(.copyMatching, by: Self.subject(2, "exe:/tmp/\(number)"), .notFound)
+            log.record(.copyMatching, by: Self.subject(2, "exe:/tmp/\(number)"), .state(.notFound))
         }
         log.flush()
         let written = try lines()
@@ -65,7 +65,10 @@ import Testing
             .add, .update, .delete, .unlock, .lock, .setPassword, .createKeychain, .backup,
             .changeSettings, .changePreferences, .restore, .repair, .addProtector, .testProtector,
         ]
-        let refusals: [Refusal] = [.noSuchKeychain, .badKeychainName, .badRequest, .notEntitled]
+        let refusals: [RequestError] = [
+            .state(.noSuchKeychain), .invalid(.badKeychainName), .invalid(.badRequest),
+            .refused(.notEntitled),
+        ]
         for number in 0..<9000 {
             log.record(
                 operations[number % operations.count],
@@ -80,7 +83,9 @@ import Testing
 
     @Test func `a long text is cut`() throws {
         let program = String(repeating: "ü", count: 500_000)
-        for _ in 0..<AuditLog.burst { log.record(.add, by: Self.subject(2, program), .notEntitled) }
+        for _ in 0..<AuditLog.burst {
+            log.record(.add, by: Self.subject(2, program), .refused(.notEntitled))
+        }
         let written = try lines()
         #expect(written.count == AuditLog.burst)
         for line in written {
@@ -136,7 +141,7 @@ import Testing
         notes.note(stranger: PolicyFacts(), .readSecret, try Self.judge())
         let answered = DispatchSemaphore(value: 0)
         var isTaken = false
-        log.record(.copyMatching, by: Self.subject(1), .notFound, notes: notes) {
+        log.record(.copyMatching, by: Self.subject(1), .state(.notFound), notes: notes) {
             // What the program could change is taken at once.
             isTaken = true
             return {
@@ -157,7 +162,7 @@ import Testing
     @Test func `a line is in the file before the answer, with all that is known`() throws {
         let notes = RequestNotes()
         notes.note(stranger: PolicyFacts(), .add, try Self.judge())
-        log.record(.add, by: Self.subject(1), .notEntitled, notes: notes) {
+        log.record(.add, by: Self.subject(1), .refused(.notEntitled), notes: notes) {
             {
                 var facts = PolicyFacts()
                 facts[.group] = .known(["wheel"])

@@ -120,9 +120,9 @@ import Testing
             Issue.record("the rule is not in force")
             return
         }
-        #expect(context.refusal(denial) == .forbidden)
+        #expect(context.refusal(denial) == .refused(.forbidden))
         #expect(context.notes.rules == ["no.mail"])
-        #expect(context.refusal(.locked) == .locked)
+        #expect(context.refusal(.locked) == .state(.locked))
     }
 
     @Test func `an item may be listed where it may be read`() throws {

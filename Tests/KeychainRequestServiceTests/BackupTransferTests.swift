@@ -60,7 +60,7 @@ import Testing
     @Test func `a copy that differs from its digest is damaged, and gone`() throws {
         try beginWriting()
         try transfers.write(identifier, [1, 2, 3], of: place)
-        #expect(throws: Refusal.damaged) {
+        #expect(throws: RequestError.failed(.damaged)) {
             try transfers.finishWriting(identifier, digest: digest([[1, 2, 4]]), of: place)
         }
         #expect(!FileManager.default.fileExists(atPath: folder + "/in"))
@@ -69,13 +69,13 @@ import Testing
     @Test func `nobody goes on with another's, or with one of the other direction`() throws {
         try beginWriting()
         let other = KeychainID(user: 2, name: .login)
-        #expect(throws: Refusal.badRequest) {
+        #expect(throws: RequestError.invalid(.badRequest)) {
             try transfers.write(identifier, [1], of: other)
         }
-        #expect(throws: Refusal.badRequest) {
+        #expect(throws: RequestError.invalid(.badRequest)) {
             try transfers.write(BackupTransfers.newIdentifier(), [1], of: place)
         }
-        #expect(throws: Refusal.badRequest) {
+        #expect(throws: RequestError.invalid(.badRequest)) {
             try transfers.read(identifier, offset: 0, of: place)
         }
     }
@@ -83,7 +83,7 @@ import Testing
     @Test func `nothing comes behind the last piece`() throws {
         try beginWriting()
         try transfers.write(identifier, [1], of: place)
-        #expect(throws: Refusal.badRequest) {
+        #expect(throws: RequestError.invalid(.badRequest)) {
             try transfers.write(identifier, [2], of: place)
         }
     }
@@ -92,7 +92,7 @@ import Testing
         try beginWriting()
         let second = BackupTransfers.newIdentifier()
         _ = try transfers.beginWriting(folder + "/second", second, of: place)
-        #expect(throws: Refusal.badRequest) {
+        #expect(throws: RequestError.invalid(.badRequest)) {
             try transfers.write(identifier, [1], of: place)
         }
         #expect(!FileManager.default.fileExists(atPath: folder + "/in"))
@@ -109,7 +109,7 @@ import Testing
         }
         #expect(read == content)
         #expect(!FileManager.default.fileExists(atPath: folder + "/out"))
-        #expect(throws: Refusal.badRequest) {
+        #expect(throws: RequestError.invalid(.badRequest)) {
             try transfers.read(identifier, offset: 0, of: place)
         }
     }

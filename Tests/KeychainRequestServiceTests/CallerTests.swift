@@ -219,14 +219,14 @@ import Testing
     @Test func `a keychain's password is tried one at a time, and not often wrongly`() throws {
         let guesses = UnlockThrottle()
         try guesses.begin(Self.login)
-        #expect(throws: Refusal.tooManyRequests) { try guesses.begin(Self.login) }
+        #expect(throws: RequestError.refused(.tooManyRequests)) { try guesses.begin(Self.login) }
         try guesses.begin(KeychainID(user: 2, name: .login))
         guesses.end(Self.login, .right)
         for _ in 0..<3 {
             try guesses.begin(Self.login)
             guesses.end(Self.login, .wrong)
         }
-        #expect(throws: Refusal.tooManyRequests) { try guesses.begin(Self.login) }
+        #expect(throws: RequestError.refused(.tooManyRequests)) { try guesses.begin(Self.login) }
     }
 
     @Test func `a right password of another keychain clears nothing`() throws {
@@ -238,7 +238,7 @@ import Testing
             try guesses.begin(other)
             guesses.end(other, .right)
         }
-        #expect(throws: Refusal.tooManyRequests) { try guesses.begin(Self.login) }
+        #expect(throws: RequestError.refused(.tooManyRequests)) { try guesses.begin(Self.login) }
         try guesses.begin(other)
     }
 
@@ -248,13 +248,13 @@ import Testing
             try guesses.begin(Self.login)
             guesses.end(Self.login, outcome)
         }
-        #expect(throws: Refusal.tooManyRequests) { try guesses.begin(Self.login) }
+        #expect(throws: RequestError.refused(.tooManyRequests)) { try guesses.begin(Self.login) }
     }
 
     @Test func `a wrong PIN is a wrong guess`() {
-        #expect(UnlockThrottle.Outcome(.wrongPIN) == .wrong)
-        #expect(UnlockThrottle.Outcome(.wrongPassword) == .wrong)
-        #expect(UnlockThrottle.Outcome(.protectorNotAvailable) == .undecided)
+        #expect(UnlockThrottle.Outcome(.refused(.wrongPIN)) == .wrong)
+        #expect(UnlockThrottle.Outcome(.refused(.wrongPassword)) == .wrong)
+        #expect(UnlockThrottle.Outcome(.state(.protectorNotAvailable)) == .undecided)
     }
 
     @Test func `unlocks that wait are counted`() {

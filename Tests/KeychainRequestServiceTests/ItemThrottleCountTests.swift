@@ -18,7 +18,7 @@ import Testing
 
     private func guess(
         _ targets: Set<ItemThrottle.Target>, _ outcome: UnlockThrottle.Outcome
-    ) throws(Refusal) {
+    ) throws(RequestError) {
         try throttle.begin(targets)
         throttle.end(targets, outcome)
     }
@@ -27,13 +27,13 @@ import Testing
         let (a, b) = (try target(1), try target(2))
         for _ in 0..<3 { try guess([a, b], .wrong) }
         for one in [a, b] {
-            #expect(throws: Refusal.tooManyRequests) { try throttle.check([one]) }
-            #expect(throws: Refusal.tooManyRequests) { try throttle.begin([one]) }
+            #expect(throws: RequestError.refused(.tooManyRequests)) { try throttle.check([one]) }
+            #expect(throws: RequestError.refused(.tooManyRequests)) { try throttle.begin([one]) }
         }
         // One that has to wait holds up the others that are asked for with it.
         let other = try target(3)
         try throttle.check([other])
-        #expect(throws: Refusal.tooManyRequests) { try throttle.begin([other, a]) }
+        #expect(throws: RequestError.refused(.tooManyRequests)) { try throttle.begin([other, a]) }
         try guess([other], .right)
     }
 
@@ -50,6 +50,6 @@ import Testing
         for _ in 0..<2 { try guess([item], .wrong) }
         try guess([item], .undecided)
         try guess([item], .wrong)
-        #expect(throws: Refusal.tooManyRequests) { try throttle.check([item]) }
+        #expect(throws: RequestError.refused(.tooManyRequests)) { try throttle.check([item]) }
     }
 }

@@ -23,7 +23,7 @@ import Testing
         return context
     }
 
-    private func add(_ service: String, _ password: String) throws(Refusal) {
+    private func add(_ service: String, _ password: String) throws(RequestError) {
         var item = NewItem(.genericPassword)
         item.attributes = [.service: .string(service)]
         item.accessControl = ItemAccessControl(
@@ -42,14 +42,14 @@ import Testing
     }
 
     /// What came of it; nil for the secret.
-    private func read(_ service: String, _ password: String) -> Refusal? {
+    private func read(_ service: String, _ password: String) -> RequestError? {
         var query = query(service)
         query.returnFields = .data
         return ask(CopyMatching(query), password)
     }
 
-    private func ask(_ verb: some Verb, _ password: String) -> Refusal? {
-        do throws(Refusal) {
+    private func ask(_ verb: some Verb, _ password: String) -> RequestError? {
+        do throws(RequestError) {
             _ = try service.send(verb, in: context(password), cancellation: nil)
             return nil
         } catch { return error }
@@ -58,17 +58,17 @@ import Testing
     @Test func `after three wrong application passwords the right one has to wait`() throws {
         try add("bank", "right")
         try add("shop", "right too")
-        for _ in 0..<3 { #expect(read("bank", "wrong") == .wrongApplicationPassword) }
-        #expect(read("bank", "right") == .tooManyRequests)
+        for _ in 0..<3 { #expect(read("bank", "wrong") == .refused(.wrongApplicationPassword)) }
+        #expect(read("bank", "right") == .refused(.tooManyRequests))
         // Another item's own password says nothing about this one, and is not held up.
         #expect(read("shop", "right too") == nil)
-        #expect(read("bank", "right") == .tooManyRequests)
+        #expect(read("bank", "right") == .refused(.tooManyRequests))
     }
 
     @Test func `the right one in time makes up for the wrong ones`() throws {
         try add("bank", "right")
         for _ in 0..<3 {
-            for _ in 0..<2 { #expect(read("bank", "wrong") == .wrongApplicationPassword) }
+            for _ in 0..<2 { #expect(read("bank", "wrong") == .refused(.wrongApplicationPassword)) }
             #expect(read("bank", "right") == nil)
         }
     }
@@ -79,15 +79,16 @@ import Testing
         change.attributes = [.comment: .string("changed")]
         for _ in 0..<3 {
             let said = ask(Update(query("bank"), change, secret: nil), "wrong")
-            #expect(said == .wrongApplicationPassword)
+            #expect(said == .refused(.wrongApplicationPassword))
         }
-        #expect(ask(Update(query("bank"), change, secret: nil), "right") == .tooManyRequests)
-        #expect(read("bank", "right") == .tooManyRequests)
+        #expect(
+            ask(Update(query("bank"), change, secret: nil), "right") == .refused(.tooManyRequests))
+        #expect(read("bank", "right") == .refused(.tooManyRequests))
     }
 
     @Test func `many guesses at once are no more than one after the other`() throws {
         try add("bank", "right")
-        let heard = Mutex<[Refusal?]>([])
+        let heard = Mutex<[RequestError?]>([])
         let ended = DispatchGroup()
         for _ in 0..<16 {
             ended.enter()
@@ -98,9 +99,9 @@ import Testing
             }.start()
         }
         ended.wait()
-        let wrong = heard.withLock { $0.filter { $0 == .wrongApplicationPassword }.count }
+        let wrong = heard.withLock { $0.filter { $0 == .refused(.wrongApplicationPassword) }.count }
         #expect(wrong == 3)
-        #expect(heard.withLock { $0.filter { $0 == .tooManyRequests }.count } == 13)
+        #expect(heard.withLock { $0.filter { $0 == .refused(.tooManyRequests) }.count } == 13)
     }
 
     @Test func `many right ones at once are all answered`() throws {
@@ -123,7 +124,7 @@ import Testing
         let context = context("wrong")
         var query = query("bank")
         query.returnFields = .data
-        #expect(throws: Refusal.interactionNotAllowed) {
+        #expect(throws: RequestError.refused(.interactionNotAllowed)) {
             _ = try service.send(CopyMatching(query), in: context)
         }
         #expect(context.applicationPassword == nil)

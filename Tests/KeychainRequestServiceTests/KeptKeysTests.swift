@@ -93,8 +93,8 @@ struct KeptKeysTests {
         #expect(watch.isOpen)
         login.killLeader()
         let late = UnlockWatch(keychain, login.vault)
-        #expect(throws: Refusal.locked) { try late.check(.whileUnlocked) }
-        #expect(throws: Refusal.locked) { try watch.check(.whileUnlocked) }
+        #expect(throws: RequestError.state(.locked)) { try late.check(.whileUnlocked) }
+        #expect(throws: RequestError.state(.locked)) { try watch.check(.whileUnlocked) }
         #expect(!late.isOpen)
     }
 

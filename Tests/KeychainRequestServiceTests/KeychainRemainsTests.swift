@@ -32,18 +32,18 @@ import Testing
     deinit { try? FileManager.default.removeItem(atPath: home) }
 
     @discardableResult
-    private func ask<V: Verb>(_ verb: V) throws(Refusal) -> V.Answer {
+    private func ask<V: Verb>(_ verb: V) throws(RequestError) -> V.Answer {
         try service.send(verb, in: nil, cancellation: nil)
     }
 
-    private func add(_ service: String, in keychain: String? = nil) throws(Refusal) {
+    private func add(_ service: String, in keychain: String? = nil) throws(RequestError) {
         var item = NewItem(.genericPassword)
         item.keychain = keychain
         item.attributes = [.service: .string(service)]
         try ask(Add(item, secret: HeldSecret(SecretBytes(copying: [1])), returning: []))
     }
 
-    private func services() throws(Refusal) -> [AttributeValue] {
+    private func services() throws(RequestError) -> [AttributeValue] {
         var query = ItemQuery(.genericPassword)
         query.limit = nil
         query.returnFields = .attributes
@@ -69,13 +69,13 @@ import Testing
         try write(left)
         try write("login.device-secret", [7])
         let before = try names()
-        #expect(throws: Refusal.keychainGone) { try self.add("mail") }
-        #expect(throws: Refusal.keychainGone) { _ = try self.services() }
+        #expect(throws: RequestError.failed(.keychainGone)) { try self.add("mail") }
+        #expect(throws: RequestError.failed(.keychainGone)) { _ = try self.services() }
         let request = CreateKeychain(
             name: "login", password: HeldSecret(SecretBytes(copying: [2])))
-        #expect(throws: Refusal.keychainGone) { try self.ask(request) }
+        #expect(throws: RequestError.failed(.keychainGone)) { try self.ask(request) }
         let status = try status()
-        #expect(status.problem == .keychainGone)
+        #expect(status.problem == .failed(.keychainGone))
         #expect(status.remains == [left])
         #expect(try names() == before)
         // What of this device the earlier one's passcode-set items need is there still.
@@ -85,10 +85,10 @@ import Testing
 
     @Test func `the same is so of a keychain of any name`() throws {
         try write("work.keychain.generation-3")
-        #expect(throws: Refusal.keychainGone) {
+        #expect(throws: RequestError.failed(.keychainGone)) {
             try self.ask(CreateKeychain(name: "work", password: nil))
         }
-        #expect(throws: Refusal.keychainGone) { try self.add("mail", in: "work") }
+        #expect(throws: RequestError.failed(.keychainGone)) { try self.add("mail", in: "work") }
         // And others are not held up by it.
         try add("mail")
     }
@@ -117,7 +117,7 @@ import Testing
         try add("early")
         let number = try keep()
         try FileManager.default.removeItem(atPath: path)
-        #expect(throws: Refusal.keychainGone) { _ = try self.services() }
+        #expect(throws: RequestError.failed(.keychainGone)) { _ = try self.services() }
         try ask(RestoreGeneration(keychain: nil, generation: number))
         #expect(try services() == [.string("early")])
         #expect(try status().problem == nil)
@@ -188,7 +188,7 @@ import Testing
     {
         let place = KeychainID(user: geteuid(), name: .login)
         try write("login.keychain.incoming-\(Self.digits)")
-        #expect(throws: Refusal.keychainGone) { try self.add("mail") }
+        #expect(throws: RequestError.failed(.keychainGone)) { try self.add("mail") }
         #expect(folder.keychainsWithoutFile() == [place])
         Leftovers(of: place, in: folder, olderThan: .seconds(-1)).remove()
         try add("mail")

@@ -56,7 +56,9 @@ struct LargeAttributesTests {
         try login.ask(Add(small, secret: nil, returning: []))
         let taken = try login.memory.take(MemoryBudget.mostForUser / 2, for: OpenLogin.user)
         var query = OpenLogin.query(.attributes, limit: 1)
-        #expect(throws: Refusal.tooManyRequests) { try login.ask(CopyMatching(query)) }
+        #expect(throws: RequestError.refused(.tooManyRequests)) {
+            try login.ask(CopyMatching(query))
+        }
         query.attributes[.service] = .string("small")
         #expect(try login.ask(CopyMatching(query)).count == 1)
         withExtendedLifetime(taken) {}

@@ -14,7 +14,7 @@ import Testing
         let begun = counts.now(Self.login)
         try counts.lock(Self.login) {}
         var isKept = false
-        #expect(throws: Refusal.locked) {
+        #expect(throws: RequestError.state(.locked)) {
             try counts.keep(Self.login, since: begun) { isKept = true }
         }
         #expect(!isKept)
@@ -36,15 +36,17 @@ import Testing
         let other = KeychainID(user: 2, name: .login)
         let begun = (counts.now(Self.login), counts.now(other))
         counts.lockAll(of: [1]) {}
-        #expect(throws: Refusal.locked) { try counts.keep(Self.login, since: begun.0) {} }
+        #expect(throws: RequestError.state(.locked)) {
+            try counts.keep(Self.login, since: begun.0) {}
+        }
         try counts.keep(other, since: begun.1) {}
         try counts.keep(Self.login, since: counts.now(Self.login)) {}
     }
 
     @Test func `a lock that could not remove the keys says so`() {
         let counts = LockCounts()
-        #expect(throws: Refusal.internalError) {
-            try counts.lock(Self.login) { () throws(Refusal) in throw .internalError }
+        #expect(throws: RequestError.failed(.internalError)) {
+            try counts.lock(Self.login) { () throws(RequestError) in throw .failed(.internalError) }
         }
     }
 

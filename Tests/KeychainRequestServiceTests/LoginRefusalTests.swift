@@ -6,11 +6,12 @@ import Testing
 
 @Suite struct LoginRefusalTests {
     @Test func `PAM's module hears of a refusal what it can act on, and no more`() {
-        let told: [Refusal: LoginRefusal] = [
-            .wrongPassword: .wrongPassword, .tooManyRequests: .busy, .notEntitled: .notAllowed,
-            .badRequest: .badRequest, .noSession: .noSession,
+        let told: [RequestError: LoginRefusal] = [
+            .refused(.wrongPassword): .wrongPassword, .refused(.tooManyRequests): .busy,
+            .refused(.notEntitled): .notAllowed,
+            .invalid(.badRequest): .badRequest, .state(.noSession): .noSession,
         ]
-        for refusal in Refusal.allCases {
+        for refusal in RequestError.allCases {
             #expect(LoginRefusal(refusal) == told[refusal] ?? .internalError, "\(refusal)")
         }
     }

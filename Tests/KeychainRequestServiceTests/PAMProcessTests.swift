@@ -10,7 +10,7 @@ import Testing
 @Suite struct PAMProcessTests {
     private struct End {
         var outcome: ConversationOutcome?
-        var refusal: Refusal?
+        var refusal: RequestError?
         var hasAnswered = false
         var shown: [ServerMessage.Prompt] = []
     }
@@ -28,7 +28,7 @@ import Testing
             program: script.path, service: "keychain-presence", account: "alice",
             deadline: .seconds(600))
         var end = End()
-        do throws(Refusal) {
+        do throws(RequestError) {
             end.outcome = try process.ask(
                 "git wants it", on: prompter, unless: isMoot, &end.hasAnswered)
         } catch { end.refusal = error }
@@ -81,12 +81,12 @@ import Testing
 
     @Test(arguments: [#"\010Another title"#, #"\005answer"#, #"\006"#])
     func `what only this side may say is not heard from it`(_ message: String) throws {
-        #expect(try converse(with: "printf '\(message)' >&3").refusal == .internalError)
+        #expect(try converse(with: "printf '\(message)' >&3").refusal == .failed(.internalError))
     }
 
     @Test func `a prompter that goes ends the conversation`() throws {
         let end = try converse(with: PAMScript.password, .leaves)
-        #expect(end.refusal == .interactionNotAllowed && !end.hasAnswered)
+        #expect(end.refusal == .refused(.interactionNotAllowed) && !end.hasAnswered)
     }
 
     @Test(.timeLimit(.minutes(1)))
@@ -98,7 +98,7 @@ import Testing
     @Test func `a program that is not there is the installation's fault`() throws {
         let pair = try ConnectionPair()
         var hasAnswered = false
-        #expect(throws: Refusal.internalError) {
+        #expect(throws: RequestError.failed(.internalError)) {
             _ = try PAMProcess(
                 program: "/no/such", service: "s", account: "a", deadline: .seconds(1)
             )

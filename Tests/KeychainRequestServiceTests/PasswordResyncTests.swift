@@ -28,7 +28,9 @@ import Testing
                 + "    when: {prompted: true}\n")
         let keychain = try world.keychain
         _ = try resync.question(for: keychain, Program.git)
-        #expect(throws: Refusal.locked) { try resync.question(for: keychain, Program.git) }
+        #expect(throws: RequestError.state(.locked)) {
+            try resync.question(for: keychain, Program.git)
+        }
     }
 
     @Test func `the recovery key opens it as the password does`() throws {
@@ -63,7 +65,7 @@ import Testing
                 try !resync.opens(keychain, HeldSecret("wrong"), for: Program.git, since: begun))
         }
         let right = HeldSecret(ServiceInMemory.password)
-        #expect(throws: Refusal.tooManyRequests) {
+        #expect(throws: RequestError.refused(.tooManyRequests)) {
             try resync.opens(keychain, right, for: Program.git, since: begun)
         }
     }
@@ -72,11 +74,13 @@ import Testing
         let throttle = UnlockThrottle()
         let keychain = KeychainID(user: 1, name: .login)
         for _ in 0..<3 {
-            try? throttle.attempt(keychain) { () throws(Refusal) in throw .wrongPassword }
-            try? throttle.attempt(keychain, shows: .undecided) { () throws(Refusal) in }
+            try? throttle.attempt(keychain) { () throws(RequestError) in
+                throw .refused(.wrongPassword)
+            }
+            try? throttle.attempt(keychain, shows: .undecided) { () throws(RequestError) in }
         }
-        #expect(throws: Refusal.tooManyRequests) {
-            try throttle.attempt(keychain) { () throws(Refusal) in }
+        #expect(throws: RequestError.refused(.tooManyRequests)) {
+            try throttle.attempt(keychain) { () throws(RequestError) in }
         }
     }
 }

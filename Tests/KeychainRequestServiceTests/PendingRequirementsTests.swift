@@ -45,15 +45,15 @@ import Testing
 
     @Test func `a question is about no more items than can be remembered`() throws {
         var pending = PendingRequirements(given: Evidence())
-        var refusal: Refusal?
+        var refusal: RequestError?
         var count = 0
         while refusal == nil, count < 20_000 {
-            do throws(Refusal) {
+            do throws(RequestError) {
                 try pending.add(Self.presence, for: item("x"), ofOthers: false, [])
                 count += 1
             } catch { refusal = error }
         }
-        #expect(refusal == .dataTooLarge)
+        #expect(refusal == .invalid(.dataTooLarge))
         #expect(pending.items.count == count)
     }
 

@@ -29,7 +29,7 @@ private final class Asking {
     var now = ContinuousClock.now
 
     func begins(_ matter: PromptRateLimiter.Matter) -> Bool {
-        do throws(Refusal) {
+        do throws(RequestError) {
             try budget.begin(matter, at: now)
             return true
         } catch { return false }
@@ -108,7 +108,7 @@ private final class Asking {
         try asking.budget.check(matter(), at: asking.now)
         _ = asking.ask(matter("exe:/tmp/a"), .wrong)
         #expect(!asking.begins(matter()))
-        #expect(throws: Refusal.tooManyRequests) {
+        #expect(throws: RequestError.refused(.tooManyRequests)) {
             try asking.budget.check(matter(), at: asking.now)
         }
     }

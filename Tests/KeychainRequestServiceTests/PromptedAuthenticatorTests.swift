@@ -24,8 +24,8 @@ import Testing
         return (authenticator, script)
     }
 
-    private func refusal(_ body: () throws(Refusal) -> Void) -> Refusal? {
-        do throws(Refusal) {
+    private func refusal(_ body: () throws(RequestError) -> Void) -> RequestError? {
+        do throws(RequestError) {
             try body()
             return nil
         } catch { return error }
@@ -52,30 +52,30 @@ import Testing
         let program = ProgramOnTerminal(registry, offersTerminal: false)
         #expect(!authenticator.canAsk(for: program))
         #expect(!authenticator.hasPrompter(for: program.caller))
-        let said = refusal { () throws(Refusal) in
+        let said = refusal { () throws(RequestError) in
             _ = try authenticator.ask("?", Self.question, for: program)
         }
-        #expect(said == .interactionNotAllowed && program.prompters == 0)
+        #expect(said == .refused(.interactionNotAllowed) && program.prompters == 0)
     }
 
     @Test func `a prompter on another terminal does not come in its place`() throws {
         let (authenticator, _) = try authenticator()
         let elsewhere = PrompterPlace.terminal(user: 1000, device: 34_816, session: 43)
         let program = ProgramOnTerminal(registry, [.types("x")], at: elsewhere)
-        let said = refusal { () throws(Refusal) in
+        let said = refusal { () throws(RequestError) in
             _ = try authenticator.ask("?", Self.question, for: program)
         }
-        #expect(said == .interactionNotAllowed && program.prompters == 0)
+        #expect(said == .refused(.interactionNotAllowed) && program.prompters == 0)
     }
 
     @Test func `a yes that is typed on a terminal proves nothing`() throws {
         let (authenticator, _) = try authenticator(PAMScript.success)
         let program = ProgramOnTerminal(registry, [.types("")])
         #expect(!authenticator.provable(for: program.caller).contains(.factor(.confirm)))
-        let said = refusal { () throws(Refusal) in
+        let said = refusal { () throws(RequestError) in
             try authenticator.prove(.factor(.confirm), Self.question, for: program)
         }
-        #expect(said == .interactionNotAllowed)
+        #expect(said == .refused(.interactionNotAllowed))
     }
 
     // MARK: Proofs
@@ -94,15 +94,15 @@ import Testing
     @Test func `a wrong password is no proof, and the next question waits`() throws {
         let (authenticator, script) = try authenticator(PAMScript.password)
         let program = ProgramOnTerminal(registry, [.types("wrong")])
-        func prove() -> Refusal? {
-            refusal { () throws(Refusal) in
+        func prove() -> RequestError? {
+            refusal { () throws(RequestError) in
                 try authenticator.prove(.factor(.presence), Self.question, for: program)
             }
         }
-        #expect(prove() == .authenticationFailed)
+        #expect(prove() == .refused(.authenticationFailed))
         #expect(try program.shown().first?.last == .finished(succeeded: false))
         program.answers(.types("battery"))
-        #expect(prove() == .tooManyRequests)
+        #expect(prove() == .refused(.tooManyRequests))
         #expect(program.prompters == 1)
         withExtendedLifetime(script) {}
     }
@@ -110,10 +110,10 @@ import Testing
     @Test func `a user who cancels has proven nothing, nor guessed`() throws {
         let (authenticator, script) = try authenticator(PAMScript.password)
         let program = ProgramOnTerminal(registry, [.cancels])
-        let said = refusal { () throws(Refusal) in
+        let said = refusal { () throws(RequestError) in
             try authenticator.prove(.factor(.presence), Self.question, for: program)
         }
-        #expect(said == .cancelled)
+        #expect(said == .refused(.cancelled))
         withExtendedLifetime(script) {}
     }
 
@@ -121,15 +121,15 @@ import Testing
         let (authenticator, _) = try authenticator(PAMScript.success)
         let program = ProgramOnTerminal(registry)
         #expect(
-            refusal { () throws(Refusal) in
+            refusal { () throws(RequestError) in
                 try authenticator.prove(.factor(.appPassword), Self.question, for: program)
-            } == .authenticationFailed)
+            } == .refused(.authenticationFailed))
         let without = PromptedAuthenticator(
             program: "/bin/true", prompters: registry, accounts: AccountNames { _ in nil })
         #expect(
-            refusal { () throws(Refusal) in
+            refusal { () throws(RequestError) in
                 try without.prove(.factor(.presence), Self.question, for: program)
-            } == .authenticationFailed)
+            } == .refused(.authenticationFailed))
         #expect(program.prompters == 0)
         #expect(without.enrolledBiometry(of: program.caller).isEmpty)
     }
@@ -144,15 +144,15 @@ import Testing
         let program = ProgramOnTerminal(
             registry, [.types("a"), .types("b"), .types("c"), .types("right")])
         var tries: [String] = []
-        let said = refusal { () throws(Refusal) in
+        let said = refusal { () throws(RequestError) in
             try authenticator.open(
                 "Older password: ", Self.opening, for: program, unless: { false }
-            ) { typed throws(Refusal) in
+            ) { typed throws(RequestError) in
                 tries.append(typed.text)
                 return typed.text == "right"
             }
         }
-        #expect(said == .authenticationFailed && tries == ["a", "b", "c"])
+        #expect(said == .refused(.authenticationFailed) && tries == ["a", "b", "c"])
         let shown = try #require(try program.shown().first)
         #expect(shown.filter { $0 == .askHidden("Older password: ") }.count == 3)
         #expect(shown.last == .finished(succeeded: false))
@@ -171,12 +171,12 @@ import Testing
     @Test func `why a keychain does not open reaches the program that asks`() throws {
         let (authenticator, _) = try authenticator()
         let program = ProgramOnTerminal(registry, [.types("x")])
-        let said = refusal { () throws(Refusal) in
+        let said = refusal { () throws(RequestError) in
             try authenticator.open("?", Self.opening, for: program, unless: { false }) {
-                _ throws(Refusal) in throw .damaged
+                _ throws(RequestError) in throw .failed(.damaged)
             }
         }
-        #expect(said == .damaged)
+        #expect(said == .failed(.damaged))
     }
 
     // MARK: Another program's item
@@ -189,7 +189,7 @@ import Testing
 
     private func consent(
         _ authenticator: PromptedAuthenticator, _ program: ProgramOnTerminal
-    ) throws(Refusal) -> ConsentResult? {
+    ) throws(RequestError) -> ConsentResult? {
         try authenticator.consent(for: program) { (Self.question, options) }
     }
 
@@ -206,15 +206,17 @@ import Testing
     }
 
     @Test(arguments: [
-        (ScriptedPrompter.Reply.types("deny"), Refusal.cancelled), (.cancels, .cancelled),
-        (.leaves, .cancelled), (.types("always"), .cancelled), (.types("yes"), .cancelled),
+        (ScriptedPrompter.Reply.types("deny"), RequestError.refused(.cancelled)),
+        (.cancels, .refused(.cancelled)),
+        (.leaves, .refused(.cancelled)), (.types("always"), .refused(.cancelled)),
+        (.types("yes"), .refused(.cancelled)),
     ])
     func `a no, an answer that was not offered and silence are a no`(
-        _ reply: ScriptedPrompter.Reply, _ expected: Refusal
+        _ reply: ScriptedPrompter.Reply, _ expected: RequestError
     ) throws {
         let (authenticator, script) = try authenticator(PAMScript.success)
         let program = ProgramOnTerminal(registry, [reply])
-        let said = refusal { () throws(Refusal) in _ = try consent(authenticator, program) }
+        let said = refusal { () throws(RequestError) in _ = try consent(authenticator, program) }
         #expect(said == expected)
         withExtendedLifetime(script) {}
     }
@@ -223,8 +225,8 @@ import Testing
         let (authenticator, script) = try authenticator(PAMScript.password)
         let program = ProgramOnTerminal(
             registry, [.types(TrustChoice.once.rawValue), .types("wrong")])
-        let said = refusal { () throws(Refusal) in _ = try consent(authenticator, program) }
-        #expect(said == .authenticationFailed)
+        let said = refusal { () throws(RequestError) in _ = try consent(authenticator, program) }
+        #expect(said == .refused(.authenticationFailed))
         withExtendedLifetime(script) {}
     }
 

@@ -23,7 +23,7 @@ import Testing
         let (first, pair) = try prompter()
         let (second, _) = try prompter()
         try registry.register(first)
-        #expect(throws: Refusal.duplicate) { try registry.register(second) }
+        #expect(throws: RequestError.state(.duplicate)) { try registry.register(second) }
         let (elsewhere, _) = try prompter(at: Self.other)
         try registry.register(elsewhere)
         pair.client.shutDown()
@@ -32,7 +32,7 @@ import Testing
 
     @Test func `a prompter without a place is none`() throws {
         let (nowhere, _) = try prompter(at: nil)
-        #expect(throws: Refusal.noSession) { try registry.register(nowhere) }
+        #expect(throws: RequestError.state(.noSession)) { try registry.register(nowhere) }
     }
 
     @Test func `a prompter that ends takes no other's place away`() throws {
@@ -44,7 +44,7 @@ import Testing
         try registry.register(second)
         registry.unregister(first)
         let (third, _) = try prompter()
-        #expect(throws: Refusal.duplicate) { try registry.register(third) }
+        #expect(throws: RequestError.state(.duplicate)) { try registry.register(third) }
         registry.unregister(second)
         try registry.register(third)
     }
@@ -66,17 +66,21 @@ import Testing
         let (elsewhere, _) = try prompter(at: Self.other)
         let (first, _) = try prompter()
         let (second, _) = try prompter()
-        #expect(throws: Refusal.notFound) {
+        #expect(throws: RequestError.state(.notFound)) {
             try registry.attach(elsewhere, challenge: challenge)
         }
-        #expect(throws: Refusal.notFound) {
+        #expect(throws: RequestError.state(.notFound)) {
             try registry.attach(first, challenge: challenge.reversed())
         }
         try registry.attach(first, challenge: challenge)
-        #expect(throws: Refusal.notFound) { try registry.attach(second, challenge: challenge) }
+        #expect(throws: RequestError.state(.notFound)) {
+            try registry.attach(second, challenge: challenge)
+        }
         let arrived = registry.arrival(of: challenge, within: .seconds(30), unless: { false })
         #expect(arrived === first)
-        #expect(throws: Refusal.notFound) { try registry.attach(second, challenge: challenge) }
+        #expect(throws: RequestError.state(.notFound)) {
+            try registry.attach(second, challenge: challenge)
+        }
     }
 
     @Test func `a prompter that comes later is waited for`() throws {
@@ -93,7 +97,7 @@ import Testing
         for (time, isGone) in [(Duration.seconds(30), true), (.milliseconds(10), false)] {
             let challenge = try registry.expect(at: Self.place)
             #expect(registry.arrival(of: challenge, within: time, unless: { isGone }) == nil)
-            #expect(throws: Refusal.notFound) {
+            #expect(throws: RequestError.state(.notFound)) {
                 try registry.attach(try prompter().0, challenge: challenge)
             }
         }
@@ -102,7 +106,9 @@ import Testing
     @Test func `names are given out for a number of questions`() throws {
         let names = Set(try (0..<64).map { _ in try registry.expect(at: Self.place) })
         #expect(names.count == 64)
-        #expect(throws: Refusal.tooManyRequests) { _ = try registry.expect(at: Self.place) }
+        #expect(throws: RequestError.refused(.tooManyRequests)) {
+            _ = try registry.expect(at: Self.place)
+        }
         _ = registry.arrival(of: names.first ?? [], within: .zero, unless: { false })
         _ = try registry.expect(at: Self.place)
     }

@@ -33,7 +33,7 @@ import Testing
 
     @Test func `what was said before the question is no answer to it`() throws {
         try pair.client.say(.promptReply(HeldSecret("early")))
-        #expect(throws: Refusal.interactionNotAllowed) {
+        #expect(throws: RequestError.refused(.interactionNotAllowed)) {
             _ = try prompter.ask(.askHidden("Password: "))
         }
     }
@@ -44,7 +44,9 @@ import Testing
             _ = try client.hear()
             try client.say(.attachPrompter(challenge: [1]))
         }
-        #expect(throws: Refusal.interactionNotAllowed) { _ = try prompter.ask(.confirm("?")) }
+        #expect(throws: RequestError.refused(.interactionNotAllowed)) {
+            _ = try prompter.ask(.confirm("?"))
+        }
         try other.value()
     }
 
@@ -54,7 +56,9 @@ import Testing
             _ = try client.hear()
             try client.say(.promptReply(HeldSecret(String(repeating: "x", count: 5000))))
         }
-        #expect(throws: Refusal.interactionNotAllowed) { _ = try prompter.ask(.askHidden("?")) }
+        #expect(throws: RequestError.refused(.interactionNotAllowed)) {
+            _ = try prompter.ask(.askHidden("?"))
+        }
         try other.value()
     }
 
@@ -62,7 +66,9 @@ import Testing
         #expect(prompter.isAlive)
         pair.client.shutDown()
         #expect(!prompter.isAlive && !prompter.canAsk)
-        #expect(throws: Refusal.interactionNotAllowed) { _ = try prompter.ask(.askHidden("?")) }
+        #expect(throws: RequestError.refused(.interactionNotAllowed)) {
+            _ = try prompter.ask(.askHidden("?"))
+        }
     }
 
     @Test func `windows are believed only where the screen is the user's`() throws {
@@ -75,10 +81,10 @@ import Testing
     @Test func `of four that come while a question is shown one is refused`() throws {
         try prompter.take()
         let prompter = prompter
-        let ends = Box<[Refusal?]>([])
+        let ends = Box<[RequestError?]>([])
         let waiting = (0..<4).map { _ in
             Background {
-                do throws(Refusal) {
+                do throws(RequestError) {
                     try prompter.take()
                     prompter.giveBack()
                     ends.change { $0.append(nil) }
@@ -90,12 +96,14 @@ import Testing
             }
         }
         for one in waiting { try one.value() }
-        #expect(ends.value == [.tooManyRequests, nil, nil, nil])
+        #expect(ends.value == [.refused(.tooManyRequests), nil, nil, nil])
     }
 
     @Test func `a question that no program waits for any more does not wait either`() throws {
         try prompter.take()
-        #expect(throws: Refusal.interactionNotAllowed) { try prompter.take(unless: { true }) }
+        #expect(throws: RequestError.refused(.interactionNotAllowed)) {
+            try prompter.take(unless: { true })
+        }
         prompter.giveBack()
         try prompter.take(unless: { true })
     }
@@ -103,6 +111,6 @@ import Testing
     @Test func `none waits for a prompter that has gone`() throws {
         try prompter.take()
         pair.client.shutDown()
-        #expect(throws: Refusal.interactionNotAllowed) { try prompter.take() }
+        #expect(throws: RequestError.refused(.interactionNotAllowed)) { try prompter.take() }
     }
 }

@@ -21,7 +21,7 @@ private final class KeyringInMemory: ProofKeyring {
     func expire() { keys.change { $0 = [:] } }
 
     func users() -> [UInt32] { Array(Set(keys.value.keys.map(\.user))) }
-    func names(of user: UInt32) throws(Refusal) -> [String] {
+    func names(of user: UInt32) throws(RequestError) -> [String] {
         keys.value.keys.filter { $0.user == user }.map(\.name)
     }
     func read(_ name: String, of user: UInt32) -> SecretBytes? {
@@ -33,7 +33,7 @@ private final class KeyringInMemory: ProofKeyring {
     }
     func write(
         _ name: String, _ payload: borrowing SecretBytes, of user: UInt32, timeoutSeconds: UInt32?
-    ) throws(Refusal) {
+    ) throws(RequestError) {
         let payload = HeldSecret(payload.copy())
         keys.change { $0[Key(user: user, name: name)] = payload }
         timeouts.change { $0.append(timeoutSeconds) }

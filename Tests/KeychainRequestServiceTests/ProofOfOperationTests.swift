@@ -71,13 +71,13 @@ import Testing
     }
 
     @discardableResult
-    private func ask<V: Verb>(_ verb: V, _ program: Program) throws(Refusal) -> V.Answer {
+    private func ask<V: Verb>(_ verb: V, _ program: Program) throws(RequestError) -> V.Answer {
         try service.answer(verb, for: program) { _ in }
     }
 
     private func add(
         _ name: String, as program: Program, _ change: (inout NewItem) -> Void = { _ in }
-    ) throws(Refusal) {
+    ) throws(RequestError) {
         var item = NewItem(.genericPassword)
         item.attributes = [.service: .string(name), .account: .string("me")]
         change(&item)
@@ -91,13 +91,13 @@ import Testing
         return query
     }
 
-    private func read(_ name: String = "mail", as program: Program) throws(Refusal) -> Int {
+    private func read(_ name: String = "mail", as program: Program) throws(RequestError) -> Int {
         var query = query(name)
         query.returnFields = .data
         return try ask(CopyMatching(query), program).count
     }
 
-    private func list(as program: Program) throws(Refusal) -> Int {
+    private func list(as program: Program) throws(RequestError) -> Int {
         var query = query(nil)
         query.limit = nil
         query.returnFields = .attributes
@@ -106,7 +106,7 @@ import Testing
 
     private func move(
         _ name: String = "mail", to group: String, as program: Program
-    ) throws(Refusal) {
+    ) throws(RequestError) {
         var change = ItemChange()
         change.accessGroup = group
         try ask(Update(query(name), change, secret: nil), program)
@@ -115,7 +115,7 @@ import Testing
     private func protect(
         _ name: String, _ accessible: Accessibility, as program: Program,
         _ ui: ItemQuery.AuthenticationUI = .allow
-    ) throws(Refusal) {
+    ) throws(RequestError) {
         var query = query(name)
         query.authenticationUI = ui
         var change = ItemChange()
@@ -126,12 +126,16 @@ import Testing
     // MARK: The minutes after a login
 
     private func isRefusedEverything(_ tool: Program) {
-        #expect(throws: Refusal.interactionNotAllowed) { _ = try self.read(as: tool) }
-        #expect(throws: Refusal.interactionNotAllowed) { _ = try self.list(as: tool) }
-        #expect(throws: Refusal.interactionNotAllowed) {
+        #expect(throws: RequestError.refused(.interactionNotAllowed)) {
+            _ = try self.read(as: tool)
+        }
+        #expect(throws: RequestError.refused(.interactionNotAllowed)) {
+            _ = try self.list(as: tool)
+        }
+        #expect(throws: RequestError.refused(.interactionNotAllowed)) {
             try self.move(to: "exe:/usr/bin/keychainctl", as: tool)
         }
-        #expect(throws: Refusal.interactionNotAllowed) {
+        #expect(throws: RequestError.refused(.interactionNotAllowed)) {
             try self.ask(Delete(self.query()), tool)
         }
     }
@@ -230,7 +234,7 @@ import Testing
                 It would give the item for good to /usr/bin/keychainctl, which opens it unasked, \
                 whichever program starts that.
                 """))
-        #expect(throws: Refusal.notFound) { _ = try self.read(as: .git) }
+        #expect(throws: RequestError.state(.notFound)) { _ = try self.read(as: .git) }
     }
 
     @Test func `what was asked about is judged again after the question`() throws {
@@ -253,7 +257,7 @@ import Testing
     @Test func `a program moves its own item unasked where it may add items`() throws {
         let git = Program("/usr/bin/git", process: 10, groups: ["own"])
         try move(to: "own", as: git)
-        #expect(throws: Refusal.notEntitled) { try self.move(to: "office", as: git) }
+        #expect(throws: RequestError.refused(.notEntitled)) { try self.move(to: "office", as: git) }
         policy.use(
             try Self.pair(
                 with: """
@@ -273,8 +277,12 @@ import Testing
 
                     """))
         try add("full", as: git)
-        #expect(throws: Refusal.notEntitled) { try self.move(to: "library", as: git) }
-        #expect(throws: Refusal.notFound) { try self.move("full", to: "office", as: git) }
+        #expect(throws: RequestError.refused(.notEntitled)) {
+            try self.move(to: "library", as: git)
+        }
+        #expect(throws: RequestError.state(.notFound)) {
+            try self.move("full", to: "office", as: git)
+        }
         try move(to: "office", as: git)
         #expect(try read(as: .git) == 1)
         try move(to: "own", as: git)
@@ -297,7 +305,9 @@ import Testing
         var change = ItemChange()
         change.attributes = [.comment: .string("mended")]
         #expect(try ask(Update(query(), change, secret: nil), mender) == 1)
-        #expect(throws: Refusal.notFound) { try self.move(to: "exe:/usr/bin/mender", as: mender) }
+        #expect(throws: RequestError.state(.notFound)) {
+            try self.move(to: "exe:/usr/bin/mender", as: mender)
+        }
         #expect(try list(as: mender) == 1)
         #expect(person.questions.isEmpty)
     }
@@ -325,8 +335,10 @@ import Testing
     @Test func `who is forbidden to ask deletes nothing of others`() throws {
         var quiet = query()
         quiet.authenticationUI = .fail
-        #expect(throws: Refusal.interactionNotAllowed) { try self.ask(Delete(quiet), .tool) }
-        #expect(throws: Refusal.notFound) {
+        #expect(throws: RequestError.refused(.interactionNotAllowed)) {
+            try self.ask(Delete(quiet), .tool)
+        }
+        #expect(throws: RequestError.state(.notFound)) {
             try self.ask(Delete(self.query()), Program("/usr/bin/other", process: 31))
         }
         #expect(try ask(Delete(quiet), .git) == 1)
@@ -351,10 +363,10 @@ import Testing
         }
         try add("list", as: .git) { $0.trusted = [.own] }
         for (number, name) in ["flags", "list"].enumerated() {
-            #expect(throws: Refusal.interactionNotAllowed) {
+            #expect(throws: RequestError.refused(.interactionNotAllowed)) {
                 try self.protect(name, .always, as: .git, .fail)
             }
-            #expect(throws: Refusal.interactionNotAllowed) {
+            #expect(throws: RequestError.refused(.interactionNotAllowed)) {
                 try self.protect(name, .always, as: .git, .skip)
             }
             #expect(person.questions.count == number)
@@ -381,7 +393,7 @@ import Testing
         #expect(person.questions.count == 1)
         person.leaves()
         change.attributes = [.service: .string("mail")]
-        #expect(throws: Refusal.interactionNotAllowed) {
+        #expect(throws: RequestError.refused(.interactionNotAllowed)) {
             try self.ask(Update(self.query("bank"), change, secret: nil), .git)
         }
     }

@@ -13,12 +13,12 @@ private final class TPMInMemory: TPMSealer {
 
     init(opensShorter shorter: Bool = false) { self.shorter = shorter }
 
-    func seal(_ key: HeldSecret, registers: [UInt8]) throws(Refusal) -> [UInt8] {
+    func seal(_ key: HeldSecret, registers: [UInt8]) throws(RequestError) -> [UInt8] {
         self.registers.change { $0.append(registers) }
         return key.bytes.copy().releasedFromLockedMemory().map { ~$0 }
     }
 
-    func open(_ sealed: [UInt8]) throws(Refusal) -> HeldSecret {
+    func open(_ sealed: [UInt8]) throws(RequestError) -> HeldSecret {
         HeldSecret(SecretBytes(copying: sealed.dropLast(shorter ? 1 : 0).map { ~$0 }))
     }
 }
@@ -28,14 +28,14 @@ private struct SecurityKeyInMemory: SecurityKeySource {
     let pins = Box<[String?]>([])
     let atLogins = Box<[Bool]>([])
 
-    func make(pin: HeldSecret) throws(Refusal) -> (credential: [UInt8], key: HeldSecret) {
+    func make(pin: HeldSecret) throws(RequestError) -> (credential: [UInt8], key: HeldSecret) {
         let credential = [pin.bytes.count > 0 ? 1 : 0] + [UInt8](repeating: 7, count: 31)
         return (credential, HeldSecret(SecretBytes(copying: credential)))
     }
 
     func open(
         _ credential: [UInt8], pin: HeldSecret?, atLogin: Bool
-    ) throws(Refusal) -> HeldSecret {
+    ) throws(RequestError) -> HeldSecret {
         pins.change { $0.append(pin?.text) }
         atLogins.change { $0.append(atLogin) }
         return HeldSecret(SecretBytes(copying: credential))
@@ -65,10 +65,10 @@ private struct SecurityKeyInMemory: SecurityKeySource {
         let made = try ProtectorKeys.none.make(.recoveryKey(text))
         let typed = HeldSecret(text.text.lowercased())
         #expect(try isSame(.none, made, typed: typed))
-        #expect(throws: Refusal.wrongRecoveryKey) {
+        #expect(throws: RequestError.refused(.wrongRecoveryKey)) {
             _ = try ProtectorKeys.none.key(of: made.protector, typed: HeldSecret("wrong"))
         }
-        #expect(throws: Refusal.badRequest) {
+        #expect(throws: RequestError.invalid(.badRequest)) {
             _ = try ProtectorKeys.none.key(of: made.protector, typed: nil)
         }
     }
@@ -89,7 +89,9 @@ private struct SecurityKeyInMemory: SecurityKeySource {
     @Test func `what a TPM gives back is a key or damaged`() throws {
         let keys = keys(tpm: TPMInMemory(opensShorter: true))
         let made = try keys.make(.tpm(registers: [], atLogin: false))
-        #expect(throws: Refusal.damaged) { _ = try keys.key(of: made.protector, typed: nil) }
+        #expect(throws: RequestError.failed(.damaged)) {
+            _ = try keys.key(of: made.protector, typed: nil)
+        }
     }
 
     @Test func `a credential is known by its name and never used as it is`() throws {
@@ -102,7 +104,7 @@ private struct SecurityKeyInMemory: SecurityKeySource {
         #expect(ProtectorKeys.shown(made.protector).credential == "disk")
         #expect(made.protector.opensAtLogin)
         for name in ["short", "other", String(repeating: "n", count: 65)] {
-            #expect(throws: Refusal.protectorNotAvailable) {
+            #expect(throws: RequestError.state(.protectorNotAvailable)) {
                 _ = try keys.make(.credential(name: name, atLogin: false))
             }
         }
@@ -122,7 +124,7 @@ private struct SecurityKeyInMemory: SecurityKeySource {
         #expect(source.pins.value == ["1234", nil])
         #expect(source.atLogins.value == [false, true])
         // At a login it could not be typed.
-        #expect(throws: Refusal.badRequest) {
+        #expect(throws: RequestError.invalid(.badRequest)) {
             _ = try keys.make(.securityKey(pin: HeldSecret("1234"), atLogin: true))
         }
     }
@@ -132,10 +134,12 @@ private struct SecurityKeyInMemory: SecurityKeySource {
         for new in [
             NewProtector.tpm(registers: [], atLogin: false), .securityKey(pin: pin, atLogin: false),
         ] {
-            #expect(throws: Refusal.protectorNotAvailable) {
+            #expect(throws: RequestError.state(.protectorNotAvailable)) {
                 _ = try ProtectorKeys.none.make(new)
             }
         }
-        #expect(throws: Refusal.badRequest) { _ = try ProtectorKeys.none.make(.device) }
+        #expect(throws: RequestError.invalid(.badRequest)) {
+            _ = try ProtectorKeys.none.make(.device)
+        }
     }
 }

@@ -34,14 +34,14 @@ private struct KeyHolder {
 }
 
 @Suite struct TPMProgramTests {
-    private func refusal(_ path: String) -> Refusal? {
-        do throws(Refusal) {
+    private func refusal(_ path: String) -> RequestError? {
+        do throws(RequestError) {
             _ = try TPMProgram(path: path).open([1])
             return nil
         } catch { return error }
     }
 
-    private func refusal(of words: String) throws -> Refusal? {
+    private func refusal(of words: String) throws -> RequestError? {
         let holder = try KeyHolder(words)
         defer { withExtendedLifetime(holder) {} }
         return refusal(holder.path)
@@ -60,30 +60,33 @@ private struct KeyHolder {
     }
 
     @Test func `why there is no key is what the program ends with`() throws {
-        for expected in [Refusal.measurementsDiffer, .protectorChanged, .protectorNotAvailable] {
+        for expected in [
+            RequestError.state(.measurementsDiffer), .state(.protectorChanged),
+            .state(.protectorNotAvailable),
+        ] {
             #expect(try refusal(of: "exit \(expected.rawValue)") == expected)
         }
         // An answer counts only from a program that ended well.
-        let both = "printf '\\005key' >&3\nexit \(Refusal.wrongPIN.rawValue)"
-        #expect(try refusal(of: both) == .wrongPIN)
+        let both = "printf '\\005key' >&3\nexit \(RequestError.refused(.wrongPIN).rawValue)"
+        #expect(try refusal(of: both) == .refused(.wrongPIN))
     }
 
     @Test func `a program that ends without a word or a number has failed`() throws {
         for words in ["exit 0", "exit 250", "kill -9 $$", #"printf '\006' >&3"#] {
-            #expect(try refusal(of: words) == .protectorFailed, "\(words)")
+            #expect(try refusal(of: words) == .failed(.protectorFailed), "\(words)")
         }
-        #expect(refusal("/no/such/program") == .protectorNotAvailable)
+        #expect(refusal("/no/such/program") == .state(.protectorNotAvailable))
     }
 }
 
 @Suite struct SecurityKeyProgramTests {
     private static let secret = String(repeating: "s", count: 32)
 
-    private func refusal(_ words: String) throws -> Refusal? {
+    private func refusal(_ words: String) throws -> RequestError? {
         let holder = try KeyHolder(words)
         defer { withExtendedLifetime(holder) {} }
         let program = SecurityKeyProgram(path: holder.path)
-        do throws(Refusal) {
+        do throws(RequestError) {
             _ = try program.make(pin: HeldSecret("1234"))
             return nil
         } catch { return error }
@@ -115,11 +118,12 @@ private struct KeyHolder {
     }
 
     @Test func `less than a secret and a credential is a failure`() throws {
-        #expect(try refusal("printf '\\005\(Self.secret)' >&3") == .protectorFailed)
-        #expect(try refusal("printf '\\005short' >&3") == .protectorFailed)
-        #expect(try refusal("exit \(Refusal.wrongPIN.rawValue)") == .wrongPIN)
+        #expect(try refusal("printf '\\005\(Self.secret)' >&3") == .failed(.protectorFailed))
+        #expect(try refusal("printf '\\005short' >&3") == .failed(.protectorFailed))
+        #expect(
+            try refusal("exit \(RequestError.refused(.wrongPIN).rawValue)") == .refused(.wrongPIN))
         let short = try KeyHolder("printf '\\005short' >&3")
-        #expect(throws: Refusal.protectorFailed) {
+        #expect(throws: RequestError.failed(.protectorFailed)) {
             _ = try SecurityKeyProgram(path: short.path).open([1], pin: nil, atLogin: false)
         }
         // What it was told is looked at, so that it is there until now.

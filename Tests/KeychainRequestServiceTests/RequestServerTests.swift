@@ -42,7 +42,7 @@ struct RequestServerTests {
         return (try program.hear(), program.isOver)
     }
 
-    private func refusal(_ message: ServerMessage) -> Refusal? {
+    private func refusal(_ message: ServerMessage) -> RequestError? {
         if case .refusal(let refusal, _) = message { refusal } else { nil }
     }
 
@@ -51,7 +51,7 @@ struct RequestServerTests {
         _ = try program.ask(add("a"))
         let found = try program.ask(all)
         #expect(found.count == 1 && found.first?.map { $0.secret?.text } == ["xxxxxx"])
-        #expect(throws: Refusal.duplicate) { _ = try program.ask(add("a")) }
+        #expect(throws: RequestError.state(.duplicate)) { _ = try program.ask(add("a")) }
         _ = try program.ask(add("b"))
         #expect(try program.ask(all).first?.count == 2)
         // What another connection of the program made is the program's, too.
@@ -69,21 +69,21 @@ struct RequestServerTests {
     @Test func `bytes that are no request are refused, and are the last that is heard`() throws {
         for message in [bytes { $0.removeLast() }, bytes { $0.append(0) }, [0], [0, 2]] {
             let (answer, isOver) = try said(to: message)
-            #expect(refusal(answer) == .badRequest && isOver, "\(message)")
+            #expect(refusal(answer) == .invalid(.badRequest) && isOver, "\(message)")
         }
     }
 
     @Test func `each side is told where the other is older`() throws {
         let newer = try said(to: bytes { $0[1] += 1 })
-        #expect(refusal(newer.0) == .olderService && newer.isOver)
+        #expect(refusal(newer.0) == .state(.olderService) && newer.isOver)
         let unknown = try said(
             to: bytes {
                 $0[2] = 0xFF
                 $0[3] = 0xFF
             })
-        #expect(refusal(unknown.0) == .olderService && unknown.isOver)
+        #expect(refusal(unknown.0) == .state(.olderService) && unknown.isOver)
         let older = try said(to: bytes { $0[1] -= 1 })
-        #expect(refusal(older.0) == .olderProgram && older.isOver)
+        #expect(refusal(older.0) == .state(.olderProgram) && older.isOver)
         // A program of the first version understands no other words than its own.
         let program = try server.connect()
         try program.send(Frame(message: [8, 1], secrets: nil))
@@ -98,7 +98,7 @@ struct RequestServerTests {
             try? program.send(
                 Frame(message: [UInt8](repeating: 0, count: 1024 * 1024 + 1), secrets: nil))
         }
-        #expect(refusal(try program.hear()) == .dataTooLarge)
+        #expect(refusal(try program.hear()) == .invalid(.dataTooLarge))
         program.shutDown()
         try sending.value()
     }
@@ -110,7 +110,7 @@ struct RequestServerTests {
         ] {
             let program = try server.connect()
             try program.say(message)
-            #expect(refusal(try program.hear()) == .notEntitled)
+            #expect(refusal(try program.hear()) == .refused(.notEntitled))
             #expect(program.isOver)
         }
     }
@@ -125,6 +125,6 @@ struct RequestServerTests {
     func `a user without an account is refused`() throws {
         let other = try ServerInMemory { _ in nil }
         let program = try other.connect()
-        #expect(throws: Refusal.notEntitled) { _ = try program.ask(all) }
+        #expect(throws: RequestError.refused(.notEntitled)) { _ = try program.ask(all) }
     }
 }

@@ -28,7 +28,7 @@ struct SecretsOfAllTests {
 
     private func count(
         _ login: OpenLogin, _ query: ItemQuery, _ context: AuthenticationContext? = nil
-    ) throws(Refusal) -> Int {
+    ) throws(RequestError) -> Int {
         try login.ask(CopyMatching(query), login.client(context)).count
     }
 
@@ -51,7 +51,7 @@ struct SecretsOfAllTests {
         if !isThere { login.authenticator.leave() }
         for ui in [ItemQuery.AuthenticationUI.allow, .fail] {
             let query = OpenLogin.query([.data, .attributes], ui: ui)
-            #expect(throws: Refusal.needsProofOfEach) { try count(login, query) }
+            #expect(throws: RequestError.invalid(.needsProofOfEach)) { try count(login, query) }
         }
         #expect(login.authenticator.questions == 0)
         #expect(try count(login, OpenLogin.query(.data, ui: .skip)) == 1)
@@ -60,7 +60,7 @@ struct SecretsOfAllTests {
     @Test func `a number of them is asked for at once, as before`() throws {
         let login = try OpenLogin()
         try login.fill(2, rights: Self.presence)
-        #expect(throws: Refusal.cancelled) {
+        #expect(throws: RequestError.refused(.cancelled)) {
             try count(login, OpenLogin.query(.data, limit: 5))
         }
         #expect(login.authenticator.questions == 1)
@@ -75,13 +75,15 @@ struct SecretsOfAllTests {
         var query = ItemQuery(.key)
         query.returnFields = .data
         query.limit = nil
-        #expect(throws: Refusal.cancelled) { try count(login, query) }
+        #expect(throws: RequestError.refused(.cancelled)) { try count(login, query) }
     }
 
     @Test func `an application password that lies ready is a proof that was given before`() throws {
         let login = try OpenLogin()
         try login.fill(2, rights: Self.withPassword, login.client(context("app")))
-        #expect(throws: Refusal.needsProofOfEach) { try count(login, OpenLogin.query(.data)) }
+        #expect(throws: RequestError.invalid(.needsProofOfEach)) {
+            try count(login, OpenLogin.query(.data))
+        }
         #expect(try count(login, OpenLogin.query(.data), context("app")) == 2)
         #expect(login.authenticator.questions == 0)
     }
@@ -109,7 +111,7 @@ struct SecretsOfAllTests {
         try login.fill(2)
         for parts in [ReturnFields.data, .attributes, []] {
             let query = OpenLogin.query(parts, limit: 0, ui: ui)
-            #expect(throws: Refusal.notFound) { try count(login, query) }
+            #expect(throws: RequestError.state(.notFound)) { try count(login, query) }
         }
     }
 

@@ -35,15 +35,15 @@ final class SessionRegistryTests {
         let leader = try #require(PinnedProcess(pid: getpid(), pidfd: nil))
         let session = try registry.openWithoutTicket(user: user, leader: leader)
         let name = "unlock:\(session.id.rawValue):login"
-        func write() throws(Refusal) {
-            try registry.whileKnown(session) { () throws(Refusal) in
+        func write() throws(RequestError) {
+            try registry.whileKnown(session) { () throws(RequestError) in
                 try keyring.write(name, SecretBytes(random: 32), of: user)
             }
         }
         try write()
         #expect(try keyring.names(of: user).contains(name))
         registry.close(session.id, user: user)
-        #expect(throws: Refusal.noSession) { try write() }
+        #expect(throws: RequestError.state(.noSession)) { try write() }
         #expect(try keyring.names(of: user) == [])
     }
 
@@ -71,7 +71,7 @@ final class SessionRegistryTests {
         #expect(registry.live(user).count == SessionRegistry.mostSessions)
         #expect(registry.isLive(unlocked, of: user) && registry.isLive(next, of: user))
         for session in registry.live(user) { try unlock(session.id) }
-        #expect(throws: Refusal.tooManyRequests) { try open() }
+        #expect(throws: RequestError.refused(.tooManyRequests)) { try open() }
         for session in registry.live(user) { registry.close(session.id, user: user) }
     }
 
@@ -102,7 +102,7 @@ final class SessionRegistryTests {
         let user: UInt32 = 4_000_001
         let leader = try #require(PinnedProcess(pid: getpid(), pidfd: nil))
         let session = try registry.openWithoutTicket(user: user, leader: leader)
-        try registry.whileKnown(session) { () throws(Refusal) in
+        try registry.whileKnown(session) { () throws(RequestError) in
             let looked = DispatchSemaphore(value: 0)
             Thread {
                 if registry.session(session.id, of: user) != nil,
@@ -111,7 +111,9 @@ final class SessionRegistryTests {
                     looked.signal()
                 }
             }.start()
-            guard looked.wait(timeout: .now() + 30) == .success else { throw .notAvailable }
+            guard looked.wait(timeout: .now() + 30) == .success else {
+                throw .failed(.notAvailable)
+            }
         }
         registry.close(session.id, user: user)
     }

@@ -20,11 +20,11 @@ import Testing
     // MARK: Words
 
     @discardableResult
-    private func ask<V: Verb>(_ verb: V) throws(Refusal) -> V.Answer {
+    private func ask<V: Verb>(_ verb: V) throws(RequestError) -> V.Answer {
         try service.send(verb, in: nil, cancellation: nil)
     }
 
-    private func create(_ names: String..., password: String? = nil) throws(Refusal) {
+    private func create(_ names: String..., password: String? = nil) throws(RequestError) {
         for name in names {
             try ask(CreateKeychain(name: name, password: password.map(secret)))
         }
@@ -33,7 +33,7 @@ import Testing
     @discardableResult
     private func add(
         _ account: String, _ text: String, to keychain: String? = nil
-    ) throws(Refusal) -> Item? {
+    ) throws(RequestError) -> Item? {
         var item = NewItem(.genericPassword)
         item.keychain = keychain
         item.attributes = [.service: .string("s"), .account: .string(account)]
@@ -49,22 +49,23 @@ import Testing
         return query
     }
 
-    private func read(_ query: ItemQuery) throws(Refusal) -> [String] {
+    private func read(_ query: ItemQuery) throws(RequestError) -> [String] {
         try ask(CopyMatching(query)).map { answered in
             let bytes = answered.secret?.bytes.copy().releasedFromLockedMemory() ?? []
             return String(decoding: bytes, as: UTF8.self)
         }
     }
 
-    private func read(_ account: String, in keychain: String? = nil) throws(Refusal) -> String? {
+    private func read(_ account: String, in keychain: String? = nil) throws(RequestError) -> String?
+    {
         try read(query(account, in: keychain)).first
     }
 
-    private func search(_ names: String...) throws(Refusal) {
+    private func search(_ names: String...) throws(RequestError) {
         try ask(Preferences(.searchList(names)))
     }
 
-    private func preferences() throws(Refusal) -> KeychainPreferences? {
+    private func preferences() throws(RequestError) -> KeychainPreferences? {
         try ask(Preferences(nil))
     }
 
@@ -79,7 +80,7 @@ import Testing
         let left = KeychainFolder.mostKeychains - 1
         for number in 1..<left { try create("k\(number)") }
         try add("me", "first")
-        #expect(throws: Refusal.tooManyRequests) { try create("onemore") }
+        #expect(throws: RequestError.refused(.tooManyRequests)) { try create("onemore") }
         #expect(try read("me") == "first")
     }
 
@@ -96,18 +97,18 @@ import Testing
         try ask(Preferences(.defaultKeychain("work")))
         #expect(try add("a", "1")?.keychain == "work")
         #expect(try read("a", in: "work") == "1")
-        #expect(throws: Refusal.notFound) { try self.read("a", in: "login") }
+        #expect(throws: RequestError.state(.notFound)) { try self.read("a", in: "login") }
         // It is added to, and not searched for that.
-        #expect(throws: Refusal.notFound) { try self.read("a") }
+        #expect(throws: RequestError.state(.notFound)) { try self.read("a") }
     }
 
     @Test func `a keychain that does not exist is no default, and none is none`() throws {
-        #expect(throws: Refusal.noSuchKeychain) {
+        #expect(throws: RequestError.state(.noSuchKeychain)) {
             try self.ask(Preferences(.defaultKeychain("nobody-s")))
         }
         #expect(try preferences()?.defaultKeychain == .login)
         try ask(Preferences(.defaultKeychain(nil)))
-        #expect(throws: Refusal.noDefaultKeychain) { try self.add("a", "1") }
+        #expect(throws: RequestError.state(.noDefaultKeychain)) { try self.add("a", "1") }
         try add("a", "1", to: "login")
         #expect(try read("a") == "1")
     }
@@ -123,7 +124,7 @@ import Testing
         try search("two", "one", "login")
         #expect(try read("a") == "2")
         try search("login")
-        #expect(throws: Refusal.notFound) { try self.read("a") }
+        #expect(throws: RequestError.state(.notFound)) { try self.read("a") }
     }
 
     @Test func `a limit counts for all keychains together, and each item says where it lies`()
@@ -153,12 +154,14 @@ import Testing
         try add("a", "1")
         try search("nobody-s", "login")
         #expect(try read("a") == "1")
-        #expect(throws: Refusal.noSuchKeychain) { try self.read("a", in: "nobody-s") }
-        #expect(throws: Refusal.noSuchKeychain) { try self.add("b", "2", to: "nobody-s") }
+        #expect(throws: RequestError.state(.noSuchKeychain)) { try self.read("a", in: "nobody-s") }
+        #expect(throws: RequestError.state(.noSuchKeychain)) {
+            try self.add("b", "2", to: "nobody-s")
+        }
         try search("nobody-s")
-        #expect(throws: Refusal.noSuchKeychain) { try self.read("a") }
+        #expect(throws: RequestError.state(.noSuchKeychain)) { try self.read("a") }
         try search()
-        #expect(throws: Refusal.notFound) { try self.read("a") }
+        #expect(throws: RequestError.state(.notFound)) { try self.read("a") }
     }
 
     @Test func `a locked keychain ends the search that may mean an item of it`() throws {
@@ -168,10 +171,10 @@ import Testing
         try ask(Lock(keychain: "closed"))
         try search("closed", "login")
         // Else the answer would be another secret than when it is open.
-        #expect(throws: Refusal.locked) { try self.read("a") }
+        #expect(throws: RequestError.state(.locked)) { try self.read("a") }
         try search("login", "closed")
         #expect(try read("a") == "2")
-        #expect(throws: Refusal.locked) { try self.read(self.query(nil).unlimited) }
+        #expect(throws: RequestError.state(.locked)) { try self.read(self.query(nil).unlimited) }
         try ask(Unlock(keychain: "closed", password: secret("open sesame")))
         #expect(try Set(read(query(nil).unlimited)) == ["1", "2"])
     }
@@ -186,7 +189,7 @@ import Testing
         named.references = [far.reference]
         #expect(try read(named) == ["far"])
         named.keychain = "login"
-        #expect(throws: Refusal.notFound) { try self.read(named) }
+        #expect(throws: RequestError.state(.notFound)) { try self.read(named) }
     }
 
     // MARK: What is changed
@@ -201,7 +204,7 @@ import Testing
         #expect(try read("a", in: "login") == "new")
         #expect(try read("a", in: "off") == "old")
         #expect(try ask(Delete(query("a"))) == 2)
-        #expect(throws: Refusal.notFound) { try self.ask(Delete(self.query("a"))) }
+        #expect(throws: RequestError.state(.notFound)) { try self.ask(Delete(self.query("a"))) }
         #expect(try ask(Delete(query("a", in: "off"))) == 1)
     }
 
@@ -209,13 +212,17 @@ import Testing
 
     @Test func `a list names keychains of the user's own, and no file of anybody's`() throws {
         for name in ["../1001/login", "/var/lib/keychain/1001/login.keychain", "", ".", "a/b"] {
-            #expect(throws: Refusal.badKeychainName) { try self.search("login", name) }
-            #expect(throws: Refusal.badKeychainName) {
+            #expect(throws: RequestError.invalid(.badKeychainName)) {
+                try self.search("login", name)
+            }
+            #expect(throws: RequestError.invalid(.badKeychainName)) {
                 try self.ask(Preferences(.defaultKeychain(name)))
             }
         }
         let many = (0...KeychainPreferences.mostSearched).map { "k\($0)" }
-        #expect(throws: Refusal.badRequest) { try self.ask(Preferences(.searchList(many))) }
+        #expect(throws: RequestError.invalid(.badRequest)) {
+            try self.ask(Preferences(.searchList(many)))
+        }
         try search("login", "a", "login", "a")
         #expect(try preferences()?.searchList.map(\.description) == ["login", "a"])
     }
@@ -223,9 +230,11 @@ import Testing
     @Test func `without a service there is no keychain of the machine's, nor another of its name`()
         throws
     {
-        #expect(throws: Refusal.notImplemented) { try self.create("system") }
-        #expect(throws: Refusal.noSuchKeychain) { try self.read("a", in: "system") }
-        #expect(throws: Refusal.noSuchKeychain) { try self.add("a", "1", to: "system") }
+        #expect(throws: RequestError.invalid(.notImplemented)) { try self.create("system") }
+        #expect(throws: RequestError.state(.noSuchKeychain)) { try self.read("a", in: "system") }
+        #expect(throws: RequestError.state(.noSuchKeychain)) {
+            try self.add("a", "1", to: "system")
+        }
         let names = try ask(Status()).keychains.map(\.name)
         #expect(names == ["login"])
     }
@@ -324,6 +333,6 @@ extension ItemQuery {
         let own = KeychainFolder(
             path + "/0", layout: .ownUser, accountName: { _ in "me" })
         #expect(own.names(of: geteuid()) == [.login])
-        #expect(throws: Refusal.noSuchKeychain) { try own.id(.system, of: geteuid()) }
+        #expect(throws: RequestError.state(.noSuchKeychain)) { try own.id(.system, of: geteuid()) }
     }
 }

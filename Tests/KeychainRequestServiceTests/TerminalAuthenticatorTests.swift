@@ -34,16 +34,16 @@ import Testing
         printf '\005battery' >&3
         """#
 
-    private func refusal(_ body: () throws(Refusal) -> Void) -> Refusal? {
-        do throws(Refusal) {
+    private func refusal(_ body: () throws(RequestError) -> Void) -> RequestError? {
+        do throws(RequestError) {
             try body()
             return nil
         } catch { return error }
     }
 
-    private func proof(_ auth: String, _ prompter: String = "exit 0") throws -> Refusal? {
+    private func proof(_ auth: String, _ prompter: String = "exit 0") throws -> RequestError? {
         let authenticator = try authenticator(auth: auth, prompter: prompter)
-        return refusal { () throws(Refusal) in
+        return refusal { () throws(RequestError) in
             try authenticator.prove(.factor(.presence), Self.question, for: onTerminal)
         }
     }
@@ -56,10 +56,10 @@ import Testing
         for missing in ["keychain-auth", "keychain-prompter"] {
             let half = TerminalAuthenticator(account: "alice") { $0 == missing ? nil : "/bin/true" }
             #expect(!half.canAsk(for: onTerminal))
-            let said = refusal { () throws(Refusal) in
+            let said = refusal { () throws(RequestError) in
                 try half.prove(.factor(.presence), Self.question, for: onTerminal)
             }
-            #expect(said == .interactionNotAllowed)
+            #expect(said == .refused(.interactionNotAllowed))
         }
     }
 
@@ -69,11 +69,11 @@ import Testing
 
     @Test func `a proof is the word of keychain-auth, by the status that it alone has`() throws {
         #expect(try proof("exit 80") == nil)
-        #expect(try proof("exit 82") == .cancelled)
+        #expect(try proof("exit 82") == .refused(.cancelled))
         for status in [0, 1, 81, 83, 84, 85, 86] {
-            #expect(try proof("exit \(status)") == .authenticationFailed, "\(status)")
+            #expect(try proof("exit \(status)") == .refused(.authenticationFailed), "\(status)")
         }
-        #expect(try proof("kill -9 $$") == .authenticationFailed)
+        #expect(try proof("kill -9 $$") == .refused(.authenticationFailed))
     }
 
     @Test func `what is typed goes from the one program to the other`() throws {
@@ -84,15 +84,15 @@ import Testing
             exit 81
             """#
         #expect(try proof(auth, Self.shower) == nil)
-        #expect(try proof(auth, #"printf '\005wrong' >&3"#) == .authenticationFailed)
+        #expect(try proof(auth, #"printf '\005wrong' >&3"#) == .refused(.authenticationFailed))
     }
 
     @Test func `no PAM service, no proof`() throws {
         let authenticator = try authenticator(auth: "exit 80", prompter: "exit 0")
-        let said = refusal { () throws(Refusal) in
+        let said = refusal { () throws(RequestError) in
             try authenticator.prove(.factor(.confirm), Self.question, for: onTerminal)
         }
-        #expect(said == .authenticationFailed)
+        #expect(said == .refused(.authenticationFailed))
     }
 
     @Test func `an application password is what is typed, and not what a program cancels`() throws {
@@ -104,10 +104,11 @@ import Testing
         let typing = try authenticator(auth: "exit 0", prompter: answering(#"\005battery"#))
         #expect(try typing.ask("Password: ", Self.question, for: onTerminal).text == "battery")
         for (words, expected) in [
-            (answering(#"\006"#), Refusal.cancelled), ("exit 0", .interactionNotAllowed),
+            (answering(#"\006"#), RequestError.refused(.cancelled)),
+            ("exit 0", .refused(.interactionNotAllowed)),
         ] {
             let other = try authenticator(auth: "exit 0", prompter: words)
-            let said = refusal { () throws(Refusal) in
+            let said = refusal { () throws(RequestError) in
                 _ = try other.ask("Password: ", Self.question, for: onTerminal)
             }
             #expect(said == expected)
@@ -122,10 +123,10 @@ import Testing
         #expect(!authenticator.hasBiometryService() && !authenticator.hasPrompter(for: caller))
         #expect(authenticator.enrolledBiometry(of: caller).isEmpty)
         #expect(
-            refusal { () throws(Refusal) in
+            refusal { () throws(RequestError) in
                 try authenticator.open(
                     "?", Self.question, for: onTerminal, unless: { true }, with: { _ in true })
-            } == .interactionNotAllowed)
+            } == .refused(.interactionNotAllowed))
         let result = try authenticator.consent(for: onTerminal) {
             (Self.question, ConsentOptions())
         }

@@ -37,7 +37,7 @@ import Testing
         "flatpak:x", "exe:/" + String(repeating: "x", count: 4200),
     ])
     func `a name that no program bears is refused`(_ name: String) {
-        #expect(throws: Refusal.badRequest) {
+        #expect(throws: RequestError.invalid(.badRequest)) {
             try service.trustList([.identity(name)], listedBy: git)
         }
     }
@@ -46,11 +46,15 @@ import Testing
         let many = (0...TrustList.mostApplications).map {
             NamedProgram.identity("unit:\($0).service")
         }
-        #expect(throws: Refusal.dataTooLarge) { try service.trustList(many, listedBy: git) }
+        #expect(throws: RequestError.invalid(.dataTooLarge)) {
+            try service.trustList(many, listedBy: git)
+        }
         let unknown = Caller(
             user: 1, process: 1, identity: .unknown, session: nil, terminal: nil,
             accessGroups: [])
-        #expect(throws: Refusal.notEntitled) { try service.trustList([.own], listedBy: unknown) }
+        #expect(throws: RequestError.refused(.notEntitled)) {
+            try service.trustList([.own], listedBy: unknown)
+        }
     }
 
     @Test func `a change adds to a list, takes from it, replaces it or ends it`() throws {

@@ -62,13 +62,13 @@ struct UnlockEndTests {
         let login = try OpenLogin()
         try login.fill(5, secret: Self.large)
         var parts: [Int] = []
-        let said = refusal { () throws(Refusal) in
+        let said = refusal { () throws(RequestError) in
             try login.ask(CopyMatching(OpenLogin.query(.data))) { part in
                 parts.append(part.count)
                 if parts.count == 1 { happens(end, to: login) }
             }
         }
-        #expect(said == .locked)
+        #expect(said == .state(.locked))
         #expect(parts == [2])
     }
 
@@ -80,10 +80,10 @@ struct UnlockEndTests {
         for parts in [ReturnFields.data, .attributes] {
             let query = OpenLogin.query(parts, limit: 1)
             var isAnswered = false
-            let said = refusal { () throws(Refusal) in
+            let said = refusal { () throws(RequestError) in
                 try login.ask(CopyMatching(query), client) { _ in isAnswered = true }
             }
-            #expect(said == .locked && !isAnswered)
+            #expect(said == .state(.locked) && !isAnswered)
             // What has ended can't end again in the same way; once is enough for these.
             if end == .anotherLogin || end == .lockAndUnlock { break }
         }
@@ -101,7 +101,9 @@ struct UnlockEndTests {
             let login = try OpenLogin()
             try login.fill(2)
             let client = login.client { happens(end, to: login) }
-            #expect(refusal { () throws(Refusal) in _ = try login.ask(verb, client) } == .locked)
+            #expect(
+                refusal { () throws(RequestError) in _ = try login.ask(verb, client) }
+                    == .state(.locked))
             login.bounds.set(KeychainSettings(locksOnSleep: false, locksWithScreen: false))
             if end != .lockAndUnlock { try login.unlock(in: login.beginAnother(after: end)) }
             let found = try login.ask(CopyMatching(OpenLogin.query(.attributes)))
@@ -133,13 +135,14 @@ struct UnlockEndTests {
         _ accessible: Accessibility
     ) throws {
         for (end, expected) in [
-            (UnlockEnd.lock, nil), (.logout, nil), (.time, nil), (.hibernation, Refusal.locked),
-            (.restore, .locked),
+            (UnlockEnd.lock, nil), (.logout, nil), (.time, nil),
+            (.hibernation, RequestError.state(.locked)),
+            (.restore, .state(.locked)),
         ] {
             let login = try OpenLogin()
             try login.fill(5, secret: Self.large, accessible: accessible)
             var parts = 0
-            let said = refusal { () throws(Refusal) in
+            let said = refusal { () throws(RequestError) in
                 try login.ask(CopyMatching(OpenLogin.query(.data))) { _ in
                     parts += 1
                     if parts == 1 { happens(end, to: login) }
@@ -163,7 +166,7 @@ struct UnlockEndTests {
             path, identifier, of: place, while: UnlockWatch(login.keychain, login.vault))
         #expect(try transfers.read(identifier, offset: 0, of: place).count > 0)
         try end.happen(to: login)
-        #expect(throws: Refusal.locked) {
+        #expect(throws: RequestError.state(.locked)) {
             try transfers.read(
                 identifier, offset: UInt64(BackupPiece.mostBytes), of: place)
         }
@@ -196,7 +199,7 @@ struct EmbeddedUnlockEndTests {
         let watch = UnlockWatch(keychain, own)
         try watch.check(.whileUnlocked)
         try other.lock(keychain)
-        #expect(throws: Refusal.locked) { try watch.check(.whileUnlocked) }
+        #expect(throws: RequestError.state(.locked)) { try watch.check(.whileUnlocked) }
         try watch.check(.afterFirstUnlock)
     }
 }
@@ -213,7 +216,7 @@ private func happens(_ end: UnlockEnd, to login: OpenLogin) {
     do { try end.happen(to: login) } catch { Issue.record(error) }
 }
 
-func refusal(_ body: () throws(Refusal) -> Void) -> Refusal? {
-    do throws(Refusal) { try body() } catch { return error }
+func refusal(_ body: () throws(RequestError) -> Void) -> RequestError? {
+    do throws(RequestError) { try body() } catch { return error }
     return nil
 }

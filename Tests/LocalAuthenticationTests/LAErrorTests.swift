@@ -8,68 +8,68 @@ import Testing
 
 /// What one refusal is called by a context's evaluation, and by the item calls.
 private struct Row: Sendable, CustomTestStringConvertible {
-    let refusal: Refusal
+    let refusal: RequestError
     let code: LAError.Code
     let status: OSStatus
     var testDescription: String { "\(refusal)" }
 
-    init(_ refusal: Refusal, _ code: LAError.Code, _ status: OSStatus) {
-        (self.refusal, self.code, self.status) = (refusal, code, status)
+    init(_ error: RequestError, _ code: LAError.Code, _ status: OSStatus) {
+        (self.refusal, self.code, self.status) = (error, code, status)
     }
 }
 
 private let table = [
     // Asked, and not proven; or it never could be.
-    Row(.authenticationFailed, .authenticationFailed, errSecAuthFailed),
-    Row(.wrongPassword, .authenticationFailed, errSecAuthFailed),
-    Row(.forbidden, .authenticationFailed, errSecAuthFailed),
-    Row(.tooManyRequests, .systemCancel, errSecAuthFailed),
+    Row(.refused(.authenticationFailed), .authenticationFailed, errSecAuthFailed),
+    Row(.refused(.wrongPassword), .authenticationFailed, errSecAuthFailed),
+    Row(.refused(.forbidden), .authenticationFailed, errSecAuthFailed),
+    Row(.refused(.tooManyRequests), .systemCancel, errSecAuthFailed),
     // The user said no.
-    Row(.cancelled, .userCancel, errSecUserCanceled),
+    Row(.refused(.cancelled), .userCancel, errSecUserCanceled),
     // Nobody may be asked.
-    Row(.interactionNotAllowed, .notInteractive, errSecInteractionNotAllowed),
-    Row(.locked, .notInteractive, errSecInteractionNotAllowed),
-    Row(.noSession, .notInteractive, errSecInteractionNotAllowed),
+    Row(.refused(.interactionNotAllowed), .notInteractive, errSecInteractionNotAllowed),
+    Row(.state(.locked), .notInteractive, errSecInteractionNotAllowed),
+    Row(.state(.noSession), .notInteractive, errSecInteractionNotAllowed),
     // There is nothing to prove oneself by.
-    Row(.passcodeNotSet, .passcodeNotSet, errSecNotAvailable),
-    Row(.notAvailable, .systemCancel, errSecNotAvailable),
+    Row(.state(.passcodeNotSet), .passcodeNotSet, errSecNotAvailable),
+    Row(.failed(.notAvailable), .systemCancel, errSecNotAvailable),
     // What no evaluation meets, but for a service that is newer than this library.
-    Row(.badRequest, .authenticationFailed, errSecParam),
-    Row(.badKeychainName, .authenticationFailed, errSecParam),
-    Row(.noSuchAttribute, .authenticationFailed, errSecNoSuchAttr),
-    Row(.noSuchClass, .authenticationFailed, errSecNoSuchClass),
-    Row(.dataTooLarge, .authenticationFailed, errSecDataTooLarge),
-    Row(.notImplemented, .authenticationFailed, errSecUnimplemented),
-    Row(.notFound, .authenticationFailed, errSecItemNotFound),
-    Row(.duplicate, .authenticationFailed, errSecDuplicateItem),
-    Row(.needsProofOfEach, .authenticationFailed, errSecParam),
-    Row(.notEntitled, .authenticationFailed, errSecMissingEntitlement),
-    Row(.noSuchKeychain, .authenticationFailed, errSecNoSuchKeychain),
-    Row(.duplicateKeychain, .authenticationFailed, errSecDuplicateKeychain),
-    Row(.noDefaultKeychain, .authenticationFailed, errSecNoDefaultKeychain),
-    Row(.damaged, .authenticationFailed, errSecInvalidKeychain),
-    Row(.damagedPolicy, .authenticationFailed, errSecNotAvailable),
-    Row(.newerVersion, .authenticationFailed, errSecNotAvailable),
-    Row(.belongsToAnother, .authenticationFailed, errSecNotAvailable),
-    Row(.noSuchProtector, .authenticationFailed, errSecItemNotFound),
-    Row(.lastProtector, .authenticationFailed, errSecParam),
-    Row(.wrongRecoveryKey, .authenticationFailed, errSecAuthFailed),
-    Row(.protectorNotAvailable, .authenticationFailed, errSecNotAvailable),
-    Row(.measurementsDiffer, .authenticationFailed, errSecNotAvailable),
-    Row(.protectorChanged, .authenticationFailed, errSecNotAvailable),
-    Row(.protectorFailed, .authenticationFailed, errSecNotAvailable),
-    Row(.wrongPIN, .authenticationFailed, errSecAuthFailed),
-    Row(.wrongApplicationPassword, .authenticationFailed, errSecAuthFailed),
-    Row(.notOpenedHere, .authenticationFailed, errSecNotAvailable),
-    Row(.keychainGone, .authenticationFailed, errSecInvalidKeychain),
-    Row(.derivationTooCostly, .authenticationFailed, errSecNotAvailable),
-    Row(.olderService, .authenticationFailed, errSecNotAvailable),
-    Row(.olderProgram, .authenticationFailed, errSecNotAvailable),
-    Row(.readOnly, .authenticationFailed, errSecReadOnly),
-    Row(.diskFull, .authenticationFailed, errSecDiskFull),
-    Row(.inputOutput, .authenticationFailed, errSecIO),
-    Row(.outOfMemory, .authenticationFailed, errSecAllocate),
-    Row(.internalError, .authenticationFailed, errSecInternal),
+    Row(.invalid(.badRequest), .authenticationFailed, errSecParam),
+    Row(.invalid(.badKeychainName), .authenticationFailed, errSecParam),
+    Row(.invalid(.noSuchAttribute), .authenticationFailed, errSecNoSuchAttr),
+    Row(.invalid(.noSuchClass), .authenticationFailed, errSecNoSuchClass),
+    Row(.invalid(.dataTooLarge), .authenticationFailed, errSecDataTooLarge),
+    Row(.invalid(.notImplemented), .authenticationFailed, errSecUnimplemented),
+    Row(.state(.notFound), .authenticationFailed, errSecItemNotFound),
+    Row(.state(.duplicate), .authenticationFailed, errSecDuplicateItem),
+    Row(.invalid(.needsProofOfEach), .authenticationFailed, errSecParam),
+    Row(.refused(.notEntitled), .authenticationFailed, errSecMissingEntitlement),
+    Row(.state(.noSuchKeychain), .authenticationFailed, errSecNoSuchKeychain),
+    Row(.state(.duplicateKeychain), .authenticationFailed, errSecDuplicateKeychain),
+    Row(.state(.noDefaultKeychain), .authenticationFailed, errSecNoDefaultKeychain),
+    Row(.failed(.damaged), .authenticationFailed, errSecInvalidKeychain),
+    Row(.failed(.damagedPolicy), .authenticationFailed, errSecNotAvailable),
+    Row(.state(.newerVersion), .authenticationFailed, errSecNotAvailable),
+    Row(.refused(.belongsToAnother), .authenticationFailed, errSecNotAvailable),
+    Row(.state(.noSuchProtector), .authenticationFailed, errSecItemNotFound),
+    Row(.state(.lastProtector), .authenticationFailed, errSecParam),
+    Row(.refused(.wrongRecoveryKey), .authenticationFailed, errSecAuthFailed),
+    Row(.state(.protectorNotAvailable), .authenticationFailed, errSecNotAvailable),
+    Row(.state(.measurementsDiffer), .authenticationFailed, errSecNotAvailable),
+    Row(.state(.protectorChanged), .authenticationFailed, errSecNotAvailable),
+    Row(.failed(.protectorFailed), .authenticationFailed, errSecNotAvailable),
+    Row(.refused(.wrongPIN), .authenticationFailed, errSecAuthFailed),
+    Row(.refused(.wrongApplicationPassword), .authenticationFailed, errSecAuthFailed),
+    Row(.state(.notOpenedHere), .authenticationFailed, errSecNotAvailable),
+    Row(.failed(.keychainGone), .authenticationFailed, errSecInvalidKeychain),
+    Row(.failed(.derivationTooCostly), .authenticationFailed, errSecNotAvailable),
+    Row(.state(.olderService), .authenticationFailed, errSecNotAvailable),
+    Row(.state(.olderProgram), .authenticationFailed, errSecNotAvailable),
+    Row(.state(.readOnly), .authenticationFailed, errSecReadOnly),
+    Row(.failed(.diskFull), .authenticationFailed, errSecDiskFull),
+    Row(.failed(.inputOutput), .authenticationFailed, errSecIO),
+    Row(.failed(.outOfMemory), .authenticationFailed, errSecAllocate),
+    Row(.failed(.internalError), .authenticationFailed, errSecInternal),
 ]
 
 /// The numbers that programs compare with.
@@ -84,13 +84,13 @@ private let numbers: [(LAError.Code, Int)] = [
 @Suite struct LAErrorTests {
     @Test(arguments: table)
     fileprivate func `each refusal has one code and one status`(_ row: Row) {
-        #expect(LAError(refusal: row.refusal).code == row.code)
+        #expect(LAError(of: row.refusal).code == row.code)
         #expect(row.refusal.status == row.status)
     }
 
     @Test func `the table is whole`() {
-        #expect(Set(table.map(\.refusal)) == Set(Refusal.allCases))
-        #expect(table.count == Refusal.allCases.count)
+        #expect(Set(table.map(\.refusal)) == Set(RequestError.allCases))
+        #expect(table.count == RequestError.allCases.count)
     }
 
     @Test(arguments: numbers)

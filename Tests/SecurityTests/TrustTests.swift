@@ -18,7 +18,7 @@ private func content(_ der: Data) -> CertificateContent { CertificateContent(Arr
         let chain = CertificateChain(
             anchors: TrustedAnchors(list: anchors.map(Fixture.pem).joined(separator: "words\n")),
             date: date ?? now
-        ) { name throws(Refusal) in
+        ) { name throws(RequestError) in
             stored.map(content).filter { $0.subject.normalizedContent == name }
         }
         do { return try chain.isTrusted(content(der)) } catch { return false }

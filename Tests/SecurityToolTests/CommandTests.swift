@@ -28,23 +28,28 @@ import Testing
 
     @Test(
         arguments: [
-            (.notFound, 44), (.duplicate, 45), (.wrongPassword, 51), (.authenticationFailed, 51),
-            (.interactionNotAllowed, 36), (.locked, 36), (.noSuchKeychain, 50),
-            (.duplicateKeychain, 48), (.noDefaultKeychain, 37), (.readOnly, 52),
-            (.notAvailable, 53), (.noSuchAttribute, 41), (.cancelled, 128), (.badRequest, 206),
-            (.notEntitled, 30), (.notImplemented, 252), (.inputOutput, 220),
-        ] as [(Refusal, Int32)])
-    func `a refusal is the exit status that scripts know`(_ refusal: Refusal, _ exit: Int32) {
-        #expect(CommandFailure(refusal, "SecKeychainSearchCopyNext").exit == exit)
+            (.state(.notFound), 44), (.state(.duplicate), 45), (.refused(.wrongPassword), 51),
+            (.refused(.authenticationFailed), 51),
+            (.refused(.interactionNotAllowed), 36), (.state(.locked), 36),
+            (.state(.noSuchKeychain), 50),
+            (.state(.duplicateKeychain), 48), (.state(.noDefaultKeychain), 37),
+            (.state(.readOnly), 52),
+            (.failed(.notAvailable), 53), (.invalid(.noSuchAttribute), 41),
+            (.refused(.cancelled), 128), (.invalid(.badRequest), 206),
+            (.refused(.notEntitled), 30), (.invalid(.notImplemented), 252),
+            (.failed(.inputOutput), 220),
+        ] as [(RequestError, Int32)])
+    func `an error is the exit status that scripts know`(_ error: RequestError, _ exit: Int32) {
+        #expect(CommandFailure(error, "SecKeychainSearchCopyNext").exit == exit)
     }
 
     @Test func `an error names the historical call and what it was about`() {
         #expect(
-            CommandFailure(.notFound, "SecKeychainSearchCopyNext").text
+            CommandFailure(.state(.notFound), "SecKeychainSearchCopyNext").text
                 == "security: SecKeychainSearchCopyNext: The specified item could not be found in "
                 + "the keychain.\n")
         #expect(
-            CommandFailure(.duplicateKeychain, "SecKeychainCreate", "x").text
+            CommandFailure(.state(.duplicateKeychain), "SecKeychainCreate", "x").text
                 == "security: SecKeychainCreate x: A keychain with the same name already exists.\n")
     }
 

@@ -79,6 +79,9 @@ import Testing
             CommandLineWords.hiding(words, behind: "pwX")
                 == ["add-generic-password", "-a", "me", "-w", "…"])
         #expect(CommandLineWords.hiding(["x", "-wsecret"], behind: "w") == ["x", "-w…"])
+        #expect(
+            CommandLineWords.hiding(["-u", "acct=me,v_Data=secret,desc=x", "v_Data=y"], behind: "w")
+                == ["-u", "acct=me,v_Data=…", "v_Data=…"])
     }
 
     @Test func `codes have four characters`() {

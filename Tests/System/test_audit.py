@@ -76,13 +76,19 @@ def test_the_journal_has_each_record_in_fields(journal, login):
     assert shell.run(ADD).status == 0
     assert shell.run(GET, [ALICE[1]]).status == 0
     assert shell.run(ADD).status == 9
+    # A wrong answer costs two seconds; trying again meanwhile would use the baseline's questions up.
+    time.sleep(2.2)
+    assert shell.run(GET, ["wrong", "wrong too", "wrong again"]).status == 6
     uid = pwd.getpwnam(ALICE[0]).pw_uid
-    refusals = (RECORDS, "KEYCHAIN_OUTCOME=duplicate", f"KEYCHAIN_UID={uid}")
+    refusals = (RECORDS, "KEYCHAIN_OUTCOME=authenticationFailed", f"KEYCHAIN_UID={uid}")
     world.wait_for(lambda: journal.entries(*refusals), "the refusal")
     refused, = journal.entries(*refusals)
-    assert refused["KEYCHAIN_OPERATION"] == "add" and refused["PRIORITY"] == "5"
-    assert refused["KEYCHAIN_PROGRAM"] == f"exe:{world.CONTROL}"
-    assert refused["MESSAGE"] == f"add by user {uid}'s exe:{world.CONTROL}: duplicate"
+    assert refused["KEYCHAIN_OPERATION"] == "copyMatching" and refused["PRIORITY"] == "5"
+    # That there is such an item already is a state of the keychain, and no refusal.
+    known, = journal.entries(RECORDS, "KEYCHAIN_OUTCOME=duplicate", f"KEYCHAIN_UID={uid}")
+    assert known["KEYCHAIN_OPERATION"] == "add" and known["PRIORITY"] == "6"
+    assert known["KEYCHAIN_PROGRAM"] == f"exe:{world.CONTROL}"
+    assert known["MESSAGE"] == f"add by user {uid}'s exe:{world.CONTROL}: duplicate"
     proven, = journal.entries(RECORDS, "KEYCHAIN_EVIDENCE=presence")
     assert proven["KEYCHAIN_OUTCOME"] == "allowed" and proven["PRIORITY"] == "6"
     known, = [record for record in audit() if record["evidence"]]

@@ -51,6 +51,7 @@ class FakeDaemon:
         self.accepts, self.reads, self.owner = accepts, reads, owner
         self.hangs_up = hangs_up
         self.requests, self.peers, self.connections = [], [], 0
+        self.accepted = threading.Event()
 
     def __repr__(self):
         return f"FakeDaemon(requests={self.requests}, peers={self.peers})"
@@ -92,6 +93,7 @@ class FakeDaemon:
                 return
             self.connections += 1
             self.held.append(connection)
+            self.accepted.set()
             try:
                 self._handle(connection)
             except OSError:

@@ -22,7 +22,7 @@ struct KeychainExam {
     private func examine(_ keychain: KeychainStatus) -> [Finding] {
         // The machine's is root's to look at.
         guard keychain.name != KeychainName.system.description || getuid() == 0 else { return [] }
-        if keychain.problem == .noSuchKeychain {
+        if keychain.problem == .state(.noSuchKeychain) {
             return [
                 Finding(
                     .keychains, .note, "\(keychain.name): does not exist yet",
@@ -30,7 +30,7 @@ struct KeychainExam {
             ]
         }
         if let problem = keychain.problem {
-            let meaning = RefusalMeaning(problem, keychain: keychain.name)
+            let meaning = ErrorMeaning(problem, keychain: keychain.name)
             let remains = keychain.remains.map(PlainText.line).joined(separator: ", ")
             return [
                 Finding(

@@ -9,6 +9,7 @@ package protocol RecordMemory: Sendable {
     func takeAttributes(
         _ bytes: Int, waits: Bool
     ) throws(KeychainStoreError) -> (any AnyObject & Sendable)?
-    /// The same for one secret.
+    /// The same for one secret, without a wait: a transaction is under way, for whose end other users
+    /// of the file wait.
     func takeSecret(_ bytes: Int) throws(KeychainStoreError) -> (any AnyObject & Sendable)?
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainModel
 package import KeychainSecrets
+internal import KeychainModel
 
 /// The class keys that are there for one request.
 package struct ClassKeys: ~Copyable, Sendable {
@@ -94,5 +94,124 @@ enum IndexFamily: CaseIterable, Sendable {
 
     init(_ accessible: Accessibility) {
         self = accessible.availability == .always ? .always : .unlocked
+    }
+}
+
+/// The class keys that come and go together, as the bytes that a key vault keeps.
+package struct KeyBundle: ~Copyable, Sendable {
+    /// When the keys of a bundle are there.
+    package enum Kind: UInt8, Sendable {
+        /// dk, dku and the key of their index.
+        case always = 1
+        /// ck, cku and the index key of everything else.
+        case afterFirstUnlock = 2
+        /// ak, aku and, where a password is set and its device secret is there, akpu.
+        case whileUnlocked = 3
+    }
+
+    /// Bytes of a bundle of that kind, always.
+    package static func byteCount(_ kind: Kind) -> Int {
+        (kind == .whileUnlocked ? 1 : 0) + 3 * SealingKey.byteCount
+    }
+
+    package let kind: Kind
+    package let bytes: SecretBytes
+
+    /// Refuses bytes of another length.
+    package init(_ kind: Kind, _ bytes: consuming SecretBytes) throws(KeychainStoreError) {
+        guard bytes.count == Self.byteCount(kind) else { throw .damaged }
+        self.kind = kind
+        self.bytes = bytes
+    }
+
+    package borrowing func copy() -> KeyBundle { KeyBundle(kind: kind, verified: bytes.copy()) }
+
+    private init(kind: Kind, verified bytes: consuming SecretBytes) {
+        self.kind = kind
+        self.bytes = bytes
+    }
+
+    static func random(_ kind: Kind) -> KeyBundle {
+        let keys = SecretBytes(random: 3 * SealingKey.byteCount)
+        guard kind == .whileUnlocked else { return KeyBundle(kind: kind, verified: keys) }
+        return whileUnlocked(
+            keys.part(0..<2 * SealingKey.byteCount), passcodeKey: SealingKey.random())
+    }
+
+    /// ak and aku, and akpu where it could be opened.
+    static func whileUnlocked(
+        _ two: borrowing SecretBytes, passcodeKey: consuming SealingKey?
+    ) -> KeyBundle {
+        var writer = SecretWriter(capacity: byteCount(.whileUnlocked))
+        if let passcodeKey {
+            writer.append(SecretBytes(copying: [1]))
+            writer.append(two)
+            writer.append(passcodeKey.bytes)
+        } else {
+            writer.append(SecretBytes(copying: [0]))
+            writer.append(two)
+            writer.append(SecretBytes(copying: [UInt8](repeating: 0, count: 32)))
+        }
+        return KeyBundle(kind: .whileUnlocked, verified: writer.finish())
+    }
+
+    /// Runs `body` with the key at the position, where it lies; nil for the third of `.whileUnlocked`
+    /// where it is absent.
+    borrowing func withKey<R: ~Copyable, E: Error>(
+        _ position: Int, _ body: (RawSpan) throws(E) -> R
+    ) throws(E) -> R? {
+        let offset = kind == .whileUnlocked ? 1 : 0
+        return try bytes.withBytes { bytes throws(E) -> R? in
+            if offset == 1, position == 2, bytes.byte(0) == 0 { return nil }
+            // Safe: the position is one of three.
+            let start = offset + position * SealingKey.byteCount
+            return try body(bytes.extracting(start..<start + SealingKey.byteCount))
+        }
+    }
+
+    /// A copy of the key at the position.
+    borrowing func key(_ position: Int) -> SecretBytes? {
+        withKey(position) { SecretBytes(copying: $0) }
+    }
+}
+
+/// What unlocking a keychain gives, for a key vault to keep.
+package struct UnlockedKeys: ~Copyable, Sendable {
+    package let whileUnlocked: KeyBundle
+    package let afterFirstUnlock: KeyBundle
+
+    package init(whileUnlocked: consuming KeyBundle, afterFirstUnlock: consuming KeyBundle) {
+        self.whileUnlocked = whileUnlocked
+        self.afterFirstUnlock = afterFirstUnlock
+    }
+}
+
+/// Whose keychain it is: both must be the same again before a file is used, since a user number may
+/// be given to another user.
+package struct KeychainOwner: Sendable, Equatable {
+    package let user: UInt32
+    package let account: String
+
+    package init(user: UInt32, account: String) {
+        self.user = user
+        self.account = account
+    }
+
+    package static func == (a: Self, b: Self) -> Bool {
+        a.user == b.user && a.account.utf8.elementsEqual(b.account.utf8)
+    }
+
+    private static let userBytes = 4
+    private static let longestAccount = 1024
+
+    /// Four bytes of user number, little end first, then the account's name.
+    var bytes: [UInt8] { user.littleEndianBytes + Array(account.utf8) }
+
+    init?(bytes: [UInt8]) {
+        guard (Self.userBytes...Self.longestAccount).contains(bytes.count),
+            let account = String(validating: bytes.dropFirst(Self.userBytes), as: UTF8.self)
+        else { return nil }
+        self.init(
+            user: UInt32(littleEndianBytes: bytes.prefix(Self.userBytes)), account: account)
     }
 }

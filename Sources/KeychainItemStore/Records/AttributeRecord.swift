@@ -92,3 +92,291 @@ extension AttributeRecord {
         max(now, old + 0.001)
     }
 }
+
+/// The bytes that an attribute record is sealed as. One record has one encoding: names in order,
+/// no bit without a meaning, nothing behind the end.
+///
+/// version ‖ flags ‖ created ‖ modified ‖ rights ‖ group ‖ count ‖ (name ‖ type ‖ value)… ‖ trusted
+/// applications, where there is a list
+extension AttributeRecord {
+    static let version: UInt8 = 1
+    /// Bytes of all attributes of an item together.
+    static let largest = KeychainSchema.largestAttributes
+    static let mostAttributes = 256
+
+    private struct Flags: OptionSet {
+        let rawValue: UInt8
+        static let synchronizable = Flags(rawValue: 1)
+        static let secret = Flags(rawValue: 2)
+        static let trusted = Flags(rawValue: 16)
+        static let known: Flags = [.synchronizable, .secret, .trusted]
+    }
+
+    func encoded() throws(KeychainStoreError) -> [UInt8] {
+        guard attributes.count <= Self.mostAttributes else { throw .tooLarge }
+        var flags: Flags = []
+        if isSynchronizable { flags.insert(.synchronizable) }
+        if hasSecret { flags.insert(.secret) }
+        if trusted != nil { flags.insert(.trusted) }
+        var bytes: [UInt8] = [Self.version, flags.rawValue]
+        bytes.append(littleEndian: created.bitPattern)
+        bytes.append(littleEndian: modified.bitPattern)
+        bytes.append(block: try accessControl.encoded())
+        bytes.append(block: group.utf8)
+        // Safe: at most 256, as was checked.
+        bytes.append(littleEndian: UInt16(attributes.count))
+        for (name, value) in attributes.sorted(by: { $0.key < $1.key }) {
+            bytes.append(block: name.rawValue.utf8)
+            bytes.append(value.typeByte)
+            bytes.append(block: value.storedBytes)
+        }
+        if let trusted { bytes.append(block: try trusted.encoded()) }
+        guard bytes.count <= Self.largest else { throw .tooLarge }
+        return bytes
+    }
+
+    init(decoding bytes: [UInt8]) throws(MalformedBytes) {
+        guard bytes.count <= Self.largest else { throw MalformedBytes() }
+        var reader = ByteReader(bytes)
+        guard try reader.byte() == Self.version else { throw MalformedBytes() }
+        let flags = Flags(rawValue: try reader.byte())
+        guard flags.isSubset(of: .known) else { throw MalformedBytes() }
+        isSynchronizable = flags.contains(.synchronizable)
+        hasSecret = flags.contains(.secret)
+        created = Double(bitPattern: try reader.number(UInt64.self))
+        modified = Double(bitPattern: try reader.number(UInt64.self))
+        guard created.isFinite, modified.isFinite else { throw MalformedBytes() }
+        accessControl = try ItemAccessControl(decoding: try reader.block())
+        group = try reader.text()
+        attributes = try Self.attributes(&reader)
+        trusted =
+            flags.contains(.trusted) ? try TrustList(decoding: Array(try reader.block())) : nil
+        guard reader.isAtEnd else { throw MalformedBytes() }
+    }
+
+    private static func attributes(
+        _ reader: inout ByteReader
+    ) throws(MalformedBytes) -> Attributes {
+        let count = Int(try reader.number(UInt16.self))
+        guard count <= mostAttributes else { throw MalformedBytes() }
+        // Answers take this dictionary and put the record's own fields in.
+        var attributes = Attributes(minimumCapacity: count + fieldsOfAnswers.count)
+        var previous: AttributeName?
+        for _ in 0..<count {
+            let name = AttributeName(rawValue: try reader.text())
+            if let previous, !(previous < name) { throw MalformedBytes() }
+            let type = try reader.byte()
+            attributes[name] = try AttributeValue(type: type, try reader.block())
+            previous = name
+        }
+        return attributes
+    }
+}
+
+extension AttributeValue {
+    var typeByte: UInt8 {
+        switch self {
+        case .string: 1
+        case .data: 2
+        case .number: 3
+        case .date: 4
+        case .real: 5
+        }
+    }
+
+    fileprivate var storedBytes: [UInt8] {
+        switch self {
+        case .string(let text): Array(text.utf8)
+        case .data(let bytes): bytes
+        case .number(let number): UInt64(bitPattern: number).littleEndianBytes
+        case .date(let value), .real(let value): value.bitPattern.littleEndianBytes
+        }
+    }
+
+    fileprivate init(type: UInt8, _ bytes: ArraySlice<UInt8>) throws(MalformedBytes) {
+        switch type {
+        case 1:
+            guard let text = String(validating: bytes, as: UTF8.self) else {
+                throw MalformedBytes()
+            }
+            self = .string(text)
+        case 2: self = .data(Array(bytes))
+        case 3: self = .number(Int64(bitPattern: try Self.eight(bytes)))
+        case 4: self = .date(Double(bitPattern: try Self.eight(bytes)))
+        case 5: self = .real(Double(bitPattern: try Self.eight(bytes)))
+        default: throw MalformedBytes()
+        }
+    }
+
+    private static func eight(_ bytes: ArraySlice<UInt8>) throws(MalformedBytes) -> UInt64 {
+        var reader = ByteReader(bytes)
+        let number = try reader.number(UInt64.self)
+        guard reader.isAtEnd else { throw MalformedBytes() }
+        return number
+    }
+}
+
+/// An item's rights as bytes: part of its attributes, and hashed into what its secret is bound to.
+///
+/// protection ‖ flags ‖ default constraint, if any ‖ count ‖ (operation ‖ constraint)… ‖ what was
+/// enrolled, where it is bound to that
+extension ItemAccessControl {
+    private static let passwordFlag: UInt8 = 1
+    private static let defaultFlag: UInt8 = 2
+    private static let boundFlag: UInt8 = 4
+    private static let biometryBytes = 32
+    private static let usualBytes = 16
+
+    func encoded() throws(KeychainStoreError) -> [UInt8] {
+        var flags: UInt8 = needsApplicationPassword ? Self.passwordFlag : 0
+        if defaultOperation != nil { flags |= Self.defaultFlag }
+        if !boundBiometry.isEmpty { flags |= Self.boundFlag }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(Self.usualBytes)
+        bytes.append(protection.rawValue)
+        bytes.append(flags)
+        if let defaultOperation { try defaultOperation.encode(into: &bytes, depth: 0) }
+        // Safe: there are seven operations.
+        bytes.append(UInt8(operations.count))
+        for operation in ItemOperation.allCases {
+            guard let constraint = operations[operation] else { continue }
+            bytes.append(operation.code)
+            try constraint.encode(into: &bytes, depth: 0)
+        }
+        guard boundBiometry.isEmpty || boundBiometry.count == Self.biometryBytes else {
+            throw .tooLarge
+        }
+        bytes += boundBiometry
+        return bytes
+    }
+
+    init(decoding bytes: [UInt8]) throws(MalformedBytes) {
+        try self.init(decoding: ArraySlice(bytes))
+    }
+
+    init(decoding bytes: ArraySlice<UInt8>) throws(MalformedBytes) {
+        var reader = ByteReader(bytes)
+        guard let protection = Accessibility(rawValue: try reader.byte()) else {
+            throw MalformedBytes()
+        }
+        let flags = try reader.byte()
+        guard flags <= Self.passwordFlag | Self.defaultFlag | Self.boundFlag else {
+            throw MalformedBytes()
+        }
+        let isDefaultGiven = flags & Self.defaultFlag != 0
+        let defaultOperation = isDefaultGiven ? try Constraint(&reader, depth: 0) : nil
+        var operations: [ItemOperation: Constraint] = [:]
+        var previous: UInt8 = 0
+        for _ in 0..<(try reader.byte()) {
+            let code = try reader.byte()
+            guard code > previous,
+                let operation = ItemOperation.allCases.first(where: { $0.code == code })
+            else { throw MalformedBytes() }
+            operations[operation] = try Constraint(&reader, depth: 0)
+            previous = code
+        }
+        var biometry: [UInt8] = []
+        if flags & Self.boundFlag != 0 { biometry = Array(try reader.take(Self.biometryBytes)) }
+        guard reader.isAtEnd else { throw MalformedBytes() }
+        self.init(
+            protection: protection, operations: operations, defaultOperation: defaultOperation,
+            needsApplicationPassword: flags & Self.passwordFlag != 0, boundBiometry: biometry)
+    }
+}
+
+extension ItemOperation {
+    /// In the order of `allCases`, and never renumbered.
+    fileprivate var code: UInt8 {
+        switch self {
+        case .decrypt: 1
+        case .encrypt: 2
+        case .delete: 3
+        case .sign: 4
+        case .attest: 5
+        case .computeKey: 6
+        case .decapsulate: 7
+        }
+    }
+}
+
+extension Constraint {
+    fileprivate func encode(
+        into bytes: inout [UInt8], depth: Int
+    ) throws(KeychainStoreError) {
+        guard depth < Self.largestDepth else { throw .tooLarge }
+        bytes.append(code)
+        guard case .atLeast(let required, let members) = self else { return }
+        guard members.count <= Self.mostMembers, let required = Int32(exactly: required)
+        else { throw .tooLarge }
+        bytes += UInt32(bitPattern: required).littleEndianBytes
+        // Safe: at most as many as were checked.
+        bytes.append(UInt8(members.count))
+        for member in members { try member.encode(into: &bytes, depth: depth + 1) }
+    }
+
+    fileprivate init(_ reader: inout ByteReader, depth: Int) throws(MalformedBytes) {
+        guard depth < Self.largestDepth else { throw MalformedBytes() }
+        let code = try reader.byte()
+        guard code == Self.groupCode else {
+            guard let plain = Constraint(code: code) else { throw MalformedBytes() }
+            self = plain
+            return
+        }
+        let required = Int32(bitPattern: try reader.number(UInt32.self))
+        let count = Int(try reader.byte())
+        guard count <= Self.mostMembers else { throw MalformedBytes() }
+        var members: [Constraint] = []
+        for _ in 0..<count { members.append(try Constraint(&reader, depth: depth + 1)) }
+        self = .atLeast(required: Int(clamping: required), of: members)
+    }
+}
+
+/// An item's trusted applications as bytes, sealed with its attributes.
+///
+/// count ‖ (identity ‖ strength ‖ when ‖ by whom, empty for the user)…
+extension TrustList {
+    func encoded() throws(KeychainStoreError) -> [UInt8] {
+        guard applications.count <= Self.mostApplications else { throw .tooLarge }
+        // Safe: at most as many as were checked.
+        var bytes = [UInt8(applications.count)]
+        for application in applications {
+            let texts = [application.identity, application.listedBy ?? ""]
+            guard texts.allSatisfy({ $0.utf8.count <= TrustedApplication.longestIdentity }),
+                !application.identity.isEmpty
+            else { throw .tooLarge }
+            bytes.append(block: texts[0].utf8)
+            bytes.append(application.strength.rawValue)
+            bytes += application.listedAt.bitPattern.littleEndianBytes
+            bytes.append(block: texts[1].utf8)
+        }
+        return bytes
+    }
+
+    init(decoding bytes: [UInt8]) throws(MalformedBytes) {
+        var reader = ByteReader(bytes)
+        let count = Int(try reader.byte())
+        guard count <= Self.mostApplications else { throw MalformedBytes() }
+        var applications: [TrustedApplication] = []
+        for _ in 0..<count { applications.append(try Self.application(&reader)) }
+        self.init(applications)
+        // One list has one encoding.
+        guard reader.isAtEnd, self.applications == applications else { throw MalformedBytes() }
+    }
+
+    private static func application(
+        _ reader: inout ByteReader
+    ) throws(MalformedBytes) -> TrustedApplication {
+        let identity = try reader.text()
+        guard !identity.isEmpty, let strength = ProgramStrength(rawValue: try reader.byte()) else {
+            throw MalformedBytes()
+        }
+        let listedAt = Double(bitPattern: try reader.number(UInt64.self))
+        let listedBy = try reader.text()
+        guard listedAt.isFinite,
+            max(identity.utf8.count, listedBy.utf8.count) <= TrustedApplication.longestIdentity
+        else { throw MalformedBytes() }
+        return TrustedApplication(
+            identity, strength: strength, listedBy: listedBy.isEmpty ? nil : listedBy,
+            listedAt: listedAt)
+    }
+}

@@ -72,3 +72,111 @@ extension SealContext {
         return secret
     }
 }
+
+/// What everything sealed of an item is bound to. Moved to another keychain, row, class, part or
+/// generation, it does not open.
+struct SealContext: Sendable {
+    let keychain: [UInt8]
+    let reference: ItemReference
+    let accessible: Accessibility
+    let generation: Int64
+
+    /// Far beyond what changes add up to. A row outside of it is damaged: who knows the keys can
+    /// seal one of any generation, and the next change must not run over.
+    static let generations: ClosedRange<Int64> = 1...Int64.max / 2
+
+    /// The one that a change makes of it; nil behind the last.
+    static func generation(after generation: Int64) -> Int64? {
+        let (next, isOver) = generation.addingReportingOverflow(1)
+        return !isOver && generations.contains(next) ? next : nil
+    }
+
+    enum Part: UInt8 {
+        case attributes = 1
+        case secret = 2
+
+        /// The class key's child that wraps item keys of this part.
+        var purpose: [UInt8] {
+            switch self {
+            case .attributes: Self.attributesPurpose
+            case .secret: Self.secretPurpose
+            }
+        }
+        private static let attributesPurpose = Array("attributes".utf8)
+        private static let secretPurpose = Array("secret".utf8)
+    }
+
+    private static let contextBytes = 16 + 16 + 3 + 8 + 32
+
+    func context(_ part: Part, _ rights: ItemAccessControl?) throws(KeychainStoreError) -> [UInt8] {
+        var context: [UInt8] = []
+        context.reserveCapacity(Self.contextBytes)
+        context += keychain
+        context += reference.identifier
+        context.append(reference.itemClass.rawValue)
+        context.append(accessible.rawValue)
+        context.append(part.rawValue)
+        context.append(littleEndian: UInt64(bitPattern: generation))
+        if let rights { context += KeyedHash.fingerprint(try rights.encoded()) }
+        return context
+    }
+}
+
+/// Blurs how long a secret is: four bytes of length, the secret, zeros up to a multiple of 32.
+enum SecretPadding {
+    static let block = 32
+    private static let lengthBytes = 4
+
+    static func pad(_ secret: borrowing SecretBytes) throws(KeychainStoreError) -> SecretBytes {
+        guard let length = UInt32(exactly: secret.count) else { throw .tooLarge }
+        let used = lengthBytes + secret.count
+        let total = (used + block - 1) / block * block
+        var writer = SecretWriter(capacity: total)
+        writer.append(SecretBytes(copying: length.littleEndianBytes))
+        writer.append(secret)
+        writer.append(SecretBytes(count: total - used) { (_: inout MutableRawSpan) in })
+        return writer.finish()
+    }
+
+    /// nil when it is not what `pad` makes.
+    static func unpad(_ padded: consuming SecretBytes) -> SecretBytes? {
+        guard padded.count >= block, padded.count % block == 0 else { return nil }
+        // Out of locked memory for the moment of a comparison: the length, not the secret.
+        let length = padded.withBytes { bytes in
+            // Safe: a wider number of a byte.
+            (0..<lengthBytes).reduce(UInt32(0)) { $0 | UInt32(bytes.byte($1)) << ($1 * 8) }
+        }
+        let used = lengthBytes + Int(clamping: length)
+        guard (used + block - 1) / block * block == padded.count else { return nil }
+        return padded.narrowed(to: lengthBytes..<used)
+    }
+}
+
+extension [UInt8] {
+    mutating func append<N: FixedWidthInteger & UnsignedInteger>(littleEndian number: N) {
+        for shift in stride(from: 0, to: N.bitWidth, by: 8) {
+            append(UInt8(truncatingIfNeeded: number >> shift))
+        }
+    }
+}
+
+extension FixedWidthInteger where Self: UnsignedInteger {
+    var littleEndianBytes: [UInt8] {
+        (0..<Self.bitWidth / 8).map { UInt8(truncatingIfNeeded: self >> ($0 * 8)) }
+    }
+
+    /// Of at most as many bytes as the type has.
+    init(littleEndianBytes bytes: some Collection<UInt8>) {
+        precondition(bytes.count <= Self.bitWidth / 8)
+        var value: Self = 0
+        for (position, byte) in bytes.enumerated() { value |= Self(byte) << (position * 8) }
+        self = value
+    }
+}
+
+extension [UInt8] {
+    mutating func append(block: some Collection<UInt8>) {
+        append(littleEndian: UInt32(clamping: block.count))
+        append(contentsOf: block)
+    }
+}

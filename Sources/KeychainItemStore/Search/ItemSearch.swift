@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainDatabase
 package import KeychainModel
+internal import KeychainDatabase
 
 extension KeychainFile {
     /// Items of one step of a long search, and bytes of what is sealed of them.
@@ -108,5 +108,176 @@ extension KeychainFile {
             } catch let error as KeychainStoreError where error == .noRoom && !batch.isEmpty {}
             return batch
         }
+    }
+}
+
+/// Whose items a search looks at. What lies outside does not exist for it.
+package enum SearchScope: Sendable {
+    case groups([String])
+    /// Items of other groups whose list names the program.
+    case trusting(Caller.Identity, besides: [String])
+    /// Items of other groups that have a list, whichever programs are in it.
+    case askable(besides: [String])
+
+    func contains(_ record: AttributeRecord) -> Bool {
+        switch self {
+        case .groups(let groups): groups.firstSame(as: record.group) != nil
+        case .trusting(let program, let groups):
+            record.trusted?.names(program) == true && groups.firstSame(as: record.group) == nil
+        case .askable(let groups):
+            record.trusted != nil && groups.firstSame(as: record.group) == nil
+        }
+    }
+
+    /// Where the index is asked.
+    var places: [BlindIndex.Place] {
+        switch self {
+        case .groups(let groups): groups.map(BlindIndex.Place.group)
+        case .trusting(let program, _):
+            program.identifier.map { [.listing($0)] } ?? []
+        case .askable: [.anyList]
+        }
+    }
+}
+
+extension AttributeRecord {
+    /// Where the index proposes the item.
+    var places: [BlindIndex.Place] {
+        guard let trusted else { return [.group(group)] }
+        return [.group(group), .anyList] + trusted.applications.map { .listing($0.identity) }
+    }
+}
+
+/// Decides whether an opened item is one that a query means. The index only proposes. An object, as
+/// each item that is found carries it.
+final class ItemMatcher: Sendable {
+    let query: ItemQuery
+    let scope: SearchScope
+    /// The query's texts where they are compared folded: once for all items.
+    private let folded: [AttributeName: FoldedText]
+
+    init(query: ItemQuery, scope: SearchScope) {
+        self.query = query
+        self.scope = scope
+        folded =
+            query.folding.isEmpty
+            ? [:]
+            : query.attributes.compactMapValues { value in
+                if case .string(let text) = value { FoldedText(text, query.folding) } else { nil }
+            }
+    }
+
+    func matches(_ record: AttributeRecord, _ reference: ItemReference) -> Bool {
+        guard reference.itemClass == query.itemClass,
+            scope.contains(record), matchesSynchronizable(record)
+        else { return false }
+        if let accessible = query.accessible, accessible != record.accessControl.protection {
+            return false
+        }
+        if let references = query.references, !references.contains(reference) { return false }
+        return matchesHost(record) && matchesAttributes(record)
+    }
+
+    /// Whether a value may be looked up by its bytes. Folded texts may differ in theirs.
+    func isExact(_ value: AttributeValue) -> Bool {
+        if case .string = value { return query.folding.isEmpty }
+        return true
+    }
+
+    private func matchesSynchronizable(_ record: AttributeRecord) -> Bool {
+        switch query.synchronizable {
+        case .no: !record.isSynchronizable
+        case .yes: record.isSynchronizable
+        case .any: true
+        }
+    }
+
+    private func matchesAttributes(_ record: AttributeRecord) -> Bool {
+        query.attributes.allSatisfy { name, wanted in
+            guard let stored = record[name], let rule = query.itemClass.attributeRules[name]
+            else { return false }
+            if let wanted = folded[name], case .string(let stored) = stored {
+                return FoldedText(stored, query.folding) == wanted
+            }
+            return rule.matches(stored, wanted)
+        }
+    }
+
+    /// The item's server is the host, or lies below it.
+    private func matchesHost(_ record: AttributeRecord) -> Bool {
+        guard let host = query.hostOrSubdomain else { return true }
+        guard case .string(let server)? = record.attributes[.server] else { return false }
+        let wanted = Array(host.utf8)
+        let stored = Array(server.utf8)
+        return stored == wanted || stored.reversed().starts(with: ([0x2E] + wanted).reversed())
+    }
+}
+
+/// Row numbers of the items that the index proposes, in the order they were added, each once. Reads
+/// a page of each index entry at a time, so that a large keychain is never held at once.
+struct CandidateStream {
+    private struct Source {
+        let lookUp: SearchPlan.LookUp
+        var page: ArraySlice<Int64> = []
+        var last: Int64
+        var isExhausted = false
+    }
+
+    private static let pageSize: Int64 = 64
+    private var sources: [Source]
+
+    init(_ plan: SearchPlan, after row: Int64) {
+        sources = plan.lookUps.map { Source(lookUp: $0, last: row) }
+    }
+
+    /// The given rows only.
+    init(rows: [Int64]) {
+        sources = []
+        fixed = rows[...]
+    }
+
+    private var fixed: ArraySlice<Int64> = []
+
+    mutating func next(_ database: Connection) throws -> Int64? {
+        if let row = fixed.popFirst() { return row }
+        var best: (source: Int, row: Int64)?
+        for position in sources.indices {
+            try Self.fill(&sources[position], database)
+            guard let row = sources[position].page.first else { continue }
+            if best.map({ row < $0.row }) ?? true { best = (position, row) }
+        }
+        guard let best else { return nil }
+        sources[best.source].page.removeFirst()
+        return best.row
+    }
+
+    private static func fill(_ source: inout Source, _ database: Connection) throws {
+        guard source.page.isEmpty, !source.isExhausted else { return }
+        let others = source.lookUp.others
+        var values: [Value] = [.integer(source.lookUp.first), .integer(source.last)]
+        for token in others { values.append(.integer(token)) }
+        values.append(.integer(pageSize))
+        try database.forEach(statement(others: others.count), values) { row in
+            guard let item = row.integer(0) else { throw DatabaseError.wrongType }
+            source.page.append(item)
+            return true
+        }
+        source.isExhausted = source.page.count < Int(clamping: pageSize)
+        if let last = source.page.last { source.last = last }
+    }
+
+    static func statement(others: Int) -> String {
+        """
+        SELECT item FROM token WHERE token = ? AND item > ?\(also(others)) ORDER BY item LIMIT ?
+        """
+    }
+
+    /// The condition that an entry's item has so many others as well.
+    static func also(_ others: Int) -> String {
+        String(
+            repeating: """
+                 AND EXISTS (SELECT 1 FROM token AS other \
+                WHERE other.token = ? AND other.item = token.item)
+                """, count: others)
     }
 }

@@ -12,13 +12,13 @@ struct Search {
     private let returnFields: ReturnFields
     private let endpoint: any KeychainEndpoint
 
-    init(_ selection: Selection, returnFields: ReturnFields) throws(Refusal) {
+    init(_ selection: Selection, returnFields: ReturnFields) throws(RequestError) {
         self.selection = selection
         self.returnFields = returnFields
         endpoint = try KeychainEndpointChoice.current()
     }
 
-    func results() throws(Refusal) -> [SearchResult] {
+    func results() throws(RequestError) -> [SearchResult] {
         var results: [SearchResult] = []
         for keychain in selection.keychains {
             let left = selection.limit.map { $0 - results.count }
@@ -31,7 +31,7 @@ struct Search {
 
     private func results(
         in keychain: String?, atMost limit: Int?
-    ) throws(Refusal) -> [SearchResult] {
+    ) throws(RequestError) -> [SearchResult] {
         switch selection.target {
         case .items(var query):
             query.keychain = keychain
@@ -50,7 +50,7 @@ struct Search {
     }
 
     /// To the items of the objects that were listed.
-    private func restrict(_ query: inout ItemQuery) throws(Refusal) {
+    private func restrict(_ query: inout ItemQuery) throws(RequestError) {
         for object in selection.listed {
             var of = ItemQuery(query.itemClass)
             of.keychain = query.keychain
@@ -63,7 +63,7 @@ struct Search {
     }
 
     /// The certificates that the query and the selection's filter mean, with their attributes.
-    func certificates(_ query: ItemQuery) throws(Refusal) -> [Item] {
+    func certificates(_ query: ItemQuery) throws(RequestError) -> [Item] {
         var query = query
         query.keychain = selection.keychains.first ?? nil
         query.limit = nil
@@ -72,7 +72,7 @@ struct Search {
 
     private func certificates(
         _ query: ItemQuery, _ returnFields: ReturnFields
-    ) throws(Refusal) -> [Item] {
+    ) throws(RequestError) -> [Item] {
         let filter = selection.certificateFilter
         guard !filter.isEmpty else { return try items(query, returnFields) }
         var all = query
@@ -87,12 +87,12 @@ struct Search {
 
     private func matches(
         _ item: Item, _ filter: CertificateFilter, _ query: ItemQuery
-    ) throws(Refusal) -> Bool {
+    ) throws(RequestError) -> Bool {
         guard let bytes = item.secret?.bytes.releasedFromLockedMemory(),
             let certificate = CertificateContent(bytes), filter.matches(certificate),
             case .data(let issuer)? = item.attributes[.issuer]
         else { return false }
-        let isIssued = try filter.isIssued(by: issuer) { subject throws(Refusal) in
+        let isIssued = try filter.isIssued(by: issuer) { subject throws(RequestError) in
             try certificates(of: subject, query, .attributes).compactMap { found in
                 guard case .data(let issuer)? = found.attributes[.issuer] else { return nil }
                 return issuer
@@ -100,7 +100,7 @@ struct Search {
         }
         guard isIssued, filter.needsChain else { return isIssued }
         let chain = CertificateChain(anchors: .ofMachine, date: filter.date) {
-            subject throws(Refusal) in
+            subject throws(RequestError) in
             try certificates(of: subject, query, .data).compactMap { found in
                 found.secret.flatMap { CertificateContent($0.bytes.releasedFromLockedMemory()) }
             }
@@ -111,7 +111,7 @@ struct Search {
     /// Those of one subject, whatever else the query says.
     private func certificates(
         of subject: [UInt8], _ query: ItemQuery, _ returnFields: ReturnFields
-    ) throws(Refusal) -> [Item] {
+    ) throws(RequestError) -> [Item] {
         var above = ItemQuery(.certificate)
         above.keychain = query.keychain
         above.synchronizable = .any
@@ -122,7 +122,7 @@ struct Search {
 
     private func identities(
         _ pair: IdentityQuery, atMost limit: Int?
-    ) throws(Refusal) -> [SearchResult] {
+    ) throws(RequestError) -> [SearchResult] {
         var found: [SearchResult] = []
         if limit == 0 { return [] }
         var all = pair.certificates
@@ -146,13 +146,13 @@ struct Search {
     /// What one keychain has of them; none is no refusal, as another may have some.
     private func items(
         _ query: ItemQuery, _ returnFields: ReturnFields
-    ) throws(Refusal) -> [Item] {
+    ) throws(RequestError) -> [Item] {
         var query = query
         query.returnFields = returnFields.needed(of: query.itemClass)
-        do throws(Refusal) {
+        do throws(RequestError) {
             return try endpoint.send(CopyMatching(query), in: selection.context)
         } catch {
-            guard error == .notFound else { throw error }
+            guard error == .state(.notFound) else { throw error }
             return []
         }
     }

@@ -12,11 +12,11 @@ public func SecItemAdd(
 ) -> OSStatus {
     // Safe: `status` writes at most once, to the caller's own variable for the answer.
     unsafe status(
-        of: { () throws(Refusal) in try addItem(Addition(attributes)) }, into: result)
+        of: { () throws(RequestError) in try addItem(Addition(attributes)) }, into: result)
 }
 
 /// What the call returns of it.
-func addItem(_ addition: Addition) throws(Refusal) -> CFTypeRef? {
+func addItem(_ addition: Addition) throws(RequestError) -> CFTypeRef? {
     let shape = ResultShape(returnFields: addition.returnFields, isOfSearch: false)
     switch addition.target {
     case .item(let part):
@@ -44,7 +44,7 @@ func addItem(_ addition: Addition) throws(Refusal) -> CFTypeRef? {
 
 private func add(
     _ part: Addition.Part, _ returnFields: ReturnFields, in context: AuthenticationContext?
-) throws(Refusal) -> Item {
+) throws(RequestError) -> Item {
     let returnFields = returnFields.needed(of: part.item.itemClass)
     return try KeychainEndpointChoice.current().send(
         Add(part.item, secret: part.secret, returning: returnFields), in: context)
@@ -53,20 +53,20 @@ private func add(
 /// Only where both are there already there is nothing to add.
 private func add(
     certificate: Addition.Part, key: Addition.Part, in context: AuthenticationContext?
-) throws(Refusal) {
+) throws(RequestError) {
     let hasCertificate = try isDuplicate(certificate, in: context)
     let hasKey = try isDuplicate(key, in: context)
-    if hasCertificate, hasKey { throw .duplicate }
+    if hasCertificate, hasKey { throw .state(.duplicate) }
 }
 
 private func isDuplicate(
     _ part: Addition.Part, in context: AuthenticationContext?
-) throws(Refusal) -> Bool {
+) throws(RequestError) -> Bool {
     do {
         _ = try add(part, [], in: context)
         return false
     } catch {
-        guard error == .duplicate else { throw error }
+        guard error == .state(.duplicate) else { throw error }
         return true
     }
 }

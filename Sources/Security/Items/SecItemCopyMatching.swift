@@ -10,14 +10,14 @@ public func SecItemCopyMatching(
 ) -> OSStatus {
     // Safe: `status` writes at most once, to the caller's own variable for the answer.
     unsafe status(
-        of: { () throws(Refusal) in
+        of: { () throws(RequestError) in
             try copyMatching(Selection(query, for: .copyMatching))
         }, into: result)
 }
 
-private func copyMatching(_ selection: Selection) throws(Refusal) -> CFTypeRef? {
+private func copyMatching(_ selection: Selection) throws(RequestError) -> CFTypeRef? {
     let shape = ResultShape(returnFields: selection.returnFields, isOfSearch: true)
     let results = try Search(selection, returnFields: shape.returnFields).results()
-    guard let first = results.first else { throw .notFound }
+    guard let first = results.first else { throw .state(.notFound) }
     return selection.limit == 1 ? shape.object(for: first) : results.compactMap(shape.object).object
 }

@@ -8,13 +8,13 @@ internal import KeychainModel
 @discardableResult
 public func SecItemDelete(_ query: CFDictionary) -> OSStatus {
     status(
-        of: { () throws(Refusal) in
+        of: { () throws(RequestError) in
             try delete(Selection(query, for: .delete))
             return nil
         }, into: nil)
 }
 
-private func delete(_ selection: Selection) throws(Refusal) {
+private func delete(_ selection: Selection) throws(RequestError) {
     switch selection.target {
     case .items(let query): try delete(query, in: selection)
     case .identities(let pair):
@@ -27,20 +27,20 @@ private func delete(_ selection: Selection) throws(Refusal) {
     }
 }
 
-private func delete(_ query: ItemQuery, in selection: Selection) throws(Refusal) {
+private func delete(_ query: ItemQuery, in selection: Selection) throws(RequestError) {
     var query = query
     query.keychain = selection.keychains.first ?? nil
     _ = try KeychainEndpointChoice.current().send(Delete(query), in: selection.context)
 }
 
-private func deleteAny(_ query: ItemQuery, _ selection: Selection) throws(Refusal) {
+private func deleteAny(_ query: ItemQuery, _ selection: Selection) throws(RequestError) {
     do { try delete(query, in: selection) } catch {
-        guard error == .notFound else { throw error }
+        guard error == .state(.notFound) else { throw error }
     }
 }
 
 /// A key goes with its certificate, unless another certificate needs it.
-private func deleteNamed(_ pair: IdentityQuery, _ selection: Selection) throws(Refusal) {
+private func deleteNamed(_ pair: IdentityQuery, _ selection: Selection) throws(RequestError) {
     let search = try Search(selection, returnFields: [])
     let labels = try Set(
         search.certificates(pair.certificates).compactMap { $0.attributes[.publicKeyHash] })

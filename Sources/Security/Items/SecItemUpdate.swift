@@ -10,19 +10,19 @@ public func SecItemUpdate(
     _ query: CFDictionary, _ attributesToUpdate: CFDictionary
 ) -> OSStatus {
     status(
-        of: { () throws(Refusal) in
+        of: { () throws(RequestError) in
             try update(Selection(query, for: .update), attributesToUpdate)
             return nil
         }, into: nil)
 }
 
-private func update(_ selection: Selection, _ changes: CFDictionary) throws(Refusal) {
+private func update(_ selection: Selection, _ changes: CFDictionary) throws(RequestError) {
     let change = try Change(changes, of: selection.queryClass)
     switch selection.target {
     case .items(let query): try update(query, change, in: selection)
     case .identities(let pair):
         // It names a certificate, which is not all of an identity.
-        guard !selection.isPersistentReference else { throw .internalError }
+        guard !selection.isPersistentReference else { throw .failed(.internalError) }
         try update(pair.certificates, change, in: selection)
         try update(pair.keys, change, in: selection)
     }
@@ -30,7 +30,7 @@ private func update(_ selection: Selection, _ changes: CFDictionary) throws(Refu
 
 private func update(
     _ query: ItemQuery, _ change: Change, in selection: Selection
-) throws(Refusal) {
+) throws(RequestError) {
     var query = query
     query.keychain = selection.keychains.first ?? nil
     let verb = Update(query, change.change, secret: change.secret)

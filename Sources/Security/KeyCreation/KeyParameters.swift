@@ -10,39 +10,39 @@ struct KeyParameters {
     static let privateKeyAttributes = "private"
     static let publicKeyAttributes = "public"
 
-    init(_ dictionary: CFDictionary) throws(Refusal) {
+    init(_ dictionary: CFDictionary) throws(RequestError) {
         for (key, value) in zip(dictionary.allKeys, dictionary.allValues) {
-            guard case .string(let name) = QueryValue(key) else { throw .badRequest }
+            guard case .string(let name) = QueryValue(key) else { throw .invalid(.badRequest) }
             values[name] = value
         }
     }
 
     /// nil where it says none; one that is not known can't be made.
-    func type() throws(Refusal) -> KeyKind.KeyType? {
+    func type() throws(RequestError) -> KeyKind.KeyType? {
         guard let code = try number(.type) else { return nil }
-        guard let type = KeyKind.KeyType(rawValue: code) else { throw .notImplemented }
+        guard let type = KeyKind.KeyType(rawValue: code) else { throw .invalid(.notImplemented) }
         return type
     }
 
-    func keyClass() throws(Refusal) -> Int64? { try number(.keyClass) }
+    func keyClass() throws(RequestError) -> Int64? { try number(.keyClass) }
 
-    func bits() throws(Refusal) -> Int? {
+    func bits() throws(RequestError) -> Int? {
         try number(.keySize).map { Int(clamping: $0) }
     }
 
-    func isPermanent() throws(Refusal) -> Bool { try number(.isPermanent) ?? 0 != 0 }
+    func isPermanent() throws(RequestError) -> Bool { try number(.isPermanent) ?? 0 != 0 }
 
     var hasToken: Bool { value(AttributeName.tokenID.rawValue) != nil }
 
     /// What it says of one half of a pair: what it says of both, and what it says of this one.
-    func half(_ name: String) throws(Refusal) -> KeyParameters {
+    func half(_ name: String) throws(RequestError) -> KeyParameters {
         var half = self
         half.values[Self.privateKeyAttributes] = nil
         half.values[Self.publicKeyAttributes] = nil
         switch value(name) {
         case nil: break
         case .dictionary(let own)?: half.values.merge(try KeyParameters(own).values) { $1 }
-        default: throw .badRequest
+        default: throw .invalid(.badRequest)
         }
         return half
     }
@@ -57,10 +57,10 @@ struct KeyParameters {
         return item as CFDictionary
     }
 
-    private func number(_ name: AttributeName) throws(Refusal) -> Int64? {
+    private func number(_ name: AttributeName) throws(RequestError) -> Int64? {
         guard let given = value(name.rawValue) else { return nil }
         guard case .number(let number) = try AttributeKind.number.value(given) else {
-            throw .badRequest
+            throw .invalid(.badRequest)
         }
         return number
     }

@@ -11,23 +11,25 @@ public func SecKeyCreateRandomKey(
     _ parameters: CFDictionary, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> SecKey? {
     // Safe: `result` writes at most once, to the caller's own variable for an error.
-    unsafe result(tellingIn: error) { () throws(Refusal) -> SecKey in
+    unsafe result(tellingIn: error) { () throws(RequestError) -> SecKey in
         try newKey(KeyParameters(parameters))
     }
 }
 
-private func newKey(_ parameters: KeyParameters) throws(Refusal) -> SecKey {
+private func newKey(_ parameters: KeyParameters) throws(RequestError) -> SecKey {
     let ofPrivate = try parameters.half(KeyParameters.privateKeyAttributes)
     let ofPublic = try parameters.half(KeyParameters.publicKeyAttributes)
-    guard let type = try parameters.type() else { throw .badRequest }
+    guard let type = try parameters.type() else { throw .invalid(.badRequest) }
     // There is no hardware here that keeps keys to itself.
-    guard !ofPrivate.hasToken else { throw .notImplemented }
-    guard let kind = KeyKind(new: type, bits: try parameters.bits()) else { throw .badRequest }
+    guard !ofPrivate.hasToken else { throw .invalid(.notImplemented) }
+    guard let kind = KeyKind(new: type, bits: try parameters.bits()) else {
+        throw .invalid(.badRequest)
+    }
     let content: KeyContent
-    do { content = try KeyContent(generating: kind) } catch { throw .internalError }
+    do { content = try KeyContent(generating: kind) } catch { throw .failed(.internalError) }
     let key = SecKey(content)
     let added = try addIfPermanent(key, ofPrivate)
-    do throws(Refusal) {
+    do throws(RequestError) {
         _ = try addIfPermanent(SecKey(content.publicKey), ofPublic)
     } catch {
         // Both halves or none.
@@ -43,7 +45,7 @@ private func newKey(_ parameters: KeyParameters) throws(Refusal) -> SecKey {
 }
 
 /// Adds a permanent key, and returns the name of its item.
-private func addIfPermanent(_ key: SecKey, _ parameters: KeyParameters) throws(Refusal)
+private func addIfPermanent(_ key: SecKey, _ parameters: KeyParameters) throws(RequestError)
     -> CFTypeRef?
 {
     guard try parameters.isPermanent() else { return nil }

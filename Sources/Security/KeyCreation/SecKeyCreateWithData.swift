@@ -13,10 +13,10 @@ public func SecKeyCreateWithData(
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> SecKey? {
     // Safe: `result` writes at most once, to the caller's own variable for an error.
-    unsafe result(tellingIn: error) { () throws(Refusal) -> SecKey in
+    unsafe result(tellingIn: error) { () throws(RequestError) -> SecKey in
         let parameters = try KeyParameters(attributes)
         guard let type = try parameters.type(), let keyClass = try parameters.keyClass() else {
-            throw .badRequest
+            throw .invalid(.badRequest)
         }
         let content: KeyContent? =
             switch keyClass {
@@ -25,7 +25,7 @@ public func SecKeyCreateWithData(
             case KeyClass.publicKey: KeyContent(publicKey: keyData.copiedBytes, type)
             default: nil
             }
-        guard let content else { throw .badRequest }
+        guard let content else { throw .invalid(.badRequest) }
         return SecKey(content)
     }
 }

@@ -42,14 +42,14 @@ public func SecKeychainUnlock(
     _ usePassword: Bool
 ) -> OSStatus {
     guard usePassword else {
-        do throws(Refusal) {
+        do throws(RequestError) {
             let isOpen = try UserKeychains.state(of: keychain).lockState == .unlocked
             return isOpen ? errSecSuccess : errSecInteractionNotAllowed
         } catch { return error.status }
     }
     // Safe: the caller says that there are `passwordLength` bytes; they are copied.
     guard let secret = unsafe held(password, passwordLength) else { return errSecParam }
-    do throws(Refusal) {
+    do throws(RequestError) {
         return UserKeychains.ask(
             Unlock(keychain: try UserKeychains.name(keychain), password: secret))
     } catch { return error.status }
@@ -58,7 +58,7 @@ public func SecKeychainUnlock(
 /// Closes what is accessible when unlocked.
 @discardableResult
 public func SecKeychainLock(_ keychain: SecKeychain?) -> OSStatus {
-    do throws(Refusal) {
+    do throws(RequestError) {
         return UserKeychains.ask(Lock(keychain: try UserKeychains.name(keychain)))
     } catch {
         return error.status
@@ -69,7 +69,7 @@ public func SecKeychainLock(_ keychain: SecKeychain?) -> OSStatus {
 @discardableResult
 public func SecKeychainLockAll() -> OSStatus {
     let keychains: [KeychainStatus]
-    do throws(Refusal) { keychains = try UserKeychains.all() } catch { return error.status }
+    do throws(RequestError) { keychains = try UserKeychains.all() } catch { return error.status }
     let refused = keychains.filter { $0.problem == nil && $0.isPasswordProtected }
         .map { UserKeychains.ask(Lock(keychain: $0.name)) }
         .first { $0 != errSecSuccess }
@@ -81,7 +81,7 @@ public func SecKeychainLockAll() -> OSStatus {
 public func SecKeychainGetStatus(
     _ keychain: SecKeychain?, _ keychainStatus: UnsafeMutablePointer<SecKeychainStatus>
 ) -> OSStatus {
-    do throws(Refusal) {
+    do throws(RequestError) {
         let isOpen = try UserKeychains.state(of: keychain).lockState == .unlocked
         let usable = kSecReadPermStatus | kSecWritePermStatus
         // Safe: the caller's own variable for the answer.

@@ -8,7 +8,7 @@ internal import KeychainModel
 public func SecKeychainCopyDefault(
     _ keychain: UnsafeMutablePointer<SecKeychain?>
 ) -> OSStatus {
-    do throws(Refusal) {
+    do throws(RequestError) {
         let byDefault = try UserKeychains.byDefault()
         // Safe: the caller's own variable for the answer.
         unsafe keychain.pointee = SecKeychain(byDefault)
@@ -28,7 +28,7 @@ public func SecKeychainSetDefault(_ keychain: SecKeychain?) -> OSStatus {
 public func SecKeychainCopySearchList(
     _ searchList: UnsafeMutablePointer<CFArray?>
 ) -> OSStatus {
-    do throws(Refusal) {
+    do throws(RequestError) {
         let list = try UserKeychains.preferences().searchList.map { SecKeychain($0) }
         // Safe: the caller's own variable for the answer.
         unsafe searchList.pointee = list as NSArray

@@ -40,7 +40,7 @@ public func SecKeychainGetPath(
     _ pathName: UnsafeMutablePointer<CChar>
 ) -> OSStatus {
     let path: String
-    do throws(Refusal) { path = try UserKeychains.state(of: keychain).path } catch {
+    do throws(RequestError) { path = try UserKeychains.state(of: keychain).path } catch {
         return error.status
     }
     let bytes = path.utf8.map { CChar(bitPattern: $0) } + [0]

@@ -44,7 +44,7 @@ public func SecKeychainSetSettings(
     change.locksOnSleep = new.lockOnSleep
     let closes = new.useLockInterval && new.lockInterval < never
     change.lockAfterIdle = closes ? max(new.lockInterval, 1) : 0
-    do throws(Refusal) {
+    do throws(RequestError) {
         let name = try UserKeychains.name(keychain)
         return UserKeychains.ask(ChangeSettings(keychain: name, change))
     } catch { return error.status }
@@ -55,7 +55,7 @@ public func SecKeychainSetSettings(
 public func SecKeychainCopySettings(
     _ keychain: SecKeychain?, _ outSettings: UnsafeMutablePointer<SecKeychainSettings>
 ) -> OSStatus {
-    do throws(Refusal) {
+    do throws(RequestError) {
         let state = try UserKeychains.state(of: keychain)
         let settings = state.settings ?? .loosest
         // Safe: the caller's own variable for the answer.

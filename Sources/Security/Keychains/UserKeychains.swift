@@ -6,7 +6,7 @@ internal import KeychainModel
 /// What the calls of old about whole keychains ask the service.
 enum UserKeychains {
     static func ask(_ verb: some Verb) -> OSStatus {
-        do throws(Refusal) {
+        do throws(RequestError) {
             _ = try KeychainEndpointChoice.current().send(verb)
             return errSecSuccess
         } catch { return error.status }
@@ -14,30 +14,30 @@ enum UserKeychains {
 
     /// What the user has said of keychains that calls don't name, or what holds where the user said
     /// nothing.
-    static func preferences() throws(Refusal) -> KeychainPreferences {
+    static func preferences() throws(RequestError) -> KeychainPreferences {
         try KeychainEndpointChoice.current().send(Preferences(nil))
     }
 
-    static func byDefault() throws(Refusal) -> KeychainName {
-        guard let name = try preferences().defaultKeychain else { throw .noDefaultKeychain }
+    static func byDefault() throws(RequestError) -> KeychainName {
+        guard let name = try preferences().defaultKeychain else { throw .state(.noDefaultKeychain) }
         return name
     }
 
     /// The keychain's name; that of the default one where the caller names none.
-    static func name(_ keychain: SecKeychain?) throws(Refusal) -> String {
+    static func name(_ keychain: SecKeychain?) throws(RequestError) -> String {
         guard let keychain else { return try byDefault().description }
         return keychain.name
     }
 
     /// How they stand.
-    static func all() throws(Refusal) -> [KeychainStatus] {
+    static func all() throws(RequestError) -> [KeychainStatus] {
         try KeychainEndpointChoice.current().send(Status()).keychains
     }
 
-    static func state(of keychain: SecKeychain?) throws(Refusal) -> KeychainStatus {
+    static func state(of keychain: SecKeychain?) throws(RequestError) -> KeychainStatus {
         let name = try name(keychain)
         guard let state = try all().first(where: { $0.name == name }) else {
-            throw .noSuchKeychain
+            throw .state(.noSuchKeychain)
         }
         if let problem = state.problem { throw problem }
         return state

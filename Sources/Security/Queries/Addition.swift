@@ -23,17 +23,17 @@ struct Addition {
     /// nil is the default one.
     let keychain: String?
 
-    init(_ dictionary: CFDictionary) throws(Refusal) {
+    init(_ dictionary: CFDictionary) throws(RequestError) {
         let parameters = try QueryParameters(dictionary)
-        guard parameters.match.isEmpty else { throw .badRequest }
+        guard parameters.match.isEmpty else { throw .invalid(.badRequest) }
         let (use, values) = (parameters.use, parameters.values)
         // An item that is there already can't be added.
-        if case .password? = values.reference { throw .badRequest }
+        if case .password? = values.reference { throw .invalid(.badRequest) }
         let queryClass = try parameters.queryClass()
         let attributes = try AttributeParameters(parameters.attributes, of: queryClass)
         context = try use.context()
-        guard use.authenticationUI != .skip, !use.hasItemList else { throw .badRequest }
-        guard !attributes.wantsTombstones else { throw .badRequest }
+        guard use.authenticationUI != .skip, !use.hasItemList else { throw .invalid(.badRequest) }
+        guard !attributes.wantsTombstones else { throw .invalid(.badRequest) }
         returnFields = parameters.returns
         keychain = use.keychain
         let given = try values.secret()
@@ -60,9 +60,9 @@ struct Addition {
         case (.items(let itemClass), _): target = .item(part(itemClass))
         case (.identities, .identity(let identity)?):
             // One secret can't be that of both.
-            guard given == nil else { throw .badRequest }
+            guard given == nil else { throw .invalid(.badRequest) }
             target = .identity(identity, certificate: part(.certificate), key: part(.key))
-        case (.identities, _): throw .badRequest
+        case (.identities, _): throw .invalid(.badRequest)
         }
     }
 }

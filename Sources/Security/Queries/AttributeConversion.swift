@@ -4,7 +4,7 @@ internal import KeychainModel
 
 extension AttributeKind {
     /// The value as it is stored and returned (docs/secitem.md, How a query value is converted).
-    func value(_ given: QueryValue) throws(Refusal) -> AttributeValue {
+    func value(_ given: QueryValue) throws(RequestError) -> AttributeValue {
         switch self {
         case .blob: try blob(given)
         case .data: try data(given)
@@ -15,41 +15,41 @@ extension AttributeKind {
         }
     }
 
-    private func blob(_ given: QueryValue) throws(Refusal) -> AttributeValue {
+    private func blob(_ given: QueryValue) throws(RequestError) -> AttributeValue {
         switch given {
         case .string(let text): .string(text)
         case .data(let data): .data(data.copiedBytes)
         case .number, .real, .boolean: try number(given)
-        default: throw .badRequest
+        default: throw .invalid(.badRequest)
         }
     }
 
-    private func data(_ given: QueryValue) throws(Refusal) -> AttributeValue {
+    private func data(_ given: QueryValue) throws(RequestError) -> AttributeValue {
         switch given {
         case .data(let data): return .data(data.copiedBytes)
         case .string(let text): return .data(Array(text.utf8))
         case .number(let number):
             let bits = UInt32(truncatingIfNeeded: number)
             return .data((0..<4).map { UInt8(truncatingIfNeeded: bits >> ($0 * 8)) })
-        default: throw .badRequest
+        default: throw .invalid(.badRequest)
         }
     }
 
-    private func string(_ given: QueryValue) throws(Refusal) -> AttributeValue {
+    private func string(_ given: QueryValue) throws(RequestError) -> AttributeValue {
         switch given {
         case .string(let text): return .string(text)
         case .uuid(let uuid): return .string(uuid.uuidString)
         case .data(let data):
             guard let text = String(validating: data.copiedBytes, as: UTF8.self) else {
-                throw .badRequest
+                throw .invalid(.badRequest)
             }
             return .string(text)
-        default: throw .badRequest
+        default: throw .invalid(.badRequest)
         }
     }
 
     /// A text of digits is a number where it fits into 32 bits and is written like one.
-    private func number(_ given: QueryValue) throws(Refusal) -> AttributeValue {
+    private func number(_ given: QueryValue) throws(RequestError) -> AttributeValue {
         switch given {
         case .number(let number): return .number(number)
         case .boolean(let isTrue): return .number(isTrue ? 1 : 0)
@@ -57,16 +57,16 @@ extension AttributeKind {
         case .string(let text):
             guard let number = Int32(text), String(number) == text else { return .string(text) }
             return .number(Int64(number))
-        default: throw .badRequest
+        default: throw .invalid(.badRequest)
         }
     }
 
-    private func date(_ given: QueryValue) throws(Refusal) -> AttributeValue {
-        guard case .date(let seconds) = given, seconds.isFinite else { throw .badRequest }
+    private func date(_ given: QueryValue) throws(RequestError) -> AttributeValue {
+        guard case .date(let seconds) = given, seconds.isFinite else { throw .invalid(.badRequest) }
         return .date(seconds)
     }
 
-    private func uuid(_ given: QueryValue) throws(Refusal) -> AttributeValue {
+    private func uuid(_ given: QueryValue) throws(RequestError) -> AttributeValue {
         switch given {
         case .data(let data) where data.length == 0 || data.length == 16:
             return .data(data.copiedBytes)
@@ -77,7 +77,7 @@ extension AttributeKind {
                 bytes.8, bytes.9, bytes.10, bytes.11, bytes.12, bytes.13, bytes.14, bytes.15,
             ])
         case .null: return .data([])
-        default: throw .badRequest
+        default: throw .invalid(.badRequest)
         }
     }
 }

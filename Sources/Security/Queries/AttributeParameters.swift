@@ -21,7 +21,7 @@ struct AttributeParameters {
 
     init(
         _ given: [(name: AttributeName, value: QueryValue)], of queryClass: QueryClass
-    ) throws(Refusal) {
+    ) throws(RequestError) {
         attributes = Attributes(minimumCapacity: given.count)
         for (name, value) in given { try add(name, value, queryClass) }
         try refuseContradictions()
@@ -29,7 +29,7 @@ struct AttributeParameters {
 
     private mutating func add(
         _ name: AttributeName, _ value: QueryValue, _ queryClass: QueryClass
-    ) throws(Refusal) {
+    ) throws(RequestError) {
         switch name {
         case .noLegacy:
             switch value {
@@ -37,21 +37,23 @@ struct AttributeParameters {
             case .boolean(false), .number(0): wantsFileBased = true
             default: break
             }
-        case .appClipItem: throw .badRequest
+        case .appClipItem: throw .invalid(.badRequest)
         case .accessible: accessible = try Self.accessibility(value)
         case .accessControl:
-            guard case .accessControl(let rights) = value else { throw .badRequest }
+            guard case .accessControl(let rights) = value else { throw .invalid(.badRequest) }
             accessControl = rights
         case .access:
-            guard case .access(let list) = value else { throw .badRequest }
+            guard case .access(let list) = value else { throw .invalid(.badRequest) }
             access = list
         default:
-            guard let kind = queryClass.rule(for: name)?.kind else { throw .noSuchAttribute }
+            guard let kind = queryClass.rule(for: name)?.kind else {
+                throw .invalid(.noSuchAttribute)
+            }
             try add(name, kind.value(value))
         }
     }
 
-    private mutating func add(_ name: AttributeName, _ value: AttributeValue) throws(Refusal) {
+    private mutating func add(_ name: AttributeName, _ value: AttributeValue) throws(RequestError) {
         switch (name, value) {
         case (.accessGroup, .string(let group)): accessGroup = group
         case (.sharingGroup, .string(let group)): sharingGroup = group
@@ -60,42 +62,42 @@ struct AttributeParameters {
         // The partition of everybody, which is every item's unless it names another.
         case (.multiUser, .data([])): break
         case (.digest, .data(let digest)) where digest.count != Self.digestBytes:
-            throw .badRequest
+            throw .invalid(.badRequest)
         default: attributes[name] = value
         }
     }
 
-    private static func accessibility(_ value: QueryValue) throws(Refusal) -> Accessibility {
+    private static func accessibility(_ value: QueryValue) throws(RequestError) -> Accessibility {
         guard case .string(let code) = value, let accessibility = Accessibility(code: code)
-        else { throw .badRequest }
+        else { throw .invalid(.badRequest) }
         return accessibility
     }
 
     private static func synchronizable(
         _ value: AttributeValue
-    ) throws(Refusal) -> ItemQuery.Synchronizable {
+    ) throws(RequestError) -> ItemQuery.Synchronizable {
         switch value {
         case .number(0): .no
         case .number(1): .yes
         case .string("syna"): .any
-        default: throw .badRequest
+        default: throw .invalid(.badRequest)
         }
     }
 
-    private func refuseContradictions() throws(Refusal) {
+    private func refuseContradictions() throws(RequestError) {
         if let accessControl {
-            guard let rights = accessControl.itemRights else { throw .badRequest }
+            guard let rights = accessControl.itemRights else { throw .invalid(.badRequest) }
             if let accessible, accessControl.carriesList || rights.protection != accessible {
-                throw .badRequest
+                throw .invalid(.badRequest)
             }
         }
         // Apple's two keychains: an item has the rights of one or of the other.
         if access != nil, accessControl?.carriesList == true || wantsDataProtection {
-            throw .badRequest
+            throw .invalid(.badRequest)
         }
         if sharingGroup != nil {
             // Groups of people who share items need an entitlement that no program has here.
-            throw synchronizable == .yes ? .badRequest : .notEntitled
+            throw synchronizable == .yes ? .invalid(.badRequest) : .refused(.notEntitled)
         }
     }
 }
@@ -103,17 +105,17 @@ struct AttributeParameters {
 extension AttributeParameters {
     /// The rights of a new or changed item, where the dictionary names any; refused together with
     /// synchronisation, as what they rest on stays on this device.
-    func rights() throws(Refusal) -> ItemAccessControl? {
+    func rights() throws(RequestError) -> ItemAccessControl? {
         guard let accessControl else { return nil }
-        if accessControl.carriesList, synchronizable == .yes { throw .badRequest }
+        if accessControl.carriesList, synchronizable == .yes { throw .invalid(.badRequest) }
         return accessControl.itemRights
     }
 
     /// The programs that a new or changed item lets in, where the dictionary names any; refused
     /// together with synchronisation, as programs are this machine's.
-    func trusted() throws(Refusal) -> [NamedProgram]? {
+    func trusted() throws(RequestError) -> [NamedProgram]? {
         guard let access else { return nil }
-        if synchronizable == .yes { throw .badRequest }
+        if synchronizable == .yes { throw .invalid(.badRequest) }
         return access.programs
     }
 }

@@ -62,8 +62,8 @@ struct CertificateFilter {
     /// Whether one of the issuers is above the certificate that was issued by `issuer`. `above`
     /// says who issued the stored certificates of a subject.
     func isIssued(
-        by issuer: [UInt8], above: ([UInt8]) throws(Refusal) -> [[UInt8]]
-    ) throws(Refusal) -> Bool {
+        by issuer: [UInt8], above: ([UInt8]) throws(RequestError) -> [[UInt8]]
+    ) throws(RequestError) -> Bool {
         guard !issuers.isEmpty else { return true }
         var seen: Set<[UInt8]> = [issuer]
         var level = [issuer]

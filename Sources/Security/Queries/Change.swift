@@ -7,20 +7,20 @@ struct Change {
     private(set) var change = ItemChange()
     let secret: HeldSecret?
 
-    init(_ dictionary: CFDictionary, of queryClass: QueryClass) throws(Refusal) {
+    init(_ dictionary: CFDictionary, of queryClass: QueryClass) throws(RequestError) {
         let parameters = try QueryParameters(changes: dictionary)
         let refused = parameters.attributes.contains {
             queryClass.rule(for: $0.name)?.update == .refused
         }
-        guard !refused else { throw .badRequest }
+        guard !refused else { throw .invalid(.badRequest) }
         let attributes = try AttributeParameters(parameters.attributes, of: queryClass)
         guard !attributes.wantsTombstones, attributes.synchronizable != .any else {
-            throw .badRequest
+            throw .invalid(.badRequest)
         }
         secret = try parameters.values.secret()
         if queryClass == .identities {
             // One secret can't be that of both.
-            guard secret == nil else { throw .badRequest }
+            guard secret == nil else { throw .invalid(.badRequest) }
             try attributes.attributes.refuseUnlessShared()
         }
         change.attributes = attributes.attributes.withoutComputed

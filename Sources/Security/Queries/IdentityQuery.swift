@@ -33,11 +33,11 @@ struct IdentityQuery {
 
 extension Attributes {
     /// Where identities are changed or deleted, certificates and keys both are.
-    func refuseUnlessShared() throws(Refusal) {
+    func refuseUnlessShared() throws(RequestError) {
         let isShared = keys.allSatisfy {
             ItemClass.certificate.attributeRules[$0] != nil
                 && ItemClass.key.attributeRules[$0] != nil
         }
-        guard isShared else { throw .noSuchAttribute }
+        guard isShared else { throw .invalid(.noSuchAttribute) }
     }
 }

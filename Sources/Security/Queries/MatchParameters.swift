@@ -20,7 +20,7 @@ struct MatchParameters {
 
     init(
         _ given: [(key: QueryParameters.MatchKey, value: QueryValue)], of queryClass: QueryClass
-    ) throws(Refusal) {
+    ) throws(RequestError) {
         for (key, value) in given { try add(key, value, queryClass) }
         certificateFilter.folding = folding
         // No other class has any of what these ask for, and they let all of it through.
@@ -37,14 +37,14 @@ struct MatchParameters {
 
     private mutating func add(
         _ key: QueryParameters.MatchKey, _ value: QueryValue, _ queryClass: QueryClass
-    ) throws(Refusal) {
+    ) throws(RequestError) {
         switch (key, value) {
         case (.limit, _): limit = try Self.limit(value)
         case (.caseInsensitive, .boolean(let folds)): fold(.caseInsensitive, folds)
         case (.diacriticInsensitive, .boolean(let folds)): fold(.diacriticInsensitive, folds)
         case (.widthInsensitive, .boolean(let folds)): fold(.widthInsensitive, folds)
         case (.hostOrSubdomain, .string(let host)):
-            guard queryClass == .items(.internetPassword) else { throw .notImplemented }
+            guard queryClass == .items(.internetPassword) else { throw .invalid(.notImplemented) }
             hostOrSubdomain = host
         case (.itemList, .array(let items)): try add(items, queryClass)
         case (.searchList, .array(let keychains)): searchList = try Self.names(keychains)
@@ -54,10 +54,10 @@ struct MatchParameters {
 
     private mutating func addFilter(
         _ key: QueryParameters.MatchKey, _ value: QueryValue, _ queryClass: QueryClass
-    ) throws(Refusal) {
+    ) throws(RequestError) {
         switch (key, value) {
         case (.issuers, .array(let names)):
-            guard queryClass.hasCertificates else { throw .notImplemented }
+            guard queryClass.hasCertificates else { throw .invalid(.notImplemented) }
             certificateFilter.issuers = names.compactMap { name in
                 guard case .data(let data) = QueryValue(name) else { return nil }
                 return DistinguishedName.comparedContent(of: data.copiedBytes)
@@ -73,9 +73,9 @@ struct MatchParameters {
         case (.trustedOnly, .boolean(let isTrusted)):
             certificateFilter.isTrustedOnly = isTrusted
         case (.policy, .policy(let policy)):
-            guard queryClass.hasCertificates else { throw .notImplemented }
+            guard queryClass.hasCertificates else { throw .invalid(.notImplemented) }
             certificateFilter.purpose = policy.purpose
-        default: throw .badRequest
+        default: throw .invalid(.badRequest)
         }
     }
 
@@ -83,17 +83,17 @@ struct MatchParameters {
         if folds { self.folding.insert(folding) }
     }
 
-    private static func limit(_ value: QueryValue) throws(Refusal) -> Int? {
+    private static func limit(_ value: QueryValue) throws(RequestError) -> Int? {
         switch value {
         case .string("m_LimitOne"): 1
         case .string(limitAll), .number(-1): nil
         case .number(let count) where count >= 0: Int(clamping: count)
-        default: throw .badRequest
+        default: throw .invalid(.badRequest)
         }
     }
 
     /// References of items that can't be here, as of other classes, name nothing.
-    private mutating func add(_ list: [Any], _ queryClass: QueryClass) throws(Refusal) {
+    private mutating func add(_ list: [Any], _ queryClass: QueryClass) throws(RequestError) {
         var references: [ItemReference] = []
         for item in list {
             switch QueryValue(item) {
@@ -107,7 +107,7 @@ struct MatchParameters {
                 search(nil)
                 let reference = try PersistentReference(data)
                 if reference.queryClass == queryClass { references.append(reference.reference) }
-            default: throw .badRequest
+            default: throw .invalid(.badRequest)
             }
         }
         items = references
@@ -117,10 +117,12 @@ struct MatchParameters {
         if !itemKeychains.contains(keychain) { itemKeychains.append(keychain) }
     }
 
-    private static func names(_ keychains: [Any]) throws(Refusal) -> [String?] {
+    private static func names(_ keychains: [Any]) throws(RequestError) -> [String?] {
         var names: [String?] = []
         for keychain in keychains {
-            guard case .keychain(let keychain) = QueryValue(keychain) else { throw .badRequest }
+            guard case .keychain(let keychain) = QueryValue(keychain) else {
+                throw .invalid(.badRequest)
+            }
             if !names.contains(keychain.name) { names.append(keychain.name) }
         }
         return names

@@ -10,8 +10,8 @@ enum PersistentReference {
 
     private static let classBytes = 4
 
-    init(_ data: NSData) throws(Refusal) {
-        guard data.length == ItemReference.byteCount else { throw .badRequest }
+    init(_ data: NSData) throws(RequestError) {
+        guard data.length == ItemReference.byteCount else { throw .invalid(.badRequest) }
         let bytes = data.copiedBytes
         if let reference = ItemReference(bytes: bytes) {
             self = .item(reference)
@@ -20,7 +20,7 @@ enum PersistentReference {
         let identifier = Array(bytes.dropFirst(Self.classBytes))
         guard bytes.starts(with: QueryClass.identities.code.utf8),
             let certificate = ItemReference(itemClass: .certificate, identifier: identifier)
-        else { throw .badRequest }
+        else { throw .invalid(.badRequest) }
         self = .identity(certificate: certificate)
     }
 

@@ -45,22 +45,22 @@ extension QueryClass {
     /// The class that a dictionary names, or that of what it refers to.
     init(
         code: QueryValue?, persistent: PersistentReference?, reference: ValueReference?
-    ) throws(Refusal) {
+    ) throws(RequestError) {
         var found: QueryClass?
         switch code {
         case nil: break
         case .string(let code)?:
-            guard let named = QueryClass(code: code) else { throw .noSuchClass }
+            guard let named = QueryClass(code: code) else { throw .invalid(.noSuchClass) }
             found = named
-        default: throw .badRequest
+        default: throw .invalid(.badRequest)
         }
-        func add(_ referred: QueryClass) throws(Refusal) {
-            guard found == nil || found == referred else { throw .noSuchClass }
+        func add(_ referred: QueryClass) throws(RequestError) {
+            guard found == nil || found == referred else { throw .invalid(.noSuchClass) }
             found = referred
         }
         if let persistent { try add(persistent.queryClass) }
         if let reference { try add(reference.queryClass) }
-        guard let found else { throw .badRequest }
+        guard let found else { throw .invalid(.badRequest) }
         self = found
     }
 }

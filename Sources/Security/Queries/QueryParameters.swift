@@ -66,17 +66,19 @@ struct QueryParameters {
         case persistentReference = "v_PersistentRef"
     }
 
-    init(_ dictionary: CFDictionary) throws(Refusal) { try read(dictionary, changesOnly: false) }
+    init(_ dictionary: CFDictionary) throws(RequestError) {
+        try read(dictionary, changesOnly: false)
+    }
 
     /// Of what SecItemUpdate changes: attributes and a secret. Any other key is taken for the name
     /// of an attribute that does not exist.
-    init(changes dictionary: CFDictionary) throws(Refusal) {
+    init(changes dictionary: CFDictionary) throws(RequestError) {
         try read(dictionary, changesOnly: true)
     }
 
-    private mutating func read(_ dictionary: CFDictionary, changesOnly: Bool) throws(Refusal) {
+    private mutating func read(_ dictionary: CFDictionary, changesOnly: Bool) throws(RequestError) {
         let count = dictionary.count
-        guard count <= Self.mostKeys else { throw .badRequest }
+        guard count <= Self.mostKeys else { throw .invalid(.badRequest) }
         // Both are in the same order. A walk through the dictionary itself would turn each value
         // into one of Swift's, and data into one more copy.
         attributes.reserveCapacity(count)
@@ -84,26 +86,27 @@ struct QueryParameters {
         for index in 0..<min(keys.count, values.count) {
             guard let name = (keys[index] as AnyObject) as? NSString else {
                 // A number is taken for the name of an attribute, and there is none of that name.
-                throw (keys[index] as AnyObject) is NSNumber ? .noSuchAttribute : .badRequest
+                throw (keys[index] as AnyObject) is NSNumber
+                    ? .invalid(.noSuchAttribute) : .invalid(.badRequest)
             }
             try add(name as String, QueryValue(values[index]), changesOnly)
         }
     }
 
     /// The class that the dictionary names, or that of what it refers to.
-    func queryClass() throws(Refusal) -> QueryClass {
+    func queryClass() throws(RequestError) -> QueryClass {
         try QueryClass(
             code: classCode, persistent: values.persistentReference, reference: values.reference)
     }
 
     private mutating func add(
         _ name: String, _ value: QueryValue, _ changesOnly: Bool
-    ) throws(Refusal) {
+    ) throws(RequestError) {
         if name.utf16.count == Self.attributeLength {
             attributes.append((AttributeName(rawValue: name), value))
             return
         }
-        if changesOnly, name != ValueKey.data.rawValue { throw .noSuchAttribute }
+        if changesOnly, name != ValueKey.data.rawValue { throw .invalid(.noSuchAttribute) }
         switch name.utf8.first {
         case UInt8(ascii: "c") where name == Self.classKey: classCode = value
         case UInt8(ascii: "m"): match.append((try known(MatchKey(rawValue: name)), value))
@@ -112,12 +115,12 @@ struct QueryParameters {
         case UInt8(ascii: "v"): try values.add(known(ValueKey(rawValue: name)), value)
         // Callbacks of other systems.
         case UInt8(ascii: "f") where name.utf16.count > 1: break
-        default: throw .badRequest
+        default: throw .invalid(.badRequest)
         }
     }
 
-    private func known<Key>(_ key: Key?) throws(Refusal) -> Key {
-        guard let key else { throw .badRequest }
+    private func known<Key>(_ key: Key?) throws(RequestError) -> Key {
+        guard let key else { throw .invalid(.badRequest) }
         return key
     }
 }

@@ -5,8 +5,8 @@ extension ReturnFields {
     /// What a dictionary wants of an item (`kSecReturn…`).
     mutating func add(
         _ key: QueryParameters.ReturnKey, _ value: QueryValue
-    ) throws(Refusal) {
-        guard case .boolean(let isWanted) = value else { throw .badRequest }
+    ) throws(RequestError) {
+        guard case .boolean(let isWanted) = value else { throw .invalid(.badRequest) }
         if isWanted { insert(Self(key)) }
     }
 

@@ -30,9 +30,9 @@ final class Selection {
     let reference: ValueReference?
     let isPersistentReference: Bool
 
-    init(_ dictionary: CFDictionary, for call: Call) throws(Refusal) {
+    init(_ dictionary: CFDictionary, for call: Call) throws(RequestError) {
         let parameters = try QueryParameters(dictionary)
-        guard call.takes(parameters.match) else { throw .badRequest }
+        guard call.takes(parameters.match) else { throw .invalid(.badRequest) }
         let queryClass = try parameters.queryClass()
         self.queryClass = queryClass
         let attributes = try AttributeParameters(parameters.attributes, of: queryClass)
@@ -41,7 +41,9 @@ final class Selection {
         let match = try MatchParameters(parameters.match, of: queryClass)
         try Self.refuse(parameters, attributes, match, queryClass, for: call)
         // One that is used is named like the only one of a list.
-        guard parameters.use.keychain == nil || match.searchList == nil else { throw .badRequest }
+        guard parameters.use.keychain == nil || match.searchList == nil else {
+            throw .invalid(.badRequest)
+        }
         keychains =
             parameters.use.keychain.map { [$0] } ?? match.keychains
             ?? [parameters.values.reference?.keychain]
@@ -106,22 +108,24 @@ final class Selection {
     private static func refuse(
         _ parameters: QueryParameters, _ attributes: AttributeParameters,
         _ match: MatchParameters, _ queryClass: QueryClass, for call: Call
-    ) throws(Refusal) {
-        if call != .copyMatching, parameters.use.authenticationUI == .skip { throw .badRequest }
-        if call != .delete, parameters.use.hasItemList { throw .badRequest }
-        if call == .update, !parameters.returns.isEmpty { throw .badRequest }
+    ) throws(RequestError) {
+        if call != .copyMatching, parameters.use.authenticationUI == .skip {
+            throw .invalid(.badRequest)
+        }
+        if call != .delete, parameters.use.hasItemList { throw .invalid(.badRequest) }
+        if call == .update, !parameters.returns.isEmpty { throw .invalid(.badRequest) }
         guard call == .copyMatching else { return }
         // A persistent reference says everything.
         if parameters.values.persistentReference != nil,
             parameters.attributes.contains(where: { $0.name != .noLegacy })
         {
-            throw .badRequest
+            throw .invalid(.badRequest)
         }
         // Where something must be asked the service refuses it; file-based keychains do always.
         if queryClass.isPassword, parameters.returns.contains(.data), match.limit == nil,
             attributes.wantsFileBased
         {
-            throw .badRequest
+            throw .invalid(.badRequest)
         }
     }
 }

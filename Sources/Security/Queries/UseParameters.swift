@@ -20,16 +20,18 @@ struct UseParameters {
     }
 
     /// What was proven already, and proofs that may be needed once more.
-    func context() throws(Refusal) -> AuthenticationContext? {
+    func context() throws(RequestError) -> AuthenticationContext? {
         guard let carrier else { return nil }
         // In a context that has ended nothing can be proven, nor was anything.
-        guard let authentication = carrier.authentication else { throw .authenticationFailed }
+        guard let authentication = carrier.authentication else {
+            throw .refused(.authenticationFailed)
+        }
         return authentication
     }
 
     mutating func add(
         _ key: QueryParameters.UseKey, _ value: QueryValue
-    ) throws(Refusal) {
+    ) throws(RequestError) {
         switch (key, value) {
         case (.authenticationContext, .context(let carrier)): self.carrier = carrier
         case (.keychain, .keychain(let named)): keychain = named.name
@@ -45,7 +47,7 @@ struct UseParameters {
         // A credential reference is a context in another form, of a system that is not this.
         case (.credentialReference, _), (.authenticationContext, _), (.keychain, _),
             (.authenticationUI, _), (.noAuthenticationUI, _):
-            throw .badRequest
+            throw .invalid(.badRequest)
         }
     }
 }

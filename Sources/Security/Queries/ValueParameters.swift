@@ -12,19 +12,19 @@ struct ValueParameters {
 
     mutating func add(
         _ key: QueryParameters.ValueKey, _ value: QueryValue
-    ) throws(Refusal) {
+    ) throws(RequestError) {
         switch (key, value) {
         case (.data, .data(let data)): self.data = data
         case (.persistentReference, .data(let data)):
             persistentReference = try PersistentReference(data)
         case (.reference, .reference(let reference)): self.reference = reference
-        default: throw .badRequest
+        default: throw .invalid(.badRequest)
         }
     }
 
-    func secret() throws(Refusal) -> HeldSecret? {
+    func secret() throws(RequestError) -> HeldSecret? {
         guard let data else { return nil }
-        guard data.length <= RequestLimits.largestSecret else { throw .dataTooLarge }
+        guard data.length <= RequestLimits.largestSecret else { throw .invalid(.dataTooLarge) }
         return HeldSecret(data.copiedSecret)
     }
 }

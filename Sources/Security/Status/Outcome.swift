@@ -6,7 +6,7 @@ internal import KeychainStatusCodes
 /// Runs one of the calls and says how it went. The caller's variable is changed only where the call
 /// succeeds.
 func status(
-    of call: () throws(Refusal) -> CFTypeRef?, into result: UnsafeMutablePointer<CFTypeRef?>?
+    of call: () throws(RequestError) -> CFTypeRef?, into result: UnsafeMutablePointer<CFTypeRef?>?
 ) -> OSStatus {
     do {
         let object = try call()
@@ -21,7 +21,7 @@ func status(
 /// What was made, or nil with the refusal told in `error`.
 func result<Object>(
     tellingIn error: UnsafeMutablePointer<Unmanaged<CFError>?>?,
-    of make: () throws(Refusal) -> Object
+    of make: () throws(RequestError) -> Object
 ) -> Object? {
     do {
         return try make()

@@ -14,10 +14,10 @@ enum CertificateChanges {
         for file in options.words {
             let objects = try CertificateFile.objects(file, "SecCertificateCreateFromData")
             for object in objects where object.itemClass == .certificate {
-                do throws(Refusal) {
+                do throws(RequestError) {
                     _ = try session.send(NewObject(object, keychain: keychain).add)
                 } catch {
-                    guard error == .duplicate else {
+                    guard error == .state(.duplicate) else {
                         throw CommandFailure(error, "SecCertificateAddToKeychain")
                     }
                     session.output.complain(
@@ -48,7 +48,7 @@ enum CertificateChanges {
         let label = AttributeValue.data(deleted.facts.publicKeyHash)
         for key in try session.privateKeys(in: options.words)
         where key.item.attributes[.applicationLabel] == label {
-            do throws(Refusal) { _ = try session.send(Delete(key.query)) } catch {
+            do throws(RequestError) { _ = try session.send(Delete(key.query)) } catch {
                 throw CommandFailure(error, CallName.delete)
             }
         }
@@ -85,7 +85,7 @@ enum CertificateChanges {
         if options.has("t") {
             session.output.complain("security: -t: trust is the machine's; nothing was changed\n")
         }
-        do throws(Refusal) { _ = try session.send(Delete(found.found.query)) } catch {
+        do throws(RequestError) { _ = try session.send(Delete(found.found.query)) } catch {
             throw CommandFailure(error, CallName.delete)
         }
         return found

@@ -78,7 +78,7 @@ struct ExportCommand {
             }
         }
         guard !certificates.isEmpty || !keys.isEmpty else {
-            throw CommandFailure(.notFound, Self.call)
+            throw CommandFailure(.state(.notFound), Self.call)
         }
         try write(certificates.map { StoredCertificate.der($0.found.item) }, keys)
     }
@@ -89,7 +89,8 @@ struct ExportCommand {
         query.limit = nil
         query.returnFields = [.data, .attributes]
         if let keyClass { query.attributes = [.keyClass: .number(keyClass)] }
-        do throws(Refusal) { return try session.items(query, in: keychains).map(\.item) } catch {
+        do throws(RequestError) { return try session.items(query, in: keychains).map(\.item) } catch
+        {
             throw CommandFailure(error, Self.call)
         }
     }

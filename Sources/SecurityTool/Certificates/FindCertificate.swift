@@ -16,7 +16,7 @@ enum FindCertificate {
         }
         let shown = options.has("a") ? matching : Array(matching.prefix(1))
         guard !shown.isEmpty || options.has("a") else {
-            throw CommandFailure(.notFound, CallName.search)
+            throw CommandFailure(.state(.notFound), CallName.search)
         }
         for certificate in shown { show(certificate, options, session) }
     }

@@ -29,19 +29,19 @@ enum ImportCommand {
                 "security: -x: kept with the key; export does not ask for it yet\n")
         }
         var added: [ObjectsOfFile.Object] = []
-        var refusal: Refusal?
+        var refusal: RequestError?
         for object in objects {
             var new = NewObject(object, keychain: options["k"])
             new.item.trusted = object.itemClass == .key ? trusted : nil
             if options.has("x"), object.itemClass == .key {
                 new.item.attributes[.isExtractable] = .number(0)
             }
-            do throws(Refusal) {
+            do throws(RequestError) {
                 _ = try session.send(new.add)
                 added.append(object)
             } catch {
                 // What is there already does not keep the rest from coming.
-                guard error == .duplicate else { throw CommandFailure(error, call) }
+                guard error == .state(.duplicate) else { throw CommandFailure(error, call) }
                 refusal = error
             }
         }

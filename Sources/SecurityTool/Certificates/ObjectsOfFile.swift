@@ -13,6 +13,8 @@ package struct ObjectsOfFile: Sendable {
         /// A form that is known, and not read.
         case unsupported = 3
         case tooLarge = 4
+        /// A folder, or a file on a disk that fails.
+        case unreadable = 5
     }
 
     package struct Object: Sendable {

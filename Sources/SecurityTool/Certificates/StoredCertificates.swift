@@ -35,7 +35,7 @@ extension Session {
         query.limit = nil
         query.returnFields = [.data, .attributes]
         let found: [FoundItem]
-        do throws(Refusal) { found = try items(query, in: keychains) } catch {
+        do throws(RequestError) { found = try items(query, in: keychains) } catch {
             throw CommandFailure(error, CallName.search)
         }
         var question = CertificateQuestion(found.map { StoredCertificate.der($0.item) })
@@ -57,7 +57,7 @@ extension Session {
         query.limit = nil
         query.returnFields = .attributes
         query.attributes = [.keyClass: .number(1)]
-        do throws(Refusal) { return try items(query, in: keychains) } catch {
+        do throws(RequestError) { return try items(query, in: keychains) } catch {
             throw CommandFailure(error, CallName.search)
         }
     }
@@ -83,6 +83,8 @@ enum CertificateFile {
         case .none: return read.objects
         case .unknownFormat: throw .status(-25257, call: call, detail: nil)
         case .tooLarge: throw .status(-25302, call: call, detail: nil)
+        case .unreadable:
+            throw .said("security: \(call): \(path): can't be read\n", exit: 1)
         case .encrypted:
             throw .said(
                 """

@@ -4,7 +4,7 @@ package import KeychainModel
 
 /// What the commands of one run share: the keychain that they ask, and where they write.
 package final class Session {
-    package typealias Endpoint = () -> Result<any KeychainEndpoint, Refusal>
+    package typealias Endpoint = () -> Result<any KeychainEndpoint, RequestError>
 
     private let open: Endpoint
     private var opened: (any KeychainEndpoint)?
@@ -13,30 +13,32 @@ package final class Session {
 
     package init(asking open: @escaping Endpoint) { self.open = open }
 
-    func send<V: Verb>(_ verb: V) throws(Refusal) -> V.Answer {
+    func send<V: Verb>(_ verb: V) throws(RequestError) -> V.Answer {
         if let opened { return try opened.send(verb) }
         let endpoint = try open().get()
         opened = endpoint
         return try endpoint.send(verb)
     }
 
-    func keychains() throws(Refusal) -> [KeychainStatus] { try send(Status()).keychains }
+    func keychains() throws(RequestError) -> [KeychainStatus] { try send(Status()).keychains }
 
-    func preferences() throws(Refusal) -> KeychainPreferences { try send(Preferences(nil)) }
+    func preferences() throws(RequestError) -> KeychainPreferences { try send(Preferences(nil)) }
 
     /// How the keychain stands; the default one where none is named.
-    func state(of name: String?) throws(Refusal) -> KeychainStatus {
+    func state(of name: String?) throws(RequestError) -> KeychainStatus {
         let name = try self.name(name)
         guard let state = try keychains().first(where: { $0.name == name }) else {
-            throw .noSuchKeychain
+            throw .state(.noSuchKeychain)
         }
         if let problem = state.problem { throw problem }
         return state
     }
 
-    func name(_ name: String?) throws(Refusal) -> String {
+    func name(_ name: String?) throws(RequestError) -> String {
         if let name { return name }
-        guard let byDefault = try preferences().defaultKeychain else { throw .noDefaultKeychain }
+        guard let byDefault = try preferences().defaultKeychain else {
+            throw .state(.noDefaultKeychain)
+        }
         return byDefault.description
     }
 

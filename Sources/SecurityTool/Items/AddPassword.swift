@@ -60,7 +60,7 @@ struct AddPassword {
         item.keychain = options.words.first.map { KeychainWord($0).name }
         item.attributes = attributes
         item.trusted = trusted
-        do throws(Refusal) {
+        do throws(RequestError) {
             _ = try session.send(Add(item, secret: secret, returning: []))
         } catch {
             let call = isGeneric ? CallName.addGeneric : CallName.addInternet
@@ -118,7 +118,7 @@ struct AddPassword {
             ]
         query.attributes = attributes.filter { key.contains($0.key) }
         query.returnFields = .persistentReference
-        do throws(Refusal) {
+        do throws(RequestError) {
             guard let found = try session.items(query, in: options.words).first else {
                 return false
             }

@@ -13,7 +13,7 @@ struct DeletePassword {
             guard !match.isEmpty, !options.has("g") else { throw .usage }
             let found = try session.first(match.query, in: options.words)
             session.dump(found)
-            do throws(Refusal) { _ = try session.send(Delete(found.query)) } catch {
+            do throws(RequestError) { _ = try session.send(Delete(found.query)) } catch {
                 throw CommandFailure(error, CallName.delete)
             }
             session.output.tell("password has been deleted.\n")

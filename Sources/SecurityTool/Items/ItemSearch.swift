@@ -20,7 +20,7 @@ struct FoundItem {
 extension Session {
     /// What is found in the keychains in their order; none are those of the user's search list. No
     /// item is an empty list.
-    func items(_ query: ItemQuery, in keychains: [String]) throws(Refusal) -> [FoundItem] {
+    func items(_ query: ItemQuery, in keychains: [String]) throws(RequestError) -> [FoundItem] {
         var found: [FoundItem] = []
         for keychain in keychains.isEmpty ? [nil] : keychains.map({ KeychainWord($0).name }) {
             var query = query
@@ -35,9 +35,9 @@ extension Session {
         return found
     }
 
-    private func items(_ query: ItemQuery) throws(Refusal) -> [Item] {
-        do throws(Refusal) { return try send(CopyMatching(query)) } catch {
-            guard error == .notFound else { throw error }
+    private func items(_ query: ItemQuery) throws(RequestError) -> [Item] {
+        do throws(RequestError) { return try send(CopyMatching(query)) } catch {
+            guard error == .state(.notFound) else { throw error }
             return []
         }
     }
@@ -49,8 +49,8 @@ extension Session {
         var query = query
         query.limit = 1
         query.returnFields = query.returnFields.union(.attributes)
-        do throws(Refusal) {
-            guard let found = try items(query, in: keychains).first else { throw .notFound }
+        do throws(RequestError) {
+            guard let found = try items(query, in: keychains).first else { throw .state(.notFound) }
             return found
         } catch { throw CommandFailure(error, call) }
     }

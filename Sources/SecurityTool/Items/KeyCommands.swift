@@ -22,9 +22,9 @@ enum KeyCommands {
         var query = try query(options)
         query.limit = nil
         query.returnFields = .attributes
-        do throws(Refusal) {
+        do throws(RequestError) {
             let found = try session.items(query, in: options.words)
-            guard !found.isEmpty else { throw .notFound }
+            guard !found.isEmpty else { throw .state(.notFound) }
             for key in found { session.dump(key) }
         } catch { throw .said(CommandFailure(error, CallName.matching).text, exit: 1) }
     }

@@ -27,9 +27,9 @@ enum PartitionList {
         query.limit = nil
         query.returnFields = .attributes
         let found: [FoundItem]
-        do throws(Refusal) {
+        do throws(RequestError) {
             found = try session.items(query, in: options.words)
-            guard !found.isEmpty else { throw .notFound }
+            guard !found.isEmpty else { throw .state(.notFound) }
         } catch {
             throw .said(CommandFailure(error, CallName.matching).text, exit: 1)
         }
@@ -43,14 +43,14 @@ enum PartitionList {
     ) throws(CommandFailure) {
         let shown = word?.typed ?? "default"
         let state: KeychainStatus
-        do throws(Refusal) { state = try session.state(of: word?.name) } catch {
+        do throws(RequestError) { state = try session.state(of: word?.name) } catch {
             throw .said("security: couldn't open \"\(shown)\"\n", exit: 1)
         }
         let password = try PasswordPrompt.ask(
             "password to unlock \(shown): ", unlessGiven: options["k"])
         // One that has none opens by itself.
         guard state.isPasswordProtected else { return }
-        do throws(Refusal) {
+        do throws(RequestError) {
             _ = try session.send(Unlock(keychain: state.name, password: password))
         } catch {
             let detail = word?.typed ?? "<NULL>"

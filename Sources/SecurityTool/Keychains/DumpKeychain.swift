@@ -42,7 +42,7 @@ struct DumpKeychain {
             query.limit = nil
             query.returnFields = .attributes
             let items: [FoundItem]
-            do throws(Refusal) { items = try session.items(query, in: names) } catch {
+            do throws(RequestError) { items = try session.items(query, in: names) } catch {
                 throw CommandFailure(error, CallName.search)
             }
             for found in items {
@@ -61,8 +61,8 @@ struct DumpKeychain {
         }
         var query = found.query
         query.returnFields = [.data, .attributes]
-        let answer: Result<HeldSecret?, Refusal>
-        do throws(Refusal) {
+        let answer: Result<HeldSecret?, RequestError>
+        do throws(RequestError) {
             answer = .success(try session.send(CopyMatching(query)).first?.secret)
         } catch { answer = .failure(error) }
         switch answer {

@@ -23,7 +23,7 @@ enum KeychainFileCommands {
         }
         for word in words {
             let password = try passwordOfNew(options["p"])
-            do throws(Refusal) {
+            do throws(RequestError) {
                 _ = try session.send(
                     CreateKeychain(name: KeychainWord(word).name, password: password))
             } catch { throw CommandFailure(error, "SecKeychainCreate", word) }
@@ -43,7 +43,7 @@ enum KeychainFileCommands {
     ) { options, session throws(CommandFailure) in
         guard !options.words.isEmpty else { throw .usage }
         for word in options.words.map(KeychainWord.init) {
-            do throws(Refusal) {
+            do throws(RequestError) {
                 let path = try session.state(of: word.name).path
                 let list = try session.preferences().searchList.map(\.description)
                 if list.contains(word.name) {
@@ -65,7 +65,7 @@ enum KeychainFileCommands {
         "lock-keychain", "[-a | keychain]", "Lock a keychain, or all of them.", letters: "a"
     ) { options, session throws(CommandFailure) in
         guard options.words.count <= 1 else { throw .usage }
-        do throws(Refusal) {
+        do throws(RequestError) {
             guard options.has("a") else {
                 let name = try session.name(options.words.first.map { KeychainWord($0).name })
                 try lock(name, session)
@@ -82,7 +82,7 @@ enum KeychainFileCommands {
         }
     }
 
-    private static func lock(_ name: String, _ session: Session) throws(Refusal) {
+    private static func lock(_ name: String, _ session: Session) throws(RequestError) {
         _ = try session.send(Lock(keychain: name))
     }
 
@@ -92,20 +92,22 @@ enum KeychainFileCommands {
     ) { options, session throws(CommandFailure) in
         guard options.words.count <= 1 else { throw .usage }
         let word = options.words.first.map(KeychainWord.init)
-        func failure(_ refusal: Refusal) -> CommandFailure {
-            CommandFailure(refusal, CallName.unlock, word?.typed ?? "<NULL>")
+        func failure(_ error: RequestError) -> CommandFailure {
+            CommandFailure(error, CallName.unlock, word?.typed ?? "<NULL>")
         }
         let state: KeychainStatus
-        do throws(Refusal) { state = try session.state(of: word?.name) } catch {
+        do throws(RequestError) { state = try session.state(of: word?.name) } catch {
             throw failure(error)
         }
         if options.has("u") {
-            guard state.lockState == .unlocked else { throw failure(.interactionNotAllowed) }
+            guard state.lockState == .unlocked else {
+                throw failure(.refused(.interactionNotAllowed))
+            }
             return
         }
         let password = try PasswordPrompt.ask(
             "password to unlock \(word?.typed ?? "default"): ", unlessGiven: options["p"])
-        do throws(Refusal) {
+        do throws(RequestError) {
             _ = try session.send(Unlock(keychain: state.name, password: password))
         } catch { throw failure(error) }
     }
@@ -117,14 +119,14 @@ enum KeychainFileCommands {
         guard options.words.count <= 1 else { throw .usage }
         let word = options.words.first.map(KeychainWord.init)
         let shown = word?.typed ?? "<NULL>"
-        func failure(_ refusal: Refusal) -> CommandFailure {
-            let text = CommandFailure.message(refusal.statusCode)
+        func failure(_ error: RequestError) -> CommandFailure {
+            let text = CommandFailure.message(error.statusCode)
             return .said(
                 "security: error changing password for \"\(shown)\": \(text)\n",
-                exit: refusal.statusCode & 0xFF)
+                exit: error.statusCode & 0xFF)
         }
         let state: KeychainStatus
-        do throws(Refusal) { state = try session.state(of: word?.name) } catch {
+        do throws(RequestError) { state = try session.state(of: word?.name) } catch {
             throw failure(error)
         }
         // One without a password has no old one to ask for.
@@ -133,7 +135,7 @@ enum KeychainFileCommands {
             ? PasswordPrompt.ask("Old Password: ", unlessGiven: options["o"])
             : nil
         let new = try newPassword(options["p"])
-        do throws(Refusal) {
+        do throws(RequestError) {
             _ = try session.send(SetPassword(keychain: state.name, old: old, new: new))
         } catch { throw failure(error) }
     }

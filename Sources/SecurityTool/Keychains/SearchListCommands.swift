@@ -12,7 +12,7 @@ enum SearchListCommands {
         "Show or set the keychains that are searched.", letters: "d:s"
     ) { options, session throws(CommandFailure) in
         let domain = try chosenDomain(options)
-        do throws(Refusal) {
+        do throws(RequestError) {
             if options.has("s") {
                 try checkUsers(domain)
                 let names = options.words.map { KeychainWord($0).name }
@@ -34,7 +34,7 @@ enum SearchListCommands {
     ) { options, session throws(CommandFailure) in
         let domain = try chosenDomain(options)
         guard options.words.count <= (options.has("s") ? 1 : 0) else { throw .usage }
-        do throws(Refusal) {
+        do throws(RequestError) {
             if options.has("s") {
                 try checkUsers(domain)
                 let name = options.words.first.map { KeychainWord($0).name }
@@ -71,11 +71,13 @@ enum SearchListCommands {
     }
 
     /// The lists of the machine are the service's own.
-    private static func checkUsers(_ domain: String) throws(Refusal) {
-        guard domain == "user" || domain == "dynamic" else { throw .readOnly }
+    private static func checkUsers(_ domain: String) throws(RequestError) {
+        guard domain == "user" || domain == "dynamic" else { throw .state(.readOnly) }
     }
 
-    private static func searched(_ domain: String, _ session: Session) throws(Refusal) -> [String] {
+    private static func searched(_ domain: String, _ session: Session) throws(RequestError)
+        -> [String]
+    {
         switch domain {
         case "system", "common":
             let system = KeychainName.system.description

@@ -19,7 +19,7 @@ enum SettingsCommands {
         // -u alone has no interval to lock after.
         let seconds = options["t"].map(PasswordMatch.leadingNumber) ?? never
         change.lockAfterIdle = seconds < never ? UInt32(max(seconds, 1)) : 0
-        do throws(Refusal) {
+        do throws(RequestError) {
             let name = try session.name(word?.name)
             _ = try session.send(ChangeSettings(keychain: name, change))
         } catch {
@@ -33,7 +33,7 @@ enum SettingsCommands {
         guard options.words.count <= 1 else { throw .usage }
         let word = options.words.first.map(KeychainWord.init)
         let shown = word?.typed ?? "<NULL>"
-        do throws(Refusal) {
+        do throws(RequestError) {
             let settings = try session.state(of: word?.name).settings ?? .loosest
             session.output.tell(line(shown, settings))
             guard options.has("s") else { return }

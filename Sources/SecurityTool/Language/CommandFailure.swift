@@ -19,8 +19,8 @@ enum CommandFailure: Error, Equatable {
     /// What getpass(3) without an answer amounts to.
     static let noAnswer = CommandFailure.said("", exit: 255)
 
-    init(_ refusal: Refusal, _ call: String, _ detail: String? = nil) {
-        self = .status(refusal.statusCode, call: call, detail: detail)
+    init(_ error: RequestError, _ call: String, _ detail: String? = nil) {
+        self = .status(error.statusCode, call: call, detail: detail)
     }
 
     /// A result that was not all written must not end as if it were there (`errSecIO`).

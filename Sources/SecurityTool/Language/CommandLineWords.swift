@@ -34,7 +34,7 @@ enum CommandLineWords {
         return words + (word.map { [$0] } ?? [])
     }
 
-    /// The words with dots for the values of some options.
+    /// The words with dots for the values of some options, and for an item's data.
     static func hiding(_ words: [String], behind letters: String) -> [String] {
         var shown: [String] = []
         var hidesNext = false
@@ -46,6 +46,8 @@ enum CommandLineWords {
                 let end = word.index(after: place)
                 hidesNext = end == word.endIndex
                 shown.append(hidesNext ? word : word[..<end] + "…")
+            } else if let data = word.firstRange(of: "v_Data=") {
+                shown.append(word[..<data.upperBound] + "…")
             } else {
                 shown.append(word)
             }

@@ -45,7 +45,7 @@ final class MemoryVault: KeyVault {
 
     func waitForPendingUnlocks(of user: UInt32) {}
 
-    func keys(of keychain: OpenKeychain) throws(Refusal) -> ClassKeys {
+    func keys(of keychain: OpenKeychain) throws(RequestError) -> ClassKeys {
         let always = try protectors.alwaysKeys(keychain)
         let (bundles, isOpen) = state.withLock { state in
             state.looks += 1
@@ -61,8 +61,10 @@ final class MemoryVault: KeyVault {
     }
 
     /// The same whatever is locked, for tests to look with.
-    func keysOfLocked(_ keychain: OpenKeychain) throws(Refusal) -> ClassKeys {
-        guard let bundles = state.withLock({ $0.bundles[keychain.name] }) else { throw .locked }
+    func keysOfLocked(_ keychain: OpenKeychain) throws(RequestError) -> ClassKeys {
+        guard let bundles = state.withLock({ $0.bundles[keychain.name] }) else {
+            throw .state(.locked)
+        }
         return ClassKeys(
             always: try protectors.alwaysKeys(keychain),
             afterFirstUnlock: Self.bundle(.afterFirstUnlock, bundles.afterFirstUnlock),
@@ -94,9 +96,9 @@ final class MemoryVault: KeyVault {
     func keep(
         _ unlocked: borrowing UnlockedKeys, of keychain: OpenKeychain, for caller: Caller,
         since begun: LockGeneration
-    ) throws(Refusal) {
+    ) throws(RequestError) {
         let bundles = Bundles(unlocked)
-        try locks.keep(keychain.id, since: begun) { () throws(Refusal) in
+        try locks.keep(keychain.id, since: begun) { () throws(RequestError) in
             state.withLock { state in
                 state.bundles[keychain.name] = bundles
                 state.open.insert(keychain.name)
@@ -108,14 +110,14 @@ final class MemoryVault: KeyVault {
     func isOutOfStep(_ keychain: OpenKeychain) -> Bool { state.withLock { $0.isOutOfStep } }
     func endRenewal(of keychain: OpenKeychain) {}
 
-    func lock(_ keychain: OpenKeychain) throws(Refusal) {
-        try locks.lock(keychain.id) { () throws(Refusal) in
+    func lock(_ keychain: OpenKeychain) throws(RequestError) {
+        try locks.lock(keychain.id) { () throws(RequestError) in
             state.withLock { _ = $0.open.remove(keychain.name) }
         }
     }
 
-    func forget(_ keychain: OpenKeychain) throws(Refusal) {
-        try locks.forget(keychain.id) { () throws(Refusal) in
+    func forget(_ keychain: OpenKeychain) throws(RequestError) {
+        try locks.forget(keychain.id) { () throws(RequestError) in
             state.withLock { state in
                 state.open.remove(keychain.name)
                 state.bundles[keychain.name] = nil
@@ -123,7 +125,7 @@ final class MemoryVault: KeyVault {
         }
     }
 
-    func apply(_ settings: KeychainSettings, to keychain: OpenKeychain) throws(Refusal) {}
+    func apply(_ settings: KeychainSettings, to keychain: OpenKeychain) throws(RequestError) {}
     func inForce(_ settings: KeychainSettings) -> KeychainSettings? { settings }
     func lockState(of keychain: OpenKeychain) -> KeychainStatus.LockState {
         isOpen(keychain) ? .unlocked : .lockedAfterFirstUnlock

@@ -132,7 +132,7 @@ final class OpenLogin: Sendable {
     ) throws -> LoginSession {
         guard let leader = PinnedProcess(pid: process, pidfd: nil),
             let start = leader.status()?.startTime
-        else { throw Refusal.internalError }
+        else { throw RequestError.failed(.internalError) }
         let session = LoginSession(
             SessionID(rawValue: ticket.rawValue), user: user, account: "somebody",
             leader: (leader.id, start), service: "test")
@@ -156,8 +156,8 @@ final class OpenLogin: Sendable {
     @discardableResult
     func ask<V: Verb>(
         _ verb: V, _ client: ProgramInLogin? = nil,
-        emit: (V.Answer) throws(Refusal) -> Void = { _ in }
-    ) throws(Refusal) -> V.Answer {
+        emit: (V.Answer) throws(RequestError) -> Void = { _ in }
+    ) throws(RequestError) -> V.Answer {
         try service.answer(verb, for: client ?? self.client(), emit: emit)
     }
 
@@ -230,28 +230,28 @@ final class RefusingAuthenticator: Authenticator {
     func enrolledBiometry(of caller: Caller) -> [UInt8] { [] }
     func prove(
         _ method: PolicyMethod, _ question: Question, for client: any Client
-    ) throws(Refusal) {
+    ) throws(RequestError) {
         try refuse()
     }
     func ask(
         _ prompt: String, _ question: Question, for client: any Client
-    ) throws(Refusal) -> HeldSecret {
+    ) throws(RequestError) -> HeldSecret {
         try refuse()
     }
     func open(
         _ prompt: String, _ question: Question, for client: any Client, unless isOpen: () -> Bool,
-        with opens: (HeldSecret) throws(Refusal) -> Bool
-    ) throws(Refusal) {
+        with opens: (HeldSecret) throws(RequestError) -> Bool
+    ) throws(RequestError) {
         try refuse()
     }
     func consent(
         for client: any Client, _ candidate: () -> (question: Question, options: ConsentOptions)?
-    ) throws(Refusal) -> ConsentResult? {
+    ) throws(RequestError) -> ConsentResult? {
         try refuse()
     }
 
-    private func refuse() throws(Refusal) -> Never {
+    private func refuse() throws(RequestError) -> Never {
         count.withLock { $0 += 1 }
-        throw .cancelled
+        throw .refused(.cancelled)
     }
 }

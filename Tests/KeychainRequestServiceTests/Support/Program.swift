@@ -128,7 +128,7 @@ final class Person: Authenticator {
 
     func prove(
         _ method: PolicyMethod, _ question: Question, for client: any Client
-    ) throws(Refusal) {
+    ) throws(RequestError) {
         hears("\(method.service ?? "") \(question.text(for: client.caller))")
     }
 
@@ -143,29 +143,35 @@ final class Person: Authenticator {
 
     func ask(
         _ prompt: String, _ question: Question, for client: any Client
-    ) throws(Refusal) -> HeldSecret {
-        guard let typed = state.withLock({ $0.typed }) else { throw .interactionNotAllowed }
+    ) throws(RequestError) -> HeldSecret {
+        guard let typed = state.withLock({ $0.typed }) else {
+            throw .refused(.interactionNotAllowed)
+        }
         hears(prompt + question.text(for: client.caller))
         return typed
     }
 
     func open(
         _ prompt: String, _ question: Question, for client: any Client, unless isOpen: () -> Bool,
-        with opens: (HeldSecret) throws(Refusal) -> Bool
-    ) throws(Refusal) {
-        guard let typed = state.withLock({ $0.typed }) else { throw .interactionNotAllowed }
+        with opens: (HeldSecret) throws(RequestError) -> Bool
+    ) throws(RequestError) {
+        guard let typed = state.withLock({ $0.typed }) else {
+            throw .refused(.interactionNotAllowed)
+        }
         hears(prompt + question.text(for: client.caller))
         if isOpen() { return }
-        guard try opens(typed) else { throw .authenticationFailed }
+        guard try opens(typed) else { throw .refused(.authenticationFailed) }
     }
 
     func consent(
         for client: any Client, _ candidate: () -> (question: Question, options: ConsentOptions)?
-    ) throws(Refusal) -> ConsentResult? {
-        guard let choice = state.withLock({ $0.choice }) else { throw .interactionNotAllowed }
+    ) throws(RequestError) -> ConsentResult? {
+        guard let choice = state.withLock({ $0.choice }) else {
+            throw .refused(.interactionNotAllowed)
+        }
         guard let (question, options) = candidate() else { return nil }
         hears(question.text(for: client.caller))
-        guard let proof = options.proofs[choice] else { throw .cancelled }
+        guard let proof = options.proofs[choice] else { throw .refused(.cancelled) }
         return ConsentResult(choice: choice, proven: proof)
     }
 }

@@ -60,7 +60,7 @@ extension ClientConnection {
                 parts.append(try part.decoded(to: V.self))
                 if !part.continues { return parts }
             case .refusal(let refusal, _): throw refusal
-            case .needsPrompter, .prompt, .registered: throw Refusal.internalError
+            case .needsPrompter, .prompt, .registered: throw RequestError.failed(.internalError)
             }
         }
     }

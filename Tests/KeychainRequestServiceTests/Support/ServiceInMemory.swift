@@ -108,7 +108,7 @@ final class ServiceInMemory {
     }
 
     @discardableResult
-    func ask<V: Verb>(_ verb: V, _ program: Program = .git) throws(Refusal) -> V.Answer {
+    func ask<V: Verb>(_ verb: V, _ program: Program = .git) throws(RequestError) -> V.Answer {
         var answer: V.Answer?
         let last = try service.answer(verb, for: program) { part in
             if answer?.append(part: part) == nil { answer = part }
@@ -119,7 +119,7 @@ final class ServiceInMemory {
     @discardableResult
     func add(
         _ name: String, as program: Program = .git, _ change: (inout NewItem) -> Void = { _ in }
-    ) throws(Refusal) -> ItemReference? {
+    ) throws(RequestError) -> ItemReference? {
         var item = NewItem(.genericPassword)
         item.attributes = [.service: .string(name), .account: .string("me")]
         change(&item)
@@ -136,7 +136,7 @@ final class ServiceInMemory {
     }
 
     /// The secret of an item, as a program reads it.
-    func read(_ name: String, as program: Program = .git) throws(Refusal) -> String? {
+    func read(_ name: String, as program: Program = .git) throws(RequestError) -> String? {
         try ask(CopyMatching(Self.query(name)), program).first?.secret.map {
             String(decoding: $0.bytes.copy().releasedFromLockedMemory(), as: UTF8.self)
         }

@@ -13,24 +13,24 @@ import Testing
     @Test func `a new item is read back, and is there once`() throws {
         try world.add("mail")
         #expect(try world.read("mail") == "secret of mail")
-        #expect(throws: Refusal.duplicate) { try world.add("mail") }
+        #expect(throws: RequestError.state(.duplicate)) { try world.add("mail") }
     }
 
     @Test func `a group is named by those who are in it`() throws {
-        #expect(throws: Refusal.notEntitled) {
+        #expect(throws: RequestError.refused(.notEntitled)) {
             try world.add("mail") { $0.accessGroup = "office" }
         }
         let program = Program("/usr/bin/git", process: 10, groups: ["office"])
         try world.add("mail", as: program) { $0.accessGroup = "office" }
-        #expect(throws: Refusal.notFound) { try world.read("mail") }
+        #expect(throws: RequestError.state(.notFound)) { try world.read("mail") }
     }
 
     @Test func `no item is added to a locked keychain, and none that is forbidden`() throws {
         try world.vault.lock(world.keychain)
-        #expect(throws: Refusal.locked) { try world.add("mail") }
+        #expect(throws: RequestError.state(.locked)) { try world.add("mail") }
         let another = try ServiceInMemory()
         try another.use(rules: AskingVerb.rule("forbid: No.", "add"))
-        #expect(throws: Refusal.forbidden) { try another.add("mail") }
+        #expect(throws: RequestError.refused(.forbidden)) { try another.add("mail") }
     }
 
     @Test func `a limit counts each item that is added`() throws {
@@ -38,6 +38,6 @@ import Testing
             rules: AskingVerb.rule("limit: {rate: 2/1h, by: [uid], then: deny}", "add"))
         try world.add("a")
         try world.add("b")
-        #expect(throws: Refusal.tooManyRequests) { try world.add("c") }
+        #expect(throws: RequestError.refused(.tooManyRequests)) { try world.add("c") }
     }
 }

@@ -14,7 +14,7 @@ import Testing
     @Test func `a program reads its own item, and no other program does`() throws {
         try world.add("mail")
         #expect(try world.read("mail") == "secret of mail")
-        #expect(throws: Refusal.notFound) {
+        #expect(throws: RequestError.state(.notFound)) {
             try world.read("mail", as: Program("/usr/bin/mail", process: 30))
         }
         #expect(world.person.questions.isEmpty)
@@ -55,16 +55,18 @@ import Testing
         }
         // What was found is answered as it was found, or not at all.
         _ = try? world.read("mail")
-        #expect(throws: Refusal.notFound) { try world.read("mail") }
+        #expect(throws: RequestError.state(.notFound)) { try world.read("mail") }
     }
 
     @Test func `who may not be asked is refused, and what is left out is not missed`() throws {
         try world.add("mail") { $0.accessControl = .guarded }
         var query = ServiceInMemory.query("mail")
         query.authenticationUI = .fail
-        #expect(throws: Refusal.interactionNotAllowed) { try world.ask(CopyMatching(query)) }
+        #expect(throws: RequestError.refused(.interactionNotAllowed)) {
+            try world.ask(CopyMatching(query))
+        }
         query.authenticationUI = .skip
-        #expect(throws: Refusal.notFound) { try world.ask(CopyMatching(query)) }
+        #expect(throws: RequestError.state(.notFound)) { try world.ask(CopyMatching(query)) }
         #expect(world.person.questions.isEmpty)
     }
 
@@ -91,7 +93,7 @@ import Testing
         )
         world.person.meanwhile { policy.use(forbidding) }
         let before = try world.state()
-        #expect(throws: Refusal.forbidden) {
+        #expect(throws: RequestError.refused(.forbidden)) {
             try world.read("mail", as: Program("/usr/bin/mail", process: 30))
         }
         #expect(try world.state() == before)
@@ -102,10 +104,10 @@ import Testing
     @Test func `a keychain that is out of step is opened once, by its older password`() throws {
         try world.add("mail")
         try world.vault.lock(world.keychain)
-        #expect(throws: Refusal.locked) { try world.read("mail") }
+        #expect(throws: RequestError.state(.locked)) { try world.read("mail") }
         world.vault.getOutOfStep()
         world.person.types(ServiceInMemory.secret("wrong"))
-        #expect(throws: Refusal.authenticationFailed) { try world.read("mail") }
+        #expect(throws: RequestError.refused(.authenticationFailed)) { try world.read("mail") }
         world.person.types(ServiceInMemory.secret(ServiceInMemory.password))
         #expect(try world.read("mail") == "secret of mail")
         #expect(try world.read("mail") == "secret of mail")

@@ -10,17 +10,17 @@ import Testing
 
     init() throws { world = try ServiceInMemory() }
 
-    private func delete(_ name: String, as program: Program = .git) throws(Refusal) -> Int {
+    private func delete(_ name: String, as program: Program = .git) throws(RequestError) -> Int {
         try world.ask(Delete(ServiceInMemory.query(name)), program)
     }
 
     @Test func `an item is deleted by its program alone`() throws {
         try world.add("mail")
-        #expect(throws: Refusal.notFound) {
+        #expect(throws: RequestError.state(.notFound)) {
             try delete("mail", as: Program("/usr/bin/mail", process: 30))
         }
         #expect(try delete("mail") == 1)
-        #expect(throws: Refusal.notFound) { try world.read("mail") }
+        #expect(throws: RequestError.state(.notFound)) { try world.read("mail") }
     }
 
     @Test func `all go or none, and one question is asked for all`() throws {
@@ -43,7 +43,7 @@ import Testing
         try world.use(rules: AskingVerb.rule("require: presence", "delete"))
         try world.vault.lock(world.keychain)
         world.person.leaves()
-        #expect(throws: Refusal.locked) { try delete("mail") }
+        #expect(throws: RequestError.state(.locked)) { try delete("mail") }
         // A rule about something else keeps none.
         try world.use(rules: AskingVerb.rule("require: presence", "export"))
         #expect(try delete("mail") == 1)
@@ -55,7 +55,7 @@ import Testing
             rules: AskingVerb.rule("forbid: No.\n    when: {interactive: false}", "delete"))
         try world.vault.lock(world.keychain)
         world.person.leaves()
-        #expect(throws: Refusal.locked) { try delete("mail") }
+        #expect(throws: RequestError.state(.locked)) { try delete("mail") }
     }
 
     @Test func `a call that asks for some of its items is counted once`() throws {
@@ -75,6 +75,6 @@ import Testing
             rules: AskingVerb.rule("limit: {rate: 2/1h, by: [uid], then: deny}", "delete"))
         #expect(try delete("a") == 1)
         #expect(try delete("b") == 1)
-        #expect(throws: Refusal.tooManyRequests) { try delete("c") }
+        #expect(throws: RequestError.refused(.tooManyRequests)) { try delete("c") }
     }
 }

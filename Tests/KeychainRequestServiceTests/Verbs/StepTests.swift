@@ -18,7 +18,7 @@ import Testing
         func applies(to keychain: OpenKeychain) -> Bool { true }
         func question(
             for keychain: OpenKeychain, _ client: any Client
-        ) throws(Refusal) -> UnlockQuestion {
+        ) throws(RequestError) -> UnlockQuestion {
             UnlockQuestion(
                 prompt: "Any: ",
                 question: Question(.openKeychain, names: [], itemCount: 0, reason: nil))
@@ -26,7 +26,7 @@ import Testing
         func opens(
             _ keychain: OpenKeychain, _ typed: HeldSecret, for client: any Client,
             since begun: LockGeneration
-        ) throws(Refusal) -> Bool {
+        ) throws(RequestError) -> Bool {
             vault.withLock { $0 }?()
             return true
         }
@@ -40,7 +40,7 @@ import Testing
         try vault.lock(keychain)
         world.person.types(ServiceInMemory.secret("any"))
         // It stays locked: the verb says so, and does not ask again.
-        #expect(throws: Refusal.locked) { try world.read("mail") }
+        #expect(throws: RequestError.state(.locked)) { try world.read("mail") }
         #expect(world.person.questions.count == 1)
         step.vault.withLock { $0 = { vault.open(.login) } }
         #expect(try world.read("mail") == "secret of mail")
@@ -62,7 +62,7 @@ import Testing
         #expect(world.vault.lockState(of: keychain) == .unlocked)
         // A lock since the question was put counts.
         try world.vault.lock(keychain)
-        #expect(throws: Refusal.locked) {
+        #expect(throws: RequestError.state(.locked)) {
             try resync.opens(keychain, right, for: Program.git, since: begun)
         }
     }

@@ -17,19 +17,19 @@ import Testing
     /// Asks while something happens, and says what came of it; nil where it was granted.
     private func ask(
         _ verb: AskingVerb, meanwhile: @escaping @Sendable (ServiceInMemory) -> Void
-    ) throws -> (refusal: Refusal?, before: [String], after: [String]) {
+    ) throws -> (refusal: RequestError?, before: [String], after: [String]) {
         let (request, program) = try verb.prepare(world)
         let before = try world.state()
         let shared = SharedWorld(world)
         world.person.meanwhile { meanwhile(shared.world) }
-        let refusal = refusal { () throws(Refusal) in _ = try world.ask(request, program) }
+        let refusal = refusal { () throws(RequestError) in _ = try world.ask(request, program) }
         return (refusal, before, try world.state())
     }
 
     @Test(arguments: AskingVerb.allCases)
     func `it asks once, and does what it was asked for`(_ verb: AskingVerb) throws {
         let (request, program) = try verb.prepare(world)
-        let refusal = refusal { () throws(Refusal) in _ = try world.ask(request, program) }
+        let refusal = refusal { () throws(RequestError) in _ = try world.ask(request, program) }
         #expect(refusal == nil)
         #expect(world.person.questions.count == verb.questions)
     }
@@ -42,8 +42,8 @@ import Testing
         let before = try world.state()
         world.person.meanwhile { program.isSame.end() }
         var items = 0
-        let refusal = refusal { () throws(Refusal) in
-            func count<V: Verb>(_ verb: V) throws(Refusal) {
+        let refusal = refusal { () throws(RequestError) in
+            func count<V: Verb>(_ verb: V) throws(RequestError) {
                 let last = try world.service.answer(verb, for: program) {
                     items += ($0 as? [Item])?.count ?? 0
                 }
@@ -51,7 +51,7 @@ import Testing
             }
             try count(request)
         }
-        #expect(refusal == .notEntitled)
+        #expect(refusal == .refused(.notEntitled))
         #expect(world.person.questions.count == verb.questions)
         #expect(items == 0)
         #expect(try world.state() == before)
@@ -65,7 +65,7 @@ import Testing
             AskingVerb.rule(
                 "forbid: No.", "[read-secret, read-attributes, list, add, update, delete]"))
         let (refusal, before, after) = try ask(verb) { $0.policy.use(forbidding) }
-        #expect(refusal == .forbidden)
+        #expect(refusal == .refused(.forbidden))
         #expect(before == after)
     }
 
@@ -74,7 +74,7 @@ import Testing
         let (refusal, before, after) = try ask(verb) { world in
             do { try world.vault.lock(world.keychain) } catch { Issue.record(error) }
         }
-        #expect(refusal == .locked)
+        #expect(refusal == .state(.locked))
         #expect(before == after)
     }
 
@@ -92,7 +92,7 @@ import Testing
         refused.isSame.end()
         var gone = refused
         gone.context = program.context
-        #expect(throws: Refusal.self) { _ = try world.ask(request, gone) }
+        #expect(throws: RequestError.self) { _ = try world.ask(request, gone) }
         let last = try world.recorded().dropFirst(earlier + expected)
         #expect(last.count == 1, "\(last)")
     }

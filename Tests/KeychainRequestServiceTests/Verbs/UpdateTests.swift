@@ -12,7 +12,7 @@ import Testing
 
     private func update(
         _ change: ItemChange, secret: String? = nil, as program: Program = .git
-    ) throws(Refusal) -> Int {
+    ) throws(RequestError) -> Int {
         try world.ask(
             Update(
                 ServiceInMemory.query("mail"), change,
@@ -23,7 +23,7 @@ import Testing
         try world.add("mail")
         #expect(try update(ItemChange(), secret: "new") == 1)
         #expect(try world.read("mail") == "new")
-        #expect(throws: Refusal.notFound) {
+        #expect(throws: RequestError.state(.notFound)) {
             try update(ItemChange(), secret: "x", as: Program("/usr/bin/mail", process: 30))
         }
         #expect(world.person.questions.isEmpty)
@@ -38,16 +38,16 @@ import Testing
             #expect(world.person.questions.count == number)
         }
         world.person.leaves()
-        #expect(throws: Refusal.interactionNotAllowed) { try update(change) }
+        #expect(throws: RequestError.refused(.interactionNotAllowed)) { try update(change) }
     }
 
     @Test func `an item moves to a group of the program's and to no other`() throws {
         try world.add("mail")
         var change = ItemChange()
         change.accessGroup = "office"
-        #expect(throws: Refusal.notEntitled) { try update(change) }
+        #expect(throws: RequestError.refused(.notEntitled)) { try update(change) }
         let program = Program("/usr/bin/git", process: 10, groups: ["office"])
         #expect(try update(change, as: program) == 1)
-        #expect(throws: Refusal.notFound) { try world.read("mail") }
+        #expect(throws: RequestError.state(.notFound)) { try world.read("mail") }
     }
 }

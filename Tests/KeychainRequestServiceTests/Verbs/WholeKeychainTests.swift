@@ -29,7 +29,7 @@ import Testing
         let program = Program("/usr/bin/git", process: 10)
         program.isSame.end()
         let before = try world.state()
-        #expect(throws: Refusal.notEntitled) {
+        #expect(throws: RequestError.refused(.notEntitled)) {
             _ = try world.ask(Self.verbs[number], program)
         }
         #expect(try world.state() == before)
@@ -42,7 +42,7 @@ import Testing
         #expect(world.person.questions.isEmpty)
         change.lockAfter = 0
         world.person.leaves()
-        #expect(throws: Refusal.interactionNotAllowed) {
+        #expect(throws: RequestError.refused(.interactionNotAllowed)) {
             try world.ask(ChangeSettings(keychain: nil, change))
         }
     }
@@ -59,7 +59,7 @@ import Testing
         world.person.meanwhile {
             _ = try? service.answer(request, for: Program.git) { _ in }
         }
-        #expect(throws: Refusal.authenticationFailed) {
+        #expect(throws: RequestError.refused(.authenticationFailed)) {
             try world.ask(ChangeSettings(keychain: nil, loose))
         }
         #expect(try world.keychain.file.unverifiedSettings().lockAfter == 60)
@@ -72,7 +72,7 @@ import Testing
         #expect(world.person.questions.count == 1)
         program.context = AuthenticationContext()
         program.context?.mayInteract = false
-        #expect(throws: Refusal.interactionNotAllowed) {
+        #expect(throws: RequestError.refused(.interactionNotAllowed)) {
             try world.ask(Authenticate(.userPresence), program)
         }
     }

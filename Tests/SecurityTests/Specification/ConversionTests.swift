@@ -122,7 +122,9 @@ private let identifierBytes = withUnsafeBytes(of: identifier.uuid) { Array($0) }
             if let converted = row.converted[kind] {
                 #expect(try kind.value(given[0]) == converted, "\(kind)")
             } else {
-                #expect(throws: Refusal.badRequest, "\(kind)") { try kind.value(given[0]) }
+                #expect(throws: RequestError.invalid(.badRequest), "\(kind)") {
+                    try kind.value(given[0])
+                }
             }
         }
     }

@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test func `every refusal is a status that has a sentence`() {
-        for refusal in Refusal.allCases {
+        for refusal in RequestError.allCases {
             let text = StatusMessages.text(for: refusal.status)
             #expect(refusal.status != errSecSuccess, "\(refusal)")
             #expect(!text.hasPrefix("OSStatus"), "\(refusal)")
@@ -35,20 +35,27 @@ import Testing
 
     @Test(
         arguments: [
-            (.notFound, -25300), (.duplicate, -25299), (.badRequest, -50),
-            (.needsProofOfEach, -50),
-            (.noSuchAttribute, -25303), (.noSuchClass, -25306), (.dataTooLarge, -25302),
-            (.notImplemented, -4), (.notEntitled, -34018), (.authenticationFailed, -25293),
-            (.cancelled, -128), (.interactionNotAllowed, -25308), (.locked, -25308),
-            (.tooManyRequests, -25293), (.passcodeNotSet, -25291), (.wrongPassword, -25293),
-            (.noSession, -25308), (.noSuchKeychain, -25294), (.duplicateKeychain, -25296),
-            (.badKeychainName, -50), (.damaged, -25295), (.noDefaultKeychain, -25307),
-            (.newerVersion, -25291),
-            (.notAvailable, -25291), (.belongsToAnother, -25291), (.readOnly, -25292),
-            (.diskFull, -34), (.inputOutput, -36), (.outOfMemory, -108),
-            (.internalError, -26276),
-        ] as [(Refusal, OSStatus)])
-    func `a refusal is a status`(_ refusal: Refusal, _ status: OSStatus) {
-        #expect(refusal.status == status)
+            (.state(.notFound), -25300), (.state(.duplicate), -25299), (.invalid(.badRequest), -50),
+            (.invalid(.needsProofOfEach), -50),
+            (.invalid(.noSuchAttribute), -25303), (.invalid(.noSuchClass), -25306),
+            (.invalid(.dataTooLarge), -25302),
+            (.invalid(.notImplemented), -4), (.refused(.notEntitled), -34018),
+            (.refused(.authenticationFailed), -25293),
+            (.refused(.cancelled), -128), (.refused(.interactionNotAllowed), -25308),
+            (.state(.locked), -25308),
+            (.refused(.tooManyRequests), -25293), (.state(.passcodeNotSet), -25291),
+            (.refused(.wrongPassword), -25293),
+            (.state(.noSession), -25308), (.state(.noSuchKeychain), -25294),
+            (.state(.duplicateKeychain), -25296),
+            (.invalid(.badKeychainName), -50), (.failed(.damaged), -25295),
+            (.state(.noDefaultKeychain), -25307),
+            (.state(.newerVersion), -25291),
+            (.failed(.notAvailable), -25291), (.refused(.belongsToAnother), -25291),
+            (.state(.readOnly), -25292),
+            (.failed(.diskFull), -34), (.failed(.inputOutput), -36), (.failed(.outOfMemory), -108),
+            (.failed(.internalError), -26276),
+        ] as [(RequestError, OSStatus)])
+    func `an error is a status`(_ error: RequestError, _ status: OSStatus) {
+        #expect(error.status == status)
     }
 }

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: Apache-2.0
+package import KeychainModel
+package import KeychainSecrets
+
+/// What a program or a prompter says to the daemon.
+package enum ClientMessage: Sendable {
+    /// A verb; the program may offer its controlling terminal for a question.
+    case request(any Verb, context: AuthenticationContext?, offersTerminal: Bool)
+    /// A prompter whose dialogs are windows of their own can be asked for a yes, where the display
+    /// is its user's.
+    case registerPrompter(showsWindows: Bool, on: DisplayServer?)
+    /// A prompter that was started for one question names it.
+    case attachPrompter(challenge: [UInt8])
+    /// nil: the user has cancelled.
+    case promptReply(HeldSecret?)
+
+    /// Messages that are no verbs.
+    private enum Kind {
+        static let registerPrompter: UInt16 = 0x100
+        static let attachPrompter: UInt16 = 0x101
+        static let promptReply: UInt16 = 0x102
+    }
+
+    /// Bytes that most requests have at the most.
+    private static let usualBytes = 256
+    /// Bytes of a challenge: no daemon makes longer ones.
+    private static let longestChallenge = 64
+
+    /// The message, and the secrets beside it.
+    package func encoded() -> (message: [UInt8], secrets: HeldSecret?) {
+        switch self {
+        case .request(let verb, let context, let offersTerminal):
+            return Self.encode(verb, context: context, offersTerminal: offersTerminal)
+        case .registerPrompter(let showsWindows, let server):
+            return Self.message(Kind.registerPrompter) { message in
+                message.append(showsWindows)
+                message.append(server)
+            }
+        case .attachPrompter(let challenge):
+            return Self.message(Kind.attachPrompter) { $0.bytes.append(block: challenge) }
+        case .promptReply(let answer):
+            return Self.message(Kind.promptReply) { $0.append(answer) }
+        }
+    }
+
+    /// A request without a detour.
+    package static func encode<V: Verb>(
+        _ verb: V, context: AuthenticationContext?, offersTerminal: Bool
+    ) -> (message: [UInt8], secrets: HeldSecret?) {
+        message(V.number) { message in
+            message.append(offersTerminal)
+            message.append(context)
+            verb.encode(into: &message)
+        }
+    }
+
+    private static func message(
+        _ kind: UInt16, _ body: (inout MessageWriter) -> Void
+    ) -> (message: [UInt8], secrets: HeldSecret?) {
+        var message = MessageWriter(capacity: usualBytes)
+        MessageHeader.append(kind, to: &message)
+        body(&message)
+        return (message.bytes.bytes, message.attachments.joined())
+    }
+
+    package init(_ bytes: [UInt8], secrets: HeldSecret?) throws(MessageError) {
+        var message = MessageReader(bytes, secrets)
+        let (version, kind) = try MessageHeader.read(&message)
+        try MessageHeader.check(version)
+        do {
+            switch kind {
+            case Kind.registerPrompter:
+                let showsWindows = try message.flag()
+                self = .registerPrompter(showsWindows: showsWindows, on: try message.optional())
+            case Kind.attachPrompter:
+                let challenge = try message.bytes.block()
+                guard challenge.count <= Self.longestChallenge else { throw MalformedBytes() }
+                self = .attachPrompter(challenge: Array(challenge))
+            case Kind.promptReply: self = .promptReply(try message.optionalSecret())
+            default: self = try Self.request(kind, &message)
+            }
+            try message.end()
+        } catch let error as MessageError { throw error } catch { throw .malformed }
+    }
+
+    private static func request(
+        _ number: UInt16, _ message: inout MessageReader
+    ) throws -> ClientMessage {
+        guard let verb = Verbs.type(number) else { throw MessageError.newer }
+        let offersTerminal = try message.flag()
+        let context = try message.optional(AuthenticationContext.self)
+        return .request(
+            try verb.init(&message), context: context, offersTerminal: offersTerminal)
+    }
+}
+
+extension AuthenticationContext: MessageValue {
+    package func encode(into message: inout MessageWriter) {
+        message.bytes.append(raw: identifier)
+        message.append(mayInteract)
+        message.append(reason)
+        message.append(applicationPassword)
+    }
+
+    package init(_ message: inout MessageReader) throws(MalformedBytes) {
+        let identifier = try message.identifier(Self.identifierBytes)
+        guard let context = Self(identifier: identifier) else { throw MalformedBytes() }
+        self = context
+        mayInteract = try message.flag()
+        reason = try message.optionalText()
+        applicationPassword = try message.optionalSecret()
+    }
+}
+
+extension DisplayServer: MessageValue {
+    package func encode(into message: inout MessageWriter) {
+        message.bytes.append(number: UInt32(bitPattern: process))
+        message.bytes.append(number: user)
+        message.bytes.append(number: number)
+    }
+
+    package init(_ message: inout MessageReader) throws(MalformedBytes) {
+        process = Int32(bitPattern: try message.bytes.number(UInt32.self))
+        user = try message.bytes.number(UInt32.self)
+        number = try message.bytes.number(UInt32.self)
+        guard process > 0 else { throw MalformedBytes() }
+    }
+}
+
+/// The secrets of one message, one behind the other, as the frame carries them beside it. The message
+/// names their lengths, in their order.
+struct SecretAttachments {
+    private var secrets: [HeldSecret] = []
+    /// Bytes of the first secret that were taken.
+    private var taken = 0
+
+    init(_ joined: HeldSecret? = nil) {
+        if let joined { secrets = [joined] }
+    }
+
+    mutating func add(_ secret: HeldSecret) { secrets.append(secret) }
+
+    /// nil when there is none. A single secret is carried as it is.
+    func joined() -> HeldSecret? {
+        guard let first = secrets.first else { return nil }
+        if secrets.count == 1 { return first }
+        var writer = SecretWriter(capacity: secrets.reduce(0) { $0 + $1.bytes.count })
+        for secret in secrets { writer.append(secret.bytes) }
+        return HeldSecret(writer.finish())
+    }
+
+    /// The next secret of a frame's second part.
+    mutating func take(_ count: Int) throws(MalformedBytes) -> HeldSecret {
+        let joined = secrets.first
+        let length = joined?.bytes.count ?? 0
+        guard count <= length - taken else { throw MalformedBytes() }
+        guard let joined, count > 0 else { return HeldSecret(SecretBytes(copying: [])) }
+        defer { taken += count }
+        if count == length { return joined }
+        return HeldSecret(joined.bytes.part(taken..<taken + count))
+    }
+
+    var isEmpty: Bool { taken == secrets.first?.bytes.count ?? 0 }
+}
+
+/// What the daemon says to a program or a prompter.
+package enum ServerMessage: Sendable {
+    /// With the rules of the policy that it comes from, for people.
+    case refusal(RequestError, because: [String] = [])
+    /// A part of the answer to a verb; the last does not continue.
+    case answer(AnswerMessage)
+    /// The user must be asked, and no prompter is registered to do it: start this program on your
+    /// terminal, and go on waiting.
+    case needsPrompter(challenge: [UInt8], program: String)
+    case prompt(Prompt)
+    /// To a prompter: it will be asked.
+    case registered
+
+    /// To a prompter.
+    package enum Prompt: Sendable, Equatable {
+        case askHidden(String)
+        case askVisible(String)
+        /// A yes or a no; an empty answer is a yes.
+        case confirm(String)
+        case information(String)
+        case error(String)
+        case title(String)
+        /// The reply is the chosen one's word.
+        case choose([TrustChoice])
+        /// The conversation is over: whether what it was for succeeded.
+        case finished(succeeded: Bool)
+    }
+
+    private enum Kind {
+        static let refusal: UInt16 = 1
+        static let answer: UInt16 = 2
+        static let needsPrompter: UInt16 = 3
+        static let prompt: UInt16 = 4
+        static let registered: UInt16 = 5
+    }
+
+    /// Bytes that most answers have at the most.
+    private static let usualBytes = 512
+    private static let mostRules = 64
+
+    package func encoded() -> (message: [UInt8], secrets: HeldSecret?) {
+        if case .answer(let answer) = self { return (answer.message, answer.secrets) }
+        var message = MessageWriter(capacity: Self.usualBytes)
+        switch self {
+        case .answer: break
+        case .refusal(let refusal, let rules):
+            MessageHeader.append(Kind.refusal, to: &message)
+            message.bytes.append(number: refusal.rawValue)
+            message.bytes.append(count: rules.count)
+            for rule in rules { message.append(rule) }
+        case .needsPrompter(let challenge, let program):
+            MessageHeader.append(Kind.needsPrompter, to: &message)
+            message.bytes.append(block: challenge)
+            message.append(program)
+        case .prompt(let prompt):
+            MessageHeader.append(Kind.prompt, to: &message)
+            prompt.encode(into: &message)
+        case .registered: MessageHeader.append(Kind.registered, to: &message)
+        }
+        return (message.bytes.bytes, message.attachments.joined())
+    }
+
+    /// A part of a verb's answer.
+    package static func answer<V: Verb>(
+        _ answer: V.Answer, to verb: V.Type, continues: Bool
+    ) -> ServerMessage {
+        var message = MessageWriter(capacity: usualBytes)
+        MessageHeader.append(Kind.answer, to: &message)
+        message.bytes.append(number: V.number)
+        message.append(continues)
+        answer.encode(into: &message)
+        return .answer(
+            AnswerMessage(
+                verb: V.number, continues: continues, message: message.bytes.bytes,
+                secrets: message.attachments.joined()))
+    }
+
+    package init(_ bytes: [UInt8], secrets: HeldSecret?) throws(MessageError) {
+        var message = MessageReader(bytes, secrets)
+        let (version, kind) = try MessageHeader.read(&message)
+        // An older side is told its age by a refusal that it understands.
+        if kind != Kind.refusal { try MessageHeader.check(version) }
+        do {
+            switch kind {
+            case Kind.refusal: self = try Self.refusal(&message)
+            case Kind.answer:
+                let verb = try message.bytes.number(UInt16.self)
+                self = .answer(
+                    AnswerMessage(
+                        verb: verb, continues: try message.flag(), message: bytes,
+                        secrets: secrets))
+                return
+            case Kind.needsPrompter:
+                let challenge = Array(try message.bytes.block())
+                self = .needsPrompter(challenge: challenge, program: try message.bytes.text())
+            case Kind.prompt: self = .prompt(try message.value())
+            case Kind.registered: self = .registered
+            default: throw MessageError.newer
+            }
+            try message.end()
+        } catch let error as MessageError { throw error } catch { throw .malformed }
+    }
+
+    private static func refusal(
+        _ message: inout MessageReader
+    ) throws(MalformedBytes) -> ServerMessage {
+        let code = try message.bytes.number(UInt32.self)
+        let rules = try message.texts(atMost: mostRules)
+        return .refusal(RequestError(rawValue: code) ?? .failed(.internalError), because: rules)
+    }
+
+    /// What a program of the first version understands: a refusal, with a reason for people, in
+    /// Protocol Buffers.
+    package static let refusalInFirstVersion: [UInt8] = {
+        let reason = "this program is older than keychaind: install the same version of both"
+        let number = UInt8(clamping: RequestError.failed(.notAvailable).rawValue)
+        // Safe: the reason is shorter than 128 bytes.
+        return [8, number, 42, UInt8(reason.utf8.count)] + Array(reason.utf8)
+    }()
+}
+
+/// A part of an answer, as bytes: only the side that sent the verb knows what they are.
+package struct AnswerMessage: Sendable {
+    /// The number of the verb that it answers.
+    package let verb: UInt16
+    package let continues: Bool
+    fileprivate let message: [UInt8]
+    fileprivate let secrets: HeldSecret?
+    /// Version, kind, verb and whether it continues.
+    private static let headerBytes = 7
+
+    package func decoded<V: Verb>(to verb: V.Type = V.self) throws(MessageError) -> V.Answer {
+        guard V.number == self.verb else { throw .malformed }
+        var reader = MessageReader(message, secrets)
+        do {
+            _ = try reader.bytes.take(Self.headerBytes)
+            let answer = try V.Answer(&reader)
+            try reader.end()
+            return answer
+        } catch { throw .malformed }
+    }
+}
+
+extension ServerMessage.Prompt: MessageValue {
+    package func encode(into message: inout MessageWriter) {
+        let (kind, text): (UInt8, String) =
+            switch self {
+            case .askHidden(let text): (1, text)
+            case .askVisible(let text): (2, text)
+            case .information(let text): (3, text)
+            case .error(let text): (4, text)
+            case .title(let text): (5, text)
+            case .finished: (6, "")
+            case .choose: (7, "")
+            case .confirm(let text): (8, text)
+            }
+        message.bytes.append(kind)
+        switch self {
+        case .finished(let succeeded): message.append(succeeded)
+        case .choose(let choices):
+            message.bytes.append(count: choices.count)
+            for choice in choices { message.append(choice.rawValue) }
+        default: message.append(text)
+        }
+    }
+
+    package init(_ message: inout MessageReader) throws(MalformedBytes) {
+        switch try message.bytes.byte() {
+        case 1: self = .askHidden(try message.bytes.text())
+        case 2: self = .askVisible(try message.bytes.text())
+        case 3: self = .information(try message.bytes.text())
+        case 4: self = .error(try message.bytes.text())
+        case 5: self = .title(try message.bytes.text())
+        case 6: self = .finished(succeeded: try message.flag())
+        case 7: self = .choose(try message.texts().compactMap(TrustChoice.init(rawValue:)))
+        case 8: self = .confirm(try message.bytes.text())
+        default: throw MalformedBytes()
+        }
+    }
+}

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A four-character attribute name as queries and results use it.
+public struct AttributeName: RawRepresentable, Hashable, Sendable, Comparable {
+    public let rawValue: String
+    /// The bytes of a short name, which every item's are: names are compared for each attribute of
+    /// each item that is read. nil for a longer one.
+    private let packed: UInt64?
+
+    public init(rawValue: String) {
+        self.rawValue = rawValue
+        packed = Self.packed(rawValue.utf8)
+    }
+
+    private static func packed(_ bytes: String.UTF8View) -> UInt64? {
+        guard bytes.count < 8 else { return nil }
+        // In order like the bytes; the length tells a name from one with zeros behind it.
+        var packed = UInt64(0)
+        for byte in bytes { packed = packed << 8 | UInt64(byte) }
+        return packed << (8 * UInt64(8 - bytes.count)) | UInt64(bytes.count)
+    }
+
+    public static func == (a: Self, b: Self) -> Bool {
+        if let a = a.packed, let b = b.packed { return a == b }
+        return a.rawValue.utf8.elementsEqual(b.rawValue.utf8)
+    }
+    public static func < (a: Self, b: Self) -> Bool {
+        if let a = a.packed, let b = b.packed { return a < b }
+        return a.rawValue.utf8.lexicographicallyPrecedes(b.rawValue.utf8)
+    }
+    public func hash(into hasher: inout Hasher) {
+        if let packed { return hasher.combine(packed) }
+        for byte in rawValue.utf8 { hasher.combine(byte) }
+    }
+}
+
+extension AttributeName {
+    private init(_ name: String) { self.init(rawValue: name) }
+
+    public static let accessGroup = Self("agrp")
+    public static let accessible = Self("pdmn")
+    public static let accessControl = Self("accc")
+    public static let access = Self("acls")
+    public static let synchronizable = Self("sync")
+    public static let creationDate = Self("cdat")
+    public static let modificationDate = Self("mdat")
+    public static let label = Self("labl")
+    public static let alias = Self("alis")
+    public static let tokenID = Self("tkid")
+    public static let syncViewHint = Self("vwht")
+    public static let multiUser = Self("musr")
+    public static let sharingGroup = Self("ggrp")
+    public static let tombstone = Self("tomb")
+    public static let digest = Self("sha1")
+    public static let uuid = Self("UUID")
+    public static let sysBound = Self("sysb")
+    public static let appClipItem = Self("clip")
+    public static let noLegacy = Self("nleg")
+
+    public static let account = Self("acct")
+    public static let service = Self("svce")
+    public static let generic = Self("gena")
+    public static let itemDescription = Self("desc")
+    public static let comment = Self("icmt")
+    public static let creator = Self("crtr")
+    public static let type = Self("type")
+    public static let isInvisible = Self("invi")
+    public static let isNegative = Self("nega")
+    public static let hasCustomIcon = Self("cusi")
+    public static let scriptCode = Self("scrp")
+    public static let protected = Self("prot")
+
+    public static let securityDomain = Self("sdmn")
+    public static let server = Self("srvr")
+    public static let networkProtocol = Self("ptcl")
+    public static let authenticationType = Self("atyp")
+    public static let port = Self("port")
+    public static let path = Self("path")
+
+    public static let certificateType = Self("ctyp")
+    public static let certificateEncoding = Self("cenc")
+    public static let subject = Self("subj")
+    public static let issuer = Self("issr")
+    public static let serialNumber = Self("slnr")
+    public static let subjectKeyID = Self("skid")
+    public static let publicKeyHash = Self("pkhh")
+
+    public static let keyClass = Self("kcls")
+    public static let applicationLabel = Self("klbl")
+    public static let applicationTag = Self("atag")
+    public static let keySize = Self("bsiz")
+    public static let effectiveKeySize = Self("esiz")
+    public static let startDate = Self("sdat")
+    public static let endDate = Self("edat")
+    public static let isPermanent = Self("perm")
+    public static let isPrivate = Self("priv")
+    public static let isModifiable = Self("modi")
+    public static let isSensitive = Self("sens")
+    public static let wasAlwaysSensitive = Self("asen")
+    public static let isExtractable = Self("extr")
+    public static let wasNeverExtractable = Self("next")
+    public static let canEncrypt = Self("encr")
+    public static let canDecrypt = Self("decr")
+    public static let canDerive = Self("drve")
+    public static let canSign = Self("sign")
+    public static let canVerify = Self("vrfy")
+    public static let canSignRecover = Self("snrc")
+    public static let canVerifyRecover = Self("vyrc")
+    public static let canWrap = Self("wrap")
+    public static let canUnwrap = Self("unwp")
+}
+
+/// The value of an attribute, of the type it was given in and is returned in.
+///
+/// Text compares by its UTF-8 bytes: no case folding, no Unicode normalisation.
+public enum AttributeValue: Sendable {
+    case string(String)
+    case data([UInt8])
+    case number(Int64)
+    /// Seconds since 2001-01-01T00:00:00Z.
+    case date(Double)
+    /// A number that is not whole.
+    case real(Double)
+
+    /// The bytes that hashing attributes compare: a text and data of the same bytes are the same.
+    public var comparedBytes: [UInt8] {
+        switch self {
+        case .string(let text): Array(text.utf8)
+        case .data(let bytes): bytes
+        case .number(let number): Array(String(number).utf8)
+        case .date(let seconds), .real(let seconds):
+            withoutSign(seconds).littleEndianBytes
+        }
+    }
+
+    /// Whether there are none.
+    public var isEmptyCompared: Bool {
+        switch self {
+        case .string(let text): text.utf8.isEmpty
+        case .data(let bytes): bytes.isEmpty
+        case .number, .date, .real: false
+        }
+    }
+
+    /// Whether those of the other are the same.
+    public func isSameCompared(_ other: AttributeValue) -> Bool {
+        switch (self, other) {
+        case (.string(let a), .string(let b)): a.utf8.elementsEqual(b.utf8)
+        case (.data(let a), .data(let b)): a == b
+        default: comparedBytes == other.comparedBytes
+        }
+    }
+
+    private func withoutSign(_ value: Double) -> UInt64 { (value == 0 ? 0 : value).bitPattern }
+}
+
+extension AttributeValue: Hashable {
+    public static func == (a: Self, b: Self) -> Bool {
+        switch (a, b) {
+        case (.string(let a), .string(let b)): a.utf8.elementsEqual(b.utf8)
+        case (.data(let a), .data(let b)): a == b
+        case (.number(let a), .number(let b)): a == b
+        case (.date(let a), .date(let b)), (.real(let a), .real(let b)): a == b
+        case (.string, _), (.data, _), (.number, _), (.date, _), (.real, _): false
+        }
+    }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(comparedBytes) }
+}
+
+extension UInt64 {
+    fileprivate var littleEndianBytes: [UInt8] {
+        (0..<8).map { UInt8(truncatingIfNeeded: self >> ($0 * 8)) }
+    }
+}
+
+/// Attributes by name. The access control and the accessibility travel beside them, typed.
+public typealias Attributes = [AttributeName: AttributeValue]
+
+/// What kind of value an attribute takes, and what becomes of it (docs/secitem.md, How a query value
+/// is converted).
+public enum AttributeKind: Sendable, Hashable {
+    case blob, data, string, number, date, uuid
+}
+
+/// One row of the attribute tables (docs/secitem.md, Attributes). An object, as rows are looked up
+/// for each attribute of each item that is read.
+public final class AttributeRule: Sendable {
+    /// Whether SecItemUpdate takes it.
+    public enum Update: Sendable, Hashable {
+        case accepted
+        case ignored
+        case refused
+        /// Accepted, and then set by the store.
+        case overwritten
+    }
+
+    public let name: AttributeName
+    public let kind: AttributeKind
+    /// Part of the uniqueness key.
+    public let isKey: Bool
+    /// Compared by bytes alone, so that a text and data of the same bytes match.
+    public let isHashed: Bool
+    /// The value an absent attribute counts as in the uniqueness key, and is stored with.
+    public let defaultValue: AttributeValue?
+    public let update: Update
+
+    init(
+        _ name: AttributeName, _ kind: AttributeKind, key: Bool = false, hashed: Bool = false,
+        default defaultValue: AttributeValue? = nil, update: Update = .accepted
+    ) {
+        self.name = name
+        self.kind = kind
+        self.isKey = key
+        self.isHashed = hashed
+        self.defaultValue = defaultValue
+        self.update = update
+    }
+}
+
+extension ItemClass {
+    /// Every attribute the class has, except accessibility and access control, by name.
+    public var attributeRules: [AttributeName: AttributeRule] {
+        switch self {
+        case .genericPassword: Self.genericRules
+        case .internetPassword: Self.internetRules
+        case .certificate: Self.certificateRules
+        case .key: Self.keyRules
+        }
+    }
+
+    /// The uniqueness key's attributes in a fixed order.
+    public var keyAttributes: [AttributeRule] {
+        switch self {
+        case .genericPassword: Self.genericKey
+        case .internetPassword: Self.internetKey
+        case .certificate: Self.certificateKey
+        case .key: Self.keyKey
+        }
+    }
+
+    private static let genericRules = table(shared + password + generic)
+    private static let internetRules = table(shared + password + internet)
+    private static let certificateRules = table(shared + ofCertificates)
+    private static let keyRules = table(shared + ofKeys)
+    private static let genericKey = key(genericRules)
+    private static let internetKey = key(internetRules)
+    private static let certificateKey = key(certificateRules)
+    private static let keyKey = key(keyRules)
+
+    private static func table(_ rules: [AttributeRule]) -> [AttributeName: AttributeRule] {
+        // Safe: the rules are written down below, each name once.
+        Dictionary(uniqueKeysWithValues: rules.map { ($0.name, $0) })
+    }
+
+    private static func key(_ rules: [AttributeName: AttributeRule]) -> [AttributeRule] {
+        rules.values.filter(\.isKey).sorted { $0.name < $1.name }
+    }
+
+    private static let shared: [AttributeRule] = [
+        AttributeRule(.accessGroup, .string, key: true),
+        AttributeRule(.synchronizable, .number, key: true, default: .number(0)),
+        AttributeRule(.creationDate, .date),
+        AttributeRule(.modificationDate, .date, update: .overwritten),
+        AttributeRule(.label, .blob, hashed: true),
+        AttributeRule(.alias, .blob, hashed: true),
+        AttributeRule(.tokenID, .string, key: true),
+        AttributeRule(.syncViewHint, .string, key: true),
+        AttributeRule(.multiUser, .uuid, key: true, update: .ignored),
+        AttributeRule(.sharingGroup, .string, key: true, update: .refused),
+        AttributeRule(.tombstone, .number),
+        AttributeRule(.digest, .data),
+        AttributeRule(.uuid, .string),
+        AttributeRule(.sysBound, .number),
+    ]
+
+    private static let password: [AttributeRule] = [
+        AttributeRule(.account, .blob, key: true, hashed: true, default: .string("")),
+        AttributeRule(.itemDescription, .blob, hashed: true),
+        AttributeRule(.comment, .blob, hashed: true),
+        AttributeRule(.creator, .number),
+        AttributeRule(.type, .number),
+        AttributeRule(.isInvisible, .number),
+        AttributeRule(.isNegative, .number),
+        AttributeRule(.hasCustomIcon, .number),
+        AttributeRule(.scriptCode, .number),
+        AttributeRule(.protected, .blob, hashed: true),
+    ]
+
+    private static let generic: [AttributeRule] = [
+        AttributeRule(.service, .blob, key: true, hashed: true, default: .string("")),
+        AttributeRule(.generic, .blob, hashed: true),
+    ]
+
+    private static let internet: [AttributeRule] = [
+        AttributeRule(.securityDomain, .blob, key: true, hashed: true, default: .string("")),
+        AttributeRule(.server, .blob, key: true, hashed: true, default: .string("")),
+        AttributeRule(.networkProtocol, .number, key: true, default: .number(0)),
+        AttributeRule(.authenticationType, .blob, key: true, hashed: true, default: .string("")),
+        AttributeRule(.port, .number, key: true, default: .number(0)),
+        AttributeRule(.path, .blob, key: true, hashed: true, default: .string("")),
+    ]
+
+    private static let ofCertificates: [AttributeRule] = [
+        AttributeRule(.certificateType, .number, key: true, default: .number(0)),
+        AttributeRule(.certificateEncoding, .number),
+        AttributeRule(.subject, .data, hashed: true),
+        AttributeRule(.issuer, .data, key: true, hashed: true, default: .data([])),
+        AttributeRule(.serialNumber, .data, key: true, hashed: true, default: .data([])),
+        AttributeRule(.subjectKeyID, .data, hashed: true),
+        AttributeRule(.publicKeyHash, .data),
+    ]
+
+    private static let ofKeys: [AttributeRule] =
+        [
+            AttributeRule(.keyClass, .number, key: true, hashed: true, default: .number(0)),
+            AttributeRule(.applicationLabel, .data, key: true, default: .data([])),
+            AttributeRule(.applicationTag, .blob, key: true, hashed: true, default: .string("")),
+            AttributeRule(.creator, .number, key: true, default: .number(0)),
+            AttributeRule(.type, .number, key: true, default: .number(0)),
+            AttributeRule(.keySize, .number, key: true, default: .number(0)),
+            AttributeRule(.effectiveKeySize, .number, key: true, default: .number(0)),
+            AttributeRule(.startDate, .date, key: true, default: .date(0)),
+            AttributeRule(.endDate, .date, key: true, default: .date(0)),
+        ] + keyFacts.map { AttributeRule($0, .number) }
+
+    /// What is true of a key or not.
+    private static let keyFacts: [AttributeName] = [
+        .isPermanent, .isPrivate, .isModifiable, .isSensitive, .wasAlwaysSensitive,
+        .isExtractable, .wasNeverExtractable, .canEncrypt, .canDecrypt, .canDerive, .canSign,
+        .canVerify, .canSignRecover, .canVerifyRecover, .canWrap, .canUnwrap,
+    ]
+}

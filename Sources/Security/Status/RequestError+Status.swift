@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+package import KeychainModel
+internal import KeychainStatusCodes
+
+extension RequestError {
+    package var status: OSStatus { statusCode }
+}
