@@ -14,8 +14,8 @@ internal import KeychainSecrets
 /// question to the user, a slow disk and a client that does not read its answer hold up the user's
 /// other reads for that long, and once.
 final class RequestTurns: Sendable {
-    static let patience = DispatchTimeInterval.milliseconds(50)
-    static let most = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+    private let most: Int
+    private let patience: DispatchTimeInterval
 
     /// A connection's place among those of its user, for one read at a time.
     final class Turn: Sendable {
@@ -29,8 +29,18 @@ final class RequestTurns: Sendable {
     }
     private let line = ShortLock(Line())
 
+    init(
+        most: Int = sysconf(Int32(_SC_NPROCESSORS_ONLN)),
+        patience: DispatchTimeInterval = .milliseconds(50)
+    ) {
+        self.most = max(1, most)
+        self.patience = patience
+    }
+
     /// How many wait.
     var waitingCount: Int { line.withLock { $0.waiting.count } }
+
+    var isIdle: Bool { line.withLock { $0.working.isEmpty } }
 
     /// Runs `read` when its turn has come, on this thread.
     func take<R>(_ turn: Turn, _ read: () -> R) -> R {
@@ -41,11 +51,11 @@ final class RequestTurns: Sendable {
 
     private func begin(_ turn: Turn) {
         let isFree = line.withLock { line in
-            let isFree = line.working.count < Self.most
+            let isFree = line.working.count < most
             if isFree { line.working.append(turn) } else { line.waiting.append(turn) }
             return isFree
         }
-        if isFree || turn.begins.wait(timeout: .now() + Self.patience) == .success { return }
+        if isFree || turn.begins.wait(timeout: .now() + patience) == .success { return }
         // Given at the last moment, it is told all the same.
         if !takeFromSlowest(turn) { turn.begins.wait() }
     }
