@@ -425,6 +425,7 @@ extension Descriptor {
     func receive(within patience: Duration?) throws(SocketError) {
         let parts = patience?.components ?? (seconds: 0, attoseconds: 0)
         var limit = timeval(
+            // Safe: the wait is one of our own named limits, which an Int holds in either unit.
             tv_sec: Int(parts.seconds), tv_usec: Int(parts.attoseconds / 1_000_000_000_000))
         // Nothing at all would be for ever.
         if patience != nil, limit.tv_sec == 0 { limit.tv_usec = max(limit.tv_usec, 1) }

@@ -65,7 +65,7 @@ extension CompiledPolicy {
             facts: admit(request.facts, request.evidence),
             before: before.map { admit($0.facts, request.evidence) },
             exports: request.operation == .readSecret && cases.count > 1,
-            mayAsk: Self.mayAsk(request.facts), day: request.day,
+            mayAsk: request.facts.isTrue(.interactive), day: request.day,
             item: cases.reduce(.met) {
                 $0.and(.init($1.facts.constraint, request.evidence, for: $1.operation))
             })
@@ -82,12 +82,8 @@ extension CompiledPolicy {
         return AdmittedRequest(
             checksum: checksum, operation: operation,
             facts: admit(facts, numbered, item, evidence), before: [], exports: exports,
-            mayAsk: Self.mayAsk(facts), day: day,
+            mayAsk: facts.isTrue(.interactive), day: day,
             item: exports ? need.and(.init(facts.constraint, evidence, for: .export)) : need)
-    }
-
-    private static func mayAsk(_ facts: PolicyFacts) -> Bool {
-        PolicyCondition.boolean(.interactive, true).truth(of: facts) == .yes
     }
 
     private func admit(_ facts: PolicyFacts, _ evidence: [PolicyProof]) -> AdmittedFacts {
@@ -152,7 +148,7 @@ extension CompiledPolicy {
             words: numbering.words, present: numbering.present, unknown: numbering.unknown,
             strict: FactMasks(facts, unknownHolds: true),
             loose: FactMasks(facts, unknownHolds: false),
-            isMember: PolicyCondition.boolean(.member, true).truth(of: facts) == .yes,
+            isMember: facts.isTrue(.member),
             isLetIn: facts.isLetIn)
     }
 

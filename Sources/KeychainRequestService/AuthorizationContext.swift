@@ -218,7 +218,10 @@ extension KeychainService {
         _ body: () throws(KeychainStoreError) -> R
     ) throws(RequestError) -> R {
         let targets = Set(items.map { ItemThrottle.Target(keychain: keychain.id, item: $0) })
-        if !targets.isEmpty { try itemGuesses.begin(targets) }
+        guard !targets.isEmpty else {
+            do throws(KeychainStoreError) { return try body() } catch { throw RequestError(error) }
+        }
+        try itemGuesses.begin(targets)
         do throws(KeychainStoreError) {
             let result = try body()
             itemGuesses.end(targets, outcome)

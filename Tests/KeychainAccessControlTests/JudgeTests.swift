@@ -130,7 +130,7 @@ private func judged(
         #expect(judged(.decrypt, item, .unlocked, evidence: proven(.passcode)) == .allow)
     }
 
-    @Test func `where nobody may be asked, the answer is that, at once`() {
+    @Test func `where no question may be asked, the answer is that, at once`() {
         let item = rights(.whenUnlocked, reading: .userPresence)
         let said = judged(.decrypt, item, .unlocked, mayAsk: false)
         #expect(said == .deny(.interactionNotAllowed))
@@ -163,7 +163,7 @@ private func judged(
         }
     }
 
-    @Test func `nobody is asked about an item that is locked`() {
+    @Test func `no question is asked about an item that is locked`() {
         let item = rights(.whenUnlocked, reading: .userPresence)
         #expect(judged(.decrypt, item, .locked) == .deny(.locked))
         #expect(judged(.decrypt, item, .locked, evidence: proven(.passcode)) == .deny(.locked))
@@ -178,7 +178,7 @@ private func judged(
         #expect(judged(.encrypt, item, .unlocked) == .deny(.impossible))
     }
 
-    @Test func `without a password nobody can prove to be the owner`() {
+    @Test func `without a password no user can prove to be the owner`() {
         let item = rights(.whenUnlocked, reading: .userPresence)
         #expect(judged(.decrypt, item, .unlockedWithoutPasscode) == .deny(.impossible))
         #expect(judged(.encrypt, item, .unlockedWithoutPasscode) == .deny(.impossible))

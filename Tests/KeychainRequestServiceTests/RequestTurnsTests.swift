@@ -33,13 +33,14 @@ import Testing
         }
 
         private func start(_ number: Int) {
-            DetachedThread.start { [self] in
+            let hasBegun = DetachedThread.start { [self] in
                 turns.take(RequestTurns.Turn()) {
                     begun.withLock { $0.append(number) }
                     changed.signal()
                     goes[number].wait()
                 }
             }
+            precondition(hasBegun)
         }
 
         func end(_ number: Int) { goes[number].signal() }
