@@ -96,11 +96,14 @@ extension PolicyImage {
     /// for true alone.
     private func wantsPrompt(_ statement: Int) -> Bool {
         var place = start(.conditions) + Int(word(.statements, statement, 3))
+        // Safe: the image was inspected, its conditions lie within it.
         let tests = words[place]
         place += 2
         for _ in 0..<tests {
+            // Safe: as above.
             let head = words[place]
             let (isList, count) = (head & 1 == 0, Int(head >> 8))
+            // Safe: as above.
             if isList, count == 1, words[place + 1] == Dimension.fact(.prompted, true) {
                 return true
             }
