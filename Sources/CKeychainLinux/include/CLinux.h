@@ -112,8 +112,8 @@ int kc_memory_is_sealed(int memory);
 int kc_pidfd_open(pid_t pid);
 
 /// The number of the process's control group in the unified hierarchy, which no other group has had
-/// since the machine started; 0 where the kernel doesn't tell it (before Linux 6.13), or the process
-/// is gone.
+/// since the machine started; 0 where the kernel doesn't tell it (before Linux 6.13), or the
+/// process is gone.
 uint64_t kc_control_group(int pidfd);
 
 int kc_pidfd_kill(int pidfd, int signal);
