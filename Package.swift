@@ -315,9 +315,10 @@ let package = Package(
         program(
             "keychaind",
             [
-                "AccountDatabase", "KeychainActivePolicy", "KeychainDaemon", "KeychainLinuxSystem",
-                "KeychainLocalSocket", "KeychainRequestService", "KeychainSecrets", "LoginManager",
-                "SessionVault", arguments, log,
+                "AccountDatabase", "KeychainActivePolicy", "KeychainDaemon",
+                "KeychainKernelKeyring", "KeychainLinuxSystem", "KeychainLocalSocket",
+                "KeychainRequestService", "KeychainSecrets", "LoginManager", "SessionVault",
+                arguments, log,
             ]),
         program(
             "keychain-auth",

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import CKeychainLinux
 internal import KeychainLinuxSystem
 internal import Glibc
 

@@ -120,7 +120,7 @@ extension CompiledPolicy {
     ) -> AdmittedFacts {
         numbering.add(Dimension.uid, facts.uid.atom { image.atom(of: Int64($0), .uid) })
         numbering.add(Dimension.time, facts.time.atom { image.atom(of: Int64($0.value), .time) })
-        if facts.time == .absent { numbering.markUnknown(Dimension.time) }
+        if case .absent = facts.time { numbering.markUnknown(Dimension.time) }
         numbering.add(Dimension.operation, .absent)
         for place in 0..<UInt8(Dimension.firstBoolean - Dimension.firstChoice) {
             guard let field = ChoiceField(rawValue: place) else { continue }
@@ -137,7 +137,11 @@ extension CompiledPolicy {
                 image.atom(of: $0.milliseconds, NumberDimension(field))
             }
             // No age at all is none that could be established.
-            numbering.add(Dimension.of(field), age == .absent ? .unknown : age)
+            if case .absent = age {
+                numbering.add(Dimension.of(field), .unknown)
+            } else {
+                numbering.add(Dimension.of(field), age)
+            }
         }
         for proof in evidence { numbering.add(proof, number(of: proof.method)) }
         return AdmittedFacts(
@@ -195,7 +199,7 @@ private struct FactNumbering {
         _ image: PolicyImage
     ) {
         guard let numbered else { return add(field, fact, image) }
-        if fact == .unknown { markUnknown(Dimension.of(field)) }
+        if case .unknown = fact { markUnknown(Dimension.of(field)) }
         numbered.add(place, to: &words)
         close(Dimension.of(field))
     }
@@ -239,7 +243,9 @@ extension Fact {
         }
     }
 
-    fileprivate func or(_ value: Value) -> Fact { self == .absent ? .known(value) : self }
+    fileprivate func or(_ value: Value) -> Fact {
+        if case .absent = self { .known(value) } else { self }
+    }
 }
 
 /// The facts that the rules of a policy ask for. Any other changes no decision, whatever it is, so

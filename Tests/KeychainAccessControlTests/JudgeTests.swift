@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import KeychainModel
+import KeychainPolicyCompiler
+import KeychainPolicyEngine
 import Testing
 
 @testable import KeychainAccessControl
@@ -54,7 +56,7 @@ func proven(_ factors: PolicyFactor...) -> Evidence {
 
 private func judged(
     _ operation: ItemOperation, _ rights: ItemAccessControl, _ state: KeychainState,
-    groups: [String] = ["mine"], evidence: Evidence = Evidence(), mayAsk: Bool = true,
+    groups: [String] = ["mine"], evidence: Evidence = Evidence(), mayAsk: Bool? = true,
     provable: Set<PolicyMethod> = [.factor(.presence), .factor(.passcode)]
 ) -> Said {
     Said(
@@ -132,6 +134,33 @@ private func judged(
         let item = rights(.whenUnlocked, reading: .userPresence)
         let said = judged(.decrypt, item, .unlocked, mayAsk: false)
         #expect(said == .deny(.interactionNotAllowed))
+    }
+
+    @Test func `where it was not looked up whether the user may be asked, nothing is asked for`() {
+        let item = rights(.whenUnlocked, reading: .userPresence)
+        #expect(judged(.decrypt, item, .unlocked, mayAsk: nil) == .deny(.interactionNotAllowed))
+        #expect(judged(.decrypt, rights(.whenUnlocked), .unlocked, mayAsk: nil) == .allow)
+    }
+
+    @Test func `a rule about the user's presence decides nothing where that was not looked up`()
+        throws
+    {
+        let asked = PolicySet(rules: [
+            PolicyRule(
+                id: "there", origin: PolicyOrigin(file: "a", line: 1, column: 1, level: 0),
+                effect: .forbid("Not while the user is there."),
+                match: PolicyMatch(PolicyBox([.boolean(.interactive, true)])))
+        ])
+        let judge = Judge(try CompiledPolicy(asked))
+        for (mayAsk, isAllowed) in [(true, false), (false, true), (nil, false)] {
+            let request = AccessRequest(
+                AccessRequest.Circumstances(
+                    .decrypt, as: .readSecret, callerGroups: ["mine"],
+                    keychain: KeychainState.unlocked.facts, mayAsk: mayAsk, provable: []),
+                on: AccessRequest.Item(
+                    reference: reference, accessGroup: "mine", accessControl: .plain(.always)))
+            #expect((Said(judge.judge(request, Evidence())) == .allow) == isAllowed)
+        }
     }
 
     @Test func `no question is asked about an item that is locked`() {
