@@ -54,6 +54,7 @@ build: cxx-library
 	$(BUILD) --product keychain-embedded
 	$(BUILD) --product security
 	$(BUILD) --product security-certificates
+	$(BUILD) --product keychain-credential
 	$(MAKE) -C pam-module
 
 demo: build

@@ -60,7 +60,8 @@ let log: Target.Dependency = .product(name: "Logging", package: "swift-log")
 /// What reads the fuzzers' inputs: a test bundle over the corpus. `Tests/Fuzz/run` sets the variable
 /// and makes a program of the same sources, with libFuzzer in it.
 let fuzzed: [Target.Dependency] = [
-    "KeychainAccessControl", "KeychainItemStore", "KeychainLinuxSystem", "KeychainLocalSocket",
+    "CredentialHelpers", "KeychainAccessControl", "KeychainItemStore", "KeychainLinuxSystem",
+    "KeychainLocalSocket",
     "KeychainMessages", "KeychainMessageSamples", "KeychainModel", "KeychainPolicyCompiler",
     "KeychainPolicyEngine", "KeychainPolicyGenerators", "KeychainPolicyModel", "KeychainSecrets",
     "LoginHandoff", "PolicyLanguage", "PolicySyntax", "PolicyTools", "SystemTestSupport",
@@ -314,9 +315,10 @@ let package = Package(
         program(
             "keychaind",
             [
-                "AccountDatabase", "KeychainActivePolicy", "KeychainDaemon", "KeychainLinuxSystem",
-                "KeychainLocalSocket", "KeychainRequestService", "KeychainSecrets", "LoginManager",
-                "SessionVault", arguments, log,
+                "AccountDatabase", "KeychainActivePolicy", "KeychainDaemon",
+                "KeychainKernelKeyring", "KeychainLinuxSystem", "KeychainLocalSocket",
+                "KeychainRequestService", "KeychainSecrets", "LoginManager", "SessionVault",
+                arguments, log,
             ]),
         program(
             "keychain-auth",
@@ -369,7 +371,8 @@ let package = Package(
         program(
             "keychain-embedded",
             [
-                "KeychainCommands", "KeychainEndpoints", "KeychainLinuxSystem", "KeychainModel",
+                "CredentialHelpers", "KeychainCommands", "KeychainEndpoints", "KeychainLinuxSystem",
+                "KeychainModel",
                 "SecurityTool",
             ]),
         // macOS' command line for keychains, and what reads certificates and keys for it.
@@ -383,6 +386,15 @@ let package = Package(
             name: "security", dependencies: ["KeychainDaemonClient", "SecurityTool"],
             // A folder called security would be another one's on some file systems.
             path: "Sources/security-command", swiftSettings: strict),
+        // What git, docker, cargo, AWS' tools, Python's keyring and ssh ask for passwords: one program,
+        // installed under a name for each.
+        library(
+            "CredentialHelpers",
+            [
+                "KeychainLinuxSystem", "KeychainMessages", "KeychainModel", "KeychainSecrets",
+                "KeychainStatusCodes", "Pinentry", "Terminal",
+            ]),
+        program("keychain-credential", ["CredentialHelpers", "KeychainDaemonClient"]),
         program(
             "security-certificates",
             [
@@ -501,6 +513,8 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto"),
             ]),
         tests("SecurityToolTests", ["SecurityTool", "KeychainModel", "KeychainSecrets"]),
+        tests(
+            "CredentialHelpersTests", ["CredentialHelpers", "KeychainModel", "KeychainSecrets"]),
         clientTests(
             "LocalAuthenticationTests", .v6,
             ["LocalAuthentication", "Security", "KeychainMessages", "KeychainModel"]),

@@ -38,7 +38,7 @@ def main():
 def ask(program, service):
     done = subprocess.run([program, "get", "generic-password", "--service", service],
                           stdin=subprocess.DEVNULL, capture_output=True)
-    reason = {3: "not found", 4: "locked, or nobody to ask"}.get(done.returncode, "refused")
+    reason = {3: "not found", 4: "locked, or no user to ask"}.get(done.returncode, "refused")
     return "SECRET" if done.returncode == 0 else f"nothing ({reason})"
 
 

@@ -86,7 +86,7 @@ def story(person, home):
 
     chapter("A secret that asks before it opens")
     person.types(f"printf '1234-5678' | keychainctl add {BANK} --flags user-presence")
-    say("A program without a terminal has nobody to ask, and is told so at once.")
+    say("A program without a terminal has no user to ask, and is told so at once.")
     person.types(f"setsid -w keychainctl get {BANK} </dev/null", expected=4,
                  never=["1234-5678"])
     ask(person)

@@ -31,7 +31,7 @@ def promise(kept, words):
 
 
 def typed(user, line, result, expected=0, says="", never=()):
-    """A command as somebody typed it, and what came of it; the demo ends where it lies."""
+    """A command as the user typed it, and what came of it; the demo ends where it lies."""
     text = result.text.strip("\n")
     status = f"\n{DIM}(exit status {result.status}){PLAIN}" if result.status else ""
     print(textwrap.indent(f"{user}$ {BOLD}{line}{PLAIN}\n{text}{status}".rstrip(), "    ") + "\n",

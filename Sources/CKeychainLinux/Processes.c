@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -23,6 +24,21 @@ int kc_forbid_dumping(void) {
 int kc_runs_with_foreign_rights(void) { return getauxval(AT_SECURE) != 0; }
 
 int kc_pidfd_open(pid_t pid) { return (int)syscall(SYS_pidfd_open, pid, 0); }
+
+// As the kernel's first version of it has it; older headers lack it.
+struct process_info {
+    uint64_t mask;
+    uint64_t control_group;
+    uint32_t ids[11];
+    int32_t exit_code;
+};
+
+uint64_t kc_control_group(int pidfd) {
+    const uint64_t has_control_group = 1 << 2;
+    struct process_info info = {.mask = has_control_group};
+    if (ioctl(pidfd, _IOWR(0xFF, 11, struct process_info), &info) != 0) return 0;
+    return info.mask & has_control_group ? info.control_group : 0;
+}
 
 int kc_pidfd_kill(int pidfd, int signal) {
     return (int)syscall(SYS_pidfd_send_signal, pidfd, signal, NULL, 0);

@@ -225,20 +225,24 @@ struct ControlGroup {
 package struct ProcessFacts: Sendable {
     package let executable: ExecutableFacts?
     private let process: PinnedProcess
+    /// By its number, else by the lines of its file, which take the kernel ten times as long.
+    private let controlGroup: UInt64?
     private let controlGroups: ControlGroupFile?
     private let lines: [UInt8]?
 
     package init(_ process: PinnedProcess) {
         self.process = process
         executable = process.executable()
-        controlGroups = process.openControlGroups()
+        controlGroup = process.controlGroupNumber
+        controlGroups = controlGroup == nil ? process.openControlGroups() : nil
         lines = controlGroups?.lines()
     }
 
-    /// Whether the process lives, runs the same file and is in the same control groups.
+    /// Whether the process lives, runs the same file and is in the same control group.
     package func hold() -> Bool {
         // A process that has ended runs no file: one that can't be told is looked for alive.
         guard executable != nil || process.isAlive, process.runs(executable) else { return false }
+        if let controlGroup { return process.controlGroupNumber == controlGroup }
         guard let controlGroups else { return process.cgroup() == nil }
         return lines.map(controlGroups.holds) ?? (controlGroups.lines() == nil)
     }

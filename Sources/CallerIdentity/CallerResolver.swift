@@ -66,11 +66,6 @@ package struct CallerResolver: Sendable {
         return (.display(user: prompter.user, login: login), screen)
     }
 
-    /// Whether a prompter that the program starts could read from the program's terminal.
-    package func isInForeground(_ process: PinnedProcess?) -> Bool {
-        process?.isInForeground ?? false
-    }
-
     /// The user's logins as the next request on the same connection comes, and the caller by them:
     /// its login may have ended since, or been recorded.
     package func look(

@@ -94,8 +94,9 @@ public struct AccessRequest: Sendable {
         public let policyOperation: PolicyOperation
         public let callerGroups: [String]
         public let keychain: Keychain
-        /// Whether a question may be put to the user, and the user is there to answer it.
-        public let mayAsk: Bool
+        /// Whether a question may be put to the user, and the user is there to answer it; nil where
+        /// this was not looked up, which allows nothing that either answer would not.
+        public let mayAsk: Bool?
         /// What a person could be asked to prove on this machine.
         public let provable: Set<PolicyMethod>
         /// What policies ask about the caller and the moment; empty where there are none.
@@ -107,7 +108,7 @@ public struct AccessRequest: Sendable {
 
         public init(
             _ operation: ItemOperation, as policyOperation: PolicyOperation,
-            callerGroups: [String], keychain: Keychain, mayAsk: Bool,
+            callerGroups: [String], keychain: Keychain, mayAsk: Bool?,
             provable: Set<PolicyMethod>, facts: PolicyFacts = PolicyFacts(),
             numbered: NumberedTexts? = nil, day: Int32 = 0
         ) {
@@ -239,7 +240,7 @@ public struct Judge: Sendable {
         _ request: AccessRequest, _ requirement: Requirement, _ evidence: Evidence
     ) -> Verdict {
         guard request.canProve(requirement, given: evidence) else { return .deny(.impossible) }
-        guard request.circumstances.mayAsk else { return .deny(.interactionNotAllowed) }
+        guard request.circumstances.mayAsk == true else { return .deny(.interactionNotAllowed) }
         return .allowAfter(requirement)
     }
 
@@ -353,7 +354,7 @@ extension AccessRequest {
 extension AccessRequest.Circumstances {
     /// What is known of the keychain and its user at this moment.
     fileprivate func addMoment(to facts: inout PolicyFacts) {
-        facts[.interactive] = .known(mayAsk)
+        facts[.interactive] = mayAsk.map { .known($0) } ?? .unknown
         facts[.unlocked] = .known(keychain.isUnlocked)
         facts[.passcodeSet] = keychain.isPasscodeSet.map { .known($0) } ?? .unknown
     }

@@ -36,6 +36,7 @@ final class ConnectionLimits: Sendable {
     private struct Held {
         var count = 0
         var ofPrograms: [String: Int] = [:]
+        let turns = RequestTurns()
     }
 
     private let accounts: AccountNames
@@ -111,6 +112,14 @@ final class ConnectionLimits: Sendable {
             part.withLock { part in
                 if let part { limits.end(part, program) }
                 part = nil
+            }
+        }
+
+        /// The turns that the user's connections share.
+        var turns: RequestTurns {
+            part.withLock { part in
+                let held = limits.open.withLock { open in part.flatMap { open[$0] } }
+                return held?.turns ?? RequestTurns()
             }
         }
 

@@ -67,28 +67,27 @@ package final class RequestServer: Sendable {
             say(.refusal(.refused(.notEntitled)), to: connection)
             return
         }
-        serve(program, caller)
+        serve(program, caller, place.turns)
     }
 
-    private func serve(_ program: ConnectedProgram, _ caller: Caller) {
+    private func serve(
+        _ program: ConnectedProgram, _ caller: Caller, _ turns: RequestTurns
+    ) {
         let connection = program.connection
+        let turn = RequestTurns.Turn()
         var patience = Self.firstRequestWithin
         while let (message, share) = receive(on: connection, caller.user, within: patience) {
             defer { withExtendedLifetime(share) {} }
             patience = Self.nextRequestWithin
             switch message {
             case .request(let verb, let context, let offersTerminal):
-                let seen = resolver.look(at: caller, connection)
-                let showsQuestions =
-                    offersTerminal && resolver.isInForeground(connection.process)
-                let client = RemoteClient(
-                    program, seen, resolver.sessionAttributes(seen.caller, connection),
-                    context: context, prompterProgram: showsQuestions ? prompterProgram : nil,
-                    notes: RequestNotes { [prompters, caller = seen.caller] in
-                        let place = prompters.prompter(for: caller)?.place ?? .terminal(of: caller)
-                        return place.map { "\($0)" } ?? ""
-                    })
-                guard answer(verb, for: client, on: connection) else { return }
+                let goesOn = { [self] in
+                    let client = client(
+                        program, caller, context, offersTerminal: offersTerminal)
+                    return answer(verb, for: client, on: connection)
+                }
+                // Writers share a commit, the more of them the better.
+                guard verb is CopyMatching ? turns.take(turn, goesOn) : goesOn() else { return }
             case .registerPrompter(let showsWindows, let server):
                 let shown = resolver.screen(of: caller, connection.process, server)
                 let prompter = Prompter(
@@ -111,6 +110,21 @@ package final class RequestServer: Sendable {
             case .promptReply: return
             }
         }
+    }
+
+    /// The program as it is for one request.
+    private func client(
+        _ program: ConnectedProgram, _ caller: Caller, _ context: AuthenticationContext?,
+        offersTerminal: Bool
+    ) -> RemoteClient {
+        let seen = resolver.look(at: caller, program.connection)
+        return RemoteClient(
+            program, seen, resolver.sessionAttributes(seen.caller, program.connection),
+            context: context, prompterProgram: offersTerminal ? prompterProgram : nil,
+            notes: RequestNotes { [prompters, caller = seen.caller] in
+                let place = prompters.prompter(for: caller)?.place ?? .terminal(of: caller)
+                return place.map { "\($0)" } ?? ""
+            })
     }
 
     /// The next message, with its share of the memory; nil where none comes, or none that can be read.
@@ -210,10 +224,14 @@ final class RemoteClient: Client {
     let caller: Caller
     let logins: LiveLogins?
     let context: AuthenticationContext?
-    var offersTerminal: Bool { prompterProgram != nil }
+    /// A prompter that the client starts can read from the client's terminal only while the client is
+    /// in its foreground. Looked at where a question may be asked: most requests ask none.
+    var offersTerminal: Bool {
+        prompterProgram != nil && connection.process?.isInForeground ?? false
+    }
     private let program: ConnectedProgram
     private let sessionAttributes: SessionAttributes
-    /// Shows a question on the client's terminal; nil where the client offers none.
+    /// Shows a question on the client's terminal; nil where the client says that it has none.
     private let prompterProgram: String?
     let notes: RequestNotes
 

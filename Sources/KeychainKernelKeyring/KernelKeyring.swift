@@ -15,6 +15,15 @@ package enum KernelKeyring {
         return serial > 0
     }
 
+    /// Gives the calling thread, and those that it starts, a session keyring with nothing in it.
+    ///
+    /// Before the kernel lets a process use a key by its number it looks for the key in all keyrings
+    /// that the process possesses: without a session keyring of its own in all of its user's.
+    package static func joinEmptySession() {
+        // Where the call is refused the look takes as long as before.
+        _ = keyctl_join_session_keyring(nil)
+    }
+
     // MARK: Keyrings
 
     package static func makeKeyring(

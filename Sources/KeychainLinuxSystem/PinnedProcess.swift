@@ -47,6 +47,13 @@ package final class PinnedProcess: Sendable {
 
     package var pidfdNumber: Int32 { pidfd.number }
 
+    /// The number of its control group in the unified hierarchy, which no other group has had since the
+    /// machine started; nil where the kernel doesn't tell it.
+    package var controlGroupNumber: UInt64? {
+        let number = kc_control_group(pidfd.number)
+        return number == 0 ? nil : number
+    }
+
     package var isAlive: Bool {
         var item = pollfd(fd: pidfd.number, events: Int16(POLLIN), revents: 0)
         // Safe: one element, which is this function's own.

@@ -423,14 +423,24 @@ extension Descriptor {
 
     /// How long a call that receives waits from now on; nil is for ever.
     func receive(within patience: Duration?) throws(SocketError) {
+        try setTimeout(SO_RCVTIMEO, patience)
+    }
+
+    /// The same for the one that connects, which waits while the backlog is full.
+    func connect(within patience: Duration) throws(SocketError) {
+        try setTimeout(SO_SNDTIMEO, patience)
+    }
+
+    private func setTimeout(_ option: Int32, _ patience: Duration?) throws(SocketError) {
         let parts = patience?.components ?? (seconds: 0, attoseconds: 0)
         var limit = timeval(
+            // Safe: the wait is one of our own named limits, which an Int holds in either unit.
             tv_sec: Int(parts.seconds), tv_usec: Int(parts.attoseconds / 1_000_000_000_000))
         // Nothing at all would be for ever.
         if patience != nil, limit.tv_sec == 0 { limit.tv_usec = max(limit.tv_usec, 1) }
         // Safe: reads one timeval.
         let result = unsafe setsockopt(
-            number, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+            number, SOL_SOCKET, option, &limit, socklen_t(MemoryLayout<timeval>.size))
         guard result == 0 else { throw .system(errno) }
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import CKeychainLinux
 internal import KeychainLinuxSystem
 internal import Glibc
 
@@ -17,11 +18,7 @@ enum SocketAddress {
         _ path: String, _ deadline: ContinuousClock.Instant
     ) throws(SocketError) -> Descriptor {
         let descriptor = try make()
-        var limit = timeval(tv_sec: 2, tv_usec: 0)
-        // Safe: reads one timeval. It bounds connect(), which blocks while the backlog is full.
-        unsafe setsockopt(
-            descriptor.number, SOL_SOCKET, SO_SNDTIMEO, &limit,
-            socklen_t(MemoryLayout<timeval>.size))
+        try descriptor.connect(within: .seconds(2))
         while true {
             let result = unsafe try withAddress(path) { address, length in
                 // Safe: the address is borrowed for the call.

@@ -65,7 +65,7 @@ extension CompiledPolicy {
             facts: admit(request.facts, request.evidence),
             before: before.map { admit($0.facts, request.evidence) },
             exports: request.operation == .readSecret && cases.count > 1,
-            mayAsk: Self.mayAsk(request.facts), day: request.day,
+            mayAsk: request.facts.isTrue(.interactive), day: request.day,
             item: cases.reduce(.met) {
                 $0.and(.init($1.facts.constraint, request.evidence, for: $1.operation))
             })
@@ -82,12 +82,8 @@ extension CompiledPolicy {
         return AdmittedRequest(
             checksum: checksum, operation: operation,
             facts: admit(facts, numbered, item, evidence), before: [], exports: exports,
-            mayAsk: Self.mayAsk(facts), day: day,
+            mayAsk: facts.isTrue(.interactive), day: day,
             item: exports ? need.and(.init(facts.constraint, evidence, for: .export)) : need)
-    }
-
-    private static func mayAsk(_ facts: PolicyFacts) -> Bool {
-        PolicyCondition.boolean(.interactive, true).truth(of: facts) == .yes
     }
 
     private func admit(_ facts: PolicyFacts, _ evidence: [PolicyProof]) -> AdmittedFacts {
@@ -124,7 +120,7 @@ extension CompiledPolicy {
     ) -> AdmittedFacts {
         numbering.add(Dimension.uid, facts.uid.atom { image.atom(of: Int64($0), .uid) })
         numbering.add(Dimension.time, facts.time.atom { image.atom(of: Int64($0.value), .time) })
-        if facts.time == .absent { numbering.markUnknown(Dimension.time) }
+        if case .absent = facts.time { numbering.markUnknown(Dimension.time) }
         numbering.add(Dimension.operation, .absent)
         for place in 0..<UInt8(Dimension.firstBoolean - Dimension.firstChoice) {
             guard let field = ChoiceField(rawValue: place) else { continue }
@@ -141,14 +137,18 @@ extension CompiledPolicy {
                 image.atom(of: $0.milliseconds, NumberDimension(field))
             }
             // No age at all is none that could be established.
-            numbering.add(Dimension.of(field), age == .absent ? .unknown : age)
+            if case .absent = age {
+                numbering.add(Dimension.of(field), .unknown)
+            } else {
+                numbering.add(Dimension.of(field), age)
+            }
         }
         for proof in evidence { numbering.add(proof, number(of: proof.method)) }
         return AdmittedFacts(
             words: numbering.words, present: numbering.present, unknown: numbering.unknown,
             strict: FactMasks(facts, unknownHolds: true),
             loose: FactMasks(facts, unknownHolds: false),
-            isMember: PolicyCondition.boolean(.member, true).truth(of: facts) == .yes,
+            isMember: facts.isTrue(.member),
             isLetIn: facts.isLetIn)
     }
 
@@ -199,7 +199,7 @@ private struct FactNumbering {
         _ image: PolicyImage
     ) {
         guard let numbered else { return add(field, fact, image) }
-        if fact == .unknown { markUnknown(Dimension.of(field)) }
+        if case .unknown = fact { markUnknown(Dimension.of(field)) }
         numbered.add(place, to: &words)
         close(Dimension.of(field))
     }
@@ -243,7 +243,9 @@ extension Fact {
         }
     }
 
-    fileprivate func or(_ value: Value) -> Fact { self == .absent ? .known(value) : self }
+    fileprivate func or(_ value: Value) -> Fact {
+        if case .absent = self { .known(value) } else { self }
+    }
 }
 
 /// The facts that the rules of a policy ask for. Any other changes no decision, whatever it is, so

@@ -20,6 +20,7 @@ public struct CompiledPolicy: Sendable {
         self.image = image
         traversal = IndexTraversal(image)
         asked = AskedFacts(image)
+        countsUnprompted = image.countsUnprompted
         deciding = image.root(.decide)
         permitting = image.root(.permit)
         sharing = image.root(.share)
@@ -36,6 +37,9 @@ public struct CompiledPolicy: Sendable {
 
     /// Whether any rule counts requests.
     public var hasLimits: Bool { image.root(.limit) != nil }
+
+    /// Whether any rule counts requests that show the user no question.
+    public let countsUnprompted: Bool
 
     /// What the policy takes in memory and in a snapshot.
     public var byteCount: Int { image.words.count * 4 }
@@ -77,6 +81,36 @@ private struct MembershipFinder: CandidateSink {
     mutating func take(
         _ head: EntryHead, _ view: CaseView, _ words: Span<UInt32>, _ facts: Span<UInt32>
     ) { found = true }
+}
+
+extension PolicyImage {
+    /// Whether a limit is there that does not want `prompted` to be true.
+    fileprivate var countsUnprompted: Bool {
+        (0..<count(.statements)).contains { statement in
+            let kind = word(.statements, statement) & ~CompiledPolicy.permissive
+            return kind == StatementKind.limit.rawValue && !wantsPrompt(statement)
+        }
+    }
+
+    /// Whether one of the statement's tests, which stand before its exceptions, is that of `prompted`
+    /// for true alone.
+    private func wantsPrompt(_ statement: Int) -> Bool {
+        var place = start(.conditions) + Int(word(.statements, statement, 3))
+        // Safe: the image was inspected, its conditions lie within it.
+        let tests = words[place]
+        place += 2
+        for _ in 0..<tests {
+            // Safe: as above.
+            let head = words[place]
+            let (isList, count) = (head & 1 == 0, Int(head >> 8))
+            // Safe: as above.
+            if isList, count == 1, words[place + 1] == Dimension.fact(.prompted, true) {
+                return true
+            }
+            place += 1 + count * (isList ? 1 : 2)
+        }
+        return false
+    }
 }
 
 /// Why bytes are no snapshot to decide by. The sources are compiled again then.

@@ -74,6 +74,13 @@ extension CompiledPolicy {
         }
         accumulator.end()
     }
+
+    /// The names of the attributes that a ruling redacts, sorted.
+    public func attributes(_ redactions: UInt64) -> [PolicyText] {
+        if redactions == 0 { return [] }
+        return (0..<image.count(.attributes)).filter { redactions & (1 << UInt64($0)) != 0 }
+            .map { image.text(.attributes, $0) }.sorted()
+    }
 }
 
 /// The decision on a request as its candidates go by. Statements are numbered in the order of

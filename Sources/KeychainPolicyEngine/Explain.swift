@@ -28,13 +28,6 @@ extension CompiledPolicy {
         0..<statementCount ~= statement ? image.text(.provenance, statement) : nil
     }
 
-    /// The names of redacted attributes, sorted.
-    public func attributes(_ redactions: UInt64) -> [PolicyText] {
-        if redactions == 0 { return [] }
-        return (0..<image.count(.attributes)).filter { redactions & (1 << UInt64($0)) != 0 }
-            .map { image.text(.attributes, $0) }.sorted()
-    }
-
     /// The whole decision, with every id and what must be proven.
     public func decision(on request: PolicyRequest) -> PolicyDecision {
         let admitted = admit(request)
@@ -182,7 +175,7 @@ extension CompiledPolicy {
             decision.outcome = .allow
             return
         }
-        let asks = PolicyCondition.boolean(.interactive, true).truth(of: request.facts) == .yes
+        let asks = request.facts.isTrue(.interactive)
         decision.outcome = asks ? .challenge : .interactionNotAllowed
         decision.requires = PolicyConstraint.all(needs).canonical
     }

@@ -278,6 +278,15 @@ public struct PolicyFacts: Sendable, Hashable {
         set { booleans[field.rawValue] = newValue.map { $0 ? 1 : 0 } }
     }
 
+    /// False also where the fact could not be established.
+    package func isTrue(_ field: BooleanField) -> Bool {
+        switch self[field] {
+        case .known(let value): value
+        case .absent: field.whenAbsent
+        case .unknown: false
+        }
+    }
+
     public subscript(field: AgeField) -> Fact<PolicyDuration> {
         get { field == .session ? sessionAge : presenceAge }
         set {

@@ -144,6 +144,8 @@ extension KeychainService {
         if few?.contains(where: { $0.accessControl.isBoundToBiometry }) ?? true {
             biometry = authentication.enrolledBiometry(of: client.caller)
         }
+        let restsOnAnswers = evidence != nil || judge.policy.asked.contains(.interactive)
+        let mayAsk = restsOnAnswers ? access.prompts.mayAsk(intent.ui) : nil
         let isPolicyEmpty = judge.policy.isEmpty
         let facts =
             isPolicyEmpty
@@ -156,7 +158,7 @@ extension KeychainService {
                     isUnlocked: keys.classKeys.isUnlocked,
                     wasUnlockedSinceBoot: keys.classKeys.wasUnlockedSinceBoot,
                     isPasscodeSet: isPasscodeSet),
-                mayAsk: access.prompts.mayAsk(intent.ui), provable: provable,
+                mayAsk: mayAsk, provable: provable,
                 facts: facts,
                 numbered: isPolicyEmpty ? nil : client.numbered(facts, under: judge.policy),
                 day: isPolicyEmpty ? 0 : LocalTime.now.day),
@@ -184,7 +186,7 @@ extension KeychainService {
         _ counted: inout CountedLimits
     ) throws(RequestError) -> [PolicyConstraint] {
         let (policy, circumstances) = (context.judge.policy, context.circumstances)
-        guard policy.hasLimits else { return [] }
+        guard isPrompted ? policy.hasLimits : policy.countsUnprompted else { return [] }
         let own = PolicyItem(
             item.reference.itemClass, item.ownAttributes, accessGroup: item.accessGroup,
             rights: item.accessControl, keychain: context.keychainName)
@@ -216,7 +218,10 @@ extension KeychainService {
         _ body: () throws(KeychainStoreError) -> R
     ) throws(RequestError) -> R {
         let targets = Set(items.map { ItemThrottle.Target(keychain: keychain.id, item: $0) })
-        if !targets.isEmpty { try itemGuesses.begin(targets) }
+        guard !targets.isEmpty else {
+            do throws(KeychainStoreError) { return try body() } catch { throw RequestError(error) }
+        }
+        try itemGuesses.begin(targets)
         do throws(KeychainStoreError) {
             let result = try body()
             itemGuesses.end(targets, outcome)

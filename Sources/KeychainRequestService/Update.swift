@@ -131,7 +131,7 @@ extension Authorization {
             guard context.isOwn(item) else { throw .state(.passcodeNotSet) }
             return
         }
-        guard context.circumstances.mayAsk else { throw .refused(.interactionNotAllowed) }
+        guard prompts.mayAsk(intent.ui) else { throw .refused(.interactionNotAllowed) }
         require(Requirement(.factor(.presence)), for: item)
     }
 }

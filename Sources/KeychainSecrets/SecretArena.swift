@@ -109,12 +109,14 @@ enum SecretArena {
 ///
 /// `Synchronization.Mutex` is handed to the thread that sleeps: two threads that meet once go on
 /// meeting, at the price of a system call and a switch of threads each time.
+@usableFromInline
 package final class ShortLock<Value>: @unchecked Sendable {
     @safe private struct Place {
         let mutex: UnsafeMutablePointer<pthread_mutex_t>
     }
     private let place: Place
-    private var value: Value
+    @usableFromInline
+    var value: Value
 
     package init(_ value: Value) {
         self.value = value
@@ -134,12 +136,26 @@ package final class ShortLock<Value>: @unchecked Sendable {
         unsafe place.mutex.deallocate()
     }
 
+    /// Inlined into other modules: what is done under the lock takes less than a call of it by types
+    /// that are looked up.
+    @inlinable
     package func withLock<R: ~Copyable, E: Error>(
         _ body: (inout Value) throws(E) -> R
     ) throws(E) -> R {
+        lock()
+        defer { unlock() }
+        return try body(&value)
+    }
+
+    @usableFromInline
+    func lock() {
         // Safe: the mutex was made with the lock.
         unsafe pthread_mutex_lock(place.mutex)
-        defer { unsafe pthread_mutex_unlock(place.mutex) }
-        return try body(&value)
+    }
+
+    @usableFromInline
+    func unlock() {
+        // Safe: as above.
+        unsafe pthread_mutex_unlock(place.mutex)
     }
 }

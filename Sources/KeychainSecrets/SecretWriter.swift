@@ -27,6 +27,14 @@ package struct SecretWriter: ~Copyable {
         written += piece.count
     }
 
+    /// One byte, for which there must be room.
+    package mutating func append(_ byte: UInt8) {
+        precondition(written < bytes.count)
+        let place = written
+        bytes.withMutableBytes { $0.storeBytes(of: byte, toByteOffset: place, as: UInt8.self) }
+        written += 1
+    }
+
     /// What was written; shorter than the capacity if less was.
     package consuming func finish() -> SecretBytes {
         written == bytes.count ? bytes : bytes.part(0..<written)

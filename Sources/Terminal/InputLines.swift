@@ -10,16 +10,22 @@ package enum InputLines {
     /// nil at the end of the input. Of bytes that are no UTF-8 the text is repaired. A line that is
     /// too long is passed over: what follows is the next.
     package static func next() throws(TerminalError) -> String? {
-        guard let line = try read() else { return nil }
+        guard let line = try read(passesOver: true) else { return nil }
         return line.withBytes { bytes in
             String(decoding: (0..<bytes.byteCount).map { bytes.byte($0) }, as: UTF8.self)
         }
     }
 
     /// The line in locked memory; nil at the end of the input, or where it is too long.
-    package static func secret() -> SecretBytes? { (try? read()) ?? nil }
+    package static func secret() -> SecretBytes? { (try? read(passesOver: true)) ?? nil }
 
-    private static func read() throws(TerminalError) -> SecretBytes? {
+    /// The line in locked memory; nil at the end of the input. After a line that is too long nothing
+    /// more is to be read: its rest is still there.
+    package static func secretLine() throws(TerminalError) -> SecretBytes? {
+        try read(passesOver: false)
+    }
+
+    private static func read(passesOver: Bool) throws(TerminalError) -> SecretBytes? {
         var length = 0
         var hasEnded = false
         let line = SecretBytes(count: longest) { (span: inout MutableRawSpan) in
@@ -39,7 +45,7 @@ package enum InputLines {
         }
         if hasEnded, length == 0 { return nil }
         guard length < longest else {
-            passOver()
+            if passesOver { passOver() }
             throw .tooLong
         }
         return line.part(0..<length)

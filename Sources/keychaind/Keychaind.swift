@@ -2,6 +2,7 @@
 internal import AccountDatabase
 internal import KeychainActivePolicy
 internal import KeychainDaemon
+internal import KeychainKernelKeyring
 internal import SessionVault
 internal import ArgumentParser
 internal import Glibc
@@ -60,6 +61,8 @@ struct Keychaind: ParsableCommand {
         try ProcessHardening.apply()
         ProcessHardening.raiseDescriptorLimit()
         ProcessHardening.boundMemory()
+        // Before there is another thread. systemd's unit has it so too.
+        KernelKeyring.joinEmptySession()
         let signals = Signals()
         defer { signals.end() }
         let programs = try Programs()

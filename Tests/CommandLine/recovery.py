@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Somebody who writes a recovery key down, and needs it later."""
+"""A user who writes a recovery key down, and needs it later."""
 
 import re
 import subprocess
@@ -84,7 +84,8 @@ keychainctl("unlock", "work", "--recovery-key", "--password-stdin", lines=["0" +
 keychainctl("create", "plain", "--password-stdin", lines=["mine"])
 keychainctl("unlock", "plain", "--recovery-key", "--password-stdin", lines=[paper])
 
-# What opens a keychain is looked at by anybody and changed by who is there: here is nobody to ask.
+# What opens a keychain is shown to every program, and changed for a user who is there: here there
+# is no user to ask.
 listed = subprocess.run(["keychainctl", "protector", "list", "--keychain", "work"], text=True,
                         capture_output=True).stdout
 identifier = re.search(r"([0-9a-f]{8}) +recovery-key", listed).group(1)

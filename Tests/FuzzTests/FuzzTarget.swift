@@ -14,6 +14,7 @@ enum FuzzTarget: String, CaseIterable, Sendable {
     case policyImage = "policy-image"
     case yaml
     case policies
+    case helperRequests = "helper-requests"
 
     /// Whether the bytes mean anything. Throws where what was read is written differently; a trap
     /// ends the program.
@@ -29,6 +30,7 @@ enum FuzzTarget: String, CaseIterable, Sendable {
         case .policyImage: try PolicyImages.read(bytes)
         case .yaml: try PolicyFiles.readYAML(bytes)
         case .policies: try PolicyFiles.readPolicies(bytes)
+        case .helperRequests: try HelperRequests.read(bytes)
         }
     }
 

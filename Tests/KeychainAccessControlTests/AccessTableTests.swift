@@ -10,7 +10,7 @@ import Testing
 /// Every combination of flags, states of the keychain, proofs and calls, against what the
 /// specification says of it in plain words (docs/secitem.md, Interaction with the item calls).
 @Suite struct AccessTableTests {
-    /// What somebody proved before, and how it relates to this request.
+    /// What the user proved before, and how it relates to this request.
     enum Proven: CaseIterable {
         case nothing, presence, passcode, biometry, biometryAndPasscode, companion
         case passcodeLongAgo, passcodeInOtherProcess, passcodeInOtherContext
@@ -74,8 +74,8 @@ import Testing
             case allow, challenge, interactionNotAllowed, impossible, locked, gone
         }
 
-        /// In the order of the specification: the class, what the flags ask for, whether anybody may
-        /// be asked.
+        /// In the order of the specification: the class, what the flags ask for, whether the user
+        /// may be asked.
         var expected: Word {
             if operation == .delete { return .allow }
             if protection == .whenPasscodeSetThisDeviceOnly, state.facts.isPasscodeSet != true {
@@ -164,7 +164,7 @@ import Testing
     func `every row of the table is as the specification says`(
         _ protection: Accessibility
     ) throws {
-        // A policy that concerns nobody here changes nothing.
+        // A policy that concerns no item here changes nothing.
         let elsewhere = try CompiledPolicy(
             PolicySet(rules: [
                 PolicyRule(

@@ -96,7 +96,7 @@ import Testing
         #expect(try judged(.readSecret, .trusted, set) == .allow)
     }
 
-    @Test func `both engines decide alike of whoever is let in`() throws {
+    @Test func `both engines decide alike of a program that is let in`() throws {
         var set = policy(.share("theirs"))
         set.rules.append(rule("test.require", .require(PolicyDemand(.factor(.passcode)))))
         for rules in [set.rules, Array(set.rules.dropFirst()), []] {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import KeychainModel
+import KeychainPolicyCompiler
+import KeychainPolicyEngine
 import Testing
 
 @testable import KeychainAccessControl
@@ -54,7 +56,7 @@ func proven(_ factors: PolicyFactor...) -> Evidence {
 
 private func judged(
     _ operation: ItemOperation, _ rights: ItemAccessControl, _ state: KeychainState,
-    groups: [String] = ["mine"], evidence: Evidence = Evidence(), mayAsk: Bool = true,
+    groups: [String] = ["mine"], evidence: Evidence = Evidence(), mayAsk: Bool? = true,
     provable: Set<PolicyMethod> = [.factor(.presence), .factor(.passcode)]
 ) -> Said {
     Said(
@@ -128,13 +130,40 @@ private func judged(
         #expect(judged(.decrypt, item, .unlocked, evidence: proven(.passcode)) == .allow)
     }
 
-    @Test func `where nobody may be asked, the answer is that, at once`() {
+    @Test func `where no question may be asked, the answer is that, at once`() {
         let item = rights(.whenUnlocked, reading: .userPresence)
         let said = judged(.decrypt, item, .unlocked, mayAsk: false)
         #expect(said == .deny(.interactionNotAllowed))
     }
 
-    @Test func `nobody is asked about an item that is locked`() {
+    @Test func `where it was not looked up whether the user may be asked, nothing is asked for`() {
+        let item = rights(.whenUnlocked, reading: .userPresence)
+        #expect(judged(.decrypt, item, .unlocked, mayAsk: nil) == .deny(.interactionNotAllowed))
+        #expect(judged(.decrypt, rights(.whenUnlocked), .unlocked, mayAsk: nil) == .allow)
+    }
+
+    @Test func `a rule about the user's presence decides nothing where that was not looked up`()
+        throws
+    {
+        let asked = PolicySet(rules: [
+            PolicyRule(
+                id: "there", origin: PolicyOrigin(file: "a", line: 1, column: 1, level: 0),
+                effect: .forbid("Not while the user is there."),
+                match: PolicyMatch(PolicyBox([.boolean(.interactive, true)])))
+        ])
+        let judge = Judge(try CompiledPolicy(asked))
+        for (mayAsk, isAllowed) in [(true, false), (false, true), (nil, false)] {
+            let request = AccessRequest(
+                AccessRequest.Circumstances(
+                    .decrypt, as: .readSecret, callerGroups: ["mine"],
+                    keychain: KeychainState.unlocked.facts, mayAsk: mayAsk, provable: []),
+                on: AccessRequest.Item(
+                    reference: reference, accessGroup: "mine", accessControl: .plain(.always)))
+            #expect((Said(judge.judge(request, Evidence())) == .allow) == isAllowed)
+        }
+    }
+
+    @Test func `no question is asked about an item that is locked`() {
         let item = rights(.whenUnlocked, reading: .userPresence)
         #expect(judged(.decrypt, item, .locked) == .deny(.locked))
         #expect(judged(.decrypt, item, .locked, evidence: proven(.passcode)) == .deny(.locked))
@@ -149,7 +178,7 @@ private func judged(
         #expect(judged(.encrypt, item, .unlocked) == .deny(.impossible))
     }
 
-    @Test func `without a password nobody can prove to be the owner`() {
+    @Test func `without a password no user can prove to be the owner`() {
         let item = rights(.whenUnlocked, reading: .userPresence)
         #expect(judged(.decrypt, item, .unlockedWithoutPasscode) == .deny(.impossible))
         #expect(judged(.encrypt, item, .unlockedWithoutPasscode) == .deny(.impossible))

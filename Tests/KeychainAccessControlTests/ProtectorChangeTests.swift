@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func `whoever changes what opens a keychain proves that he is there`() {
+    @Test func `a user who changes what opens a keychain proves their presence`() {
         #expect(outcome(change()) == "factor(KeychainPolicyModel.PolicyFactor.presence)")
         #expect(
             outcome(change(), Evidence().adding(.factor(.presence))) == "allow add [1, 2]")
@@ -41,7 +41,7 @@ import Testing
                 == "factor(KeychainPolicyModel.PolicyFactor.presence)")
     }
 
-    @Test func `with nobody to ask it is refused, and says so`() {
+    @Test func `with no user to ask it is refused, and says so`() {
         #expect(outcome(change(mayAsk: false)) == "interactionNotAllowed")
         #expect(outcome(change(provable: [])) == "impossible")
         #expect(outcome(change(isPasscodeSet: false)) == "passcodeNotSet")

@@ -25,7 +25,7 @@ import Testing
                             ProcessInfo.processInfo.environment[KeychainConcurrency.variable])
                         let crowd = Crowd(service: service)
                         // An error that left this closure would end the process by a trap (SIGILL),
-                        // and nobody would learn what it was.
+                        // and its text would be lost.
                         do { try crowd.report(crowd.work(as: "process \(getpid())")) } catch {
                             Issue.record("\(error)")
                         }

@@ -39,7 +39,7 @@ import Testing
         #expect(!wrong.isCredentialSet(.applicationPassword))
     }
 
-    @Test func `without a password nobody is asked where nobody may be`() async throws {
+    @Test func `without a password no question is asked where none may be`() async throws {
         try await keychain(context(password: "right")).insert("secret", for: "joe")
         let quiet = LAContext()
         quiet.interactionNotAllowed = true

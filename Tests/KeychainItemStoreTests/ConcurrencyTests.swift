@@ -68,7 +68,7 @@ import Testing
                 grant(.delete, $0)
             }
         }
-        // Who reads waits for nobody.
+        // A reader waits for no writer.
         let found = try #require(try keychain.find(query()).first)
         #expect(try keychain.open(found) == "kept")
         try other.close()

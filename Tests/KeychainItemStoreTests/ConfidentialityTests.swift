@@ -6,7 +6,7 @@ import Testing
 
 @testable import KeychainItemStore
 
-/// What somebody learns who has the file and no key.
+/// What a thief of the file learns without a key.
 @Suite struct ConfidentialityTests {
     private static let words = [
         "gitlab.example.org", "marie.curie", "Radium Institute", "polonium-210",

@@ -249,7 +249,7 @@ import Testing
         "protector:password:0000000A", "protector:passwords:00000001",
         "protector:password:00000001:", "protector:password:+0000001",
     ])
-    func `a protector with a name that nobody gives is damage`(_ name: String) throws {
+    func `a protector with a name that the store never gives is damage`(_ name: String) throws {
         let keychain = try TestKeychain()
         let real = try #require(keychain.file.keybag().protectors.first)
         #expect(throws: KeychainStoreError.damaged) {

@@ -71,7 +71,7 @@ import Testing
         #expect(Set(begun.users) == [1, 2, 7, 8])
     }
 
-    @Test func `users that wait have their turns one after the other, whoever has many`() {
+    @Test func `users that wait have their turns one after the other, however many one has`() {
         let (first, second) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         startRunning(1, until: first)
         startRunning(2, until: second)

@@ -78,7 +78,7 @@ import Testing
         #expect(try keychain.find(one, state: .locked).count == 1)
     }
 
-    @Test func `a locked item that is not meant disturbs nobody`() throws {
+    @Test func `a locked item that is not meant disturbs no search`() throws {
         let keychain = try TestKeychain()
         try keychain.add(generic("mail", "open", accessible: .afterFirstUnlock))
         try keychain.add(generic("mail", "closed", label: "L", accessible: .whenUnlocked))

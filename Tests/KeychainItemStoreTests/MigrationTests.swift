@@ -99,7 +99,7 @@ import Testing
         #expect(KeychainGenerations(of: path).all.count == 1)
     }
 
-    @Test func `somebody else's older file stays as it is`() throws {
+    @Test func `another user's older file stays as it is`() throws {
         let before = try rawBytes(path)
         #expect(throws: KeychainStoreError.belongsToAnother) {
             try KeychainFile.open(at: path, owner: KeychainOwner(user: 1, account: "zoë"))

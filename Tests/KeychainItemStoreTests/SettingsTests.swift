@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func `settings that somebody else wrote are damaged`() throws {
+    @Test func `settings that were written without the keys are damaged`() throws {
         let keychain = try TestKeychain()
         try keychain.file.setSettings(Self.settings, keys: keychain.keys())
         let hash = try #require(try keychain.file.keybag()[.settings]?.suffix(32))

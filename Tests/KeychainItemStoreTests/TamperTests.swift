@@ -7,7 +7,7 @@ import Testing
 
 @testable import KeychainItemStore
 
-/// What somebody can do to rows who can write the file and has no key: damage, and nothing else.
+/// A program that can write the file and has no key can damage rows, and do nothing else to them.
 @Suite struct TamperTests {
     private func keychainOfTwo() throws -> TestKeychain {
         let keychain = try TestKeychain()

@@ -115,7 +115,7 @@ final class TestKeychain: Sendable {
         ) { grant(.delete, $0) }
     }
 
-    // MARK: The file, as somebody without the keys reaches it
+    // MARK: The file, as a program without the keys reaches it
 
     func tamper(_ sql: String, _ arguments: StatementArguments = []) throws {
         let queue = try DatabaseQueue(path: path)
@@ -139,7 +139,7 @@ final class TestKeychain: Sendable {
     }
 }
 
-/// What the judge gives to somebody who has proven everything on an open keychain.
+/// What the judge gives to a caller that has proven everything on an open keychain.
 func grant(_ operation: ItemOperation, _ item: SealedItem) -> Grant? {
     let request = AccessRequest(
         AccessRequest.Circumstances(

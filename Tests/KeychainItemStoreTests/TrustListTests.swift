@@ -127,7 +127,7 @@ extension TestKeychain {
         #expect(try keychain.accounts(scope, exact) == ["one"])
         let named = query(.genericPassword, [.account: .string("two")])
         #expect(try keychain.accounts(scope, named).isEmpty)
-        // What he has in a group of his is found there and not twice.
+        // What the caller has in a group of its own is found there and not twice.
         #expect(try keychain.accounts(.trusting(caller, besides: [TestKeychain.group])).isEmpty)
         #expect(try keychain.accounts(.trusting(.unknown, besides: [])).isEmpty)
     }

@@ -7,13 +7,13 @@ import Testing
         let condition = Condition()
         condition.lock()
         defer { condition.unlock() }
-        DetachedThread.start { [condition] in
+        let hasBegun = DetachedThread.start { [condition] in
             // Not before the other has given the lock away: by waiting.
             condition.lock()
             condition.broadcast()
             condition.unlock()
         }
-        #expect(condition.wait(until: .now + .seconds(30)))
+        #expect(hasBegun && condition.wait(until: .now + .seconds(30)))
     }
 
     @Test func `a wait ends at its deadline, with the lock`() {

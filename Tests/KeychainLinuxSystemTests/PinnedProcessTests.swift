@@ -61,7 +61,7 @@ struct PinnedProcessTests {
     }
 
     @Test(arguments: [0, -1, Int32.max])
-    func `a number that is nobody's is no process`(pid: Int32) {
+    func `a number that no process can have is refused`(pid: Int32) {
         #expect(PinnedProcess(pid: pid, pidfd: nil) == nil)
     }
 

@@ -136,7 +136,7 @@ struct ConnectionTests {
         #expect(throws: SocketError.foreignSender) { try server.receive(.request) }
     }
 
-    @Test func `nobody joins in after the first frame`() throws {
+    @Test func `no other process joins in after the first frame`() throws {
         let (server, child) = try connection(
             of: Python.frames + """
                 s, nonce = hello(sys.argv[1])
@@ -207,7 +207,7 @@ struct ConnectionTests {
         #expect(try server.receive(.request).message == Array("second".utf8))
     }
 
-    @Test func `shutting down wakes whoever waits`() throws {
+    @Test func `shutting down wakes the thread that waits`() throws {
         let (server, client) = try connected()
         let waiting = Background { try server.receive(.request).message }
         server.shutDown()

@@ -177,7 +177,7 @@ struct FrameStreamTests {
         PeerCredentials(pid: getpid(), user: geteuid() + 1, group: getegid()),
         PeerCredentials(pid: getpid(), user: geteuid(), group: getegid() + 1),
     ])
-    func `nobody speaks for another process, user or group`(other: PeerCredentials) throws {
+    func `no peer speaks for another process, user or group`(other: PeerCredentials) throws {
         #expect(throws: SocketError.foreignSender) {
             try receive(RawFrame(message: [1]).bytes, from: other)
         }

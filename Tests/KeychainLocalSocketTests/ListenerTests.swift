@@ -46,7 +46,7 @@ struct ListenerTests {
         withExtendedLifetime(waiting) {}
     }
 
-    @Test func `a socket that nobody listens on is replaced`() throws {
+    @Test func `a socket that no process listens on is replaced`() throws {
         // Its owner ended without taking it back.
         do {
             let dead = try SocketAddress.make()
@@ -91,7 +91,7 @@ struct ListenerTests {
         #expect(folder.names.isEmpty)
     }
 
-    @Test func `a path that became somebody else's is not taken back`() throws {
+    @Test func `a path that became another listener's is not taken back`() throws {
         let listener = try Listener(path: path, mode: 0o600)
         #expect(unsafe unlink(path) == 0)
         let successor = try Listener(path: path, mode: 0o600)

@@ -76,6 +76,25 @@ import Testing
         #expect(compiled.provenance(of: -1) == nil)
     }
 
+    @Test func `knows whether a request that shows no question is counted`() throws {
+        let limit = PolicyEffect.limit(PolicyLimit(1, per: .hours(1), by: [], then: .deny))
+        let prompted = PolicyCondition.boolean(.prompted, true)
+        let ofQuestions = [
+            rule("a", limit, .all, prompted), rule("b", limit, .write, prompted, .uid([0...9])),
+            rule("c", .audit(.full)),
+        ]
+        let others = [
+            rule("d", limit), rule("e", limit, .all, .boolean(.prompted, false)),
+            rule("f", limit, .all, .uid([0...9]), unless: [PolicyBox([prompted])]),
+        ]
+        let counted = try CompiledPolicy(PolicySet(rules: ofQuestions))
+        #expect(counted.hasLimits && !counted.countsUnprompted)
+        for other in others {
+            #expect(try CompiledPolicy(PolicySet(rules: ofQuestions + [other])).countsUnprompted)
+        }
+        #expect(try !CompiledPolicy(PolicySet()).countsUnprompted)
+    }
+
     @Test func `says how many candidates a request can meet`() throws {
         for round in 0..<40 {
             var world = PolicyGenerator(

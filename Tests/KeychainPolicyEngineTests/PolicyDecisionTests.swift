@@ -76,7 +76,7 @@ private func decide(rules: PolicyRule..., request: PolicyRequest) throws -> Poli
         #expect(try decide(rules: forbid, request: update).outcome == .deny)
     }
 
-    @Test func `lets a stranger in through a share, and never because he may be a member`() throws {
+    @Test func `lets a stranger in through a share, and never as a possible member`() throws {
         let share = rule("s", .share(""), .read, literal(.exe, "/usr/bin/git"))
         func read(_ member: Fact<Bool>, _ exe: PolicyText) throws -> PolicyDecision {
             try decide(
@@ -140,7 +140,7 @@ private func decide(rules: PolicyRule..., request: PolicyRequest) throws -> Poli
             none.requires?.json == #"{"all":["confirm","passcode",{"pam":"keychain-otp"}]}"#)
     }
 
-    @Test func `challenges only where somebody could answer`() throws {
+    @Test func `challenges only where a user could answer`() throws {
         func ask(_ interactive: Fact<Bool>) throws -> PolicyDecision {
             try decide(
                 rules: rule("r", need(.passcode)),

@@ -18,7 +18,7 @@ extension PolicyOutcome {
 }
 
 extension PolicyFacts {
-    /// What the decision itself asks for stays: membership, the item, whether anybody could answer.
+    /// What the decision itself asks for stays: membership, the item, whether a user could answer.
     fileprivate mutating func forgetAll(but asked: AskedFacts, unknown: Bool) {
         for field in TextField.allCases where field.block != .resource && !asked.contains(field) {
             self[field] = unknown ? .unknown : .absent

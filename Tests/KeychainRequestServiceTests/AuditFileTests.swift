@@ -24,7 +24,7 @@ import Testing
         return text.split(separator: "\n").map(String.init)
     }
 
-    @Test func `a user who writes without end pushes out nobody else's lines`() {
+    @Test func `a user who writes without end pushes out no other user's lines`() {
         var file = AuditFile(path, longest: Self.longest)
         file.append(Self.line(0, "root"))
         file.append(Self.line(1, "first"))

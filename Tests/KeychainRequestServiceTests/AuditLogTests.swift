@@ -38,7 +38,7 @@ import Testing
         AuditLog.Subject(user: user, process: 7, program: program, session: nil)
     }
 
-    @Test func `whoever is refused without end does not push the history out`() throws {
+    @Test func `a user who is refused without end does not push the history out`() throws {
         log.record(.unlock, by: Self.subject(1), nil)
         for _ in 0..<10_000 { log.record(.add, by: Self.subject(2), .refused(.notEntitled)) }
         log.flush()
@@ -60,7 +60,7 @@ import Testing
         #expect(written.compactMap { $0["count"] as? Int }.reduce(0, +) == 5000)
     }
 
-    @Test func `whoever is refused in many ways does not push the history out either`() throws {
+    @Test func `a user who is refused in many ways does not push the history out either`() throws {
         let operations: [AuditLog.Operation] = [
             .add, .update, .delete, .unlock, .lock, .setPassword, .createKeychain, .backup,
             .changeSettings, .changePreferences, .restore, .repair, .addProtector, .testProtector,

@@ -66,7 +66,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: folder + "/in"))
     }
 
-    @Test func `nobody goes on with another's, or with one of the other direction`() throws {
+    @Test func `a transfer goes on for its own keychain and in its own direction only`() throws {
         try beginWriting()
         let other = KeychainID(user: 2, name: .login)
         #expect(throws: RequestError.invalid(.badRequest)) {

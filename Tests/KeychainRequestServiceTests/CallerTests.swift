@@ -40,7 +40,7 @@ import Testing
     }
 }
 
-/// Below his service manager a user makes control groups of whatever name he likes.
+/// Below their service manager users make control groups of whatever name they like.
 @Suite struct ForgedControlGroupTests {
     private static let users = "0::/user.slice/user-1000.slice/user@1000.service/"
 
@@ -59,7 +59,7 @@ import Testing
         #expect(kindOutsideLogins(Self.users + rest + "\n", isGuarded: true) == nil)
     }
 
-    @Test func `what runs in no login is a service's, a scheduler's or nobody's`() {
+    @Test func `what runs in no login is a service's, a scheduler's or neither's`() {
         for (group, kind) in [
             ("system.slice/cron.service", "cron"), ("system.slice/nginx.service", "service"),
             ("", "other"), ("system.slice/docker-1.scope/cron.service", "other"),
@@ -79,7 +79,7 @@ import Testing
         "0::/user.slice/user-1000.slice/user@1000.service/app.slice/nginx.service\n",
         "1:name=systemd:/\n0::/user.slice/user-1000.slice/user@1000.service\n",
     ])
-    func `what a user's service manager started is his, in no login`(_ cgroup: String) {
+    func `what a user's service manager started is that user's, in no login`(_ cgroup: String) {
         #expect(ServiceManager.ran(Array(cgroup.utf8), for: 1000))
         #expect(!ServiceManager.ran(Array(cgroup.utf8), for: 100))
     }
@@ -124,7 +124,7 @@ import Testing
         "/snap/firefox/1/usr/lib/firefox/firefox", "/home/a/snap/firefox/1/firefox",
         "/usr/bin/env", "/snap",
     ])
-    func `whoever chose a snap's profile is not the snap`(_ path: String) {
+    func `a program that chose a snap's profile is not the snap`(_ path: String) {
         // Files that are not there, or not below /snap: what a program that is not the snap shows.
         let executable = ExecutableFacts(path: path, device: 1, inode: 1)
         #expect(SecurityLabel.snap("snap.firefox.firefox (enforce)", executable) == nil)

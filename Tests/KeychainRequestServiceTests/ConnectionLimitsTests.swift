@@ -71,7 +71,7 @@ import Testing
         #expect(try #require(begin(limits, 7, 1)).hasAccount() == true)
     }
 
-    @Test func `one user's connections leave room for another's, and root's for nobody's sake`() {
+    @Test func `one user's connections leave room for another's, and all of them for root's`() {
         let limits = limits(knowing: 1...100)
         var held = (1...Int32(20)).flatMap { hold(limits, user: 1, process: $0) }
         #expect(held.count == ConnectionLimits.mostForUser)
@@ -110,7 +110,7 @@ import Testing
         #expect(begin(limits, 7, 1) != nil)
     }
 
-    @Test func `numbers nobody has looked at share one part, whatever the directory takes`() {
+    @Test func `numbers that were not looked up share one part, whatever the directory takes`() {
         let accounts = AccountNames { $0 == 7 ? "alice" : nil }
         _ = accounts.name(of: 7)
         let limits = ConnectionLimits(accounts) { "\($0)" }
@@ -119,7 +119,7 @@ import Testing
             held += hold(limits, user: number, process: Int32(number))
         }
         #expect(held.count == ConnectionLimits.mostForUser)
-        // She was known before, and root always is.
+        // Alice was known before, and root always is.
         #expect(begin(limits, 7, 1) != nil)
         #expect(begin(limits, 0, 1) != nil)
     }
@@ -150,7 +150,7 @@ import Testing
 }
 
 @Suite struct AccountNamesTests {
-    @Test func `numbers without an account make nobody's name forgotten`() {
+    @Test func `numbers without an account make no user's name forgotten`() {
         let looks = Mutex<[UInt32: Int]>([:])
         let accounts = AccountNames { user in
             looks.withLock { $0[user, default: 0] += 1 }

@@ -11,7 +11,7 @@ import KeychainPolicyModel
 @testable import KeychainVaults
 import Testing
 
-/// Somebody who asks, from wherever the test says.
+/// A client that asks from wherever the test says.
 private struct TestClient: Client {
     var caller: Caller
     var context: AuthenticationContext?
@@ -113,7 +113,7 @@ private struct TestClient: Client {
         #expect(scopes(other) == [])
     }
 
-    @Test func `what can't be told is shared with nobody`() {
+    @Test func `a client that can't be told shares its proofs with no other`() {
         let unknown = TestClient(session: nil, process: nil, tty: nil).with(context)
         store.add([.factor(.passcode)], for: unknown)
         #expect(scopes(unknown) == [])
@@ -239,7 +239,7 @@ private struct TestClient: Client {
         #expect(store.evidence(for: other).about(Self.item(1)).proofs.isEmpty)
     }
 
-    @Test func `a yes to nobody, or about nothing, is not kept`() {
+    @Test func `a yes to an unknown program, or about nothing, is not kept`() {
         let unknown = TestClient(program: .unknown)
         store.add([.factor(.confirm)], for: unknown, about: [Self.item(1)])
         #expect(store.evidence(for: unknown).isEmpty)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import KeychainVaults
 
-/// What interrupted work has left is told from what is somebody's.
+/// What interrupted work has left is told from the files of users and of the daemon.
 @Suite final class LeftoversTests {
     private let path = NSTemporaryDirectory() + "leftovers-" + UUID().uuidString
     private let folder: KeychainFolder
@@ -27,7 +27,7 @@ import Testing
         Set((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [])
     }
 
-    @Test func `copies on their way go, and nothing that is anybody's`() throws {
+    @Test func `copies on their way go, and no finished file goes with them`() throws {
         let digits = String(repeating: "0f", count: 16)
         let left = [
             "login.keychain.backup-\(digits)", "login.keychain.incoming-\(digits)-wal",

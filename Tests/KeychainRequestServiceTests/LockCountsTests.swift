@@ -31,7 +31,7 @@ import Testing
         #expect(kept == 2)
     }
 
-    @Test func `a lock of all of a user's keychains is one of each, and of nobody else's`() throws {
+    @Test func `a lock of all of a user's keychains is one of each, and of no other's`() throws {
         let counts = LockCounts()
         let other = KeychainID(user: 2, name: .login)
         let begun = (counts.now(Self.login), counts.now(other))
@@ -68,7 +68,7 @@ import Testing
         #expect(seen.moment != before)
     }
 
-    @Test func `a look waits for nobody who keeps keys`() throws {
+    @Test func `a look waits for no thread that keeps keys`() throws {
         let counts = LockCounts()
         let begun = counts.now(Self.login)
         var seen: LockGeneration?

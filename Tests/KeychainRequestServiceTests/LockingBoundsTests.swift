@@ -27,7 +27,7 @@ import Testing
         #expect(mistake?.line == line)
     }
 
-    @Test func `without a file nobody is bound`() throws {
+    @Test func `without a file no user is bound`() throws {
         #expect(try LockingBounds("/nonexistent/locking.conf").now == .loosest)
     }
 }

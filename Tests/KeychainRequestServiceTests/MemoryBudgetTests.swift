@@ -57,7 +57,7 @@ import Testing
         #expect(shares.count == 1536)
     }
 
-    @Test func `whoever waits goes on when there is room`() async throws {
+    @Test func `a request that waits goes on when there is room`() async throws {
         let budget = MemoryBudget()
         let share = HeldShare(try budget.take(Self.large, for: 1))
         Thread.detachNewThread {

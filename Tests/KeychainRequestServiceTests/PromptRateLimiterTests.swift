@@ -234,7 +234,7 @@ private final class Asking {
         #expect(!asking.begins(matter(user: latest)))
     }
 
-    @Test func `the second no about a keychain is one to all programs, whoever asked first`() {
+    @Test func `the second no about a keychain is one to all programs, whichever asked first`() {
         func opening(_ program: String) -> PromptRateLimiter.Matter {
             var opening = matter(program)
             opening.keychain = "login"

@@ -21,7 +21,7 @@ import Testing
         #expect(status.code == nil)
     }
 
-    @Test func `it ends long before its deadline where nobody waits any more`() throws {
+    @Test func `it ends long before its deadline where no caller waits any more`() throws {
         let child = try Self.sleeper()
         let isGone = Mutex(false)
         let watch = PromptWatchdog(

@@ -47,7 +47,7 @@ import Testing
             ])
     }
 
-    @Test func `where there is neither a terminal nor a prompter nobody can be asked`() throws {
+    @Test func `with neither a terminal nor a prompter no question can be asked`() throws {
         let (authenticator, _) = try authenticator()
         let program = ProgramOnTerminal(registry, offersTerminal: false)
         #expect(!authenticator.canAsk(for: program))

@@ -42,7 +42,7 @@ struct SecretsOfAllTests {
     }
 
     @Test(arguments: [true, false])
-    func `they are refused, and nobody is asked, where one of them needs a proof`(
+    func `they are refused, without a question, where one of them needs a proof`(
         _ isThere: Bool
     ) throws {
         let login = try OpenLogin()

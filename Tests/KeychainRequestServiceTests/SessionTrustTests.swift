@@ -29,7 +29,7 @@ import Testing
         for other in [
             caller(.trustedExecutable("/usr/bin/gitk")), caller(session: 8), caller(session: nil),
             caller(user: 1001), caller(.unknown),
-            // The same path, which somebody else than root can change by now.
+            // The same path, which another user than root can change by now.
             caller(.executable("/usr/bin/git")),
         ] {
             #expect(trust.items(for: other).isEmpty)

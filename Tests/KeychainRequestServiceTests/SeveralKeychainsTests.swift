@@ -75,7 +75,7 @@ import Testing
 
     // MARK: Where new items go
 
-    @Test func `nobody makes keychains without end`() throws {
+    @Test func `no user makes keychains without end`() throws {
         try create("k0")
         let left = KeychainFolder.mostKeychains - 1
         for number in 1..<left { try create("k\(number)") }
@@ -210,7 +210,7 @@ import Testing
 
     // MARK: Names
 
-    @Test func `a list names keychains of the user's own, and no file of anybody's`() throws {
+    @Test func `a list names keychains of the user's own, and never a file`() throws {
         for name in ["../1001/login", "/var/lib/keychain/1001/login.keychain", "", ".", "a/b"] {
             #expect(throws: RequestError.invalid(.badKeychainName)) {
                 try self.search("login", name)
@@ -313,7 +313,7 @@ extension ItemQuery {
         }
     }
 
-    @Test func `its name leads everybody to root's, and nobody has another`() throws {
+    @Test func `its name leads every user to root's, and no user has another`() throws {
         let path = NSTemporaryDirectory() + "system-" + UUID().uuidString
         let all = KeychainFolder(
             path, layout: .folderPerUser, accountName: { "user\($0)" })

@@ -39,7 +39,7 @@ public struct Crowd: Sendable {
         return tally
     }
 
-    /// Nobody else's: added, read, updated, read again, and some of them deleted.
+    /// An item of one worker: added, read, updated, read again, and some of them deleted.
     private func own(_ account: String, isKept: Bool) throws {
         try expect(errSecSuccess, "add", add(password(service, account: account)))
         let item = query(service).with([kSecAttrAccount as String: account])
@@ -53,7 +53,7 @@ public struct Crowd: Sendable {
         if !isKept { try expect(errSecSuccess, "delete", delete(item)) }
     }
 
-    /// Everybody's: its comment and its secret are always written together.
+    /// The item of all workers: its comment and its secret are always written together.
     private func share(_ round: Int) throws {
         let number = Int.random(in: 0..<1000)
         var changes = written(number)

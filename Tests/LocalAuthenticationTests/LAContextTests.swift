@@ -143,7 +143,7 @@ private func context(password: String) -> LAContext {
         do {
             _ = try await context.evaluatePolicy(
                 .deviceOwnerAuthentication, localizedReason: "to test")
-            Issue.record("nobody was there")
+            Issue.record("no user was there")
         } catch {
             #expect((error as? LAError)?.code == .passcodeNotSet)
             #expect((error as NSError).code == -5)

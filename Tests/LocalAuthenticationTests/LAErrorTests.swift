@@ -26,7 +26,7 @@ private let table = [
     Row(.refused(.tooManyRequests), .systemCancel, errSecAuthFailed),
     // The user said no.
     Row(.refused(.cancelled), .userCancel, errSecUserCanceled),
-    // Nobody may be asked.
+    // No question may be asked.
     Row(.refused(.interactionNotAllowed), .notInteractive, errSecInteractionNotAllowed),
     Row(.state(.locked), .notInteractive, errSecInteractionNotAllowed),
     Row(.state(.noSession), .notInteractive, errSecInteractionNotAllowed),

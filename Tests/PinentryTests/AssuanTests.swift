@@ -84,7 +84,7 @@ import Testing
         #expect(throws: PinentryError.notShown) { try connection.send("GETPIN") }
     }
 
-    @Test func `nobody waits longer than the question is open`() throws {
+    @Test func `a reply is awaited no longer than the question is open`() throws {
         let peer = try Peer()
         #expect(throws: PinentryError.abandoned) { try peer.connection.reply { true } }
     }

@@ -108,7 +108,7 @@ import Testing
         .session, mask: 1 << (ChoiceField.session.index(of: "service") ?? 0))
 
     @Test func `is found one statement after the other where together it is too much`() {
-        // Whoever is in some of the groups needs some of the proofs: 4,096 ways.
+        // A user in some of the groups needs some of the proofs: 4,096 ways.
         let new = PolicySet(
             rules: (0..<12).map { number in
                 rule(

@@ -34,7 +34,7 @@ let today: Int32 = PolicyGenerator.day
 private let origin = PolicyOrigin(file: "10-test.yaml", line: 3, column: 5, level: 0)
 
 extension PolicyRequest {
-    /// The request as analysis takes requests: no evidence, an item that asks for nothing, somebody
+    /// The request as analysis takes requests: no evidence, an item that asks for nothing, a user
     /// to answer.
     var plain: PolicyRequest {
         var plain = self

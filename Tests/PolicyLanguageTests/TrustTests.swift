@@ -47,7 +47,7 @@ struct TrustTests {
         NSUserName() == "root" && FileManager.default.isWritableFile(atPath: home)
     }
 
-    @Test func `anybody may check a folder of his own`() throws {
+    @Test func `any user may check a folder of their own`() throws {
         let folder = try Folder(in: NSTemporaryDirectory().dropLastSlash)
         #expect(folder.load(asRoot: false).diagnostics.isEmpty)
     }

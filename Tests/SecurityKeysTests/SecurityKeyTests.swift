@@ -65,7 +65,7 @@ import Testing
         #expect(other.touches == 0)
     }
 
-    @Test func `whoever does not touch it gets nothing`() throws {
+    @Test func `a key that is not touched gives nothing`() throws {
         let key = SoftwareSecurityKey()
         let (credential, _) = try made(key, none)
         key.isTouched = false

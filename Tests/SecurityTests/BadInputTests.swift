@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    /// In a group of its own, so that what it changes and deletes is nobody else's.
+    /// In a group of its own, so that it changes and deletes no other test's items.
     private static func dictionary(_ random: inout SeededGenerator) -> CFDictionary {
         let values = values()
         var dictionary: [String: Any] = ["agrp": "strange.group"]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Certificates of somebody who issues them properly, made like the others.
+/// Certificates of an authority that issues them properly, made like the others.
 extension Fixture {
     /// RSA, an authority, issued by itself.
     static let anchor = chained(

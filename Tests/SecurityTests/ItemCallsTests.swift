@@ -140,7 +140,7 @@ import Testing
         #expect(found[kSecAttrAccessible as String] as? String == "ck")
         #expect(copyMatching(found.with(["class": "genp"])).status == errSecSuccess)
         #expect(copyMatching(query(service).with(["pdmn": "ak"])).status == errSecItemNotFound)
-        // This keychain has no password, so that nobody could ever prove anything.
+        // This keychain has no password, so that no user could ever prove anything.
         let presence = SecAccessControlCreateWithFlags(
             nil, kSecAttrAccessibleWhenUnlocked, .userPresence, nil)
         let guarded = password(service, account: "guarded").with(["accc": presence as Any])

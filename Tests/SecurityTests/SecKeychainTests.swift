@@ -43,7 +43,7 @@ import Testing
         #expect(status(own) == kSecReadPermStatus | kSecWritePermStatus)
     }
 
-    @Test func `a name is given once, and one that is nobody's is told`() {
+    @Test func `a name is given once, and one that no keychain has is told`() {
         #expect(create().0 == errSecSuccess)
         #expect(create().0 == errSecDuplicateKeychain)
         var none: SecKeychain?
@@ -106,7 +106,7 @@ import Testing
         #expect(SecKeychainGetPath(none, &length, &buffer) == errSecNoSuchKeychain)
     }
 
-    @Test func `nothing closes a keychain by itself where nobody is there to do it`() throws {
+    @Test func `no keychain locks by itself where no daemon is there to do it`() throws {
         let own = try #require(create().1)
         var settings = SecKeychainSettings()
         settings.lockInterval = 5

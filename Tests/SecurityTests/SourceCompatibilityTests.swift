@@ -113,7 +113,7 @@ import Testing
         #expect(attributes?[kSecAttrCreator as String] as? OSType == creator)
     }
 
-    @Test func `a table forgets the objects that nobody else holds`() {
+    @Test func `a table forgets the objects that have no other owner`() {
         final class Token {}
         let table = NSMapTable<NSString, Token>.strongToWeakObjects()
         var token: Token? = Token()

@@ -8,7 +8,7 @@ import Testing
 
 private func content(_ der: Data) -> CertificateContent { CertificateContent(Array(der))! }
 
-/// Whether a certificate leads to somebody who is trusted.
+/// Whether a certificate leads to an authority that is trusted.
 @Suite struct Trust {
     private let now = Date(timeIntervalSince1970: 1_800_000_000)
 
@@ -49,7 +49,7 @@ private func content(_ der: Data) -> CertificateContent { CertificateContent(Arr
         #expect(!isTrusted(Fixture.server, stored: [Fixture.issuer], on: .distantPast))
     }
 
-    @Test func `a certificate that was changed is nobody's`() throws {
+    @Test func `a certificate that was changed is not trusted`() throws {
         let length = Fixture.server.count
         // In the signature, and in a name.
         for position in [length - 1, length - 40, length / 3] {

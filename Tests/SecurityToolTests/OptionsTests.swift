@@ -80,7 +80,8 @@ import Testing
                 == ["add-generic-password", "-a", "me", "-w", "…"])
         #expect(CommandLineWords.hiding(["x", "-wsecret"], behind: "w") == ["x", "-w…"])
         #expect(
-            CommandLineWords.hiding(["-u", "acct=me,v_Data=secret,desc=x", "v_Data=y"], behind: "w")
+            CommandLineWords.hiding(
+                ["-u", "acct=me,v_Data=secret,desc=x", "v_Data=y"], behind: "w")
                 == ["-u", "acct=me,v_Data=…", "v_Data=…"])
     }
 

@@ -24,7 +24,7 @@ final class Authenticator {
 
     let seed: [UInt8]
     let pin: String?
-    /// Whether somebody touches it when it waits for that.
+    /// Whether its user touches it when it waits for that.
     var isTouched: Bool
     private(set) var touches = 0
     private(set) var retries = 8

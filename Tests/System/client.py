@@ -2,7 +2,7 @@
 """A program with authentication contexts: does what its arguments say, one line each.
 
 add:SERVICE:KIND       an item that asks for a constraint of that kind to be read
-read:SERVICE:NAME      read it in the context of that name; quiet:… where nobody may be asked
+read:SERVICE:NAME      read it in the context of that name; quiet:… without a question
 child:SERVICE:NAME     the same in a child, which knows the context's identifier
 prove:KIND:NAME        ask for a constraint of that kind in the context of that name
 adopt:PAPER            add that recovery key to the keychain, with nothing that opens it

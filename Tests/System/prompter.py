@@ -59,7 +59,7 @@ def behave(how, prompter, password):
 
 
 def late(prompter, password):
-    """The answer comes when nobody waits for it any more."""
+    """The answer comes when the daemon has stopped waiting for it."""
     try:
         prompter.say(wire.prompt_reply(True), password)
     except OSError:

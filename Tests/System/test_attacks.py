@@ -35,7 +35,7 @@ def victim(login):
     return shell
 
 
-def test_nobody_speaks_through_a_trusted_program_s_connection(victim):
+def test_no_program_speaks_through_a_trusted_program_s_connection(victim):
     assert attack("speak_through_a_trusted_program_s_connection", "/usr/bin/sleep") == "hung up"
 
 
@@ -98,12 +98,12 @@ def test_a_yes_typed_on_a_terminal_of_one_s_own_opens_nothing(victim):
     assert attack("guess_on_a_terminal_of_its_own", str(world.CONTROL)) == "refused"
 
 
-def test_nobody_traces_the_daemon(victim, daemon):
+def test_no_user_traces_the_daemon(victim, daemon):
     assert attack("trace", str(daemon.pid)) == "Operation not permitted"
     assert world.as_user(ALICE[0], "cat", f"/proc/{daemon.pid}/environ").returncode != 0
 
 
-def test_nobody_traces_the_prompter(victim):
+def test_no_user_traces_the_prompter(victim):
     victim.run("(sleep 60 | script -qc 'keychainctl prompter' /dev/null >/dev/null 2>&1 &)")
     pid = world.wait_for(lambda: world.run("pgrep", "keychain-prompt", check=False).stdout.split(),
                          "the prompter to start")[0]
@@ -194,7 +194,7 @@ def test_a_key_that_a_user_calls_a_ticket_is_none(daemon):
 
 
 @pytest.mark.parametrize("noise", [b"", b"\0" * 11, b"\xff" * 4096, b"KCF1" + b"\xff" * 36])
-def test_noise_on_the_sockets_hurts_nobody(noise, victim, daemon):
+def test_noise_on_the_sockets_hurts_no_user(noise, victim, daemon):
     for name in ("keychain.sock", "login.sock", "offer.sock"):
         with wire.connect(str(world.RUN / name)) as connection:
             if name == "keychain.sock":
@@ -330,7 +330,7 @@ sys.stdin.read()
 """
 
 
-def test_a_descriptor_whose_close_takes_long_holds_up_nobody(victim, daemon, login):
+def test_a_descriptor_whose_close_takes_long_holds_up_no_other_user(victim, daemon, login):
     other = login(BOB)
     uid = world.pwd.getpwnam(ALICE[0]).pw_uid
     holder = subprocess.Popen(
@@ -380,7 +380,7 @@ def test_user_numbers_without_an_account_have_one_user_s_share_together(victim, 
             connection.close()
 
 
-def test_a_user_without_an_account_is_told_that_he_has_no_keychain(daemon):
+def test_a_user_without_an_account_is_told_to_have_no_keychain(daemon):
     said = speak_as(3_000_000, """
 with wire.connect() as connection:
     hello = wire.hello_of(connection)
@@ -390,7 +390,7 @@ with wire.connect() as connection:
     assert said == [str(wire.REFUSED_NOT_ENTITLED)]
 
 
-def test_whoever_announces_much_and_sends_slowly_takes_no_memory_from_others(victim, daemon):
+def test_a_user_who_announces_much_and_sends_slowly_takes_no_memory_from_others(victim, daemon):
     uid = world.pwd.getpwnam(BOB[0]).pw_uid
     said = speak_as(uid, """
 import struct, time
@@ -479,7 +479,8 @@ print("sent")
     assert int(most.split()[1]) < 200 * 1024, most
 
 
-def test_whoever_reads_large_attributes_slowly_takes_no_memory_from_others(victim, login, daemon):
+def test_a_user_who_reads_large_attributes_slowly_takes_no_memory_from_others(
+        victim, login, daemon):
     login(BOB)
     uid = world.pwd.getpwnam(BOB[0]).pw_uid
     said = speak_as(uid, """
@@ -607,7 +608,7 @@ def test_a_list_tells_of_no_file_that_its_user_may_not_see(victim):
 
 
 @pytest.mark.parametrize("options, strength", [("", 2), ("nosuid", 1)])
-def test_a_file_system_that_a_user_brought_makes_nobody_s_file_root_s(
+def test_a_file_system_that_a_user_brought_makes_no_file_root_s(
         options, strength, victim, daemon):
     """As desktops mount them."""
     place = pathlib.Path("/mnt")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The record of what was asked, as its command shows it to root and to nobody else."""
+"""The record of what was asked, as its command shows it to root and to no other user."""
 
 import json
 import pwd
@@ -96,7 +96,7 @@ def test_the_journal_has_each_record_in_fields(journal, login):
     assert "bank" not in json.dumps(journal.entries(RECORDS))
 
 
-def test_a_journal_that_hangs_keeps_nobody_waiting(journal, daemon, login):
+def test_a_journal_that_hangs_keeps_no_program_waiting(journal, daemon, login):
     """Its socket is full after some ten entries."""
     shell = login()
     assert shell.run(ADD).status == 0

@@ -70,7 +70,7 @@ def test_what_is_proven_beforehand_serves_the_context(windows):
     assert heard(shell) == "<done>"
     window.terminal.expect("wants to know that it is you")
     answer(window)
-    # Nobody is asked again for what was shown already.
+    # The user is not asked again for what was shown already.
     assert heard(shell, 4) == ["<done>", "<s3cret>", NOT_ALLOWED_TO_ASK, "<done>"]
 
 
@@ -108,7 +108,7 @@ def test_what_could_be_proven_is_told_truly(windows, enrolled):
         assert heard(shell) == "<1 0 0 0 1>"
     finally:
         world.install_services()
-    # Nobody to ask: no prompter, and no terminal offered.
+    # No way to ask: no prompter, and no terminal offered.
     window.terminal.sendcontrol("c")
     window.terminal.expect_exact(window.PROMPT)
     start(shell, "able")
@@ -150,7 +150,7 @@ def test_a_restarted_daemon_knows_what_was_proven(windows, daemon):
     assert any(name.startswith("evidence:") for name in world.names_of_keys())
 
 
-def test_a_wrong_answer_is_kept_by_nobody(windows):
+def test_a_wrong_answer_is_not_kept(windows):
     shell, window = windows
     start(shell, f"add:bank:{PRESENCE}", "read:bank:A", "quiet:bank:A")
     heard(shell)
@@ -194,7 +194,7 @@ def test_items_bound_to_fingers_die_with_another_enrolment(windows, enrolled):
     assert heard(shell) == FAILED
 
 
-def test_without_a_reader_nobody_locks_himself_out(windows):
+def test_without_a_reader_no_user_is_locked_out_of_an_item(windows):
     shell, _ = windows
     start(shell, f"add:bank:{BIOMETRY}", f"add:bank:{CURRENT_SET}", "read:bank:A")
     assert heard(shell, 3) == [FAILED, FAILED, NOT_FOUND]

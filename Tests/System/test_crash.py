@@ -187,7 +187,7 @@ def home(name):
 
 
 def answered(verb, name, *options):
-    """Whether what asks for its user was done; he is there."""
+    """Whether what asks for its user was done; the user is there."""
     entry = pwd.getpwnam(ALICE[0])
     command = pexpect.spawn(
         "setpriv", ["--reuid", str(entry.pw_uid), "--regid", str(entry.pw_gid), "--clear-groups",

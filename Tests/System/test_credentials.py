@@ -62,7 +62,7 @@ def test_what_could_be_guessed_or_read_is_no_credential(secret, mode, shell, giv
     assert refused.status == 1 and "no such thing" in refused.text
 
 
-def test_a_name_that_nobody_gave_is_none(shell, given):
+def test_a_name_of_no_credential_is_none(shell, given):
     given(disk=os.urandom(32))
     refused = shell.run(ADD.replace("disk", "../disk"), PASSWORDS)
     assert refused.status == 1 and "no such thing" in refused.text

@@ -54,7 +54,7 @@ def test_it_runs_as_root_only():
     assert refused.returncode == 1 and "must run as root" in refused.stdout + refused.stderr
 
 
-def test_it_leaves_no_core_and_lets_nobody_look_into_it(daemon):
+def test_it_leaves_no_core_and_lets_no_user_look_into_it(daemon):
     limits = world.pathlib.Path(f"/proc/{daemon.pid}/limits").read_text()
     core = next(line for line in limits.splitlines() if line.startswith("Max core file size"))
     assert core.split()[4:6] == ["0", "0"]

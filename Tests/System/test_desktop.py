@@ -182,7 +182,7 @@ def test_a_window_is_preferred_where_there_is_a_display(two_terminals, desktop):
     assert status(shell) == 7
 
 
-def test_a_pinentry_that_somebody_could_have_changed_is_not_started(two_terminals, desktop):
+def test_a_pinentry_that_a_user_could_have_changed_is_not_started(two_terminals, desktop):
     shell, window = two_terminals
     forged = pathlib.Path("/run/tmp/forged-pinentry")
     forged.write_text("#!/bin/sh\ntouch /run/tmp/forged-was-started\n")
@@ -388,7 +388,7 @@ def test_a_no_in_a_window_is_a_no(plain, desktop):
     assert status(shell) == 7 and "s3cret" not in shell.terminal.before
 
 
-def test_nobody_is_asked_for_a_yes_on_a_terminal(two_plain_terminals):
+def test_no_user_is_asked_for_a_yes_on_a_terminal(two_plain_terminals):
     shell, window = two_plain_terminals
     assert shell.run(GET).status == 6
     # A pinentry that takes the terminal is no window.
@@ -399,7 +399,7 @@ def test_nobody_is_asked_for_a_yes_on_a_terminal(two_plain_terminals):
         window.terminal.expect_exact(window.PROMPT)
 
 
-def test_nobody_is_asked_for_a_yes_on_a_display_that_may_be_a_program_s(
+def test_no_user_is_asked_for_a_yes_on_a_display_that_may_be_a_program_s(
         two_plain_terminals, desktop):
     """Neither by a prompter that a program has started there, nor by its word."""
     shell = world.Beside(*two_plain_terminals, f"DISPLAY={desktop.display} keychainctl prompter")

@@ -59,7 +59,7 @@ def test_what_the_service_manager_started_reads_what_a_login_has_opened(alice, l
     assert refused.status == 4 and "s3cret" not in refused.text
 
 
-def test_nobody_is_asked_while_another_has_the_screen(alice, logind, desktop):
+def test_no_user_is_asked_while_another_has_the_screen(alice, logind, desktop):
     logind(alice.user.pw_uid, desktop.display)
     assert prompter_waits(alice, desktop) == ""
     logind(alice.user.pw_uid, desktop.display, active=False)
@@ -81,7 +81,7 @@ def test_without_a_display_that_logind_knows_the_unit_is_refused(alice, logind, 
     assert "no login session" in prompter_waits(alice, desktop)
 
 
-def test_another_user_s_display_is_nobody_else_s(alice, logind, desktop):
+def test_a_user_s_display_is_no_other_user_s(alice, logind, desktop):
     logind(pwd.getpwnam(BOB[0]).pw_uid, desktop.display)
     assert "no login session" in prompter_waits(alice, desktop)
 
@@ -198,7 +198,7 @@ def test_a_program_beside_the_one_that_has_the_screen_shows_none(alice, logind, 
     assert "no login session" in prompter_waits(alice, desktop)
 
 
-def test_a_display_whose_server_has_ended_asks_nobody(alice, logind, desktop):
+def test_a_display_whose_server_has_ended_asks_no_question(alice, logind, desktop):
     logind(alice.user.pw_uid, desktop.display)
     assert prompter_waits(alice, desktop) == ""
     desktop.process.kill()

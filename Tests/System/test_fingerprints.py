@@ -96,7 +96,7 @@ def test_an_item_of_the_current_set_is_dead_for_ever_once_the_set_changes(shell,
     assert shell.run("keychainctl delete generic-password --service bound").status == 0
 
 
-def test_where_no_finger_is_enrolled_any_more_nobody_is_asked_for_one(shell, reader):
+def test_where_no_finger_is_enrolled_any_more_no_user_is_asked_for_one(shell, reader):
     assert shell.run(add("biometry-any", "bank")).status == 0
     reader.forget(ALICE[0], RIGHT)
     assert read(shell, reader, "bank")[0] == FAILED

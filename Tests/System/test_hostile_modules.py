@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PAM modules that sleep, crash, or talk without end: they get their question refused, and hurt nobody."""
+"""PAM modules that sleep, crash, or talk without end: they get their question refused,
+and hurt no other login."""
 
 import pathlib
 import time
@@ -65,7 +66,7 @@ def refused(shell, how, hostile, who):
     return time.monotonic() - began
 
 
-def test_a_sleeping_module_is_ended_after_a_minute_and_others_hurt_nobody_meanwhile(
+def test_a_sleeping_module_is_ended_after_a_minute_and_the_others_do_no_harm_meanwhile(
         login, hostile, daemon):
     sleeper = logged_in(login, ALICE)
     hostile(ALICE, "sleep")
@@ -145,7 +146,7 @@ MISSING = "auth required pam_nowhere.so\naccount required pam_permit.so\n"
 
 
 @pytest.mark.parametrize("text", [None, MISSING], ids=["no file", "no module"])
-def test_where_no_service_can_ask_nothing_opens_and_nobody_is_locked_out(login, services, text):
+def test_where_no_service_can_ask_nothing_opens_and_no_user_is_locked_out(login, services, text):
     shell = logged_in(login, ALICE)
     services(text, SERVICE, PASSCODE)
     answered = shell.run(GET)

@@ -28,7 +28,7 @@ def in_session_of(who, command, before=TICKET):
 
 
 def test_a_key_that_can_be_searched_can_be_read_without_the_right_to_read():
-    # possessor: view and search; nothing for anybody else.
+    # possessor: view and search; nothing for any other process.
     before = "ticket=$(keyctl add user some:key not-so-secret @s);" \
              " keyctl setperm $ticket 0x09000000;"
     assert in_session_of(ALICE, "keyctl print $ticket", before).stdout.strip() == "not-so-secret"
@@ -43,7 +43,7 @@ def test_the_user_of_a_session_cannot_change_its_ticket(attempt):
     assert "status 0" not in done.stdout and "ticket-payload" in done.stdout, done
 
 
-def test_he_can_drop_it_and_put_another_of_the_same_name_in_its_place():
+def test_its_user_can_drop_it_and_put_another_of_the_same_name_in_its_place():
     done = in_session_of(
         ALICE, "keyctl unlink $ticket @s && keyctl add user keychain:ticket forged @s")
     planted = done.stdout.strip().splitlines()[-1]
@@ -65,7 +65,7 @@ def test_another_session_of_the_same_user_cannot_read_the_ticket_but_root_can():
                    "the ticket to go with the last process of its session")
 
 
-def test_a_new_session_of_root_does_not_possess_his_user_keyring():
+def test_a_new_session_of_root_does_not_possess_root_s_user_keyring():
     serial = world.run("keyctl", "add", "user", "keychain-test:unpossessed", "x", "@u").stdout.strip()
     try:
         # What an owner may do who does not possess: look at it.

@@ -148,8 +148,8 @@ class Person:
         pass
 
     def later(self):
-        # Whoever comes in without a password came in with one before; a keychain that a first
-        # login made is proven by a second.
+        # A user who comes in without a password came in with one before; a keychain that a
+        # first login made is proven by a second.
         self.by_password(("keychainctl status",))
         self.by_password(("keychainctl status",))
 
@@ -205,7 +205,7 @@ class Place:
                 world.write_service(name, text)
 
     def admit(self, person):
-        """His public key opens the account."""
+        """The person's public key opens the account."""
         folder = pathlib.Path(world.pwd.getpwnam(person.name).pw_dir, ".ssh")
         folder.mkdir(exist_ok=True)
         (folder / "authorized_keys").write_text(self.key.with_suffix(".pub").read_text())

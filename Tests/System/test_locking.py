@@ -255,7 +255,7 @@ def test_of_two_sessions_the_last_one_s_end_closes_in_whatever_order(
         first, second, order, login, server, logind, session):
     logind.add_session("c2", ALICE[0])
     shells = [(session, "c1"), (login(server=server), "c2")]
-    # He links his keyrings as he likes.
+    # A user links keyrings at will.
     for shell, _ in shells:
         shell.run("keyctl unlink @u @s; keyctl link @s @u")
     one, other = (shells[i] for i in order)
@@ -274,7 +274,7 @@ def test_of_two_sessions_the_last_one_s_end_closes_in_whatever_order(
 # The bus
 
 
-def test_a_screen_that_was_locked_while_nobody_listened_closes_the_keychain(session, logind, daemon):
+def test_a_screen_that_was_locked_without_the_daemon_closes_the_keychain(session, logind, daemon):
     daemon.stop()
     logind.session("c1", "SetLockedHint", True)
     daemon.start()
@@ -300,7 +300,7 @@ def test_a_bus_that_restarts_is_heard_again(session, logind, daemon):
     wait_until_closed(session)
 
 
-def test_a_bus_that_hangs_keeps_nobody_waiting(session, logind, daemon, login):
+def test_a_bus_that_hangs_keeps_no_program_waiting(session, logind, daemon, login):
     logind.processes[0].send_signal(signal.SIGSTOP)
     began = time.monotonic()
     assert reads(session) == ["mail", "sync", "wifi"]

@@ -11,7 +11,7 @@ from conftest import ALICE, BOB
 
 ADD = "printf s3cret | keychainctl add generic-password --service mail --account me"
 GET = "keychainctl get generic-password --service mail --account me"
-# Where nobody can be asked.
+# Where no user can be asked.
 ALONE = f"setsid -w {GET} </dev/null 2>&1"
 
 
@@ -89,7 +89,7 @@ def test_another_user_finds_nothing(login):
     assert other.run(f"ls {world.STATE}/$(id -u {ALICE[0]})").status != 0
 
 
-def test_becoming_another_user_opens_nothing_of_his(login):
+def test_becoming_another_user_opens_nothing_of_that_user_s(login):
     login().run(ADD)
     login(BOB)
     # As root on Bob's behalf, with Bob's session keyring inherited, as su and sudo do.
@@ -242,7 +242,7 @@ def test_the_old_password_opens_a_changed_keychain_until_a_login_has_used_the_ne
 def test_a_change_that_fails_behind_us_leaves_the_old_password_working(login):
     prove(login)
     shell = login()
-    # Then somebody takes back what pam_unix did.
+    # Then root takes back what pam_unix did.
     world.write_service("passwd", PASSWD_STACK + "password required pam_deny.so\n")
     assert shell.run("passwd", [ALICE[1], NEW, NEW]).status != 0
     world.make_account(*ALICE)
@@ -260,7 +260,7 @@ def test_a_keychain_that_a_first_login_made_is_provisional_until_a_second(login,
     assert "a login proved the login keychain's password" in daemon.log()
 
 
-def test_a_first_login_s_one_time_code_locks_nobody_out(login, daemon, first_password_again):
+def test_a_first_login_s_one_time_code_locks_no_user_out(login, daemon, first_password_again):
     # The first password was, as far as the keychain can tell, a password and a code.
     world.make_account(ALICE[0], ALICE[1] + "123456")
     shell = login((ALICE[0], ALICE[1] + "123456"))

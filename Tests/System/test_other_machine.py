@@ -105,5 +105,5 @@ def test_without_one_the_backup_says_so_and_nothing_is_replaced_there(root, unit
 
 
 @pytest.mark.parametrize("words", [(), ("--keychain", "login")])
-def test_this_machine_s_own_key_opens_nobody_s_keychain(words, daemon):
+def test_this_machine_s_own_key_opens_no_user_s_keychain(words, daemon):
     assert control("protector", "add", "device", *words).returncode == 2

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What su, sudo, cron and a finger do with other people's keychains, even where somebody put our
-lines into their stacks: nothing that a password of the keychain's owner did not do."""
+"""What su, sudo, cron and a finger do with other people's keychains, even where an
+administrator put our lines into their stacks: nothing that a password of the keychain's owner did
+not do."""
 
 import contextlib
 import sqlite3
@@ -26,7 +27,7 @@ FINGER = STACK.replace("auth required pam_unix.so",
 
 
 def keybag(who=ALICE):
-    """What opens his keychain; None where he has none."""
+    """What opens the user's keychain; None where there is none."""
     file = world.STATE / str(world.pwd.getpwnam(who[0]).pw_uid) / "login.keychain"
     if not file.exists():
         return None
@@ -94,7 +95,7 @@ def lead(life, login):
     return life
 
 
-def test_sudo_with_its_caller_s_password_changes_nobody_s_keychain(life, login):
+def test_sudo_with_its_caller_s_password_changes_no_keychain(life, login):
     login(BOB).run("keychainctl status")
     before = keybag(), keybag(BOB)
     with session("sudo", BOB[0], ALICE[0], password=BOB[1]):
@@ -103,14 +104,14 @@ def test_sudo_with_its_caller_s_password_changes_nobody_s_keychain(life, login):
     assert (keybag(), keybag(BOB)) == before
 
 
-def test_a_session_of_cron_changes_nobody_s_keychain(life):
+def test_a_session_of_cron_changes_no_keychain(life):
     before = keybag()
     with session("cron", ALICE[0]):
         assert not is_open()
     assert keybag() == before
 
 
-def test_root_s_su_changes_nobody_s_keychain(life):
+def test_root_s_su_changes_no_keychain(life):
     before = keybag()
     shell = su(ALICE, (), STACK.replace("auth required pam_unix.so",
                                         "auth sufficient pam_rootok.so"))
@@ -119,7 +120,7 @@ def test_root_s_su_changes_nobody_s_keychain(life):
     assert keybag() == before
 
 
-def test_su_with_a_wrong_password_changes_nobody_s_keychain(life):
+def test_su_with_a_wrong_password_changes_no_keychain(life):
     before = keybag()
     with pytest.raises((PermissionError, world.pexpect.exceptions.EOF)):
         su(ALICE, ("not the password",), STACK.replace("pam_unix.so", "pam_unix.so nodelay", 1),
@@ -128,7 +129,7 @@ def test_su_with_a_wrong_password_changes_nobody_s_keychain(life):
     assert keybag() == before
 
 
-def test_su_with_the_owner_s_password_is_his_login(login, daemon):
+def test_su_with_the_owner_s_password_is_the_owner_s_login(login, daemon):
     lead("proven", login)
     shell = su(ALICE, (ALICE[1],), STACK, caller=BOB)
     assert "“login”: unlocked" in shell.run("keychainctl status").text
@@ -152,7 +153,7 @@ def test_a_wrong_password_before_a_finger_opens_nothing_that_is_proven(login, da
     assert shell.run("keychainctl unlock", ["not the password"]).status == 6
 
 
-def test_a_wrong_password_before_a_finger_locks_nobody_out_of_a_new_keychain(login, daemon):
+def test_a_wrong_password_before_a_finger_locks_no_user_out_of_a_new_keychain(login, daemon):
     shell = su(ALICE, ("not the password",), FINGER, caller=BOB)
     assert "“login”: unlocked" in shell.run("keychainctl status").text
     shell.close()

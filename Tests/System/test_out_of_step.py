@@ -84,7 +84,8 @@ def test_a_slip_is_told_and_three_end_the_question(later, daemon):
 def test_guesses_are_counted_and_slow_down_all_that_follow(later, daemon):
     guessed = later.run(GET, ["a", "b", "c"])
     assert guessed.status == 6 and "s3cret" not in guessed.text
-    # Each pause is twice the one before: soon nobody is asked, and it is locked as it was before.
+    # Each pause is twice the one before: soon no question is asked, and it is
+    # locked as it was before.
     tries = range(6)
     assert any(later.run(GET, ["a", "b", "c"]).status == 4 for _ in tries)
     assert any("too many tries" in later.run("keychainctl unlock", ["a"]).text for _ in tries)

@@ -55,7 +55,7 @@ def audit(daemon):
 def test_a_rule_forbids_and_the_audit_names_it(shell, admin, daemon):
     admin("""rules:
   - id: test.no-mail
-    forbid: Nobody reads mail here.
+    forbid: No program reads mail here.
     operations: read-secret
     resource: {service: mail}
 """)
@@ -237,7 +237,7 @@ def test_a_redacted_attribute_is_in_no_answer(shell, admin):
 def test_a_broken_file_changes_nothing_and_is_said_with_its_place(shell, admin, daemon):
     forbid = """rules:
   - id: test.no-mail
-    forbid: Nobody reads mail here.
+    forbid: No program reads mail here.
     operations: read-secret
     resource: {service: mail}
 """
@@ -269,7 +269,7 @@ def test_a_kept_policy_that_is_damaged_is_compiled_again_from_its_sources(
         damage, shell, admin, daemon):
     admin("""rules:
   - id: test.no-mail
-    forbid: Nobody reads mail here.
+    forbid: No program reads mail here.
     operations: read-secret
     resource: {service: mail}
 """)
@@ -287,7 +287,7 @@ def test_a_kept_policy_that_is_damaged_is_compiled_again_from_its_sources(
     assert re.search(r"policy.sources/\d/50-test.yaml: 1 rule", daemon.log()), daemon.log()
     assert shell.run(GET.format("mail")).status != 0
     assert "bank-s3cret" in shell.run(GET.format("bank"), [ALICE[1]]).text
-    # Nobody else can put anything among them.
+    # No other user can put anything among them.
     for path in (world.STATE / "policy.sources").rglob("*"):
         facts = path.stat()
         assert facts.st_uid == 0 and not facts.st_mode & 0o022, path

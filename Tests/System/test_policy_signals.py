@@ -16,7 +16,7 @@ from test_policies import ADD, GET, admin
 
 RULE = """rules:
   - id: test.no-mail
-    forbid: Nobody reads mail here.
+    forbid: No program reads mail here.
     operations: read-secret
     resource: {service: mail}
 """
@@ -45,7 +45,7 @@ def listener(bus, tmp_path):
                  "dbus-monitor", "--system", "type='signal',interface='keychaind.Policies'"],
                 stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.DEVNULL))
         # It hears itself come.
-        world.wait_for(lambda: "NameAcquired" in heard.read_text(), "somebody to listen")
+        world.wait_for(lambda: "NameAcquired" in heard.read_text(), "the monitor to listen")
         return lambda: [part for part in heard.read_text().split("signal ")[1:]
                         if "interface=keychaind.Policies;" in part]
 
@@ -88,7 +88,7 @@ def test_the_signal_says_what_status_says_to_everybody(bus, daemon, listener, ad
 def test_a_bus_that_comes_later_hears_how_it_stands(bus, daemon, listener, admin):
     admin(BROKEN, name="60-broken.yaml", takes=False)
     bus.start()
-    # Whoever was too late for the signal knows by asking.
+    # A program that was too late for the signal knows by asking.
     heard = listener()
     assert world.as_user(BOB[0], world.CONTROL, "policy", "status").returncode == 3
     admin("rules: []\n", name="60-broken.yaml")

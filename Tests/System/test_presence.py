@@ -47,7 +47,7 @@ def test_ctrl_c_is_a_cancel_and_no_answer(shell):
     assert shell.terminal.match.group(1) == "7"
 
 
-def test_with_nobody_to_ask_the_answer_comes_at_once(shell):
+def test_with_no_user_to_ask_the_answer_comes_at_once(shell):
     alone = shell.run("setsid -w " + GET + " </dev/null 2>&1")
     assert alone.status == 4 and "bank-s3cret" not in alone.text
 

@@ -18,7 +18,7 @@ ADD = "printf s3cret | keychainctl add generic-password --service mail --account
 GET = "keychainctl get generic-password --service mail"
 PAPER = re.compile(r"(?:[2-9A-HJ-NP-Z]{5}-){6}[2-9A-HJ-NP-Z]{5}")
 ADD_TPM = "keychainctl protector add tpm2"
-# The keychain's password, then that somebody is there.
+# The keychain's password, then the proof that the user is there.
 PASSWORDS = [ALICE[1], ALICE[1]]
 
 
@@ -143,7 +143,7 @@ def test_presence_adds_nothing_by_what_opens_a_new_keychain_itself(login, tools,
     assert shell.terminal.match.group(0) == "<1>"
 
 
-def test_whoever_guesses_gains_nothing_by_what_opens_by_itself(shell, machine):
+def test_a_program_that_guesses_gains_nothing_by_what_opens_by_itself(shell, machine):
     assert shell.run(ADD_TPM, PASSWORDS).status == 0
     number = identifier(shell, "tpm2")
     for _ in range(8):
@@ -198,7 +198,7 @@ def test_a_tpm_that_was_cleared_is_told_as_such(shell, machine):
     assert shell.run(f"keychainctl protector remove {number}", [ALICE[1]]).status == 0
 
 
-def test_a_tpm_that_hangs_is_given_up_and_holds_nobody_up(shell, machine):
+def test_a_tpm_that_hangs_is_given_up_and_holds_no_program_up(shell, machine):
     assert shell.run(ADD_TPM, PASSWORDS).status == 0
     number = identifier(shell, "tpm2")
     machine.process.send_signal(signal.SIGSTOP)

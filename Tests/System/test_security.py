@@ -40,7 +40,7 @@ def test_a_keychain_of_its_own_is_locked_and_unlocked(shell):
     assert "lock-on-sleep use-lock-interval timeout=600s" in shown.text
 
 
-def test_what_another_program_keeps_is_not_read_where_nobody_can_be_asked(shell):
+def test_what_another_program_keeps_is_not_read_where_no_user_can_be_asked(shell):
     assert shell.run("printf x | keychainctl add generic-password --service other").status == 0
     read = shell.run("setsid -w security find-generic-password -s other -w </dev/null")
     assert read.status == LOCKED, read

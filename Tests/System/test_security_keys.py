@@ -115,5 +115,5 @@ def test_a_login_from_afar_is_not_opened_by_a_touch_here(shell, plug, by_key, da
     assert refused["because"] == ["base.unlock-touch-here"]
 
 
-def test_nobody_types_a_pin_at_a_login(shell):
+def test_no_pin_is_typed_at_a_login(shell):
     assert shell.run(ADD_KEY + " --at-login --pin").status == 2

@@ -31,7 +31,7 @@ def control(*words, **options):
 
 
 def keep(group, secret="db-s3cret", item=ITEM):
-    """Root keeps an item for somebody."""
+    """Root keeps an item for a service."""
     added = control("add", *item, *IN_SYSTEM, "--group", group, input=secret)
     assert added.returncode == 0, added.stderr
 
@@ -99,7 +99,7 @@ def root():
 
 
 def as_root_who_is_there(*words):
-    """On a terminal, where root is asked for his password."""
+    """On a terminal, where root is asked for the password."""
     asked = pexpect.spawn(str(world.CONTROL), list(words), encoding="utf-8", timeout=20)
     text = ""
     while asked.expect(["(?m)assword: ?$", pexpect.EOF]) == 0:
@@ -111,7 +111,7 @@ def as_root_who_is_there(*words):
 
 # Who reads
 
-def test_a_service_reads_what_root_keeps_for_it_before_anybody_logs_in(units, daemon):
+def test_a_service_reads_what_root_keeps_for_it_before_any_login(units, daemon):
     shop, other = units(), units()
     keep(shop.group)
     assert shop.get().stdout == "db-s3cret"
@@ -196,7 +196,7 @@ rules:
 
 @pytest.mark.parametrize("words", [
     ("add", *ITEM), ("update", *ITEM, "--secret-stdin"), ("delete", *ITEM)])
-def test_nobody_but_root_fills_changes_or_empties_it(words, units):
+def test_no_user_but_root_fills_changes_or_empties_it(words, units):
     shop = units()
     keep(shop.group)
     before = size_of_system()
@@ -271,7 +271,7 @@ def test_no_lock_closes_it_root_s_neither(units):
     assert shop.get().stdout == "db-s3cret"
 
 
-def test_another_s_file_under_its_name_is_nobody_s(units, login, daemon):
+def test_another_s_file_under_its_name_is_not_searched(units, login, daemon):
     """What a user's folder has under the name does not come before root's."""
     shop = units()
     keep(shop.group)
@@ -340,7 +340,7 @@ def keyring():
 
 # Search list and default keychain
 
-def test_each_user_has_a_search_list_and_a_default_of_his_own(login):
+def test_each_user_has_a_search_list_and_a_default_of_their_own(login):
     alice, bob = login(), login(BOB)
     for shell in (alice, bob):
         made = "echo own | keychainctl create work --password-stdin"
@@ -354,7 +354,7 @@ def test_each_user_has_a_search_list_and_a_default_of_his_own(login):
     assert "a" in alice.run(got.format("a", "work")).text.split()
     assert "b" in bob.run(got.format("b", "login")).text.split()
     assert bob.run("keychainctl default-keychain").text.split() == ["login"]
-    # The list is there for the next daemon too, and leads to nobody else's.
+    # The list is there for the next daemon too, and leads to no other user's.
     assert alice.run("keychainctl list-keychains -s login /var/lib/keychain/0/login").status != 0
     assert alice.run("keychainctl list-keychains").text.split() == ["work", "login"]
     assert bob.run("keychainctl get generic-password --service a").status == NOT_FOUND

@@ -168,7 +168,7 @@ def test_what_was_allowed_for_the_session_is_taken_back(shell):
     assert "lets in no other program" in shell.run(f"{OWNER} access show {ITEM}").text
 
 
-def test_whoever_was_refused_twice_is_not_heard(shell):
+def test_a_program_that_was_refused_twice_is_not_heard(shell):
     for _ in range(2):
         asks(shell)
         chooses(shell.terminal, "deny", None)
@@ -182,7 +182,7 @@ def test_whoever_was_refused_twice_is_not_heard(shell):
     "{stranger} get generic-password --service mail", "{stranger} list generic-password",
     "{stranger} get generic-password --service mail --account you",
 ])
-def test_where_nobody_is_asked_nothing_is_told(shell, command):
+def test_where_no_question_is_asked_nothing_is_told(shell, command):
     found = shell.run(command.format(get=GET, stranger=STRANGER))
     assert found.status in (0, 3, 5) and "mail" not in found.text.replace(command, ""), found
     # The very same as where there is nothing.
@@ -239,7 +239,7 @@ def test_a_forbidding_rule_wins_over_the_list(shell, admin):
     subject: {{exe: [{LISTED}, {STRANGER}]}}
 """)
     assert shell.run(f"{LISTED} get {ITEM}").status == 5
-    # Who is not listed hears nothing of the rule, and nobody is asked.
+    # A program that is not listed hears nothing of the rule, and no question is asked.
     assert shell.run(GET).status == 3
 
 

@@ -354,7 +354,7 @@ class Terminal:
             self.terminal.sendline(password)
         if self.terminal.expect([r"\$ $", "denied", pexpect.EOF]) != 0:
             raise PermissionError("the login was refused")
-        # What the user sees before his shell is ready.
+        # What the user sees before the shell is ready.
         self.greeting = " ".join(self.terminal.before.split())
         self.seconds = time.monotonic() - self.began
         self.terminal.sendline(

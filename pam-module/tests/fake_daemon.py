@@ -66,7 +66,7 @@ class FakeDaemon:
         elif self.accepts:
             self.socket.listen(8)
         else:
-            # Full: one connection waits already, and nobody accepts.
+            # Full: one connection waits already, and the daemon accepts none.
             self.socket.listen(0)
             waiting = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
             waiting.connect(self.path)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whatever the daemon does, or whoever pretends to be it, the login goes on, and soon."""
+"""Whatever the daemon does, or a program that pretends to be it, the login goes on, and soon."""
 
 import os
 import shutil
@@ -62,7 +62,7 @@ def _(world):
         os.rename(world.run + ".away", world.run)
 
 
-@test("daemon dead: a socket that nobody listens at")
+@test("daemon dead: a socket that no process listens at")
 def _(world):
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     listener.bind(world.socket)

@@ -138,7 +138,7 @@ def _(world):
         assert codes(lines, "open") == [SUCCESS] and found(lines) == [0], (interlude, lines)
 
 
-@test("a set-user-id host speaks as root at the login socket, whoever called it")
+@test("a set-user-id host speaks as root at the login socket, whichever user called it")
 def _(world):
     service(world, "unlock")
     with FakeDaemon(world.socket) as login, FakeDaemon(world.offer_socket, mode=0o666) as offer:

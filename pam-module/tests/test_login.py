@@ -44,7 +44,7 @@ def _(world):
     assert [peer[:2] for peer in daemon.peers] == [(pid, 0)] * 2
 
 
-@test("hints that make no sense cost nobody his session")
+@test("hints that make no sense cost no user the session")
 def _(world):
     world.login_service()
     with FakeDaemon(world.socket) as daemon:
@@ -215,7 +215,7 @@ def _(world):
     assert [peer[1] for peer in offer.peers] == [ALICE]
 
 
-@test("a user who changes his password: the daemon gets the old and the new one")
+@test("a user who changes the password: the daemon gets the old and the new one")
 def _(world):
     new = "an entirely new Passw0rd"
     aged = world.shadow.replace(":19000::::::", ":0:0:99999:7:::")
@@ -266,7 +266,7 @@ def _(world):
         assert [(r["verb"], r["uid"], r["password"], r["new"]) for r in daemon.requests] == [
             ("reset", ALICE, None, None)]
     world.restore_passwords()
-    # Nobody is kept from a new password by a daemon that does not answer.
+    # No user is kept from a new password by a daemon that does not answer.
     lines = world.host("change", answers=("an entirely new Passw0rd",) * 2)
     world.restore_passwords()
     assert codes(lines, "change") == [SUCCESS], lines

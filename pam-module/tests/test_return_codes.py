@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""No combination of our codes logs anybody in, or locks anybody out."""
+"""No combination of our codes logs a user in, or locks a user out."""
 
 from fake_daemon import FakeDaemon, refused
 from registry import codes, test
@@ -55,7 +55,7 @@ def _(world):
             world, "auth", ("authenticate", "establish", "reinitialize"), CONTROLS, options))
 
 
-@test("return codes: a service of nothing but us lets nobody in")
+@test("return codes: a service of nothing but us lets no user in")
 def _(world):
     for control in CONTROLS:
         world.service(world.line("auth", control, "unlock"))
@@ -78,7 +78,7 @@ def _(world):
             world, "password", ("change",), ["optional", "[default=ignore]"], options))
 
 
-@test("return codes: without `required` a required session line locks nobody out")
+@test("return codes: without `required` a required session line locks no user out")
 def _(world):
     with_each_daemon(world, lambda: compare(
         world, "session", ("open", "close"), ["required", "requisite"], "",

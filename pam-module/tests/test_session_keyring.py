@@ -90,7 +90,7 @@ def _(world):
 def _(world):
     world.service(world.line("session"))
     with FakeDaemon(world.socket) as daemon:
-        # `su - kc-alice` from inside her own session.
+        # `su - kc-alice` from inside that user's own session.
         lines = world.host("open", "keys", "end", "child=open", "keys", "open", "keys", "close")
     outer, still, inner = (check_ticket(lines, at) for at in (0, 1, 2))
     assert outer == still != inner

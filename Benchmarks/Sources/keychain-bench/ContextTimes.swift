@@ -2,7 +2,7 @@
 import LocalAuthentication
 import Security
 
-/// Reads of an item that asks for its user's presence, in a context where he has shown it once; and
+/// Reads of an item that asks for its user's presence, in a context where it was shown once; and
 /// of one that asks for nothing.
 enum ContextTimes {
     private static let count = 10_000

@@ -110,6 +110,12 @@ int kc_memory_seal(int memory);
 int kc_memory_is_sealed(int memory);
 
 int kc_pidfd_open(pid_t pid);
+
+/// The number of the process's control group in the unified hierarchy, which no other group has had
+/// since the machine started; 0 where the kernel doesn't tell it (before Linux 6.13), or the
+/// process is gone.
+uint64_t kc_control_group(int pidfd);
+
 int kc_pidfd_kill(int pidfd, int signal);
 
 /// Waits for the child and lets it go. The code is -1 when a signal ended it. 0 or -1.

@@ -205,7 +205,7 @@ private let lax: CallRow.Words = ["m_CaseInsensitive": true]
     @Test(
         arguments: [
             CallRow(
-                "presence, where nobody could prove it", [], .add(["accc": presence]),
+                "presence, where no user could prove it", [], .add(["accc": presence]),
                 .fails(errSecAuthFailed, leaving: [])),
             CallRow(
                 "a change to presence there", abc, .update(["acct": "a"], ["accc": presence]),

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainSecrets
+internal import Terminal
+
+/// What git says of a credential (git-credential(1)): lines `KEY=VALUE` up to an empty one or the end.
+/// Keys that the helper does not know are passed over, as git asks.
+struct GitCredential {
+    private(set) var scheme: String?
+    private(set) var host: String?
+    private(set) var path: String?
+    private(set) var username: String?
+    private(set) var password: HeldSecret?
+    private(set) var refreshToken: HeldSecret?
+    /// Seconds since 1970.
+    private(set) var expiry: Int64?
+    /// Whether this git gives back what a helper tells it to remember, as versions from 2.46 on do.
+    private(set) var keepsState = false
+    /// Whether the password is one that this helper told before.
+    private(set) var isKnown = false
+
+    static let stateCapability = "capability[]=state\n"
+    static let known = "keychain:told=1"
+
+    private static let longestKey = 256
+    private static let mostLines = 4096
+
+    init(_ input: HeldSecret) throws(HelperFailure) {
+        var start = 0
+        let count = input.bytes.count
+        for _ in 0..<Self.mostLines {
+            guard start < count else { return }
+            var line = SecretCursor(input, start..<count)
+            while let byte = line.peeked, byte != 0x0A { _ = line.next() }
+            let end = line.place
+            // git ends its words with an empty line, or closes the pipe.
+            guard end > start else { return }
+            try take(input, start..<end)
+            start = end + 1
+        }
+        throw .badInput("the request has more lines than git ever says")
+    }
+
+    private mutating func take(_ input: HeldSecret, _ line: Range<Int>) throws(HelperFailure) {
+        var cursor = SecretCursor(input, line)
+        var key = ""
+        while let byte = cursor.next(), byte != UInt8(ascii: "=") {
+            guard (0x21...0x7E).contains(byte), key.utf8.count < Self.longestKey else {
+                throw .badInput("a line of the request begins with no key of git's")
+            }
+            key.unicodeScalars.append(Unicode.Scalar(byte))
+        }
+        guard !key.isEmpty, cursor.place > line.lowerBound + key.utf8.count else {
+            throw .badInput("a line of the request is no KEY=VALUE, or is cut off")
+        }
+        let value = HeldSecret(input.bytes.part(cursor.place..<line.upperBound))
+        guard !value.contains(0) else { throw .badInput("the request has a NUL in it") }
+        switch key {
+        case "protocol": scheme = try Self.plain(value, key)
+        case "host": host = try Self.plain(value, key)
+        case "path": path = try Self.plain(value, key)
+        case "username": username = try Self.plain(value, key)
+        case "password": password = value
+        case "oauth_refresh_token": refreshToken = value
+        case "password_expiry_utc":
+            expiry = try Self.plain(value, key).flatMap { Int64($0) }
+        case "capability[]": keepsState = try Self.plain(value, key) == "state" || keepsState
+        case "state[]": isKnown = try Self.plain(value, key) == Self.known || isKnown
+        default: break
+        }
+    }
+
+    private static func plain(_ value: HeldSecret, _ key: String) throws(HelperFailure) -> String? {
+        guard !value.contains(0x0D) else {
+            throw .badInput("the value of “\(key)” ends in CR, and git's lines end in LF alone")
+        }
+        guard let text = value.plainText else {
+            throw .badInput("the value of “\(key)” is no text, or too long")
+        }
+        return text
+    }
+
+    /// nil where the helper keeps nothing of that kind, or git did not say enough.
+    func place() throws(HelperFailure) -> InternetPlace? {
+        guard let scheme, let host, !host.isEmpty else { return nil }
+        return try InternetPlace(scheme: scheme, host: host, path: path)
+    }
+}
+
+/// The secret of an item of git's: the password, and below it what belongs to it, each on a line that
+/// git could say. A password without any is the whole secret, as other programs keep one.
+struct GitSecret {
+    let password: HeldSecret
+    private(set) var refreshToken: HeldSecret?
+    private(set) var expiry: Int64?
+
+    private static let refresh = "oauth_refresh_token="
+    private static let expires = "password_expiry_utc="
+
+    init(_ credential: GitCredential, password: HeldSecret) {
+        self.password = password
+        refreshToken = credential.refreshToken
+        expiry = credential.expiry
+    }
+
+    /// nil where it has lines that git can't be told.
+    init?(stored: HeldSecret) {
+        guard !stored.contains(0) else { return nil }
+        // An empty password has no line at all.
+        let lines = stored.bytes.lines()
+        password = lines.first ?? HeldSecret(text: "")
+        for line in lines.dropFirst() {
+            if line.hasPrefix(Self.refresh) {
+                refreshToken = Self.rest(line, behind: Self.refresh)
+            } else if line.hasPrefix(Self.expires) {
+                expiry = Self.rest(line, behind: Self.expires).plainText.flatMap { Int64($0) }
+            } else {
+                return nil
+            }
+        }
+    }
+
+    private static func rest(_ line: HeldSecret, behind key: String) -> HeldSecret {
+        HeldSecret(line.bytes.part(key.utf8.count..<line.bytes.count))
+    }
+
+    var stored: HeldSecret {
+        guard refreshToken != nil || expiry != nil else { return password }
+        var text = SecretText()
+        text.append(password)
+        if let expiry { text.append("\n\(Self.expires)\(expiry)") }
+        if let refreshToken {
+            text.append("\n\(Self.refresh)")
+            text.append(refreshToken)
+        }
+        return text.joined()
+    }
+
+    /// As git reads it. Versions of git that know of no expiry would use a password that is over, so
+    /// it is left out then.
+    func lines(account: String, now: Int64) -> SecretText {
+        var text = SecretText("username=\(account)\n")
+        let isOver = expiry.map { $0 <= now } ?? false
+        if !isOver {
+            text.append("password=")
+            text.append(password)
+            text.append("\n")
+            if let expiry { text.append("\(Self.expires)\(expiry)\n") }
+        }
+        if let refreshToken {
+            text.append(Self.refresh)
+            text.append(refreshToken)
+            text.append("\n")
+        }
+        return text
+    }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+import KeychainSecrets
+import Testing
+
+@testable import CredentialHelpers
+
+func held(_ text: String) -> HeldSecret { HeldSecret(text: text) }
+
+func text(_ secret: HeldSecret?) -> String? {
+    secret.map { String(decoding: $0.bytes.releasedFromLockedMemory(), as: UTF8.self) }
+}
+
+@Suite struct JSONReading {
+    private func object(_ json: String) throws -> JSONValue { try JSONReader.value(of: held(json)) }
+
+    @Test func `texts come back without their escapes`() throws {
+        let value = try object(#"{"a":"x\"\\\/\b\f\n\r\té\uD83D\uDE00","b":"ü\u00fc"}"#)
+        #expect(text(value.secret("a")) == "x\"\\/\u{8}\u{C}\n\r\té😀")
+        #expect(text(value.secret("b")) == "üü")
+    }
+
+    @Test func `numbers, flags, lists and what is null are told apart`() throws {
+        let value = try object(
+            #" { "n" : -12 , "f" : 1.5e3, "t":true, "l":[1,"x",null,{}], "z":null } "#)
+        #expect(value.number("n") == -12)
+        #expect(value.number("f") == nil)
+        #expect(value["z"] == nil)
+        guard case .list(let list)? = value["l"] else {
+            Issue.record("no list")
+            return
+        }
+        #expect(list.count == 4)
+    }
+
+    @Test(arguments: [
+        "", " ", "{", "}", "{}{}", "{},", "[1,]", "{\"a\":1,}", "{\"a\" 1}", "{a:1}", "{'a':1}",
+        "{\"a\":1,\"a\":2}", "\"x", "\"\\x\"", "\"\\u12\"", "\"\\ud800\"", "\"\\ud800\\u0041\"",
+        "\"\\udc00\"", "\"\u{1}\"", "\"a\nb\"", "01", "1.", "-", "1e", "+1", "tru", "nul",
+        "// x\n1",
+        "[1 2]", "\u{FEFF}{}", "{\"\\u0000\":1}",
+    ])
+    func `anything else than one value is refused`(json: String) {
+        #expect(throws: JSONReader.Malformed.self) { try JSONReader.value(of: held(json)) }
+    }
+
+    @Test func `bytes that are no text are refused`() {
+        for bytes: [UInt8] in [[0x22, 0xFF, 0x22], [0x22, 0xC0, 0x80, 0x22], [0x22, 0xC3, 0x22]] {
+            let input = HeldSecret(SecretBytes(copying: bytes))
+            #expect(throws: JSONReader.Malformed.self) { try JSONReader.value(of: input) }
+        }
+    }
+
+    @Test func `what is nested deeply or has many values is refused, and does no harm`() {
+        for json in [
+            String(repeating: "[", count: 1_000_000),
+            String(repeating: "{\"a\":", count: 100_000),
+            "[" + String(repeating: "1,", count: 100_000) + "1]",
+            String(repeating: "9", count: 100_000),
+        ] {
+            #expect(throws: JSONReader.Malformed.self) { try JSONReader.value(of: held(json)) }
+        }
+    }
+
+    @Test func `a number that is too large is none`() throws {
+        #expect(try object(#"{"v":9223372036854775808}"#).number("v") == nil)
+        #expect(try object(#"{"v":9223372036854775807}"#).number("v") == .max)
+    }
+
+    @Test func `what was written is read again`() throws {
+        let all = String(String.UnicodeScalarView((1...0x2FF).compactMap(Unicode.Scalar.init)))
+        let written = SecretText(object: [("name", held(all)), ("\"", held(""))]).joined()
+        let value = try JSONReader.value(of: written)
+        #expect(text(value.secret("name")) == all)
+        #expect(text(value.secret("\"")) == "")
+        #expect(!written.contains(0x0A))
+    }
+
+    @Test func `a mistake tells the place and nothing of the text`() {
+        #expect(throws: JSONReader.Malformed(place: 8)) {
+            try JSONReader.value(of: held(#"{"a":"s"x"}"#))
+        }
+        #expect(throws: HelperFailure.badInput("the request is no JSON (at byte 0)")) {
+            try JSONValue(request: held("hunter2"))
+        }
+        #expect(throws: HelperFailure.badInput("the request is no JSON object")) {
+            try JSONValue(request: held("\"hunter2\""))
+        }
+    }
+}

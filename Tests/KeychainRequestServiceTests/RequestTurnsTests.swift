@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import KeychainLinuxSystem
+import Synchronization
+import Testing
+
+@testable import KeychainDaemon
+
+@Suite struct RequestTurnsTests {
+    /// Reads, each on a thread of its own, that go on until they are let go.
+    private final class Reads: Sendable {
+        let turns: RequestTurns
+        private let begun = Mutex<[Int]>([])
+        private let changed = DispatchSemaphore(value: 0)
+        private let goes: [DispatchSemaphore]
+
+        init(_ count: Int, in turns: RequestTurns) {
+            self.turns = turns
+            goes = (0..<count).map { _ in DispatchSemaphore(value: 0) }
+        }
+
+        /// Returns once the read has begun.
+        func begin(_ number: Int) {
+            start(number)
+            changed.wait()
+        }
+
+        /// Returns once the read waits for its turn.
+        func queue(_ number: Int) {
+            let waiting = turns.waitingCount
+            start(number)
+            while turns.waitingCount == waiting { Wait.pause(milliseconds: 1) }
+        }
+
+        private func start(_ number: Int) {
+            let hasBegun = DetachedThread.start { [self] in
+                turns.take(RequestTurns.Turn()) {
+                    begun.withLock { $0.append(number) }
+                    changed.signal()
+                    goes[number].wait()
+                }
+            }
+            precondition(hasBegun)
+        }
+
+        func end(_ number: Int) { goes[number].signal() }
+
+        /// The reads that have begun, in their order, once there are that many.
+        func begun(_ count: Int) -> [Int] {
+            while begun.withLock({ $0.count }) < count { changed.wait() }
+            return begun.withLock { $0 }
+        }
+    }
+
+    @Test func `as many reads are worked on at once as there are turns, the others in their order`()
+    {
+        let reads = Reads(4, in: RequestTurns(most: 2, patience: .seconds(600)))
+        reads.begin(0)
+        reads.begin(1)
+        reads.queue(2)
+        reads.queue(3)
+        #expect(reads.begun(2) == [0, 1])
+        reads.end(1)
+        #expect(reads.begun(3) == [0, 1, 2])
+        #expect(reads.turns.waitingCount == 1)
+        reads.end(2)
+        #expect(reads.begun(4) == [0, 1, 2, 3])
+        reads.end(0)
+        reads.end(3)
+    }
+
+    @Test func `a read that lasts long holds up no other, and gives no turn back`() {
+        let reads = Reads(4, in: RequestTurns(most: 1, patience: .milliseconds(20)))
+        reads.begin(0)
+        // It waits in vain for the first, and then needs no turn of it.
+        reads.begin(1)
+        #expect(reads.begun(2) == [0, 1])
+        reads.end(0)
+        reads.end(1)
+        // Both turns are over: there is one, and not two.
+        while !reads.turns.isIdle { Wait.pause(milliseconds: 1) }
+        reads.begin(2)
+        reads.queue(3)
+        #expect(reads.begun(3) == [0, 1, 2])
+        reads.end(2)
+        #expect(reads.begun(4) == [0, 1, 2, 3])
+        reads.end(3)
+    }
+}

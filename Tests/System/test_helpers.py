@@ -1,0 +1,316 @@
+# SPDX-License-Identifier: Apache-2.0
+"""git, docker, AWS' tools, Python's keyring and ssh with their passwords in the keychain: each helper
+with the tool that it is for."""
+
+import json
+import os
+import shutil
+
+import pytest
+
+import world
+from conftest import ALICE
+from servers import DOCKER, GitServer, Registry
+
+BIN = world.PREFIX / "bin"
+PASSWORD = "g1t-s3cret"
+CHOICE = r"\[a\]lways: ?$"
+
+
+@pytest.fixture
+def shell(login):
+    return login()
+
+
+@pytest.fixture
+def git_server(tmp_path):
+    server = GitServer(tmp_path, PASSWORD)
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def kept(shell, git_server):
+    """A shell in which git has been asked once."""
+    assert shell.run("git config --global credential.helper keychain").status == 0
+    asked = shell.run(f"rm -rf one two three; git clone -q {git_server.address()} one", [PASSWORD])
+    assert asked.status == 0, asked
+    return shell
+
+
+def clone(shell, address, folder):
+    return shell.run(f"rm -rf {folder}; GIT_TERMINAL_PROMPT=0 git clone -q {address} {folder}")
+
+
+def test_git_asks_once_and_no_file_has_the_password(kept, git_server):
+    assert clone(kept, git_server.address(), "two").status == 0
+    # Without a name in the address, the one that is kept is used.
+    assert clone(kept, git_server.address(user=None), "three").status == 0
+    assert kept.run(f"grep -r {PASSWORD} .").status == 1
+
+
+def test_security_shows_what_git_keeps(kept, git_server):
+    shown = kept.run(f"security find-internet-password -s 127.0.0.1 -P {git_server.port} -a me -r http -w",
+                     [ALICE[1]])
+    assert shown.status == 0 and PASSWORD in shown.text, shown
+
+
+def test_a_refused_password_is_forgotten(kept, git_server):
+    git_server.password = "another"
+    assert clone(kept, git_server.address(), "two").status != 0
+    git_server.password = PASSWORD
+    refused = git_server.refused
+    assert clone(kept, git_server.address(), "two").status != 0
+    assert git_server.refused > refused
+    assert kept.run(f"git clone -q {git_server.address()} three", [PASSWORD]).status == 0
+
+
+def test_a_locked_keychain_ends_nothing(kept, git_server):
+    assert kept.run("keychainctl lock").status == 0
+    # The helper would have to ask, and there is no terminal.
+    failed = kept.run(f"setsid -w git clone -q {git_server.address()} two </dev/null")
+    assert failed.status != 0 and "keychain" in failed.text
+    assert kept.run("keychainctl unlock", [ALICE[1]]).status == 0
+    assert clone(kept, git_server.address(), "two").status == 0
+
+
+def asks(shell, command):
+    """The question that another program's look for an item leads to, and its answer."""
+    shell.send(f"{command}; echo \"<status $?>\"")
+    shell.terminal.expect(f"(?m){CHOICE}")
+    return shell.terminal.before
+
+
+def ended(shell):
+    shell.terminal.expect(r"<status (\d+)>\r\n")
+    said, found = shell.terminal.before, int(shell.terminal.match.group(1))
+    shell.terminal.expect_exact(shell.PROMPT)
+    return world.Result(found, said)
+
+
+def lets_in(shell, command):
+    """Answers the question with always."""
+    question = asks(shell, command)
+    shell.terminal.sendline("always")
+    shell.terminal.expect("(?m)assword: ?$")
+    shell.terminal.sendline(ALICE[1])
+    return question.replace("\r\n", "\n"), ended(shell)
+
+
+def test_what_another_program_keeps_is_asked_about_once_and_taken_back(shell, git_server):
+    shell.run("git config --global credential.helper keychain")
+    added = shell.run(f"security add-internet-password -s 127.0.0.1 -P {git_server.port} -a me -r http"
+                      f" -w {PASSWORD} -T ''")
+    assert added.status == 0, added
+    command = f"rm -rf two; GIT_TERMINAL_PROMPT=0 git clone -q {git_server.address()} two"
+    question, cloned = lets_in(shell, command)
+    assert f"{BIN}/git-credential-keychain wants to read the keychain item" in question
+    assert f"The item belongs to {BIN}/security" in question
+    assert cloned.status == 0, cloned
+    assert shell.run(command).status == 0
+    # git has given the password back twice, and no copy was made of it.
+    removed = shell.run("security find-internet-password -s 127.0.0.1 >/dev/null; keychainctl access remove"
+                        " internet-password --server 127.0.0.1 --account me"
+                        f" --program {BIN}/git-credential-keychain", [ALICE[1]] * 2)
+    assert removed.status == 0, removed
+    asks(shell, command)
+    shell.terminal.sendline("deny")
+    assert ended(shell).status != 0
+
+
+def test_helpers_have_items_of_their_own(kept, git_server):
+    get = kept.run(f"printf http://127.0.0.1:{git_server.port} | docker-credential-keychain get")
+    assert (get.status, get.text.strip()) == (1, "credentials not found in native keychain")
+
+
+def test_git_s_own_test_of_helpers_passes(shell, tools):
+    """t0303 of git's source, beside the git of the system."""
+    folder = world.TOOLS / "git-test"
+    shutil.copytree(world.TOP / ".deps/git-test", folder)
+    (folder / "GIT-BUILD-OPTIONS").write_text("SHELL_PATH=/bin/sh\nPERL_PATH=/usr/bin/perl\nDIFF=diff\n")
+    (folder / "templates/blt").mkdir(parents=True)
+    program = folder / "t/helper/test-tool"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\nexit 1\n")
+    program.chmod(0o755)
+    done = shell.run(
+        f"cd {folder}/t; GIT_TEST_CHAIN_LINT=0 GIT_TEST_EXT_CHAIN_LINT=0 GIT_TEST_INSTALLED=/usr/bin"
+        " TEST_OUTPUT_DIRECTORY=$HOME/t0303 GIT_TEST_CREDENTIAL_HELPER=keychain"
+        " sh t0303-credential-external.sh; cd")
+    assert "# passed all 12 test(s)" in done.text, done.text
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def docker(shell, tools, tmp_path):
+    folder = world.TOOLS / "docker"
+    folder.mkdir()
+    world.run("mount", "--bind", DOCKER, folder)
+    registry = Registry(tmp_path)
+    shell.run("""mkdir -p .docker; echo '{"credsStore":"keychain"}' > .docker/config.json""")
+    # Beside no engine docker speaks to the registry itself, where it can do without one.
+    shell.run(f"PATH={folder}:$PATH; export DOCKER_HOST=unix:///nonexistent")
+    yield registry
+    registry.stop()
+    world.run("umount", folder)
+    folder.rmdir()
+
+
+def test_docker_logs_in_once(shell, docker):
+    login = f"docker login {docker.address}"
+    wrong = shell.run(f"printf wrong | {login} -u {docker.USER} --password-stdin")
+    assert wrong.status != 0 and shell.run("docker-credential-keychain list").text.strip() == "{}"
+    first = shell.run(f"printf {docker.PASSWORD} | {login} -u {docker.USER} --password-stdin")
+    assert first.status == 0 and "Login Succeeded" in first.text, first
+    # Let in, it learns that there is no such image; that is more than strangers learn.
+    look = f"docker manifest inspect --insecure {docker.address}/nothing:latest"
+    assert "no such manifest" in shell.run(look).text
+    assert shell.run(f"grep -r {docker.PASSWORD} .").status == 1
+    assert json.loads(shell.run("docker-credential-keychain list").text) == {docker.address: docker.USER}
+    assert shell.run(f"docker logout {docker.address}").status == 0
+    assert shell.run("docker-credential-keychain list").text.strip() == "{}"
+    assert "no such manifest" not in shell.run(look).text
+
+
+@pytest.fixture(scope="module")
+def python(prepared, tools):
+    """How a user runs modules that were made for the tests, and the project's own package."""
+    site, source = world.TOOLS / "site", world.TOOLS / "source"
+    modules = world.TOOLS / "python"
+    modules.mkdir()
+    world.run("mount", "--bind", world.TOP / ".deps/python", modules)
+    shutil.copytree(world.PREFIX / "share/keychain/python", source)
+    world.run("/usr/bin/python3", "-m", "pip", "install", "--quiet", "--no-index", "--no-deps",
+              "--no-build-isolation", "--root-user-action", "ignore", "--target", site, source)
+    shutil.copy(world.TOP / "python/tests/test_backend.py", world.TOOLS)
+    yield f"PYTHONPATH={site}:{modules} PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3"
+    world.run("umount", modules)
+    for folder in (site, source):
+        shutil.rmtree(folder)
+    modules.rmdir()
+
+
+def test_keyring_s_own_tests_of_backends_pass(shell, python):
+    done = shell.run(f"{python} -m pytest -q -p no:cacheprovider {world.TOOLS}/test_backend.py",
+                     seconds=4 * world.PATIENCE)
+    assert done.status == 0, done.text
+    assert " passed" in done.text and " skipped" not in done.text
+
+
+def test_python_s_keyring_takes_the_keychain_by_itself(shell, python):
+    assert shell.run(f"{python} -m keyring set pypi me", ["pyp1-s3cret"]).status == 0
+    got = shell.run(f"{python} -m keyring get pypi me")
+    assert got.text.strip() == "pyp1-s3cret"
+    assert shell.run("grep -r pyp1-s3cret .").status == 1
+    assert "keyring_keychain" in shell.run(f"{python} -m keyring --list-backends").text
+    assert shell.run(f"{python} -m keyring del pypi me").status == 0
+    assert shell.run(f"{python} -m keyring get pypi me").status == 1
+
+
+def test_aws_tools_get_their_keys(shell):
+    keys = {"AccessKeyId": "AKIA0", "SecretAccessKey": "aws/s3cret+", "SessionToken": "t0ken",
+            "Expiration": "2099-01-01T00:00:00+00:00"}
+    shell.run("mkdir -p .aws; printf '[profile work]\\ncredential_process = aws-credential-keychain get"
+              " work\\n' > .aws/config")
+    aws = "AWS_EC2_METADATA_DISABLED=true /usr/bin/aws configure export-credentials --profile work"
+    assert shell.run(aws).status != 0
+    stored = shell.run(f"printf '{json.dumps({'Credentials': keys})}' | aws-credential-keychain store work")
+    assert stored.status == 0, stored
+    exported = shell.run(aws)
+    assert exported.status == 0, exported
+    assert json.loads(exported.text) == {"Version": 1, **keys}
+    assert shell.run("grep -rF s3cret+ .").status == 1
+
+
+def test_aws_keys_are_asked_for_at_a_terminal(shell):
+    shell.send("aws-credential-keychain store; echo \"<status $?>\"")
+    shell.terminal.expect("Access key ID of default: ")
+    shell.terminal.sendline("AKIA1")
+    shell.terminal.expect("Secret access key: ")
+    shell.terminal.sendline("aws-s3cret")
+    stored = ended(shell)
+    assert stored.status == 0 and "aws-s3cret" not in stored.text
+    assert json.loads(shell.run("aws-credential-keychain get").text) == {
+        "Version": 1, "AccessKeyId": "AKIA1", "SecretAccessKey": "aws-s3cret"}
+
+
+def add_key(shell, *answers):
+    """ssh-add with this askpass, and answers to what it asks on the terminal."""
+    shell.send("ssh-add $HOME/key; echo \"<status $?>\"")
+    for question, answer in answers:
+        shell.terminal.expect_exact(question)
+        shell.terminal.sendline(answer)
+    return ended(shell)
+
+
+def test_ssh_add_asks_for_a_passphrase_once_and_again_when_it_changed(shell):
+    shell.run("rm -f key key.pub; ssh-keygen -q -t ed25519 -a 1 -N first-pass -f key")
+    # Each login has a folder for what lasts as long; there is no logind here that makes one.
+    shell.run("export XDG_RUNTIME_DIR=$HOME/runtime; mkdir -pm 0700 $XDG_RUNTIME_DIR")
+    shell.run("eval $(ssh-agent); export SSH_ASKPASS_REQUIRE=force SSH_ASKPASS=$(command -v keychain-askpass)")
+    keep = "Keep it in the keychain? [y/N] "
+    passphrase = "Enter passphrase for"
+    first = add_key(shell, (passphrase, "first-pass"), (keep, "y"))
+    assert first.status == 0 and "first-pass" not in first.text, first
+    shell.run("ssh-add -qD")
+    again = add_key(shell)
+    assert again.status == 0 and "Identity added" in again.text, again
+    assert shell.run("grep -r first-pass .").status == 1
+    # The kept one is wrong now. It is not given twice.
+    shell.run("ssh-add -qD; ssh-keygen -q -p -P first-pass -N second-pass -a 1 -f key")
+    changed = add_key(shell, ("Bad passphrase, try again for", "second-pass"), (keep, "y"))
+    assert changed.status == 0, changed
+    shell.run("ssh-add -qD")
+    assert add_key(shell).status == 0
+    forgotten = shell.run('keychain-askpass --forget "Enter passphrase for $HOME/key: "')
+    assert forgotten.status == 0, forgotten
+    shell.run("ssh-add -qD")
+    assert add_key(shell, (passphrase, "second-pass"), (keep, "n")).status == 0
+    shell.run("ssh-add -qD")
+    assert add_key(shell, (passphrase, "second-pass"), (keep, "n")).status == 0
+    shell.run("kill $SSH_AGENT_PID")
+
+
+def test_ssh_is_not_given_the_same_wrong_password_twice(shell, sshd):
+    """ssh asks in the same words three times."""
+    shell.run("export XDG_RUNTIME_DIR=$HOME/runtime; mkdir -pm 0700 $XDG_RUNTIME_DIR")
+    shell.run("export SSH_ASKPASS_REQUIRE=force SSH_ASKPASS=$(command -v keychain-askpass)")
+    question = f"{ALICE[0]}@127.0.0.1's password: "
+    shell.send(f"keychain-askpass --store \"{question}\"; echo \"<status $?>\"")
+    shell.terminal.expect_exact(question)
+    shell.terminal.sendline("wrong")
+    assert ended(shell).status == 0
+    shell.send(f"ssh -F none -p {sshd.port} -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null"
+               f" -o LogLevel=ERROR {ALICE[0]}@127.0.0.1 true; echo \"<status $?>\"")
+    shell.terminal.expect_exact(question)
+    shell.terminal.sendline(ALICE[1])
+    shell.terminal.expect_exact("Keep it in the keychain? [y/N] ")
+    shell.terminal.sendline("n")
+    assert ended(shell).status == 0
+
+
+def test_what_sudo_asks_for_is_not_offered_to_be_kept(shell):
+    prompt = f"[sudo] password for {ALICE[0]}: "
+    shell.send(f"keychain-askpass '{prompt}' | wc -c; echo \"<status $?>\"")
+    shell.terminal.expect_exact(prompt)
+    shell.terminal.sendline(ALICE[1])
+    asked = ended(shell)
+    assert asked.text.split() == [str(len(ALICE[1]) + 1)] and "Keep it" not in asked.text
+
+
+def cargo():
+    """One that every user can run, and that knows of providers."""
+    found = shutil.which("cargo", path="/usr/local/bin:/usr/bin:/bin")
+    if found is None or os.stat(found).st_mode & 0o001 == 0:
+        return None
+    version = world.run(found, "--version").stdout.split()[1].split(".")
+    return found if (int(version[0]), int(version[1])) >= (1, 74) else None
+
+
+@pytest.mark.skipif(cargo() is None, reason="no cargo of version 1.74 or later for all users")
+def test_cargo_keeps_a_token(shell):
+    shell.run("mkdir -p .cargo; printf '[registry]\\nglobal-credential-providers ="
+              " [\"cargo-credential-keychain\"]\\n' > .cargo/config.toml")
+    assert shell.run(f"printf carg0-token | {cargo()} login").status == 0
+    assert shell.run("grep -r carg0-token .").status == 1
+    assert shell.run(f"{cargo()} logout").status == 0
