@@ -46,10 +46,11 @@ struct CSVColumns {
         }
         var entry = ImportEntry(line: row.line)
         let notes = NoteLines()
+        var address: SplitAddress?
         for (column, role) in columns.enumerated() where !row.fields[column].isEmpty {
             switch role {
             case .title: entry.title = row.text(column)
-            case .address: entry.take(SplitAddress(row.bytes, row.fields[column]), notes)
+            case .address: address = SplitAddress(row.bytes, row.fields[column])
             case .account: entry.account = row.text(column)
             case .folder: entry.folder = row.text(column)
             case .password: entry.password = row.secret(column)
@@ -59,6 +60,8 @@ struct CSVColumns {
             case .some(.none): break
             }
         }
+        // Last, when it is known what the columns say themselves.
+        if let address { entry.take(address, notes) }
         entry.notes = notes.contents
         return entry
     }

@@ -35,6 +35,12 @@ enum NetrcText {
                 while position + 1 < words.count, words[position + 1].lowerBound < end {
                     position += 1
                 }
+            case let word? where word.hasPrefix("#"):
+                // A comment, to the line's end. A value may begin so, too.
+                let end = text.first(0x0A, in: start..<text.count) ?? text.count
+                while position + 1 < words.count, words[position + 1].lowerBound < end {
+                    position += 1
+                }
             default: throw .malformed(line: text.number(ofLineAt: start))
             }
             position += 1
@@ -42,8 +48,7 @@ enum NetrcText {
         if let entry { try put(entry) }
     }
 
-    /// A quoted word may have spaces in it. What stands behind `#` at the beginning of a word is a
-    /// comment to the line's end.
+    /// A quoted word may have spaces in it.
     private static func words(_ text: SecretBuffer) -> [Range<Int>] {
         var words: [Range<Int>] = []
         var position = 0
@@ -56,10 +61,6 @@ enum NetrcText {
                 continue
             }
             let start = position
-            if text.byte(start) == 0x23 {
-                while position < text.count, text.byte(position) != 0x0A { position += 1 }
-                continue
-            }
             let isQuoted = text.byte(start) == 0x22
             position += 1
             while position < text.count {
