@@ -136,10 +136,15 @@ struct GitSecret {
     }
 
     /// As git reads it. Versions of git that know of no expiry would use a password that is over, so
-    /// it is left out then.
-    func lines(account: String, now: Int64) -> SecretText {
-        var text = SecretText("username=\(account)\n")
+    /// it is left out then. So is the mark of one that was told: git would give it back with the
+    /// password that takes its place, which is to be kept.
+    func lines(account: String, now: Int64, keepsState: Bool = false) -> SecretText {
         let isOver = expiry.map { $0 <= now } ?? false
+        // What git is able to do comes first.
+        var text = SecretText(
+            keepsState && !isOver
+                ? "\(GitCredential.stateCapability)state[]=\(GitCredential.known)\n" : "")
+        text.append("username=\(account)\n")
         if !isOver {
             text.append("password=")
             text.append(password)

@@ -44,11 +44,9 @@ struct GitHelper: Helper {
             let stored = item.secret,
             let secret = GitSecret(stored: stored)
         else { throw .unsupported("the item has line ends in it, which git can't be told") }
-        // What git is able to do comes first.
-        var text = SecretText(
-            keepsState ? "\(GitCredential.stateCapability)state[]=\(GitCredential.known)\n" : "")
-        text.append(secret.lines(account: account, now: WallClock.now.components.seconds))
-        try session.answer(text)
+        try session.answer(
+            secret.lines(
+                account: account, now: WallClock.now.components.seconds, keepsState: keepsState))
     }
 
     /// git gives back each password that a server took, also one that it has from here: nothing is

@@ -98,6 +98,11 @@ enum BitwardenText {
             entry.account = login["username"]?.text(json) ?? ""
             entry.password = login["password"]?.secret(json)
             entry.oneTimePassword = login["totp"]?.secret(json)
+            for passkey in login["fido2Credentials"]?.elements ?? [] {
+                for (name, value) in passkey.members {
+                    if let secret = value.secret(json) { notes.add(secret, name: name) }
+                }
+            }
             for (number, address) in (login["uris"]?.elements ?? []).enumerated() {
                 guard case .text(let range)? = address["uri"] else { continue }
                 if number == 0 {

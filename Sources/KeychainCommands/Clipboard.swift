@@ -11,6 +11,7 @@ enum Clipboard {
     private static let seconds = 45.0
     /// By then a holder that can't reach the desktop has said so.
     private static let firstSeconds = 0.3
+    private static let lastSeconds = 2.0
 
     /// A program that holds the clipboard for as long as it runs.
     struct Holder: Equatable {
@@ -18,13 +19,15 @@ enum Clipboard {
         let arguments: [String]
         /// Without the first of them it has no desktop to talk to.
         let variables: [String]
+        /// Empties the clipboard; for a holder that leaves a file behind where it is ended.
+        var clearing: [String]?
     }
 
     /// In turn; the first that is installed and has its desktop.
     private static let holders = [
         Holder(
             path: "/usr/bin/wl-copy", arguments: ["--foreground", "--type", "text/plain"],
-            variables: ["WAYLAND_DISPLAY", "XDG_RUNTIME_DIR"]),
+            variables: ["WAYLAND_DISPLAY", "XDG_RUNTIME_DIR"], clearing: ["--clear"]),
         Holder(
             path: "/usr/bin/xclip", arguments: ["-in", "-selection", "clipboard", "-quiet"],
             variables: ["DISPLAY", "XAUTHORITY", "HOME"]),
@@ -48,9 +51,12 @@ enum Clipboard {
         guard let holder = holder(in: environment, isInstalled: InstalledProgram.isTrusted) else {
             throw missing("no program for the clipboard is installed")
         }
-        let variables = holder.variables.compactMap { name in
+        var variables = holder.variables.compactMap { name in
             environment(name).map { "\(name)=\($0)" }
         }
+        // wl-copy has what it holds in a temporary file: where it can be told, in the user's own
+        // folder, which is in memory.
+        if let folder = environment("XDG_RUNTIME_DIR") { variables.append("TMPDIR=\(folder)") }
         let child: ChildProcess
         do {
             let input = try SecretPipe.filled(with: secret.bytes)
@@ -67,7 +73,14 @@ enum Clipboard {
         }
         StandardStream.error.write(
             "keychainctl: On the clipboard for \(Int(seconds)) seconds; Ctrl-C ends that.\n")
-        _ = child.wait(deadlineSeconds: seconds)
+        if child.wait(deadlineSeconds: seconds) == nil, let clearing = holder.clearing {
+            // The holder hears of it, removes its file, and ends.
+            let other = try? ChildProcess.between(
+                nil, nil, executable: holder.path, arguments: clearing, environment: variables,
+                newSession: true)
+            _ = other?.wait(deadlineSeconds: lastSeconds)
+            _ = child.wait(deadlineSeconds: lastSeconds)
+        }
         child.kill()
     }
 

@@ -39,12 +39,18 @@ struct ImportCommand: ParsableCommand {
     @OptionGroup var password: PasswordOptions
     @OptionGroup var output: OutputOptions
 
+    /// Of imports: positive, and so that a person can type it. Items of other programs have other
+    /// numbers in the same attribute.
+    private static let numbers: ClosedRange<Int64> = 100_000_000...999_999_999
     private static let formats = ImportFormat.allCases.map(\.rawValue).joined(separator: ", ")
 
     func validate() throws {
-        if undo != nil {
+        if let undo {
             guard format == nil, !dryRun, !shred else {
                 throw ValidationError("--undo takes a number, and nothing else.")
+            }
+            guard Self.numbers.contains(undo) else {
+                throw ValidationError("--undo takes the number of an import.")
             }
             return
         }
@@ -54,6 +60,11 @@ struct ImportCommand: ParsableCommand {
         }
         guard !shred || (format != .pass && format != .gopass) else {
             throw ValidationError("--shred is for a file; the entries of \(format.rawValue) stay.")
+        }
+        // Attachments are not brought; from a database no fields of the user's own and no history.
+        let isWhole = format != .onePassword && format != .keepass
+        guard !shred || isWhole || path?.hasSuffix(".csv") == true else {
+            throw ValidationError("--shred is not for this format: not all of it is brought.")
         }
         guard usualPath != nil else { throw ValidationError("Say which file it is in.") }
     }
@@ -90,7 +101,7 @@ struct ImportCommand: ParsableCommand {
             return
         }
         let run = try add(origin, plan, asked)
-        if shred { try removeSource(origin, stamp, run) }
+        if shred { try removeSource(origin, stamp, plan, run) }
         if output.json { JSONOutput.write(ImportRecord(plan, run)) } else { text.show(run) }
     }
 
@@ -118,8 +129,7 @@ struct ImportCommand: ParsableCommand {
     private func add(
         _ origin: ImportOrigin, _ plan: ImportPlan, _ asked: Keychain
     ) throws(CommandFailure) -> ImportRun {
-        // Positive, and so that a person can type it.
-        let number = Int64.random(in: 100_000_000...999_999_999)
+        let number = Int64.random(in: Self.numbers)
         guard let receipt = ImportReceipt(number: number) else {
             throw CommandFailure(
                 .failure, name: "inputOutput", "could not import: no receipt can be written",
@@ -151,15 +161,17 @@ struct ImportCommand: ParsableCommand {
     }
 
     private func removeSource(
-        _ origin: ImportOrigin, _ stamp: FileStamp?, _ run: ImportRun
+        _ origin: ImportOrigin, _ stamp: FileStamp?, _ plan: ImportPlan, _ run: ImportRun
     ) throws(CommandFailure) {
-        guard run.different.isEmpty, stamp != nil, FileStamp(origin.path) == stamp else {
+        guard run.different.isEmpty, plan.leftOut.count == 0, let stamp,
+            FileStamp(origin.path) == stamp
+        else {
             StandardStream.error.write(
                 "keychainctl: The file stays: not all of it is in the keychain, or it has changed.\n"
             )
             return
         }
-        do { try PrivateFile.shred(origin.path) } catch {
+        do { try PrivateFile.shred(origin.path, stamp) } catch {
             throw CommandFailure(file: error, origin.path, "delete the source")
         }
     }
@@ -181,7 +193,8 @@ struct ImportCommand: ParsableCommand {
     /// The name of the folder that the file lies in.
     private func variablesOwner(_ path: String) -> String {
         if let name { return name }
-        let whole = InstalledProgram.resolved(path) ?? path
+        let folder = path.hasPrefix("/") ? "" : (ProcessEnvironment["PWD"] ?? ".") + "/"
+        let whole = InstalledProgram.resolved(folder + path) ?? path
         let parts = whole.split(separator: "/")
         return parts.count > 1 ? String(parts[parts.count - 2]) : "env"
     }

@@ -45,11 +45,17 @@ struct ImportRun {
         for name in [AttributeName.service, .account, .server, .networkProtocol, .port, .path] {
             query.attributes[name] = found.attributes[name]
         }
-        query.returnFields = .data
+        query.returnFields = [.data, .attributes]
         query.authenticationUI = .fail
-        query.limit = 2
+        query.limit = nil
         guard let items = try? keychain.items(query, to: ImportOrigin.task) else { return false }
-        return items.contains { $0.secret?.bytes.matches(found.secret.bytes) == true }
+        // What the source does not say the query leaves open: another account's item may have the
+        // same secret.
+        let key = ImportKey(found.itemClass, found.attributes)
+        return items.contains {
+            ImportKey(found.itemClass, $0.attributes) == key
+                && $0.secret?.bytes.matches(found.secret.bytes) == true
+        }
     }
 
     /// How many items of that import there were.

@@ -117,20 +117,27 @@ struct NamedItems: Equatable {
     }
 
     /// Refuses where the names of those found differ. Where they are the same, as in two keychains,
-    /// the first is meant.
+    /// the first is meant. A change must not take one of a keychain's items for another of that
+    /// name, as with two paths of a server.
     private func checkAreOne(
         _ query: ItemQuery, _ keychain: Keychain, _ task: String
     ) throws(CommandFailure) {
+        let isForChange = query.returnFields == .persistentReference
         var query = query
         query.returnFields = .attributes
         query.limit = Self.mostShown + 1
         var names: [String] = []
-        for item in try keychain.items(query, to: task) {
+        let items = try keychain.items(query, to: task)
+        for item in items {
             let name = ItemName(item).text
             if !names.contains(name) { names.append(name) }
         }
-        guard names.count > 1 else { return }
-        let shown = names.prefix(Self.mostShown).joined(separator: ", ")
+        let keychains = Set(items.map { $0.keychain ?? "" })
+        let isOne = names.count <= 1 && !(isForChange && items.count > keychains.count)
+        guard !isOne else { return }
+        let shown =
+            names.count > 1
+            ? names.prefix(Self.mostShown).joined(separator: ", ") : "several of that name"
         let more = names.count > Self.mostShown ? " and more" : ""
         throw keychain.failure(
             CommandFailure(

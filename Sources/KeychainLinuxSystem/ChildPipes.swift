@@ -54,6 +54,10 @@ package struct FileStamp: Sendable, Equatable {
         var status = stat()
         // Safe: the structure is this function's own.
         guard unsafe stat(path, &status) == 0 else { return nil }
+        self.init(status)
+    }
+
+    fileprivate init(_ status: stat) {
         numbers = [
             Int64(bitPattern: UInt64(status.st_dev)), Int64(bitPattern: UInt64(status.st_ino)),
             Int64(status.st_size), Int64(status.st_mtim.tv_sec), Int64(status.st_mtim.tv_nsec),
@@ -64,8 +68,9 @@ package struct FileStamp: Sendable, Equatable {
 
 extension PrivateFile {
     /// Overwrites all of a file of this user's and takes its name away. It must have no other name:
-    /// what is behind that would be lost. File systems may have kept older copies.
-    package static func shred(_ path: String) throws(SystemError) {
+    /// what is behind that would be lost. One that is not as it was at the stamp stays, and so does
+    /// one that took its name meanwhile. File systems may have kept older copies.
+    package static func shred(_ path: String, _ stamp: FileStamp) throws(SystemError) {
         // Safe: the descriptor is closed by its owner.
         let number = unsafe open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
         guard number >= 0 else { throw .system(errno) }
@@ -73,7 +78,8 @@ extension PrivateFile {
         var status = stat()
         // Safe: the structure is this function's own.
         guard unsafe fstat(number, &status) == 0 else { throw .system(errno) }
-        guard status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid(), status.st_nlink == 1
+        guard status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid(), status.st_nlink == 1,
+            FileStamp(status) == stamp
         else { throw .notPrivate }
         try withExtendedLifetime(file) { () throws(SystemError) in
             var left = Int(status.st_size)
@@ -88,6 +94,12 @@ extension PrivateFile {
                 left -= count
             }
             guard fsync(number) == 0 else { throw .system(errno) }
+        }
+        var named = stat()
+        // Safe: reads the path; the structure is this function's own.
+        guard unsafe lstat(path, &named) == 0 else { throw .system(errno) }
+        guard named.st_dev == status.st_dev, named.st_ino == status.st_ino else {
+            throw .notPrivate
         }
         // Safe: reads the path.
         guard unsafe unlink(path) == 0 else { throw .system(errno) }

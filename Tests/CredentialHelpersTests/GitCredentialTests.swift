@@ -87,6 +87,16 @@ import Testing
                 == "username=me\noauth_refresh_token=token\n")
     }
 
+    @Test func `only a password that is told is marked as one that is kept`() throws {
+        let secret = try #require(GitSecret(stored: held("pass\npassword_expiry_utc=100")))
+        let told = text(secret.lines(account: "me", now: 99, keepsState: true).joined())
+        #expect(told?.hasPrefix("capability[]=state\nstate[]=keychain:told=1\n") == true)
+        // What git puts in its place comes back to be kept.
+        #expect(
+            text(secret.lines(account: "me", now: 100, keepsState: true).joined())
+                == "username=me\n")
+    }
+
     @Test func `a secret with lines of its own can't be told to git`() {
         #expect(GitSecret(stored: held("one\ntwo")) == nil)
         #expect(GitSecret(stored: held("one\0two")) == nil)

@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test func `a read that lasts long holds up no other, and gives no turn back`() {
-        let reads = Reads(4, in: RequestTurns(most: 1, patience: .milliseconds(20)))
+        let reads = Reads(4, in: RequestTurns(most: 1, patience: .milliseconds(500)))
         reads.begin(0)
         // It waits in vain for the first, and then needs no turn of it.
         reads.begin(1)

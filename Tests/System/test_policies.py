@@ -86,7 +86,7 @@ def test_only_an_update_that_changes_a_guarded_item_s_protection_asks(shell):
               "--new-accessible {1} --new-flags {2}")
     for accessible in ("when-unlocked", "after-first-unlock"):
         assert shell.run(update.format("mail", accessible, "none")).status == 0
-    assert "after-first-unlock" in shell.run("keychainctl list generic-password").text
+    assert "after-first-unlock" in shell.run("keychainctl list generic-password --long").text
     add = ADD.format("safe") + " --flags user-presence"
     assert shell.run(add).status == 0
     weaken = update.format("safe", "always", "none")
