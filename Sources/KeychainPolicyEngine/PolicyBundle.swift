@@ -71,7 +71,7 @@ public struct PolicyBundle: Sendable {
         var rest = bytes[Self.magic.count...]
         policy = try CompiledPolicy(snapshot: Array(try Self.block(&rest)))
         reach = try CompiledPolicy(snapshot: Array(try Self.block(&rest)))
-        summary = String(decoding: try Self.block(&rest), as: UTF8.self)
+        summary = try Self.text(try Self.block(&rest))
         sources = []
         while !rest.isEmpty {
             let place = try Self.block(&rest)
@@ -81,9 +81,14 @@ public struct PolicyBundle: Sendable {
             else { throw .wrongLength }
             sources.append(
                 Source(
-                    level: level, name: String(decoding: place.dropFirst(), as: UTF8.self),
+                    level: level, name: try Self.text(place.dropFirst()),
                     bytes: Array(try Self.block(&rest))))
         }
+    }
+
+    private static func text(_ bytes: ArraySlice<UInt8>) throws(PolicySnapshotError) -> String {
+        guard let text = String(validating: bytes, as: UTF8.self) else { throw .malformed("text") }
+        return text
     }
 
     private static func block(
