@@ -64,7 +64,8 @@ let fuzzed: [Target.Dependency] = [
     "KeychainLocalSocket",
     "KeychainMessages", "KeychainMessageSamples", "KeychainModel", "KeychainPolicyCompiler",
     "KeychainPolicyEngine", "KeychainPolicyGenerators", "KeychainPolicyModel", "KeychainSecrets",
-    "LoginHandoff", "PolicyLanguage", "PolicySyntax", "PolicyTools", "SystemTestSupport",
+    "LoginHandoff", "PolicyLanguage", "PolicySyntax", "PolicyTools", "SecretJSON",
+    "SystemTestSupport",
 ]
 let fuzzers: [Target] =
     Context.environment["KEYCHAIN_FUZZ"] == nil
@@ -140,6 +141,7 @@ let package = Package(
         library("TrustedPlatform", ["CTSS2", "KeychainSecrets"]),
         library(
             "SecurityKeys", ["CFIDO2", "KeychainModel", "KeychainLocalSocket", "KeychainSecrets"]),
+        library("SecretJSON", ["KeychainSecrets"]),
         library("Terminal", ["KeychainSecrets"]),
         library("PAMSetup", ["KeychainLinuxSystem"]),
         library(
@@ -343,7 +345,8 @@ let package = Package(
             ]),
         // Passwords as other programs keep them, and what reads them for keychainctl.
         library("KeychainImport", ["KeychainModel", "KeychainSecrets"]),
-        library("ImportSources", ["KeychainImport", "KeychainModel", "KeychainSecrets"]),
+        library(
+            "ImportSources", ["KeychainImport", "KeychainModel", "KeychainSecrets", "SecretJSON"]),
         program(
             "keychainctl-import",
             [
@@ -392,7 +395,7 @@ let package = Package(
             "CredentialHelpers",
             [
                 "KeychainLinuxSystem", "KeychainMessages", "KeychainModel", "KeychainSecrets",
-                "KeychainStatusCodes", "Pinentry", "Terminal",
+                "KeychainStatusCodes", "Pinentry", "SecretJSON", "Terminal",
             ]),
         program("keychain-credential", ["CredentialHelpers", "KeychainDaemonClient"]),
         program(
@@ -411,7 +414,12 @@ let package = Package(
             path: "Tests/KeychainCalls", swiftSettings: [.swiftLanguageMode(.v6)]),
         tests("KeychainModelTests", ["KeychainModel"]),
         tests("KeychainSecretsTests", ["KeychainSecrets"]),
-        tests("KeychainCommandsTests", ["KeychainCommands", "KeychainModel", arguments]),
+        tests(
+            "KeychainCommandsTests",
+            [
+                "KeychainCommands", "KeychainLinuxSystem", "KeychainModel", "KeychainSecrets",
+                arguments,
+            ]),
         tests(
             "ImportSourcesTests",
             ["ImportSources", "KeychainImport", "KeychainModel", "KeychainSecrets"]),
@@ -514,7 +522,11 @@ let package = Package(
             ]),
         tests("SecurityToolTests", ["SecurityTool", "KeychainModel", "KeychainSecrets"]),
         tests(
-            "CredentialHelpersTests", ["CredentialHelpers", "KeychainModel", "KeychainSecrets"]),
+            "CredentialHelpersTests",
+            [
+                "CredentialHelpers", "KeychainModel", "KeychainSecrets", "SecretJSON",
+                "SystemTestSupport",
+            ]),
         clientTests(
             "LocalAuthenticationTests", .v6,
             ["LocalAuthentication", "Security", "KeychainMessages", "KeychainModel"]),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainModel
 internal import KeychainSecrets
+internal import SecretJSON
 internal import Terminal
 
 /// `aws-credential-keychain`: the `credential_process` of AWS' tools and libraries, and a way to store
@@ -50,7 +51,8 @@ struct AWSHelper: Helper {
             throw .unsupported(
                 "there are no keys for “\(profile)”; aws-credential-keychain store keeps some")
         }
-        guard let value = try? JSONReader.value(of: stored), let keys = Self.keys(value) else {
+        guard let value = try? JSONReader.value(of: stored, .request), let keys = Self.keys(value)
+        else {
             throw .unsupported("what the keychain has for “\(profile)” are no keys of AWS")
         }
         var text = SecretText(#"{"Version":1"#)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainSecrets
 internal import Pinentry
+internal import SecretJSON
 internal import Terminal
 
 /// Where an askpass program asks: on its terminal, or in a window of a pinentry.

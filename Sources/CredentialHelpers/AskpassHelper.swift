@@ -2,6 +2,7 @@
 internal import KeychainLinuxSystem
 internal import KeychainModel
 internal import KeychainSecrets
+internal import SecretJSON
 internal import Terminal
 
 /// `keychain-askpass`: for `SSH_ASKPASS`, `GIT_ASKPASS` and `SUDO_ASKPASS`. Answers from the keychain,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainModel
 internal import KeychainSecrets
+internal import SecretJSON
 internal import Terminal
 
 /// `cargo-credential-keychain`: cargo's protocol for credential providers, version 1. Lines of JSON:

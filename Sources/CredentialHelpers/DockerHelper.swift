@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainModel
 internal import KeychainSecrets
+internal import SecretJSON
 internal import Terminal
 
 /// `docker-credential-keychain`: the protocol of docker's credential helpers, which podman, skopeo and
@@ -56,11 +57,10 @@ struct DockerHelper: Helper {
         attributes[.label] = .string(Self.label)
         // The address as docker wrote it, which `list` returns.
         attributes[.comment] = .string(address)
-        // A registry has one login: another user's takes its place.
-        for item in try items(address) where item.text(.account) != username {
-            try session.items.delete(item)
-        }
+        // A registry has one login: another user's takes its place, and is there until then.
+        let others = try items(address).filter { $0.text(.account) != username }
         try session.items.put(.internetPassword, attributes, secret: secret)
+        try delete(others)
     }
 
     private func get() throws(HelperFailure) {
@@ -76,9 +76,23 @@ struct DockerHelper: Helper {
     }
 
     private func erase() throws(HelperFailure) {
-        let found = try items(try address())
+        let address = try address()
+        let found = try items(address)
         guard !found.isEmpty else { throw .notFound }
-        for item in found { try session.items.delete(item) }
+        try delete(found)
+        guard try items(address).isEmpty else {
+            throw .unsupported(
+                "a login of another program's is still there; only that one can delete it")
+        }
+    }
+
+    /// Those that are the helper's own: of the others, which let it in, none is deleted.
+    private func delete(_ items: [Item]) throws(HelperFailure) {
+        for item in items {
+            do throws(HelperFailure) { try session.items.delete(item) } catch {
+                guard error == .notFound else { throw error }
+            }
+        }
     }
 
     private func list() throws(HelperFailure) {
@@ -114,7 +128,7 @@ struct DockerHelper: Helper {
         return nil
     }
 
-    /// Those that the helper itself keeps for the address.
+    /// The logins for the address, which other programs may have let the helper into.
     private func items(_ address: String) throws(HelperFailure) -> [Item] {
         let place = try Self.place(address)
         var attributes = place.attributes(account: "")

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainSecrets
+internal import SecretJSON
 internal import Terminal
 
 /// What git says of a credential (git-credential(1)): lines `KEY=VALUE` up to an empty one or the end.
@@ -135,11 +136,24 @@ struct GitSecret {
         return text.joined()
     }
 
+    /// Whether the stored secret is as good as this one. git before 2.41 never gives the token and the
+    /// end back: where it names neither, those that belong to the same password stay, unless that
+    /// password would not be told any more.
+    func isKept(in stored: HeldSecret, now: Int64) -> Bool {
+        if stored.bytes.matches(self.stored.bytes) { return true }
+        guard refreshToken == nil, expiry == nil, let kept = GitSecret(stored: stored) else {
+            return false
+        }
+        return kept.password.bytes.matches(password.bytes) && !kept.isOver(at: now)
+    }
+
+    private func isOver(at now: Int64) -> Bool { expiry.map { $0 <= now } ?? false }
+
     /// As git reads it. Versions of git that know of no expiry would use a password that is over, so
     /// it is left out then. So is the mark of one that was told: git would give it back with the
     /// password that takes its place, which is to be kept.
     func lines(account: String, now: Int64, keepsState: Bool = false) -> SecretText {
-        let isOver = expiry.map { $0 <= now } ?? false
+        let isOver = isOver(at: now)
         // What git is able to do comes first.
         var text = SecretText(
             keepsState && !isOver

@@ -60,15 +60,20 @@ struct GitHelper: Helper {
             return
         }
         guard !given.isKnown else { return }
-        let secret = GitSecret(given, password: password).stored
+        let secret = GitSecret(given, password: password)
+        let now = WallClock.now.components.seconds
         for attributes in place.searches(account: username) {
             let kept = try session.items.unasked(.internetPassword, attributes)
-            if kept.contains(where: { $0.secret?.bytes.matches(secret.bytes) ?? false }) { return }
+            if kept.contains(where: {
+                $0.secret.map { secret.isKept(in: $0, now: now) } ?? false
+            }) {
+                return
+            }
         }
         var attributes = place.attributes(account: username)
         attributes[.label] = .string(place.host)
         attributes[.itemDescription] = .string("Git password")
-        try session.items.put(.internetPassword, attributes, secret: secret)
+        try session.items.put(.internetPassword, attributes, secret: secret.stored)
     }
 
     /// git says which password was refused. Another one, which is there by now, stays.

@@ -2,6 +2,7 @@
 package import KeychainMessages
 package import KeychainModel
 internal import KeychainSecrets
+internal import SecretJSON
 internal import Terminal
 
 /// What one run of a helper has: the keychain, and the tool at the other end of its standard streams.
@@ -49,5 +50,22 @@ package final class HelperSession {
 
     func showUsage(_ usage: String, to stream: StandardStream = .error) {
         stream.write(usage)
+    }
+}
+
+extension JSONReader.Bounds {
+    /// What tools say, and what the helpers keep of it.
+    static let request = Self(deepest: 32, mostValues: 4096)
+}
+
+extension JSONValue {
+    /// An object that a tool said.
+    init(request: HeldSecret) throws(HelperFailure) {
+        do throws(JSONReader.Malformed) {
+            self = try JSONReader.value(of: request, .request)
+        } catch {
+            throw .badInput("the request is no JSON (at byte \(error.place))")
+        }
+        guard case .object = content else { throw .badInput("the request is no JSON object") }
     }
 }

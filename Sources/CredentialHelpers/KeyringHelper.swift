@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainModel
 internal import KeychainSecrets
+internal import SecretJSON
 
 /// `keyring-credential-keychain`: the other half of the backend for Python's keyring (`python/`).
 ///

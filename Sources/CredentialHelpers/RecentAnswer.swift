@@ -4,13 +4,15 @@ internal import KeychainLinuxSystem
 internal import KeychainModel
 internal import KeychainSecrets
 
-/// Remembers which process got the last answer from the keychain, so that the same process, when it
-/// asks the same again, is not given the same wrong password for ever.
+/// Remembers which process got which answer from the keychain, so that the same process, when it asks
+/// the same again, is not given the same wrong password for ever.
 ///
-/// It is a digest in a file of the user's runtime folder. Without such a folder nothing is remembered,
-/// and the tool gives up after its own number of tries.
+/// It is a digest in a file of the user's runtime folder. Processes side by side have files of their
+/// own; there are never more than `files` of them, and a later process takes an earlier one's.
+/// Without such a folder nothing is remembered, and the tool gives up after its own number of tries.
 struct RecentAnswer {
     private static let longest = 256
+    private static let files: Int32 = 256
 
     private let path: String
     private let mark: HeldSecret
@@ -20,9 +22,13 @@ struct RecentAnswer {
         guard let folder = ProcessEnvironment["XDG_RUNTIME_DIR"], folder.hasPrefix("/"),
             let start = PinnedProcess(pid: getppid(), pidfd: nil)?.startTime
         else { return nil }
+        self.init(to: prompt, process: getppid(), startedAt: start, in: folder)
+    }
+
+    init(to prompt: String, process: Int32, startedAt start: UInt64, in folder: String) {
         var digest = SHA256()
-        digest.update(Array("\(getppid()) \(start) \(prompt)".utf8))
-        path = folder + "/keychain-askpass"
+        digest.update(Array("\(process) \(start) \(prompt)".utf8))
+        path = "\(folder)/keychain-askpass.\(process % Self.files)"
         mark = HeldSecret(text: digest.digest().hexadecimal)
     }
 

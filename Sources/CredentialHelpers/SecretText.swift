@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainModel
 internal import KeychainSecrets
+internal import SecretJSON
 
 /// A text with secrets in it, put together in locked memory.
 struct SecretText {

@@ -17,7 +17,7 @@ struct CSVColumns {
         "otpauth": .oneTime, "totp": .oneTime, "login_totp": .oneTime, "otp": .oneTime,
         "note": .notes, "notes": .notes, "comments": .notes, "extra": .notes,
         "group": .folder, "folder": .folder, "grouping": .folder, "tags": .folder,
-        // What says nothing of a password.
+        // What says nothing of a password, and is not brought.
         "guid": .none, "timecreated": .none, "timelastused": .none, "timepasswordchanged": .none,
         "formactionorigin": .none, "icon": .none, "last modified": .none, "created": .none,
         "favorite": .none, "fav": .none, "archived": .none, "type": .none, "reprompt": .none,
@@ -69,15 +69,33 @@ struct CSVColumns {
 
 /// Secret text put together line by line.
 final class NoteLines {
-    private let lines = SecretBuffer(limit: 8 * 1024 * 1024)
+    struct Contents {
+        let secret: HeldSecret
+        /// False where a line had no room.
+        let isWhole: Bool
+    }
+
+    private let lines: SecretBuffer
+    private var isWhole = true
+
+    /// `limit`: bytes of all lines.
+    init(limit: Int = 8 * 1024 * 1024) { lines = SecretBuffer(limit: limit) }
 
     func add(_ secret: HeldSecret, name: String? = nil) {
         guard secret.bytes.count > 0 else { return }
-        if lines.count > 0 { _ = lines.append("\n") }
-        if let name, !name.isEmpty { _ = lines.append(name + ": ") }
+        let beginning =
+            (lines.count > 0 ? "\n" : "") + (name.map { $0.isEmpty ? "" : $0 + ": " } ?? "")
+        guard lines.hasRoom(beginning.utf8.count + secret.bytes.count) else {
+            isWhole = false
+            return
+        }
+        _ = lines.append(beginning)
         _ = lines.append(secret.bytes)
     }
 
     /// nil where nothing was added.
-    var contents: HeldSecret? { lines.count > 0 ? HeldSecret(lines.contents) : nil }
+    var contents: Contents? {
+        guard lines.count > 0 || !isWhole else { return nil }
+        return Contents(secret: HeldSecret(lines.contents), isWhole: isWhole)
+    }
 }

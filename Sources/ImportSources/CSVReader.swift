@@ -26,11 +26,15 @@ struct CSVReader {
     private var state = State.fieldStart
     private var rowLine = 1
     private var isEmptyRow = true
+    /// A return has come: half of a line's end, or a byte of a field.
+    private var hasReturn = false
 
     /// `body` gets each row that is whole. A row that is quite empty is none.
     mutating func take(
         _ byte: UInt8, line: Int, _ body: (Row) throws(ImportError) -> Void
     ) throws(ImportError) {
+        if hasReturn, byte != 0x0A { try keepReturn() }
+        hasReturn = false
         switch (state, byte) {
         case (.fieldStart, 0x22): state = .quoted
         case (.quoted, 0x22): state = .quoteInQuoted
@@ -44,18 +48,30 @@ struct CSVReader {
             // The line that begins behind this byte.
             rowLine = line + 1
             return
-        case (_, 0x0D): state = state == .fieldStart ? .plain : state
+        case (_, 0x0D):
+            hasReturn = true
+            return
         case (.quoteInQuoted, _): throw .openQuote(line: rowLine)
         case (.fieldStart, _), (.plain, _):
             state = .plain
             try append(byte)
         }
-        isEmptyRow = isEmptyRow && byte == 0x0D
+        isEmptyRow = false
+    }
+
+    /// A return alone ends no line.
+    private mutating func keepReturn() throws(ImportError) {
+        guard state != .quoteInQuoted else { throw .openQuote(line: rowLine) }
+        try append(0x0D)
+        state = .plain
+        isEmptyRow = false
     }
 
     mutating func finish(_ body: (Row) throws(ImportError) -> Void) throws(ImportError) {
         guard state != .quoted else { throw .openQuote(line: rowLine) }
-        if !isEmptyRow { try endRow(body) }
+        if isEmptyRow { return }
+        if hasReturn, state != .quoteInQuoted { try keepReturn() }
+        try endRow(body)
     }
 
     private func append(_ byte: UInt8) throws(ImportError) {

@@ -17,17 +17,47 @@ struct ImportEntry {
     var password: HeldSecret?
     var oneTimePassword: HeldSecret?
     /// Notes, and fields by their names.
-    var notes: HeldSecret?
+    var notes: NoteLines.Contents?
+    /// Something that is no entry, and that nothing is made of.
+    private var isRest = false
 
     init(line: Int) { self.line = line }
 
+    /// What stands at that line is not brought.
+    static func rest(_ line: Int) -> ImportEntry {
+        var entry = ImportEntry(line: line)
+        entry.isRest = true
+        return entry
+    }
+
+    /// What becomes of it, and whether that is all of it.
+    var messages: [ImportMessage] {
+        guard !isRest, !showsPassword else { return [.notBrought(line: line)] }
+        let found = items
+        guard !found.isEmpty else { return [.leftOut(line: line)] }
+        let storable = found.filter(\.isStorable)
+        let isWhole = storable.count == found.count && notes?.isWhole != false
+        return storable.map(ImportMessage.item) + (isWhole ? [] : [.notBrought(line: line)])
+    }
+
+    /// Attributes are shown where items are listed: no address with a password may become one.
+    private var showsPassword: Bool {
+        [address, host].contains(where: SplitAddress.mayHavePassword)
+            || [title, account, folder].contains {
+                SplitAddress.hasScheme($0) && SplitAddress.mayHavePassword($0)
+            }
+    }
+
     /// None where nothing of it is secret.
-    var items: [ImportedItem] {
+    private var items: [ImportedItem] {
         var items: [ImportedItem] = []
         if let password, password.bytes.count > 0 { items.append(passwordItem(password)) }
-        for (secret, kind) in [(oneTimePassword, "one-time password"), (notes, "notes")] {
+        let hasPassword = !items.isEmpty
+        for (secret, kind) in [
+            (oneTimePassword, "one-time password"), (notes?.secret, "notes"),
+        ] {
             guard let secret, secret.bytes.count > 0 else { continue }
-            items.append(further(secret, kind))
+            items.append(further(secret, kind, withAddress: !hasPassword))
         }
         return items
     }
@@ -39,7 +69,8 @@ struct ImportEntry {
     /// What people know it by.
     private var name: String {
         if !title.isEmpty { return title }
-        return webAddress?.server ?? (address.isEmpty ? account : address)
+        if let server = webAddress?.server { return server }
+        return [address, account].first { !$0.isEmpty } ?? "line \(line)"
     }
 
     private func passwordItem(_ password: HeldSecret) -> ImportedItem {
@@ -53,10 +84,16 @@ struct ImportEntry {
         return item(.internetPassword, attributes, password)
     }
 
-    private func further(_ secret: HeldSecret, _ kind: String) -> ImportedItem {
-        let attributes: Attributes = [
+    /// `withAddress`: where no other item of the entry has it.
+    private func further(
+        _ secret: HeldSecret, _ kind: String, withAddress: Bool
+    ) -> ImportedItem {
+        var attributes: Attributes = [
             .service: .string("\(name) (\(kind))"), .itemDescription: .string(kind),
         ]
+        if withAddress, !address.isEmpty, address != name {
+            attributes[.comment] = .string(address)
+        }
         return item(.genericPassword, attributes, secret)
     }
 
@@ -65,7 +102,10 @@ struct ImportEntry {
     ) -> ImportedItem {
         var attributes = attributes
         if !account.isEmpty { attributes[.account] = .string(account) }
-        if !folder.isEmpty, attributes[.comment] == nil { attributes[.comment] = .string(folder) }
+        if !folder.isEmpty {
+            let address = if case .string(let text)? = attributes[.comment] { text } else { "" }
+            attributes[.comment] = .string(address.isEmpty ? folder : "\(address) (\(folder))")
+        }
         return ImportedItem(
             line: line, itemClass: itemClass, attributes: attributes, secret: secret)
     }

@@ -16,8 +16,16 @@ extension ImportFormat {
             ImportWhole { text, put throws(ImportError) in
                 try PassText.read(text, name: name, put)
             }
-        case .docker: ImportWhole(DockerText.read)
-        case .bitwarden: ImportWhole(BitwardenText.read)
+        case .docker:
+            ImportWhole { text, put throws(ImportError) in
+                try DockerText.read(text, put)
+                try JSONRest.ofDocker(text, put)
+            }
+        case .bitwarden:
+            ImportWhole { text, put throws(ImportError) in
+                try BitwardenText.read(text, put)
+                try JSONRest.ofBitwarden(text, put)
+            }
         case .onePassword: ImportWhole(OnePasswordText.read)
         }
     }
@@ -47,8 +55,7 @@ package struct ImportReading {
     ) throws(ImportError) {
         var bytes = CheckedBytes(format.source(name))
         func give(_ entry: ImportEntry) throws(ImportError) {
-            let items = entry.items.map(ImportMessage.item)
-            for message in items.isEmpty ? [.leftOut(line: entry.line)] : items {
+            for message in entry.messages {
                 guard put(message) else { throw .inputOutput }
             }
         }
@@ -70,19 +77,23 @@ private struct CheckedBytes {
 
     private var source: any ImportSource
     private var check = TextCheck()
-    /// The first bytes, until they are known to be no mark; nil from then on.
-    private var beginning: [UInt8]? = []
+    /// How many bytes of a mark have come; nil once it is known whether there is one. The bytes
+    /// themselves are held nowhere: the first of a source may be a secret's.
+    private var marked: Int? = 0
 
     init(_ source: any ImportSource) { self.source = source }
 
     mutating func take(_ byte: UInt8, _ put: ImportSource.Put) throws(ImportError) {
         let line = check.line
         try check.take(byte)
-        guard var first = beginning else { return try source.take(byte, line: line, put) }
-        first.append(byte)
-        beginning = first
-        guard first != Self.mark else { return beginning = nil }
-        if !Self.mark.starts(with: first) { try giveBeginning(put) }
+        if let count = marked {
+            guard byte != Self.mark[count] else {
+                marked = count + 1 < Self.mark.count ? count + 1 : nil
+                return
+            }
+            try giveBeginning(put)
+        }
+        try source.take(byte, line: line, put)
     }
 
     mutating func finish(_ put: ImportSource.Put) throws(ImportError) {
@@ -91,10 +102,10 @@ private struct CheckedBytes {
         try source.finish(put)
     }
 
-    /// Of a beginning of a mark only the last byte can end a line.
+    /// What began like a mark and is none.
     private mutating func giveBeginning(_ put: ImportSource.Put) throws(ImportError) {
-        let first = beginning ?? []
-        beginning = nil
-        for byte in first { try source.take(byte, line: 1, put) }
+        let count = marked ?? 0
+        marked = nil
+        for byte in Self.mark.prefix(count) { try source.take(byte, line: 1, put) }
     }
 }

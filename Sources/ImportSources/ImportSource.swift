@@ -108,6 +108,16 @@ extension SecretBuffer {
         range.first { self.byte($0) == byte }
     }
 
+    /// Whether the ASCII word stands there, in capitals or not. No text is made of what may be a
+    /// secret.
+    func says(_ word: String, in range: Range<Int>) -> Bool {
+        guard range.count == word.utf8.count else { return false }
+        return zip(range, word.utf8).allSatisfy { position, letter in
+            let byte = byte(position)
+            return ((0x41...0x5A).contains(byte) ? byte + 0x20 : byte) == letter
+        }
+    }
+
     func number(ofLineAt position: Int) -> Int {
         (0..<position).reduce(1) { $0 + (byte($1) == 0x0A ? 1 : 0) }
     }

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainImport
 internal import KeychainSecrets
+internal import SecretJSON
 
 /// Docker's `config.json`: for each registry user and password in base64, or an identity token.
 enum DockerText {
     static func read(_ buffer: SecretBuffer, _ put: ImportSource.Put) throws(ImportError) {
-        let (json, root) = try JSONText.value(buffer)
+        let root = try JSONValue(export: buffer)
         for (registry, value) in root["auths"]?.members ?? [] {
-            var entry = ImportEntry(line: value.line(json))
+            var entry = ImportEntry(line: value.line)
             entry.address = registry.contains("://") ? registry : "https://" + registry
-            if case .text(let range)? = value["auth"], !range.isEmpty {
-                guard let decoded = Base64.decoded(buffer, range),
+            if let text = value["auth"]?.text, !text.isEmpty {
+                let encoded = SecretBuffer(text)
+                guard let decoded = Base64.decoded(encoded, 0..<encoded.count),
                     let colon = decoded.first(0x3A, in: 0..<decoded.count)
                 else { throw .malformed(line: entry.line) }
                 entry.account = decoded.text(0..<colon) ?? ""
@@ -19,11 +21,11 @@ enum DockerText {
                 while end > colon + 1, decoded.byte(end - 1) == 0 { end -= 1 }
                 entry.password = decoded.secret(colon + 1..<end)
             } else {
-                entry.account = value["username"]?.text(json) ?? ""
-                entry.password = value["password"]?.secret(json)
+                entry.account = value["username"]?.string ?? ""
+                entry.password = value["password"]?.secret
             }
             let token = value["identitytoken"] ?? value["registrytoken"]
-            if let token = token?.secret(json) {
+            if let token = token?.secret {
                 if entry.password?.bytes.count ?? 0 == 0 {
                     entry.password = token
                     if entry.account.isEmpty { entry.account = "<token>" }
@@ -73,57 +75,55 @@ enum Base64 {
 /// Bitwarden's export in JSON, as it is or with a password of its own.
 enum BitwardenText {
     static func read(_ buffer: SecretBuffer, _ put: ImportSource.Put) throws(ImportError) {
-        let (json, root) = try JSONText.value(buffer)
-        if case .bool(true)? = root["encrypted"] {
-            if case .bool(true)? = root["passwordProtected"] { throw .encryptedByPassword }
+        let root = try JSONValue(export: buffer)
+        if root["encrypted"]?.isTrue == true {
+            if root["passwordProtected"]?.isTrue == true { throw .encryptedByPassword }
             throw .encryptedForAccount
         }
-        guard case .list(let items)? = root["items"] else { throw .malformed(line: 1) }
+        guard case .list(let items)? = root["items"]?.content else { throw .malformed(line: 1) }
         var folders: [String: String] = [:]
         for folder in (root["folders"]?.elements ?? []) + (root["collections"]?.elements ?? []) {
-            guard let id = folder["id"]?.text(json) else { continue }
-            folders[id] = folder["name"]?.text(json)
+            guard let id = folder["id"]?.string else { continue }
+            folders[id] = folder["name"]?.string
         }
-        for item in items { try put(entry(item, json, folders)) }
+        for item in items { try put(entry(item, folders)) }
     }
 
-    private static func entry(
-        _ item: JSONText.Value, _ json: JSONText, _ folders: [String: String]
-    ) -> ImportEntry {
-        var entry = ImportEntry(line: item.line(json))
+    private static func entry(_ item: JSONValue, _ folders: [String: String]) -> ImportEntry {
+        var entry = ImportEntry(line: item.line)
         let notes = NoteLines()
-        entry.title = item["name"]?.text(json) ?? ""
-        entry.folder = item["folderId"]?.text(json).flatMap { folders[$0] } ?? ""
+        entry.title = item["name"]?.string ?? ""
+        entry.folder = item["folderId"]?.string.flatMap { folders[$0] } ?? ""
         if let login = item["login"] {
-            entry.account = login["username"]?.text(json) ?? ""
-            entry.password = login["password"]?.secret(json)
-            entry.oneTimePassword = login["totp"]?.secret(json)
+            entry.account = login["username"]?.string ?? ""
+            entry.password = login["password"]?.secret
+            entry.oneTimePassword = login["totp"]?.secret
             for passkey in login["fido2Credentials"]?.elements ?? [] {
                 for (name, value) in passkey.members {
-                    if let secret = value.secret(json) { notes.add(secret, name: name) }
+                    if let secret = value.secret { notes.add(secret, name: name) }
                 }
             }
             for (number, address) in (login["uris"]?.elements ?? []).enumerated() {
-                guard case .text(let range)? = address["uri"] else { continue }
+                guard let text = address["uri"]?.text else { continue }
                 if number == 0 {
-                    entry.take(SplitAddress(json, range), notes)
+                    entry.take(SplitAddress(text), notes)
                 } else {
-                    notes.add(json.secret(range), name: "address")
+                    notes.add(text.secret, name: "address")
                 }
             }
         }
-        if let text = item["notes"]?.secret(json) { notes.add(text) }
+        if let text = item["notes"]?.secret { notes.add(text) }
         for kind in ["card", "identity", "sshKey"] {
             for (name, value) in item[kind]?.members ?? [] {
-                if let secret = value.secret(json) { notes.add(secret, name: name) }
+                if let secret = value.secret { notes.add(secret, name: name) }
             }
         }
         for field in item["fields"]?.elements ?? [] {
-            guard let secret = field["value"]?.secret(json) else { continue }
-            notes.add(secret, name: field["name"]?.text(json))
+            guard let secret = field["value"]?.secret else { continue }
+            notes.add(secret, name: field["name"]?.string)
         }
         for old in item["passwordHistory"]?.elements ?? [] {
-            if let secret = old["password"]?.secret(json) {
+            if let secret = old["password"]?.secret {
                 notes.add(secret, name: "earlier password")
             }
         }
@@ -135,47 +135,47 @@ enum BitwardenText {
 /// `export.data` of 1Password's 1PUX.
 enum OnePasswordText {
     static func read(_ buffer: SecretBuffer, _ put: ImportSource.Put) throws(ImportError) {
-        let (json, root) = try JSONText.value(buffer)
-        guard case .list(let accounts)? = root["accounts"] else { throw .malformed(line: 1) }
+        let root = try JSONValue(export: buffer)
+        guard case .list(let accounts)? = root["accounts"]?.content else {
+            throw .malformed(line: 1)
+        }
         for account in accounts {
             for vault in account["vaults"]?.elements ?? [] {
-                let name = vault["attrs"]?["name"]?.text(json) ?? ""
+                let name = vault["attrs"]?["name"]?.string ?? ""
                 for item in vault["items"]?.elements ?? [] {
-                    try put(entry(item["item"] ?? item, json, vault: name))
+                    try put(entry(item["item"] ?? item, vault: name))
                 }
             }
         }
     }
 
-    private static func entry(
-        _ item: JSONText.Value, _ json: JSONText, vault: String
-    ) -> ImportEntry {
-        var entry = ImportEntry(line: item.line(json))
+    private static func entry(_ item: JSONValue, vault: String) -> ImportEntry {
+        var entry = ImportEntry(line: item.line)
         let notes = NoteLines()
         entry.folder = vault
-        entry.title = item["overview"]?["title"]?.text(json) ?? ""
+        entry.title = item["overview"]?["title"]?.string ?? ""
         let details = item["details"]
         for field in details?["loginFields"]?.elements ?? [] {
-            let secret = field["value"]?.secret(json)
-            switch field["designation"]?.text(json) {
-            case "username": entry.account = field["value"]?.text(json) ?? ""
+            let secret = field["value"]?.secret
+            switch field["designation"]?.string {
+            case "username": entry.account = field["value"]?.string ?? ""
             case "password": entry.password = secret
             default:
-                if let secret { notes.add(secret, name: field["name"]?.text(json)) }
+                if let secret { notes.add(secret, name: field["name"]?.string) }
             }
         }
-        if entry.password == nil { entry.password = details?["password"]?.secret(json) }
-        if case .text(let range)? = item["overview"]?["url"] {
-            entry.take(SplitAddress(json, range), notes)
+        if entry.password == nil { entry.password = details?["password"]?.secret }
+        if let text = item["overview"]?["url"]?.text {
+            entry.take(SplitAddress(text), notes)
         }
-        if let text = details?["notesPlain"]?.secret(json) { notes.add(text) }
+        if let text = details?["notesPlain"]?.secret { notes.add(text) }
         for section in details?["sections"]?.elements ?? [] {
             for field in section["fields"]?.elements ?? [] {
-                take(field, json, &entry, notes)
+                take(field, &entry, notes)
             }
         }
         for old in details?["passwordHistory"]?.elements ?? [] {
-            if let secret = old["value"]?.secret(json) {
+            if let secret = old["value"]?.secret {
                 notes.add(secret, name: "earlier password")
             }
         }
@@ -184,17 +184,17 @@ enum OnePasswordText {
     }
 
     private static func take(
-        _ field: JSONText.Value, _ json: JSONText, _ entry: inout ImportEntry, _ notes: NoteLines
+        _ field: JSONValue, _ entry: inout ImportEntry, _ notes: NoteLines
     ) {
         for (kind, value) in field["value"]?.members ?? [] {
             if kind == "totp", entry.oneTimePassword == nil {
-                entry.oneTimePassword = value.secret(json)
-            } else if let secret = value.secret(json) {
-                notes.add(secret, name: field["title"]?.text(json))
+                entry.oneTimePassword = value.secret
+            } else if let secret = value.secret {
+                notes.add(secret, name: field["title"]?.string)
             } else {
                 // An address, a card's month: fields of their own.
                 for (name, part) in value.members {
-                    if let secret = part.secret(json) { notes.add(secret, name: name) }
+                    if let secret = part.secret { notes.add(secret, name: name) }
                 }
             }
         }
@@ -202,9 +202,47 @@ enum OnePasswordText {
 }
 
 extension SplitAddress {
-    fileprivate init(_ json: JSONText, _ range: Range<Int>) {
-        let text = SecretBuffer(limit: max(1, range.count))
-        _ = text.append(json.secret(range).bytes)
-        self.init(text, 0..<text.count)
+    fileprivate init(_ text: JSONText) {
+        let buffer = SecretBuffer(text)
+        self.init(buffer, 0..<buffer.count)
+    }
+}
+
+extension SecretBuffer {
+    fileprivate convenience init(_ text: JSONText) {
+        let secret = text.secret
+        self.init(limit: max(1, secret.bytes.count))
+        _ = append(secret.bytes)
+    }
+}
+
+extension JSONReader.Bounds {
+    /// As many values as the longest export has where each takes 16 bytes of it.
+    fileprivate static let export = Self(deepest: 64, mostValues: 4 * 1024 * 1024)
+}
+
+extension JSONValue {
+    init(export buffer: SecretBuffer) throws(ImportError) {
+        do throws(JSONReader.Malformed) {
+            self = try JSONReader.value(of: HeldSecret(buffer.contents), .export)
+        } catch { throw .malformed(line: error.line) }
+    }
+
+    fileprivate var isTrue: Bool { if case .flag(true) = content { true } else { false } }
+
+    /// A text that is no secret; nil of other values.
+    fileprivate var string: String? {
+        guard let text else { return nil }
+        let buffer = SecretBuffer(text)
+        return buffer.text(0..<buffer.count)
+    }
+
+    /// Texts and numbers; nil for what is neither, or empty.
+    fileprivate var secret: HeldSecret? {
+        switch content {
+        case .text(let text) where !text.isEmpty: text.secret
+        case .number(let text): text.secret
+        default: nil
+        }
     }
 }

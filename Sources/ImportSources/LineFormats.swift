@@ -6,7 +6,8 @@ internal import KeychainSecrets
 struct GitCredentialLines: LineSource {
     func take(_ line: SecretBuffer, number: Int, _ put: ImportSource.Put) throws(ImportError) {
         let range = line.trimmed(0..<line.count)
-        guard !range.isEmpty, line.byte(range.lowerBound) != 0x23 else { return }
+        guard let first = range.first else { return }
+        guard line.byte(first) != 0x23 else { return try put(.rest(number)) }
         let split = SplitAddress(line, range)
         guard split.password != nil, WebAddress(split.address) != nil else {
             throw .malformed(line: number)
@@ -26,33 +27,60 @@ struct EnvironmentLines: LineSource {
 
     func take(_ line: SecretBuffer, number: Int, _ put: ImportSource.Put) throws(ImportError) {
         let range = line.trimmed(0..<line.count)
-        guard !range.isEmpty, line.byte(range.lowerBound) != 0x23 else { return }
+        guard let first = range.first else { return }
+        guard line.byte(first) != 0x23 else { return try put(.rest(number)) }
         guard let sign = line.first(0x3D, in: range),
-            let key = line.text(line.trimmed(range.lowerBound..<sign)).map(Self.variable),
-            !key.isEmpty, !key.contains(" ")
+            let key = variable(line, line.trimmed(range.lowerBound..<sign))
         else { throw .malformed(line: number) }
         var entry = ImportEntry(line: number)
         entry.title = name
         entry.account = key
-        entry.password = try value(line, line.trimmed(sign + 1..<range.upperBound), number)
+        let (value, comment) = try value(
+            line, line.trimmed(sign + 1..<range.upperBound), number)
+        entry.password = value
         try put(entry)
+        if !comment.isEmpty { try put(.rest(number)) }
     }
 
     func finish(_ put: ImportSource.Put) throws(ImportError) {}
 
-    private static func variable(_ text: String) -> String {
-        text.hasPrefix("export ") ? String(text.dropFirst(7).drop { $0 == " " }) : text
+    /// nil for what is no name: it may be part of a secret that goes on over several lines.
+    private func variable(_ line: SecretBuffer, _ range: Range<Int>) -> String? {
+        var range = range
+        if range.count > 7, line.says("export", in: range.prefix(6)), line.isSpace(range.first! + 6)
+        {
+            range = line.trimmed(range.dropFirst(7))
+        }
+        guard !range.isEmpty, range.allSatisfy({ Self.isNameByte(line.byte($0)) }) else {
+            return nil
+        }
+        return line.text(range)
     }
 
+    private static func isNameByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "."),
+            UInt8(ascii: "-"), 0x80...0xFF:
+            true
+        default: false
+        }
+    }
+
+    /// The value, and the comment behind it.
     private func value(
         _ line: SecretBuffer, _ range: Range<Int>, _ number: Int
-    ) throws(ImportError) -> HeldSecret {
+    ) throws(ImportError) -> (value: HeldSecret, comment: Range<Int>) {
         guard let first = range.first, [0x22, 0x27].contains(line.byte(first)) else {
             // A comment begins behind a space.
-            let end = range.first {
-                line.byte($0) == 0x23 && $0 > range.lowerBound && line.isSpace($0 - 1)
-            }
-            return line.secret(line.trimmed(range.lowerBound..<(end ?? range.upperBound)))
+            let end =
+                range.first {
+                    line.byte($0) == 0x23 && $0 > range.lowerBound && line.isSpace($0 - 1)
+                }
+                ?? range.upperBound
+            return (
+                line.secret(line.trimmed(range.lowerBound..<end)), end..<range.upperBound
+            )
         }
         let quote = line.byte(first)
         let value = SecretBuffer(limit: max(1, range.count))
@@ -70,7 +98,7 @@ struct EnvironmentLines: LineSource {
         guard position < range.upperBound, rest.isEmpty || line.byte(rest.lowerBound) == 0x23 else {
             throw .openQuote(line: number)
         }
-        return HeldSecret(value.contents)
+        return (HeldSecret(value.contents), rest)
     }
 
     private static func escaped(_ byte: UInt8) -> UInt8 {
@@ -97,65 +125,90 @@ struct SectionLines: LineSource {
         }
     }
 
+    /// What `read` makes something of; all else is not brought.
+    let keys: [String]
     /// The entries of a section.
     let read: (Section) -> [ImportEntry]
     private var section: Section?
 
-    init(_ read: @escaping (Section) -> [ImportEntry]) { self.read = read }
+    init(_ keys: [String], _ read: @escaping (Section) -> [ImportEntry]) {
+        self.keys = keys
+        self.read = read
+    }
 
     mutating func take(
         _ line: SecretBuffer, number: Int, _ put: ImportSource.Put
     ) throws(ImportError) {
         let range = line.trimmed(0..<line.count)
-        guard let first = range.first, ![0x23, 0x3B].contains(line.byte(first)) else { return }
-        if line.byte(first) == 0x5B {
-            guard line.byte(range.upperBound - 1) == 0x5D,
-                let name = line.text(line.trimmed(first + 1..<range.upperBound - 1))
-            else { throw .malformed(line: number) }
-            try finish(put)
-            section = Section(name: name, line: number)
-            return
-        }
-        // A line that is set in goes on with the one before: none of ours does.
-        guard !line.isSpace(0) else { return }
+        guard let first = range.first else { return }
+        if line.byte(first) == 0x5B { return try begin(line, range, number, put) }
+        // A comment, or a line that is set in and goes on with the one before: none of ours does.
+        let isComment = [0x23, 0x3B].contains(line.byte(first))
+        guard !isComment, !line.isSpace(0) else { return try put(.rest(number)) }
         guard let sign = range.first(where: { [0x3D, 0x3A].contains(line.byte($0)) }),
-            let key = line.text(line.trimmed(range.lowerBound..<sign)), section != nil
+            section != nil
         else { throw .malformed(line: number) }
-        section?.values[key.lowercased()] = line.secret(
-            line.trimmed(sign + 1..<range.upperBound))
+        let value = line.trimmed(sign + 1..<range.upperBound)
+        let named = line.trimmed(range.lowerBound..<sign)
+        guard let key = keys.first(where: { line.says($0, in: named) }) else {
+            return value.isEmpty ? () : try put(.rest(number))
+        }
+        // The last one counts.
+        let replaced = section?.values.updateValue(line.secret(value), forKey: key)
+        if replaced != nil { try put(.rest(number)) }
+    }
+
+    private mutating func begin(
+        _ line: SecretBuffer, _ range: Range<Int>, _ number: Int, _ put: ImportSource.Put
+    ) throws(ImportError) {
+        guard line.byte(range.upperBound - 1) == 0x5D,
+            let name = line.text(line.trimmed(range.lowerBound + 1..<range.upperBound - 1))
+        else { throw .malformed(line: number) }
+        try finish(put)
+        section = Section(name: name, line: number)
     }
 
     mutating func finish(_ put: ImportSource.Put) throws(ImportError) {
         guard let section else { return }
-        for entry in read(section) { try put(entry) }
+        let entries = read(section)
+        for entry in entries.isEmpty ? [ImportEntry(line: section.line)] : entries {
+            try put(entry)
+        }
         self.section = nil
     }
 
     static var pypirc: SectionLines {
-        SectionLines { section in
-            guard let password = section.values["password"] else { return [] }
+        SectionLines(["username", "password", "repository"]) { section in
             var entry = ImportEntry(line: section.line)
+            let notes = NoteLines()
             entry.title = section.name
             entry.account = section.text("username")
-            entry.password = password
-            let usual = [
-                "pypi": "https://upload.pypi.org/legacy/",
-                "testpypi": "https://test.pypi.org/legacy/",
-            ]
-            let said = section.text("repository")
-            entry.address = said.isEmpty ? usual[section.name] ?? "" : said
+            entry.password = section.values["password"]
+            entry.address = usualAddresses[section.name] ?? ""
+            if let said = section.values["repository"], said.bytes.count > 0 {
+                let address = SecretBuffer(limit: said.bytes.count)
+                _ = address.append(said.bytes)
+                entry.address = ""
+                entry.take(SplitAddress(address, 0..<address.count), notes)
+            }
+            entry.notes = notes.contents
             return [entry]
         }
     }
 
+    private static let usualAddresses = [
+        "pypi": "https://upload.pypi.org/legacy/", "testpypi": "https://test.pypi.org/legacy/",
+    ]
+
     /// A profile's secret key is the item `aws/PROFILE`, whose comment is the key's identifier.
     static var aws: SectionLines {
-        SectionLines { section in
-            [("aws_secret_access_key", ""), ("aws_session_token", " (session token)")].compactMap {
-                guard let secret = section.values[$0.0] else { return nil }
+        let secrets = [("aws_secret_access_key", ""), ("aws_session_token", " (session token)")]
+        return SectionLines(secrets.map(\.0) + ["aws_access_key_id"]) { section in
+            secrets.compactMap { key, ending in
+                guard let secret = section.values[key] else { return nil }
                 var entry = ImportEntry(line: section.line)
                 entry.title = "aws"
-                entry.account = section.name + $0.1
+                entry.account = section.name + ending
                 entry.folder = section.text("aws_access_key_id")
                 entry.password = secret
                 return entry

@@ -7,31 +7,73 @@ struct SplitAddress {
     var address = ""
     var account = ""
     var password: HeldSecret?
+    /// All of it, where a password may be in it that can't be told from what stands around it, as in
+    /// `https://user:pa/ss@host`; then there is nothing else.
+    var unclear: HeldSecret?
 
     init(_ buffer: SecretBuffer, _ range: Range<Int>) {
-        func find(_ byte: UInt8, _ range: Range<Int>) -> Int? {
-            range.first { buffer.byte($0) == byte }
-        }
-        guard let colon = find(0x3A, range), colon + 2 < range.upperBound,
-            buffer.byte(colon + 1) == 0x2F, buffer.byte(colon + 2) == 0x2F
-        else {
-            address = buffer.text(range) ?? ""
-            return
-        }
-        let start = colon + 3
+        let start = Self.start(buffer, range)
         let hostEnd =
             (start..<range.upperBound).first { [0x2F, 0x3F, 0x23].contains(buffer.byte($0)) }
             ?? range.upperBound
-        guard let sign = (start..<hostEnd).last(where: { buffer.byte($0) == 0x40 }) else {
-            address = buffer.text(range) ?? ""
+        let hasScheme = start > range.lowerBound
+        let sign = hasScheme ? (start..<hostEnd).last { buffer.byte($0) == 0x40 } : nil
+        let host = sign.map { $0 + 1 } ?? start
+        let isUnclear = Self.mayHavePassword((host..<range.upperBound).lazy.map(buffer.byte))
+        guard !isUnclear, takeUser(buffer, start..<(sign ?? start)) else {
+            (account, password) = ("", nil)
+            unclear = buffer.secret(range)
             return
         }
         address =
             (buffer.text(range.lowerBound..<start) ?? "")
-            + (buffer.text(sign + 1..<range.upperBound) ?? "")
-        let nameEnd = find(0x3A, start..<sign) ?? sign
-        account = Self.decoded(buffer, start..<nameEnd).text
-        if nameEnd < sign { password = HeldSecret(Self.decoded(buffer, nameEnd + 1..<sign).secret) }
+            + (buffer.text(host..<range.upperBound) ?? "")
+    }
+
+    /// False where the user's name may be a password's neighbour.
+    private mutating func takeUser(_ buffer: SecretBuffer, _ range: Range<Int>) -> Bool {
+        let end = buffer.first(0x3A, in: range) ?? range.upperBound
+        let name = Self.decoded(buffer, range.lowerBound..<end).buffer
+        guard name.first(0x3A, in: 0..<name.count) == nil else { return false }
+        account = name.text(0..<name.count) ?? ""
+        if end < range.upperBound {
+            password = HeldSecret(Self.decoded(buffer, end + 1..<range.upperBound).secret)
+        }
+        return true
+    }
+
+    /// Behind `scheme://`; the beginning where none is there.
+    private static func start(_ buffer: SecretBuffer, _ range: Range<Int>) -> Int {
+        guard let colon = buffer.first(0x3A, in: range), colon > range.lowerBound,
+            colon + 2 < range.upperBound, buffer.byte(colon + 1) == 0x2F,
+            buffer.byte(colon + 2) == 0x2F
+        else { return range.lowerBound }
+        return colon + 3
+    }
+
+    /// Whether a colon stands before a sign as of `user:password@host`.
+    private static func mayHavePassword(_ bytes: some Sequence<UInt8>) -> Bool {
+        var hasColon = false
+        for byte in bytes {
+            if byte == 0x40, hasColon { return true }
+            hasColon = hasColon || byte == 0x3A
+        }
+        return false
+    }
+
+    static func mayHavePassword(_ text: String) -> Bool {
+        let bytes = Array(text.utf8)
+        return mayHavePassword(bytes.dropFirst(schemeEnd(bytes)))
+    }
+
+    static func hasScheme(_ text: String) -> Bool { schemeEnd(Array(text.utf8)) > 0 }
+
+    /// 0 where there is none.
+    private static func schemeEnd(_ bytes: [UInt8]) -> Int {
+        guard let colon = bytes.firstIndex(of: 0x3A), colon > 0,
+            bytes[(colon + 1)...].starts(with: [0x2F, 0x2F])
+        else { return 0 }
+        return colon + 3
     }
 
     /// With `%41` as what it stands for.
@@ -67,7 +109,6 @@ struct SplitAddress {
 
     private struct SecretText {
         let buffer: SecretBuffer
-        var text: String { buffer.text(0..<buffer.count) ?? "" }
         var secret: SecretBytes { buffer.contents }
     }
 }
@@ -75,6 +116,7 @@ struct SplitAddress {
 extension ImportEntry {
     /// What the entry says itself counts more than what its address says.
     mutating func take(_ split: SplitAddress, _ notes: NoteLines) {
+        if let unclear = split.unclear { return notes.add(unclear, name: "address") }
         address = split.address
         if account.isEmpty { account = split.account }
         guard let found = split.password else { return }

@@ -3,49 +3,108 @@ internal import KeychainImport
 internal import KeychainSecrets
 
 /// `.netrc`: words with spaces or lines between.
-enum NetrcText {
+struct NetrcText {
+    private enum Keyword: String, CaseIterable {
+        case machine, `default`, login, password, account, macdef
+    }
+
+    private let text: SecretBuffer
+    private let words: [Range<Int>]
+    private var position = 0
+    private var entry: ImportEntry?
+    private var notes = NoteLines()
+    /// The line of the byte that was asked for last.
+    private var counted = (line: 1, position: 0)
+
     static func read(_ text: SecretBuffer, _ put: ImportSource.Put) throws(ImportError) {
-        let words = words(text)
-        var entry: ImportEntry?
-        var position = 0
-        func value() throws(ImportError) -> Range<Int> {
-            guard position + 1 < words.count else {
-                throw .malformed(line: text.number(ofLineAt: words[position].lowerBound))
-            }
-            position += 1
-            return words[position]
+        var netrc = NetrcText(text)
+        while netrc.position < netrc.words.count {
+            try netrc.takeWord(put)
+            netrc.position += 1
         }
-        while position < words.count {
-            let start = words[position].lowerBound
-            switch text.text(words[position]) {
-            case "machine":
-                if let entry { try put(entry) }
-                entry = ImportEntry(line: text.number(ofLineAt: start))
-                entry?.host = text.text(try value()) ?? ""
-            case "default":
-                if let entry { try put(entry) }
-                entry = ImportEntry(line: text.number(ofLineAt: start))
-                entry?.title = "netrc default"
-            case "login" where entry != nil: entry?.account = text.text(try value()) ?? ""
-            case "password" where entry != nil: entry?.password = unquoted(text, try value())
-            case "account" where entry != nil: entry?.folder = text.text(try value()) ?? ""
-            case "macdef":
-                // Its lines go on to an empty one.
-                let end = emptyLine(text, from: start)
-                while position + 1 < words.count, words[position + 1].lowerBound < end {
-                    position += 1
-                }
-            case let word? where word.hasPrefix("#"):
-                // A comment, to the line's end. A value may begin so, too.
-                let end = text.first(0x0A, in: start..<text.count) ?? text.count
-                while position + 1 < words.count, words[position + 1].lowerBound < end {
-                    position += 1
-                }
-            default: throw .malformed(line: text.number(ofLineAt: start))
-            }
-            position += 1
+        try netrc.end(put)
+    }
+
+    private init(_ text: SecretBuffer) {
+        self.text = text
+        words = Self.words(text)
+    }
+
+    private mutating func takeWord(_ put: ImportSource.Put) throws(ImportError) {
+        let word = words[position]
+        switch Keyword.allCases.first(where: { text.says($0.rawValue, in: word) }) {
+        case .machine:
+            try begin(put)
+            let found = try value()
+            entry?.host = text.text(found) ?? ""
+        case .default:
+            try begin(put)
+            entry?.title = "netrc default"
+        case .login where entry != nil:
+            // The last one counts.
+            if entry?.account.isEmpty == false { try put(.rest(line(word))) }
+            let found = try value()
+            entry?.account = text.text(found) ?? ""
+        case .password where entry != nil:
+            if entry?.password != nil { try put(.rest(line(word))) }
+            let found = unquoted(try value())
+            entry?.password = found
+        // One more password.
+        case .account where entry != nil: notes.add(unquoted(try value()), name: "account")
+        case .macdef: try skipMacro(put)
+        case nil where text.byte(word.lowerBound) == 0x23: try skipComment(put)
+        default: throw .malformed(line: line(word))
         }
-        if let entry { try put(entry) }
+    }
+
+    private mutating func begin(_ put: ImportSource.Put) throws(ImportError) {
+        try end(put)
+        entry = ImportEntry(line: line(words[position]))
+    }
+
+    private mutating func end(_ put: ImportSource.Put) throws(ImportError) {
+        guard var found = entry else { return }
+        found.notes = notes.contents
+        notes = NoteLines()
+        entry = nil
+        try put(found)
+    }
+
+    private mutating func value() throws(ImportError) -> Range<Int> {
+        guard position + 1 < words.count else { throw .malformed(line: line(words[position])) }
+        position += 1
+        return words[position]
+    }
+
+    /// Its lines go on to an empty one, without which it can't be told from what stands below it.
+    private mutating func skipMacro(_ put: ImportSource.Put) throws(ImportError) {
+        let start = words[position]
+        guard let end = emptyLine(from: start.upperBound) else {
+            throw .malformed(line: line(start))
+        }
+        skip(to: end)
+        try put(.rest(line(start)))
+    }
+
+    /// To the line's end. A value may begin like a comment, too.
+    private mutating func skipComment(_ put: ImportSource.Put) throws(ImportError) {
+        let start = words[position]
+        skip(to: text.first(0x0A, in: start.lowerBound..<text.count) ?? text.count)
+        try put(.rest(line(start)))
+    }
+
+    private mutating func skip(to end: Int) {
+        while position + 1 < words.count, words[position + 1].lowerBound < end { position += 1 }
+    }
+
+    /// Asked for from the beginning to the end, so that each byte is looked at once.
+    private mutating func line(_ word: Range<Int>) -> Int {
+        let from = counted.position <= word.lowerBound ? counted : (line: 1, position: 0)
+        let line = (from.position..<word.lowerBound).reduce(from.line) {
+            $0 + (text.byte($1) == 0x0A ? 1 : 0)
+        }
+        counted = (line, word.lowerBound)
+        return line
     }
 
     /// A quoted word may have spaces in it.
@@ -76,7 +135,7 @@ enum NetrcText {
         return words
     }
 
-    private static func unquoted(_ text: SecretBuffer, _ range: Range<Int>) -> HeldSecret {
+    private func unquoted(_ range: Range<Int>) -> HeldSecret {
         guard range.count >= 2, text.byte(range.lowerBound) == 0x22,
             text.byte(range.upperBound - 1) == 0x22
         else { return text.secret(range) }
@@ -90,13 +149,16 @@ enum NetrcText {
         return HeldSecret(value.contents)
     }
 
-    private static func emptyLine(_ text: SecretBuffer, from start: Int) -> Int {
-        var position = start
-        while position + 1 < text.count {
-            if text.byte(position) == 0x0A, text.byte(position + 1) == 0x0A { return position }
-            position += 1
+    /// Where the first empty line behind the position begins.
+    private func emptyLine(from start: Int) -> Int? {
+        var end = text.first(0x0A, in: start..<text.count)
+        while let last = end {
+            var next = last + 1
+            if next < text.count, text.byte(next) == 0x0D { next += 1 }
+            if next < text.count, text.byte(next) == 0x0A { return last + 1 }
+            end = text.first(0x0A, in: last + 1..<text.count)
         }
-        return text.count
+        return nil
     }
 }
 
@@ -139,9 +201,10 @@ enum PassText {
 
     /// Of a line like `login: me`.
     private static func account(_ text: SecretBuffer, _ line: Range<Int>) -> String? {
-        guard let colon = text.first(0x3A, in: line), colon - line.lowerBound <= 8,
-            let key = text.text(line.lowerBound..<colon)?.lowercased(),
-            ["login", "user", "username"].contains(key)
+        guard let colon = text.first(0x3A, in: line.prefix(9)),
+            ["login", "user", "username"].contains(where: {
+                text.says($0, in: line.lowerBound..<colon)
+            })
         else { return nil }
         return text.text(text.trimmed(colon + 1..<line.upperBound))
     }

@@ -5,8 +5,8 @@ internal import Terminal
 
 /// The clipboard of the desktop, by the programs that desktops have for it.
 ///
-/// The program holds the secret and is ended after a while, or together with this one: then the
-/// clipboard is empty. It ends by itself once something else was copied, which so stays.
+/// The program holds the secret and is ended after a while, or when a signal ends this one, and at the
+/// latest together with it: then the clipboard is empty. It ends by itself once something else was copied, which so stays.
 enum Clipboard {
     private static let seconds = 45.0
     /// By then a holder that can't reach the desktop has said so.
@@ -54,9 +54,23 @@ enum Clipboard {
         var variables = holder.variables.compactMap { name in
             environment(name).map { "\(name)=\($0)" }
         }
-        // wl-copy has what it holds in a temporary file: where it can be told, in the user's own
-        // folder, which is in memory.
+        // wl-copy has what it holds in a temporary file, in /tmp; a version that can be told has it in
+        // the user's own folder, which is in memory.
         if let folder = environment("XDG_RUNTIME_DIR") { variables.append("TMPDIR=\(folder)") }
+        let signals: CaughtSignals
+        do throws(TerminalError) { signals = try CaughtSignals() } catch {
+            throw CommandFailure(error)
+        }
+        // Only now, with the clipboard empty, may a signal have its way.
+        defer { signals.release() }
+        try lend(secret, to: holder, variables, seconds: seconds, until: signals.descriptor)
+    }
+
+    /// Until the time is over, the holder ends, or there is something to read from `stop`.
+    static func lend(
+        _ secret: HeldSecret, to holder: Holder, _ variables: [String], seconds: Double,
+        until stop: Int32
+    ) throws(CommandFailure) {
         let child: ChildProcess
         do {
             let input = try SecretPipe.filled(with: secret.bytes)
@@ -66,14 +80,16 @@ enum Clipboard {
         } catch {
             throw failed(error == .tooLarge ? "it is too long for the clipboard" : unreachable)
         }
-        // It ends well where another program took the clipboard over.
+        // It ends well where another program took the clipboard over. Until it has the clipboard,
+        // emptying that would change nothing: a signal waits.
         if let ended = child.wait(deadlineSeconds: firstSeconds) {
             guard ended.isSuccess else { throw failed(unreachable) }
             return
         }
         StandardStream.error.write(
             "keychainctl: On the clipboard for \(Int(seconds)) seconds; Ctrl-C ends that.\n")
-        if child.wait(deadlineSeconds: seconds) == nil, let clearing = holder.clearing {
+        let ended = child.wait(deadlineSeconds: seconds, unless: stop)
+        if ended == nil, let clearing = holder.clearing {
             // The holder hears of it, removes its file, and ends.
             let other = try? ChildProcess.between(
                 nil, nil, executable: holder.path, arguments: clearing, environment: variables,

@@ -42,6 +42,7 @@ struct ImportCommand: ParsableCommand {
     /// Of imports: positive, and so that a person can type it. Items of other programs have other
     /// numbers in the same attribute.
     private static let numbers: ClosedRange<Int64> = 100_000_000...999_999_999
+    private static let mostTries = 16
     private static let formats = ImportFormat.allCases.map(\.rawValue).joined(separator: ", ")
 
     func validate() throws {
@@ -77,15 +78,18 @@ struct ImportCommand: ParsableCommand {
                 let known = preferences.defaultKeychain?.description
                 asked = Keychain(name: known, asJSON: output.json)
             }
+            // What the user proves serves all that the command asks for.
+            asked = Keychain(
+                name: asked.name, asJSON: output.json, context: AuthenticationContext())
             if let undo { return try takeBack(undo, asked) }
             try bring(into: asked)
         } catch { throw asked.failure(error) }
     }
 
     private func takeBack(_ number: Int64, _ asked: Keychain) throws(CommandFailure) {
-        let count = try ImportRun.undo(number, in: asked)
-        if output.json { return JSONOutput.write(DoneRecord(count: count)) }
-        StandardStream.output.write("Deleted: \(count).\n")
+        let undone = try ImportRun.undo(number, in: asked)
+        if output.json { return JSONOutput.write(UndoRecord(undone)) }
+        ImportText(style: TextStyle(.output)).show(undone)
     }
 
     private func bring(into asked: Keychain) throws(CommandFailure) {
@@ -101,8 +105,15 @@ struct ImportCommand: ParsableCommand {
             return
         }
         let run = try add(origin, plan, asked)
-        if shred { try removeSource(origin, stamp, plan, run) }
+        var failure: CommandFailure?
+        if shred {
+            do throws(CommandFailure) { try removeSource(origin, stamp, plan, run) } catch {
+                failure = error
+            }
+        }
+        // What was added, and how it is taken back, is said whatever became of the file.
         if output.json { JSONOutput.write(ImportRecord(plan, run)) } else { text.show(run) }
+        if let failure { throw failure }
     }
 
     /// Without a terminal to ask on, only what was said beforehand counts.
@@ -129,12 +140,7 @@ struct ImportCommand: ParsableCommand {
     private func add(
         _ origin: ImportOrigin, _ plan: ImportPlan, _ asked: Keychain
     ) throws(CommandFailure) -> ImportRun {
-        let number = Int64.random(in: Self.numbers)
-        guard let receipt = ImportReceipt(number: number) else {
-            throw CommandFailure(
-                .failure, name: "inputOutput", "could not import: no receipt can be written",
-                advice: "It is kept in ~/.local/state/keychain/imports. Nothing was added.")
-        }
+        let (number, receipt) = try begin(asked)
         receipt.write("Import \(number) of \(origin.format.rawValue) from \(origin.path)")
         receipt.write("into the keychain \(asked.name ?? KeychainName.login.description).")
         var run = ImportRun(number: number, into: asked)
@@ -160,11 +166,25 @@ struct ImportCommand: ParsableCommand {
         return run
     }
 
+    /// A number that no import has had, by the receipts, nor any item of the keychain.
+    private func begin(_ asked: Keychain) throws(CommandFailure) -> (Int64, ImportReceipt) {
+        for _ in 0..<Self.mostTries {
+            let number = Int64.random(in: Self.numbers)
+            guard try !ImportRun.isTaken(number, in: asked) else { continue }
+            do throws(SystemError) { return (number, try ImportReceipt(number: number)) } catch {
+                guard error == .system(PrivateFile.exists) else { break }
+            }
+        }
+        throw CommandFailure(
+            .failure, name: "inputOutput", "could not import: no receipt can be written",
+            advice: "It is kept in ~/.local/state/keychain/imports. Nothing was added.")
+    }
+
     private func removeSource(
         _ origin: ImportOrigin, _ stamp: FileStamp?, _ plan: ImportPlan, _ run: ImportRun
     ) throws(CommandFailure) {
-        guard run.different.isEmpty, plan.leftOut.count == 0, let stamp,
-            FileStamp(origin.path) == stamp
+        guard run.different.isEmpty, run.unlike.isEmpty, plan.leftOut.count == 0,
+            plan.notBrought.count == 0, let stamp, FileStamp(origin.path) == stamp
         else {
             StandardStream.error.write(
                 "keychainctl: The file stays: not all of it is in the keychain, or it has changed.\n"
@@ -229,6 +249,7 @@ private struct ImportText {
         text += list(plan.clashing, "There already, and stays as it is")
         text += list(plan.repeated, "More than once in the source; the first counts")
         text += list(plan.leftOut, "Without a secret, and left out")
+        text += list(plan.notBrought, "Not brought, and in the source alone")
         StandardStream.output.write(text.isEmpty ? "Nothing is in it.\n" : text)
     }
 
@@ -251,8 +272,35 @@ private struct ImportText {
                 text += "  \(PlainText.line(name))\n"
             }
         }
+        if !run.unlike.isEmpty {
+            text += "There with the same secret, and described otherwise: \(run.unlike.count)\n"
+            for name in run.unlike.prefix(Self.mostShown) {
+                text += "  \(PlainText.line(name))\n"
+            }
+        }
         StandardStream.output.write(text)
     }
+
+    func show(_ undone: ImportRun.Undone) {
+        var text = "Deleted: \(undone.count).\n"
+        if !undone.changed.isEmpty {
+            text += "Changed since the import, and not deleted: \(undone.changed.count)\n"
+            for name in undone.changed { text += "  \(PlainText.line(name))\n" }
+        }
+        StandardStream.output.write(text)
+    }
+}
+
+/// What `import --undo --json` says.
+private struct UndoRecord: Encodable {
+    let done = true
+    let count: Int
+    /// Those that were changed since, and stay.
+    let changed: [String]
+
+    private enum CodingKeys: CodingKey { case done, count, changed }
+
+    init(_ undone: ImportRun.Undone) { (count, changed) = (undone.count, undone.changed) }
 }
 
 /// What `import --json` says.
@@ -263,9 +311,12 @@ private struct ImportRecord: Encodable {
     let there: [String]
     let repeated: [String]
     let leftOut: [String]
+    let notBrought: [String]
     let added: Int?
     let same: Int?
     let different: [String]?
+    /// With the same secret, and described otherwise.
+    let unlike: [String]?
     /// For --undo.
     let number: Int64?
 
@@ -275,9 +326,11 @@ private struct ImportRecord: Encodable {
         there = plan.clashing.shown
         repeated = plan.repeated.shown
         leftOut = plan.leftOut.shown
+        notBrought = plan.notBrought.shown
         added = run?.added
         same = run?.same
         different = run?.different
+        unlike = run?.unlike
         number = run?.number
     }
 }

@@ -18,27 +18,36 @@ struct ImportOrigin {
 
     typealias Body = (ImportedItem) throws(CommandFailure) -> Void
 
-    /// `leftOut` gets the lines of entries that have no secret.
+    /// What no item is made of, by where it stands: a line, or an entry of pass.
+    enum Rest {
+        /// An entry without any secret.
+        case leftOut(String)
+        case notBrought(String)
+    }
+
     func read(
-        _ body: Body, leftOut: (Int) -> Void = { _ in }
+        _ body: Body, rest: (Rest) -> Void = { _ in }
     ) throws(CommandFailure) {
         switch format {
-        case .pass, .gopass: try readStore(body)
+        case .pass, .gopass: try readStore(body, rest)
         case .keepass where !path.hasSuffix(".csv"):
-            try readKeePass(body, leftOut)
+            try readKeePass(body, rest)
         case .onePassword where !path.hasSuffix(".data"):
             let unzip = try tool("/usr/bin/unzip", "unzip")
-            try read(from: unzip, ["-p", path, "export.data"], name, nil, body, leftOut)
+            try read(from: unzip, ["-p", plainPath, "export.data"], name, nil, body, rest)
         default:
             let file: Descriptor
             do throws(SystemError) { file = try Descriptor.reading(path) } catch {
                 throw CommandFailure(file: error, path, Self.task)
             }
-            try Reader(format, name).read(file, body, leftOut)
+            try Reader(format, name).read(file, body, rest)
         }
     }
 
-    private func readKeePass(_ body: Body, _ leftOut: (Int) -> Void) throws(CommandFailure) {
+    /// For a tool, which could take a path for an option.
+    private var plainPath: String { path.hasPrefix("-") ? "./" + path : path }
+
+    private func readKeePass(_ body: Body, _ rest: (Rest) -> Void) throws(CommandFailure) {
         let program = try tool("/usr/bin/keepassxc-cli", "keepassxc")
         // keepassxc-cli takes a line.
         var line = SecretWriter(capacity: (password?.bytes.count ?? 0) + 1)
@@ -46,13 +55,19 @@ struct ImportOrigin {
         line.append(SecretBytes(copying: [0x0A]))
         let typed = HeldSecret(line.finish())
         try read(
-            from: program, ["export", "--quiet", "--format", "csv", path], name, typed, body,
-            leftOut)
+            from: program, ["export", "--quiet", "--format", "csv", plainPath], name, typed, body,
+            rest)
     }
 
-    private func readStore(_ body: Body) throws(CommandFailure) {
+    private func readStore(_ body: Body, _ rest: (Rest) -> Void) throws(CommandFailure) {
         let gpg = try tool("/usr/bin/gpg", "gnupg")
-        let entries = PassStore(path).entries
+        guard let store = PassStore(path) else {
+            throw CommandFailure(
+                .failure, name: "dataTooLarge",
+                "could not \(Self.task): \(PlainText.line(path)): there are too many entries")
+        }
+        for name in store.passedOver { rest(.notBrought(name)) }
+        let entries = store.entries
         guard !entries.isEmpty else {
             throw CommandFailure(
                 .notFound, name: "noSuchFile",
@@ -60,13 +75,19 @@ struct ImportOrigin {
         }
         for (number, entry) in entries.enumerated() {
             try read(
-                from: gpg, ["--quiet", "--decrypt", "\(path)/\(entry).gpg"], entry, nil,
+                from: gpg, ["--quiet", "--decrypt", "\(plainPath)/\(entry).gpg"], entry, nil,
                 { item throws(CommandFailure) in
                     // An entry has no line that anyone would look for: its number says more.
                     var item = item
                     item.line = number + 1
                     try body(item)
-                }, { _ in })
+                },
+                {
+                    switch $0 {
+                    case .leftOut: rest(.leftOut(entry))
+                    case .notBrought: rest(.notBrought(entry))
+                    }
+                })
         }
     }
 
@@ -80,10 +101,15 @@ struct ImportOrigin {
         return path
     }
 
+    /// Seconds in which a tool ends whose output was read to its end.
+    private static let lastSeconds = 60.0
+    /// The same where the reading broke off, which may be because of how the tool ended.
+    private static let lastSecondsOfFailed = 2.0
+
     /// What a tool makes of the source goes from it to the reader, and through no file.
     private func read(
         from program: String, _ arguments: [String], _ name: String, _ input: HeldSecret?,
-        _ body: Body, _ leftOut: (Int) -> Void
+        _ body: Body, _ rest: (Rest) -> Void
     ) throws(CommandFailure) {
         let started: (child: ChildProcess, output: Descriptor)
         do throws(SystemError) {
@@ -94,10 +120,13 @@ struct ImportOrigin {
         }
         var failure: CommandFailure?
         do throws(CommandFailure) {
-            try Reader(format, name).read(started.output, body, leftOut)
+            try Reader(format, name).read(started.output, body, rest)
         } catch { failure = error }
+        let ended = started.child.wait(
+            deadlineSeconds: failure == nil ? Self.lastSeconds : Self.lastSecondsOfFailed)
+        // It would wait for ever for what it wrote to be read: the reading broke off by itself.
+        if ended == nil, let failure { throw failure }
         // What a tool that failed has said is worth nothing.
-        let ended = started.child.wait(deadlineSeconds: 60)
         if ended?.isSuccess != true, failure == nil || failure?.name == Reader.unreadable {
             throw CommandFailure(
                 .notAuthenticated, name: "notOpened",
@@ -132,27 +161,40 @@ struct ImportOrigin {
     ]
 }
 
-/// The names of the entries of pass or gopass.
+/// The names of the entries of pass or gopass. The store itself may be a link.
 struct PassStore {
     private static let deepest = 16
+    private static let mostNames = 100_000
+
     private let folder: String
-
-    init(_ folder: String) { self.folder = folder }
-
+    private let most: Int
     /// Without their ending, in order.
-    var entries: [String] { names("", 0).sorted() }
+    private(set) var entries: [String] = []
+    /// Links below it, which may lead out of the store or back into it, and folders that lie too deep.
+    private(set) var passedOver: [String] = []
 
-    private func names(_ below: String, _ depth: Int) -> [String] {
-        guard depth < Self.deepest else { return [] }
-        var found: [String] = []
+    /// nil where there are too many.
+    init?(_ folder: String, most: Int = mostNames) {
+        self.folder = folder
+        self.most = most
+        guard take("", 0) else { return nil }
+        entries.sort()
+        passedOver.sort()
+    }
+
+    private mutating func take(_ below: String, _ depth: Int) -> Bool {
         for name in FolderNames.all(in: folder + "/" + below) where !name.hasPrefix(".") {
-            if name.hasSuffix(".gpg") {
-                found.append(below + name.dropLast(4))
-            } else {
-                found += names(below + name + "/", depth + 1)
+            guard entries.count + passedOver.count < most else { return false }
+            let isEntry = name.hasSuffix(".gpg")
+            switch FileStatus(folder + "/" + below + name)?.kind {
+            case .file where isEntry: entries.append(below + name.dropLast(4))
+            case .folder where depth + 1 < Self.deepest:
+                guard take(below + name + "/", depth + 1) else { return false }
+            case .folder, .other: passedOver.append(below + name)
+            case .file, nil: continue
             }
         }
-        return found
+        return true
     }
 }
 
@@ -160,6 +202,8 @@ struct PassStore {
 private struct Reader {
     static let unreadable = "sourceUnreadable"
     private static let program = "keychainctl-import"
+    /// Seconds without a word; a tool may ask its user meanwhile.
+    private static let longestPause = 600.0
 
     private let format: ImportFormat
     private let name: String
@@ -170,7 +214,7 @@ private struct Reader {
     }
 
     func read(
-        _ source: Descriptor, _ body: ImportOrigin.Body, _ leftOut: (Int) -> Void
+        _ source: Descriptor, _ body: ImportOrigin.Body, _ rest: (ImportOrigin.Rest) -> Void
     ) throws(CommandFailure) {
         guard let path = InstalledProgram.companion(Self.program),
             let (child, output) = try? start(path, source)
@@ -182,12 +226,13 @@ private struct Reader {
         defer { child.kill() }
         let input = SecretInput(output)
         let buffer = SecretBuffer(limit: 2 * ImportFrame.longest)
-        while let piece = try? input.next(), piece.count > 0, buffer.append(piece) {
+        while let piece = try? next(input, output), piece.count > 0, buffer.append(piece) {
             var position = 0
             while let message = try next(buffer, &position) {
                 switch message {
                 case .item(let item): try body(item)
-                case .leftOut(let line): leftOut(line)
+                case .leftOut(let line): rest(.leftOut("line \(line)"))
+                case .notBrought(let line): rest(.notBrought("line \(line)"))
                 case .failed(let error): throw CommandFailure(error)
                 case .finished: return
                 }
@@ -195,6 +240,14 @@ private struct Reader {
             if position > 0 { buffer.removeFirst(position) }
         }
         throw Self.broken
+    }
+
+    private func next(
+        _ input: SecretInput, _ descriptor: Descriptor
+    ) throws(SystemError) -> SecretBytes {
+        let deadline = ContinuousClock.now + .seconds(Self.longestPause)
+        try Wait.until(Wait.input, descriptor.number, deadline: deadline)
+        return try input.next()
     }
 
     private func next(

@@ -44,8 +44,10 @@ struct ImportPlan {
     private(set) var clashing = Names()
     /// The source itself has it twice.
     private(set) var repeated = Names()
-    /// Lines of entries without a secret.
+    /// Entries without a secret.
     private(set) var leftOut = Names()
+    /// What else of the source is in no item.
+    private(set) var notBrought = Names()
 
     init(
         _ origin: ImportOrigin, into keychain: Keychain, _ progress: ProgressBar
@@ -65,10 +67,15 @@ struct ImportPlan {
                     plan.new.add(name)
                 }
                 progress.step()
-            }, leftOut: { plan.leftOut.add("line \($0)") })
-        (new, clashing, repeated, leftOut) = (
-            plan.new, plan.clashing, plan.repeated, plan.leftOut
-        )
+            },
+            rest: {
+                switch $0 {
+                case .leftOut(let place): plan.leftOut.add(place)
+                case .notBrought(let place): plan.notBrought.add(place)
+                }
+            })
+        (new, clashing, repeated) = (plan.new, plan.clashing, plan.repeated)
+        (leftOut, notBrought) = (plan.leftOut, plan.notBrought)
     }
 
     /// For the closures, which can't fill what is not made yet.
@@ -77,6 +84,7 @@ struct ImportPlan {
         var clashing = Names()
         var repeated = Names()
         var leftOut = Names()
+        var notBrought = Names()
     }
 
     var items: Int { new.count + clashing.count + repeated.count }

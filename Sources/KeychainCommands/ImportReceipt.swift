@@ -7,14 +7,13 @@ struct ImportReceipt {
     let path: String
     private let file: GrowingFile
 
-    /// `nil` where this user has no home, or can't write there: then the import must not begin.
-    init?(number: Int64) {
-        guard let folder = Self.folder,
-            (try? PrivateFile.folder(folder, mode: 0o700)) != nil
-        else { return nil }
+    /// Where there is one of that number already, `PrivateFile.exists`. Any other error: this user has
+    /// no home, or can't write there, and the import must not begin.
+    init(number: Int64, in folder: String? = usualFolder) throws(SystemError) {
+        guard let folder else { throw .system(PrivateFile.notFound) }
+        try PrivateFile.folder(folder, mode: 0o700)
         path = "\(folder)/\(number).txt"
-        guard let file = try? GrowingFile(path) else { return nil }
-        self.file = file
+        file = try GrowingFile(new: path)
     }
 
     func write(_ line: String) {
@@ -22,7 +21,7 @@ struct ImportReceipt {
         try? file.append(Array((PlainText.line(line) + "\n").utf8))
     }
 
-    private static var folder: String? {
+    static var usualFolder: String? {
         if let state = ProcessEnvironment["XDG_STATE_HOME"], state.hasPrefix("/") {
             return state + "/keychain/imports"
         }

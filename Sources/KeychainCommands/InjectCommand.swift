@@ -26,13 +26,15 @@ struct InjectCommand: ParsableCommand {
 
     private static let task = "fill the template"
     private static let longest = 16 * 1024 * 1024
+    /// Bytes of the template with its places filled.
+    private static let longestFilled = 64 * 1024 * 1024
 
     func validate() throws {
         guard !force || out != nil else { throw ValidationError("--force goes with --out.") }
     }
 
     func run() throws {
-        let filled = HeldSecret(try filled(try parsed()))
+        let filled = try filled(try parsed())
         guard let out else {
             guard StandardStream.output.release(filled.bytes) else {
                 throw CommandFailure(
@@ -66,18 +68,18 @@ struct InjectCommand: ParsableCommand {
         } catch { throw CommandFailure(file: error, template, Self.task) }
     }
 
-    private func filled(_ template: SecretTemplate) throws(CommandFailure) -> SecretBytes {
+    private func filled(_ template: SecretTemplate) throws(CommandFailure) -> HeldSecret {
         var secrets = NamedSecrets(in: keychain, mayAsk: !noPrompt, to: Self.task)
-        var pieces: [HeldSecret] = []
-        for piece in template.pieces {
-            switch piece {
-            case .text(let bytes): pieces.append(HeldSecret(SecretBytes(copying: bytes)))
-            case .secret(let name): pieces.append(try secrets.secret(name))
-            }
+        let filled = try template.filled(atMost: Self.longestFilled) {
+            name throws(CommandFailure) in
+            try secrets.secret(name)
         }
-        var writer = SecretWriter(capacity: pieces.reduce(0) { $0 + $1.bytes.count })
-        for piece in pieces { writer.append(piece.bytes) }
-        return writer.finish()
+        guard let filled else {
+            throw CommandFailure(
+                .failure, name: "dataTooLarge",
+                "could not \(Self.task): with its secrets it is longer than 64 MiB")
+        }
+        return filled
     }
 
     private func write(_ filled: HeldSecret, to path: String) throws(SystemError) {

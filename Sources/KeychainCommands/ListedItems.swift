@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainMessages
 internal import KeychainModel
 
 /// Items without their secrets, as `list`, `search` and `tree` show them. No item is an empty list,
 /// and no error.
 struct ListedItems {
     private let wanted: ItemSelection
+    /// What the user proves for one class of items serves the others.
+    private let asked: Keychain
 
-    init(_ wanted: ItemSelection) { self.wanted = wanted }
+    init(_ wanted: ItemSelection) {
+        self.wanted = wanted
+        asked = Keychain(
+            name: wanted.wanted.keychain, asJSON: wanted.asJSON, context: AuthenticationContext())
+    }
 
     func matching(to task: String) throws -> [Item] {
-        if let named = wanted.named { return try named.all(from: wanted.asked, to: task) }
+        if let named = wanted.named { return try named.all(from: asked, to: task) }
         guard let kind = wanted.kind else { return try ofAllClasses(to: task) }
         return try all(try wanted.query(kind), to: task)
     }
@@ -29,6 +36,6 @@ struct ListedItems {
         query.limit = nil
         query.returnFields = .attributes
         if !wanted.wanted.mayAsk { query.authenticationUI = .skip }
-        return try wanted.asked.items(query, to: task)
+        return try asked.items(query, to: task)
     }
 }

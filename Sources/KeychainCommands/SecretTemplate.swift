@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainSecrets
 
 /// A text with places that secrets belong in: `{{ keychain "NAME/ACCOUNT" }}`. What else stands
 /// between braces is another program's, and stays.
@@ -34,6 +35,27 @@ struct SecretTemplate: Equatable {
             position = end
         }
         if !text.isEmpty { pieces.append(.text(text)) }
+    }
+
+    /// nil where it would be longer than the limit; then no more secrets are asked for.
+    func filled<E: Error>(
+        atMost limit: Int, _ secret: (String) throws(E) -> HeldSecret
+    ) throws(E) -> HeldSecret? {
+        var found: [HeldSecret] = []
+        var count = 0
+        for piece in pieces {
+            let bytes =
+                switch piece {
+                case .text(let bytes): HeldSecret(SecretBytes(copying: bytes))
+                case .secret(let name): try secret(name)
+                }
+            found.append(bytes)
+            count += bytes.bytes.count
+            guard count <= limit else { return nil }
+        }
+        var writer = SecretWriter(capacity: count)
+        for piece in found { writer.append(piece.bytes) }
+        return HeldSecret(writer.finish())
     }
 
     private static let opening = Array("{{".utf8)

@@ -34,6 +34,7 @@ package enum ImportFrame {
             let (code, numbers) = error.coded
             return plain(3, [code] + numbers.flatMap(number), buffer)
         case .finished: return plain(4, [], buffer)
+        case .notBrought(let line): return plain(5, number(line), buffer)
         }
     }
 
@@ -78,6 +79,7 @@ package enum ImportFrame {
             }
             return .failed(error)
         case 4 where end == content: return .finished
+        case 5 where end - content == 4: return .notBrought(line: number(buffer, content))
         default: throw .inputOutput
         }
     }

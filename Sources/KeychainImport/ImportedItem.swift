@@ -19,6 +19,17 @@ package struct ImportedItem: Sendable {
         self.attributes = attributes
         self.secret = secret
     }
+
+    /// Bytes of a secret that a keychain takes.
+    package static let longestSecret = 32 * 1024 * 1024
+    /// Bytes of all attributes, with room for those that the keychain adds.
+    package static let longestAttributes = 3 * 1024 * 1024
+
+    /// Whether a keychain takes it.
+    package var isStorable: Bool {
+        secret.bytes.count <= Self.longestSecret
+            && attributes.values.reduce(0) { $0 + $1.comparedBytes.count } <= Self.longestAttributes
+    }
 }
 
 /// What the reader of a source says, in turn.
@@ -26,6 +37,8 @@ package enum ImportMessage: Sendable {
     case item(ImportedItem)
     /// An entry without any secret.
     case leftOut(line: Int)
+    /// Something of the source that no item has: it is lost where the source is deleted.
+    case notBrought(line: Int)
     case failed(ImportError)
     /// The last one; without it the source was not read to its end.
     case finished

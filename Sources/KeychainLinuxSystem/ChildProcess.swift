@@ -60,6 +60,14 @@ package final class ChildProcess: Sendable {
         return reap()
     }
 
+    /// nil when it still runs at the deadline, or once there is something to read from the other
+    /// descriptor.
+    package func wait(deadlineSeconds: Double, unless other: Int32) -> ExitStatus? {
+        let deadline = ContinuousClock.now + .seconds(deadlineSeconds)
+        _ = try? Wait.until(POLLIN, pidfd.number, or: other, deadline: deadline)
+        return Wait.isReady(POLLIN, pidfd.number) ? reap() : nil
+    }
+
     /// Ends it at once, by its descriptor: never another process that got its number.
     package func kill() {
         _ = kc_pidfd_kill(pidfd.number, SIGKILL)

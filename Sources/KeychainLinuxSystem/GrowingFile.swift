@@ -13,6 +13,15 @@ package final class GrowingFile: Sendable {
         descriptor = Descriptor(owning: number)
     }
 
+    /// One that was not there, whatever leads to it: else `PrivateFile.exists`.
+    package init(new path: String) throws(SystemError) {
+        // Safe: the descriptor is closed by its owner.
+        let number = unsafe open(
+            path, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard number >= 0 else { throw .system(errno) }
+        descriptor = Descriptor(owning: number)
+    }
+
     package func size() throws(SystemError) -> Int {
         var status = stat()
         // Safe: the structure is this function's own.

@@ -107,21 +107,6 @@ extension Constraint: MessageValue {
     }
 }
 
-extension ItemOperation {
-    /// Never renumbered.
-    fileprivate var code: UInt8 {
-        switch self {
-        case .decrypt: 1
-        case .encrypt: 2
-        case .delete: 3
-        case .sign: 4
-        case .attest: 5
-        case .computeKey: 6
-        case .decapsulate: 7
-        }
-    }
-}
-
 /// What was enrolled when it was bound is the service's own, and in no message.
 extension ItemAccessControl: MessageValue {
     package func encode(into message: inout MessageWriter) {
@@ -147,7 +132,7 @@ extension ItemAccessControl: MessageValue {
         for _ in 0..<(try message.bytes.byte()) {
             let code = try message.bytes.byte()
             guard code > previous,
-                let operation = ItemOperation.allCases.first(where: { $0.code == code })
+                let operation = ItemOperation(code: code)
             else { throw MalformedBytes() }
             operations[operation] = try message.value()
             previous = code

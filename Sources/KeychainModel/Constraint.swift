@@ -69,6 +69,24 @@ public enum ItemOperation: String, Sendable, Hashable, CaseIterable {
     case attest = "oa"
     case computeKey = "ock"
     case decapsulate = "okem"
+
+    /// In keychain files and in messages: ascending in the order of `allCases`, never renumbered.
+    package var code: UInt8 {
+        switch self {
+        case .decrypt: 1
+        case .encrypt: 2
+        case .delete: 3
+        case .sign: 4
+        case .attest: 5
+        case .computeKey: 6
+        case .decapsulate: 7
+        }
+    }
+
+    package init?(code: UInt8) {
+        guard let operation = Self.allCases.first(where: { $0.code == code }) else { return nil }
+        self = operation
+    }
 }
 
 /// The rights of an item: its protection class and what each operation asks for

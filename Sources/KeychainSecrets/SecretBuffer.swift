@@ -13,6 +13,9 @@ package final class SecretBuffer {
         bytes = SecretBytes(count: capacity) { (_: inout MutableRawSpan) in }
     }
 
+    /// Whether that many more bytes are within the limit.
+    package func hasRoom(_ more: Int) -> Bool { more <= limit - count }
+
     /// False where that would be more than the limit; then nothing is appended.
     package func append(_ byte: UInt8) -> Bool {
         guard makeRoom(1) else { return false }

@@ -204,6 +204,14 @@ struct AutoLockTerms: Sendable, Equatable {
     }
 }
 
+extension AutoLockTerms {
+    /// Those of a kept unlock.
+    init?(kept: borrowing SecretBytes) {
+        guard kept.count > Self.byteCount else { return nil }
+        self.init(kept.withBytes { bytes in (0..<Self.byteCount).map { bytes.byte($0) } })
+    }
+}
+
 extension Duration {
     fileprivate var milliseconds: Int64 {
         components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000

@@ -5,16 +5,17 @@ internal import Synchronization
 /// Where the handler writes the number of a signal that came.
 private let signalPipe = Atomic<Int32>(-1)
 
-/// Holds signals back while the terminal is not as it was, and lets them have their way afterwards.
-final class CaughtSignals {
+/// Holds signals back while the terminal is not as it was, or a secret lies where it must not stay, and
+/// lets them have their way afterwards. There is one at a time.
+package final class CaughtSignals {
     private static let numbers = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGALRM]
 
     /// Readable once a signal came.
-    let descriptor: Int32
+    package let descriptor: Int32
     private let writing: Int32
     private var before: [(number: Int32, action: sigaction)] = []
 
-    init() throws(TerminalError) {
+    package init() throws(TerminalError) {
         var ends: [Int32] = [-1, -1]
         // Safe: the array has room for the two descriptors.
         guard unsafe pipe(&ends) == 0 else { throw .system(errno) }
@@ -45,7 +46,7 @@ final class CaughtSignals {
     }
 
     /// Puts the handlers back and raises what came meanwhile.
-    func release() {
+    package func release() {
         for (number, action) in before {
             var action = action
             _ = unsafe sigaction(number, &action, nil)

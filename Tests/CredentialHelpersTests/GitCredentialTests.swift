@@ -97,6 +97,25 @@ import Testing
                 == "username=me\n")
     }
 
+    @Test(arguments: [
+        ("password=pass", "pass", true), ("password=pass", "other", false),
+        ("password=pass", "pass\npassword_expiry_utc=100\noauth_refresh_token=token", true),
+        ("password=pass", "other\noauth_refresh_token=token", false),
+        // One that is over is not told, so that the same password is a new one.
+        ("password=pass", "pass\npassword_expiry_utc=99", false),
+        ("password=pass\npassword_expiry_utc=200", "pass\npassword_expiry_utc=100", false),
+        ("password=pass\noauth_refresh_token=new", "pass\noauth_refresh_token=old", false),
+        ("password=pass\noauth_refresh_token=token", "pass", false),
+        ("password=pass", "pass\nand more", false),
+    ])
+    func `a git that names no token and no end does not take them away`(
+        said: String, stored: String, isKept: Bool
+    ) throws {
+        let given = try GitCredential(held(said))
+        let secret = GitSecret(given, password: try #require(given.password))
+        #expect(secret.isKept(in: held(stored), now: 99) == isKept)
+    }
+
     @Test func `a secret with lines of its own can't be told to git`() {
         #expect(GitSecret(stored: held("one\ntwo")) == nil)
         #expect(GitSecret(stored: held("one\0two")) == nil)

@@ -3,6 +3,7 @@ import KeychainSecrets
 import Testing
 
 @testable import CredentialHelpers
+@testable import SecretJSON
 
 func held(_ text: String) -> HeldSecret { HeldSecret(text: text) }
 
@@ -11,7 +12,9 @@ func text(_ secret: HeldSecret?) -> String? {
 }
 
 @Suite struct JSONReading {
-    private func object(_ json: String) throws -> JSONValue { try JSONReader.value(of: held(json)) }
+    private func object(_ json: String) throws -> JSONValue {
+        try JSONReader.value(of: held(json), .request)
+    }
 
     @Test func `texts come back without their escapes`() throws {
         let value = try object(#"{"a":"x\"\\\/\b\f\n\r\té\uD83D\uDE00","b":"ü\u00fc"}"#)
@@ -25,7 +28,7 @@ func text(_ secret: HeldSecret?) -> String? {
         #expect(value.number("n") == -12)
         #expect(value.number("f") == nil)
         #expect(value["z"] == nil)
-        guard case .list(let list)? = value["l"] else {
+        guard case .list(let list)? = value["l"]?.content else {
             Issue.record("no list")
             return
         }
@@ -40,13 +43,15 @@ func text(_ secret: HeldSecret?) -> String? {
         "[1 2]", "\u{FEFF}{}", "{\"\\u0000\":1}",
     ])
     func `anything else than one value is refused`(json: String) {
-        #expect(throws: JSONReader.Malformed.self) { try JSONReader.value(of: held(json)) }
+        #expect(throws: JSONReader.Malformed.self) {
+            try JSONReader.value(of: held(json), .request)
+        }
     }
 
     @Test func `bytes that are no text are refused`() {
         for bytes: [UInt8] in [[0x22, 0xFF, 0x22], [0x22, 0xC0, 0x80, 0x22], [0x22, 0xC3, 0x22]] {
             let input = HeldSecret(SecretBytes(copying: bytes))
-            #expect(throws: JSONReader.Malformed.self) { try JSONReader.value(of: input) }
+            #expect(throws: JSONReader.Malformed.self) { try JSONReader.value(of: input, .request) }
         }
     }
 
@@ -57,7 +62,9 @@ func text(_ secret: HeldSecret?) -> String? {
             "[" + String(repeating: "1,", count: 100_000) + "1]",
             String(repeating: "9", count: 100_000),
         ] {
-            #expect(throws: JSONReader.Malformed.self) { try JSONReader.value(of: held(json)) }
+            #expect(throws: JSONReader.Malformed.self) {
+                try JSONReader.value(of: held(json), .request)
+            }
         }
     }
 
@@ -69,15 +76,24 @@ func text(_ secret: HeldSecret?) -> String? {
     @Test func `what was written is read again`() throws {
         let all = String(String.UnicodeScalarView((1...0x2FF).compactMap(Unicode.Scalar.init)))
         let written = SecretText(object: [("name", held(all)), ("\"", held(""))]).joined()
-        let value = try JSONReader.value(of: written)
+        let value = try JSONReader.value(of: written, .request)
         #expect(text(value.secret("name")) == all)
         #expect(text(value.secret("\"")) == "")
         #expect(!written.contains(0x0A))
     }
 
+    @Test func `members keep their order, and each value knows its line`() throws {
+        let value = try object("\n{\n\"b\": [1,\n 2],\r\n\"a\": {}}")
+        #expect(value.line == 2)
+        #expect(value.members.map(\.name) == ["b", "a"])
+        #expect(value.members.map(\.value.line) == [3, 5])
+        #expect(value["b"]?.elements.map(\.line) == [3, 4])
+        #expect(throws: JSONReader.Malformed(place: 10, line: 4)) { try object("{\"a\":\n1,\n\n}") }
+    }
+
     @Test func `a mistake tells the place and nothing of the text`() {
-        #expect(throws: JSONReader.Malformed(place: 8)) {
-            try JSONReader.value(of: held(#"{"a":"s"x"}"#))
+        #expect(throws: JSONReader.Malformed(place: 8, line: 1)) {
+            try JSONReader.value(of: held(#"{"a":"s"x"}"#), .request)
         }
         #expect(throws: HelperFailure.badInput("the request is no JSON (at byte 0)")) {
             try JSONValue(request: held("hunter2"))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import KeychainModel
+import SystemTestSupport
 import Testing
 
 @testable import CredentialHelpers
@@ -68,6 +69,32 @@ import Testing
 
     @Test func `a question for yes or no is seen while it is answered`() {
         #expect(AskpassPrompt("Continue connecting (yes/no/[fingerprint])? ").kind == .question)
+    }
+}
+
+@Suite struct RecentAnswers {
+    @Test func `processes side by side are each remembered, and one prompt is not another`() throws
+    {
+        let folder = try ScratchFolder()
+        func answer(_ process: Int32, _ start: UInt64 = 7, _ prompt: String = "a") -> RecentAnswer {
+            RecentAnswer(to: prompt, process: process, startedAt: start, in: folder.path)
+        }
+        for process: Int32 in [100, 101] {
+            #expect(!answer(process).wasGiven)
+            answer(process).note()
+        }
+        #expect(answer(100).wasGiven && answer(101).wasGiven)
+        #expect(!answer(100, 8).wasGiven && !answer(100, 7, "b").wasGiven)
+        answer(100, 8).note()
+        #expect(!answer(100).wasGiven && answer(100, 8).wasGiven)
+    }
+
+    @Test func `there are never more files than a few`() throws {
+        let folder = try ScratchFolder(below: "/dev/shm")
+        for process: Int32 in 1...300 {
+            RecentAnswer(to: "a", process: process, startedAt: 7, in: folder.path).note()
+        }
+        #expect(folder.names.count == 256)
     }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import KeychainSecrets
+import SecretJSON
 
 @testable import CredentialHelpers
 
@@ -7,7 +8,7 @@ import KeychainSecrets
 enum HelperRequests {
     static func read(_ bytes: [UInt8]) throws -> Bool {
         let input = HeldSecret(SecretBytes(copying: bytes))
-        let value = try? JSONReader.value(of: input)
+        let value = try? JSONReader.value(of: input, .request)
         if let value { try check(value) }
         let credential = try? GitCredential(input)
         if let credential, let password = credential.password { try check(credential, password) }
@@ -23,16 +24,18 @@ enum HelperRequests {
     }
 
     private static func check(_ value: JSONValue) throws {
-        switch value {
+        switch value.content {
         case .text(let text):
+            let secret = text.secret
             var written = SecretText()
-            written.append(json: text)
-            guard case .text(let again)? = try? JSONReader.value(of: written.joined()) else {
+            written.append(json: secret)
+            let value = try? JSONReader.value(of: written.joined(), .request)
+            guard let again = value?.text?.secret else {
                 throw Broken(description: "a text that was written is not read")
             }
-            try require(again.bytes.matches(text.bytes), "a text that was written is another one")
+            try require(again.bytes.matches(secret.bytes), "a text that was written is another one")
         case .list(let elements): for element in elements { try check(element) }
-        case .object(let members): for member in members.values { try check(member) }
+        case .object(let members): for member in members { try check(member.value) }
         case .null, .flag, .number: break
         }
     }

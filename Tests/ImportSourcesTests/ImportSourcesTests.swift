@@ -11,6 +11,7 @@ import Testing
     struct Found: Equatable {
         var items: [String] = []
         var leftOut: [Int] = []
+        var notBrought: [Int] = []
         var error: ImportError?
     }
 
@@ -34,6 +35,7 @@ import Testing
             switch message {
             case .item(let item): found.items.append(Self.text(item))
             case .leftOut(let line): found.leftOut.append(line)
+            case .notBrought(let line): found.notBrought.append(line)
             case .failed(let error): found.error = error
             case .finished: isFinished = true
             }
@@ -93,6 +95,65 @@ import Testing
             ])
     }
 
+    @Test(arguments: [
+        "https://user:pa/ss@host/", "user:pass@host", "user:pa/ss@host", "//user:pass@host/",
+        "https:user:pass@host", "https://me@x.example:pa/ss@host/", "https://user:12/ss@host",
+        "https://a.example/?next=https://user:pass@host", "https://user%3Apass@host/",
+        "https://a.example,https://user:pass@host",
+    ])
+    func `an address that may have a password in it is kept with the notes`(_ address: String) {
+        let found = read(.csv, "name,url,username,password\nWeb,\"\(address)\",me,own\n")
+        #expect(
+            found
+                == Found(items: [
+                    "2 acct=me svce=Web → own",
+                    "2 acct=me desc=notes svce=Web (notes) → address: \(address)",
+                ]))
+        let json = read(
+            .bitwarden,
+            #"{"items":[{"name":"Web","login":{"password":"own","uris":[{"uri":"\#(address)"}]}}]}"#
+        )
+        #expect(
+            json.items == [
+                "1 svce=Web → own", "1 desc=notes svce=Web (notes) → address: \(address)",
+            ])
+    }
+
+    @Test(arguments: ["https://h.example/@me", "git@h.example:me/a.git", "me@h.example"])
+    func `an address without a password is shown`(_ address: String) {
+        let found = read(.csv, "name,url,password\nWeb,\(address),own\n")
+        #expect(found.items.count == 1 && found.notBrought.isEmpty)
+    }
+
+    @Test func `a name that has an address with a password in it is refused by its line`() {
+        let found = read(.csv, "name,password\nhttps://u:p@h.example,own\nb,c\n")
+        #expect(found == Found(items: ["3 svce=b → c"], notBrought: [2]))
+        let docker = read(.docker, #"{"auths":{"https://u:p@r.example":{"auth":"bWU6cHc="}}}"#)
+        #expect(docker == Found(notBrought: [1]))
+        #expect(read(.netrc, "machine u:p@h login me password x") == Found(notBrought: [1]))
+    }
+
+    @Test func `an address and a folder are kept, whatever else the entry has`() {
+        let found = read(
+            .csv, "name,url,password,notes,folder\nBank,app:bank,1,,Money\nNote,app:x,,text,\n")
+        #expect(
+            found.items == [
+                "2 icmt=app:bank (Money) svce=Bank → 1",
+                "3 desc=notes icmt=app:x svce=Note (notes) → text",
+            ])
+        #expect(read(.csv, "name,password\n,x\n").items == ["2 svce=line 2 → x"])
+    }
+
+    @Test func `a return in a field is the field's`() {
+        let found = read(.csv, "name,password\r\na,b\rc\r\n\r\nd,e\r\r\nf,\rg\r\"\n\"h\"\r\n,i\r")
+        #expect(found.error == .wrongColumns(line: 6, found: 1, expected: 2))
+        #expect(
+            found.items == ["2 svce=a → b\rc", "4 svce=d → e\r", "5 svce=f → \rg\r\""])
+        #expect(read(.csv, "name,password\r\na,b\r").items == ["2 svce=a → b\r"])
+        #expect(read(.csv, "name,password\r\na,\"b\"\r").items == ["2 svce=a → b"])
+        #expect(read(.csv, "name,password\r\na,\"b\"\rc\r\n").error == .openQuote(line: 2))
+    }
+
     @Test func `a byte order mark is not the first column's`() {
         #expect(read(.csv, [0xEF, 0xBB, 0xBF] + Array("name,password\na,b".utf8)).items.count == 1)
         // The same first byte, another character.
@@ -129,12 +190,42 @@ import Testing
         )
         #expect(
             found
-                == Found(items: [
-                    "2 acct=me srvr=a.example → p \"w", "3 acct=you srvr=b.example → #x",
-                    "9 acct=anonymous svce=netrc default → any",
-                ]))
+                == Found(
+                    items: [
+                        "2 acct=me srvr=a.example → p \"w", "3 acct=you srvr=b.example → #x",
+                        "9 acct=anonymous svce=netrc default → any",
+                    ], notBrought: [1, 6]))
         #expect(read(.netrc, "machine a\nlogin").error == .malformed(line: 2))
         #expect(read(.netrc, "word").error == .malformed(line: 1))
+    }
+
+    @Test(arguments: ["\n", "\r\n"])
+    func `a macro of netrc ends at an empty line`(_ end: String) {
+        let lines = [
+            "machine a login x password 1", "macdef init", "cd machine", "",
+            "machine b login y password 2", "",
+        ]
+        #expect(
+            read(.netrc, lines.joined(separator: end))
+                == Found(
+                    items: ["1 acct=x srvr=a → 1", "5 acct=y srvr=b → 2"], notBrought: [2]))
+        let open = lines.filter { !$0.isEmpty }.joined(separator: end)
+        #expect(read(.netrc, open).error == .malformed(line: 2))
+    }
+
+    @Test func `netrc's account is a secret, and what it says twice is not brought`() {
+        let found = read(
+            .netrc,
+            "machine h login me account \"deep pw\" password x\nmachine i\nlogin a\nlogin b\npassword x\npassword y"
+        )
+        #expect(
+            found
+                == Found(
+                    items: [
+                        "1 acct=me srvr=h → x",
+                        "1 acct=me desc=notes svce=h (notes) → account: deep pw",
+                        "2 acct=b srvr=i → y",
+                    ], notBrought: [4, 6]))
     }
 
     @Test func `git's lines are addresses with user and password`() {
@@ -160,9 +251,59 @@ import Testing
                     items: [
                         "1 acct=A svce=app → one", "2 acct=C svce=app → x\ny",
                         "4 acct=E svce=app → a#b",
-                    ], leftOut: [3]))
+                    ], leftOut: [3], notBrought: [1, 2]))
         #expect(read(.env, "A=1\nword\n").error == .malformed(line: 2))
         #expect(read(.env, "A=\"1\nB\"").error == .openQuote(line: 1))
+    }
+
+    @Test func `a line of an .env file that is no variable is refused`() {
+        #expect(read(.env, "A=1\nc2Vj+cmV0=\n").error == .malformed(line: 2))
+        #expect(read(.env, "export=1\n", name: "x").items == ["1 acct=export svce=x → 1"])
+    }
+
+    @Test func `a password in the address of a repository is no attribute`() {
+        let found = read(
+            .pypirc,
+            "[a]\nrepository = https://u:p@h.example/x\n[b]\nusername = me\npassword = 1\n"
+                + "repository = https://u:p@h.example/y\n")
+        #expect(
+            found
+                == Found(items: [
+                    "1 acct=u labl=a path=/x ptcl=htps srvr=h.example → p",
+                    "3 acct=me labl=b path=/y ptcl=htps srvr=h.example → 1",
+                    "3 acct=me desc=notes svce=b (notes) → password of the address: p",
+                ]))
+    }
+
+    @Test func `what a section has and no item is not brought`() {
+        let found = read(
+            .aws,
+            "# old key\n[default]\naws_access_key_id=AK\nAWS_SECRET_ACCESS_KEY=1\n"
+                + "aws_secret_access_key=2\nregion = eu\n  more\nempty =\n[profile]\nrole_arn=x\n")
+        #expect(
+            found
+                == Found(
+                    items: ["2 acct=default icmt=AK svce=aws → 2"], leftOut: [9],
+                    notBrought: [1, 5, 6, 7, 10]))
+        let pip = read(
+            .pypirc, "[distutils]\nindex-servers =\n  pypi\n[pypi]\npassword=1\nsign=yes\n")
+        #expect(pip.leftOut == [1] && pip.notBrought == [3, 6] && pip.items.count == 1)
+    }
+
+    @Test func `notes that are too long are not brought`() {
+        let notes = NoteLines(limit: 8)
+        notes.add(HeldSecret(SecretBytes(copying: [1, 2, 3, 4])))
+        notes.add(HeldSecret(SecretBytes(copying: [1, 2, 3, 4])))
+        notes.add(HeldSecret(SecretBytes(copying: [1, 2])), name: "")
+        let held = notes.contents?.secret.bytes.count
+        #expect(held == 7 && notes.contents?.isWhole == false)
+        var entry = ImportEntry(line: 4)
+        entry.notes = notes.contents
+        guard case .notBrought(line: 4)? = entry.messages.last else {
+            Issue.record("it was taken for whole")
+            return
+        }
+        #expect(entry.messages.count == 2)
     }
 
     @Test func `sections of pip and of AWS`() {
@@ -217,6 +358,39 @@ import Testing
         #expect(read(.docker, #"{"auths":{"a":{"auth":"!"}}}"#).error == .malformed(line: 1))
     }
 
+    @Test func `what docker's file has besides is not brought`() {
+        let found = read(
+            .docker,
+            #"""
+            {"auths": {"r.example": {"auth": "bWU6cHc=",
+              "email": "me@example.org", "password": "other", "registrytoken": null}},
+             "credsStore": "",
+             "HttpHeaders": {"X": "secret"}}
+            """#)
+        #expect(found.items.count == 1)
+        #expect(found.notBrought.sorted() == [2, 2, 4])
+    }
+
+    @Test func `what Bitwarden has and no item is not brought`() {
+        let found = read(
+            .bitwarden,
+            #"""
+            {"items": [{"id": "1", "type": 1, "favorite": true, "name": "a",
+              "login": {"password": "1", "uris": null,
+                "pin": "2"},
+              "fields": [{"name": "b", "value": true}],
+              "attachments": ["x"], "bankAccount": {"pin":
+                "1"}}]}
+            """#)
+        #expect(found.items == ["1 svce=a → 1"])
+        #expect(found.notBrought.sorted() == [1, 3, 5, 6])
+    }
+
+    @Test func `a name that an object has twice is no export`() {
+        let twice = #"{"auths":{},"auths":{}}"#
+        #expect(read(.docker, twice).error == .malformed(line: 1))
+    }
+
     @Test func `Bitwarden's logins, notes and fields`() {
         let found = read(
             .bitwarden,
@@ -259,7 +433,9 @@ import Testing
     }
 
     @Test(arguments: [
-        "{", "[1,]", "{\"a\"}", "{\"a\":1,}", "\"\\", "\"\n\"", "tru", "1 2", "",
+        "{", "[1,]", "{\"a\"}", "{\"a\":1,}", "\"\\", "\"\n\"", "tru", "1 2", "", "01", "1.",
+        "\"\\x\"",
+        "{\"auths\":{},\"auths\":{}}", "{\"auths\":{\"a\":{\"password\":\"p\\ud800\"}}}",
         String(repeating: "[", count: 1000),
     ])
     func `what is no JSON is refused`(_ text: String) {
@@ -267,6 +443,26 @@ import Testing
             Issue.record("\(text) was read")
             return
         }
+    }
+
+    @Test func `each entry of a long export is told by the line that it begins in`() {
+        let entries = (1...3000).map { "{\n\"name\": \"\($0)\",\n\"notes\": \($0)\n}" }
+        let found = read(
+            .bitwarden, "{\"items\": [\n\(entries.joined(separator: ",\n"))\n]}", piece: 4096)
+        #expect(found.items.count == 3000)
+        #expect(found.items.first == "2 desc=notes svce=1 (notes) → 1")
+        #expect(found.items.last == "11998 desc=notes svce=3000 (notes) → 3000")
+        #expect(read(.docker, "{\"auths\":\n{\"a\":\n01}}").error == .malformed(line: 3))
+    }
+
+    @Test func `texts are read without their escapes, and numbers as they are written`() {
+        let found = read(
+            .docker,
+            #"{"auths":{"a.example":{"auth":"bWU6cD\u0038\/"},"b.example":{"password":-1.50e3}}}"#)
+        #expect(
+            found.items == [
+                "1 acct=me ptcl=htps srvr=a.example → p??", "1 ptcl=htps srvr=b.example → -1.50e3",
+            ])
     }
 
     // MARK: Frames
@@ -278,7 +474,7 @@ import Testing
             attributes: [.server: .string("h"), .port: .number(443), .account: .string("ü")],
             secret: HeldSecret(SecretBytes(copying: [0, 1, 255])))
         let messages: [ImportMessage] = [
-            .item(item), .leftOut(line: 3),
+            .item(item), .leftOut(line: 3), .notBrought(line: 5),
             .failed(.wrongColumns(line: 1, found: 2, expected: 3)), .finished,
         ]
         for message in messages { #expect(ImportFrame.append(message, to: buffer)) }
@@ -293,12 +489,15 @@ import Testing
                 #expect(isSame)
                 read.append("item")
             case .leftOut(let line): read.append("left \(line)")
+            case .notBrought(let line): read.append("not \(line)")
             case .failed(let error): read.append("\(error)")
             case .finished: read.append("end")
             }
         }
         #expect(
-            read == ["item", "left 3", "wrongColumns(line: 1, found: 2, expected: 3)", "end"])
+            read == [
+                "item", "left 3", "not 5", "wrongColumns(line: 1, found: 2, expected: 3)", "end",
+            ])
         #expect(position == buffer.count)
     }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import KeychainModel
+import KeychainSecrets
 import Testing
 
 @testable import KeychainCommands
@@ -114,26 +115,28 @@ import Testing
         #expect(try pieces(#"{{ keychain "a\"b\\c" }}"#) == [.secret(#"a"b\c"#)])
     }
 
+    @Test func `a filled template is no longer than it may be, and nothing is asked for in vain`()
+        throws
+    {
+        let template = try SecretTemplate(Array(#"a{{ keychain "x" }}b{{ keychain "x" }}c"#.utf8))
+        var asked = 0
+        func filled(_ limit: Int) -> [UInt8]? {
+            template.filled(atMost: limit) { _ in
+                asked += 1
+                return HeldSecret(SecretBytes(copying: Array("1234".utf8)))
+            }?.bytes.releasedFromLockedMemory()
+        }
+        #expect(filled(11) == Array("a1234b1234c".utf8) && asked == 2)
+        #expect(filled(10) == nil && asked == 4)
+        #expect(filled(4) == nil && asked == 5)
+    }
+
     @Test(arguments: [
         "{{ keychain x }}", "{{ keychain \"x }}", "{{ keychain \"\" }}", "{{ keychain \"x\" }",
         "{{ keychain \"x\n\" }}", "{{ keychain \"x\\", "{{ keychain ",
     ])
     func `a place that is not as it should be is refused with its line`(_ text: String) {
         #expect(throws: SecretTemplate.Malformed(line: 3)) { try pieces("1\n2\n" + text) }
-    }
-}
-
-@Suite struct ClipboardTests {
-    @Test func `the desktop that there is says which program holds its clipboard`() {
-        func path(_ environment: [String: String], _ installed: Set<String>) -> String? {
-            Clipboard.holder(in: { environment[$0] }, isInstalled: installed.contains)?.path
-        }
-        let all: Set = ["/usr/bin/wl-copy", "/usr/bin/xclip", "/usr/bin/xsel"]
-        #expect(path(["WAYLAND_DISPLAY": "wayland-0", "DISPLAY": ":0"], all) == "/usr/bin/wl-copy")
-        #expect(path(["DISPLAY": ":0"], all) == "/usr/bin/xclip")
-        #expect(path(["DISPLAY": ":0"], ["/usr/bin/wl-copy", "/usr/bin/xsel"]) == "/usr/bin/xsel")
-        #expect(path([:], all) == nil)
-        #expect(path(["DISPLAY": ":0"], []) == nil)
     }
 }
 

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Servers on the loopback that want a password: git's over HTTP, and a registry of containers."""
+"""Servers on the loopback that want a password: git's over HTTP, a registry of containers, and one of
+cargo's packages."""
 
 import base64
 import http.server
+import json
 import os
 import pathlib
 import socket
@@ -14,17 +16,10 @@ import world
 DOCKER = world.TOP / ".deps/docker/usr/bin"
 
 
-class GitServer:
-    """`git http-backend` behind a password, with one repository."""
+class LoopbackServer:
+    """Answers requests of HTTP until it is stopped."""
 
-    USER = "me"
-
-    def __init__(self, folder, password):
-        self.folder = pathlib.Path(folder)
-        self.password = password
-        self.refused = 0
-        world.run("git", "init", "-q", "--bare", self.folder / "repo.git")
-        world.run("git", "-C", self.folder / "repo.git", "config", "http.receivepack", "true")
+    def __init__(self):
         outer = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -46,18 +41,40 @@ class GitServer:
         self.server.server_close()
         self.thread.join()
 
+    @staticmethod
+    def send(request, status, fields=(), content=b""):
+        request.send_response(status)
+        for name, value in dict(fields).items():
+            request.send_header(name, value)
+        request.send_header("Content-Length", str(len(content)))
+        request.end_headers()
+        request.wfile.write(content)
+
+
+class GitServer(LoopbackServer):
+    """`git http-backend` behind a password, with one repository."""
+
+    USER = "me"
+
+    def __init__(self, folder, password):
+        self.folder = pathlib.Path(folder)
+        self.password = password
+        # Requests with another name or password; those without any are not counted.
+        self.wrong = 0
+        world.run("git", "init", "-q", "--bare", self.folder / "repo.git")
+        world.run("git", "-C", self.folder / "repo.git", "config", "http.receivepack", "true")
+        super().__init__()
+
     def address(self, user=USER):
         return f"http://{user + '@' if user else ''}127.0.0.1:{self.port}/repo.git"
 
     def answer(self, request):
         body = request.rfile.read(int(request.headers.get("Content-Length", 0)))
         wanted = "Basic " + base64.b64encode(f"{self.USER}:{self.password}".encode()).decode()
-        if request.headers.get("Authorization") != wanted:
-            self.refused += 1
-            request.send_response(401)
-            request.send_header("WWW-Authenticate", 'Basic realm="git"')
-            request.send_header("Content-Length", "0")
-            request.end_headers()
+        given = request.headers.get("Authorization")
+        if given != wanted:
+            self.wrong += given is not None
+            self.send(request, 401, {"WWW-Authenticate": 'Basic realm="git"'})
             return
         path, _, query = request.path.partition("?")
         done = subprocess.run(["git", "http-backend"], input=body, capture_output=True, check=True, env={
@@ -69,12 +86,28 @@ class GitServer:
             "GIT_PROTOCOL": request.headers.get("Git-Protocol", "")})
         head, _, content = done.stdout.partition(b"\r\n\r\n")
         fields = dict(line.split(": ", 1) for line in head.decode().split("\r\n"))
-        request.send_response(int(fields.pop("Status", "200").split()[0]))
-        for name, value in fields.items():
-            request.send_header(name, value)
-        request.send_header("Content-Length", str(len(content)))
-        request.end_headers()
-        request.wfile.write(content)
+        self.send(request, int(fields.pop("Status", "200").split()[0]), fields, content)
+
+
+class CargoRegistry(LoopbackServer):
+    """A registry of cargo's with no packages, which tells even that to one token only."""
+
+    TOKEN = "carg0-token"
+
+    @property
+    def address(self):
+        return f"http://127.0.0.1:{self.port}"
+
+    def answer(self, request):
+        if request.headers.get("Authorization") != self.TOKEN:
+            self.send(request, 401, {"WWW-Authenticate": "Cargo"})
+        elif request.path == "/index/config.json":
+            found = {"dl": self.address, "api": self.address, "auth-required": True}
+            self.send(request, 200, content=json.dumps(found).encode())
+        elif request.path.startswith("/api/v1/crates?"):
+            self.send(request, 200, content=b'{"crates":[],"meta":{"total":0}}')
+        else:
+            self.send(request, 404)
 
 
 class Registry:

@@ -4,13 +4,14 @@ with the tool that it is for."""
 
 import json
 import os
+import re
 import shutil
 
 import pytest
 
 import world
 from conftest import ALICE
-from servers import DOCKER, GitServer, Registry
+from servers import DOCKER, CargoRegistry, GitServer, Registry
 
 BIN = world.PREFIX / "bin"
 PASSWORD = "g1t-s3cret"
@@ -55,6 +56,20 @@ def test_git_asks_once_and_no_file_has_the_password(kept, git_server):
     assert kept.run(f"grep -r {PASSWORD} .").status == 1
 
 
+def test_what_renews_a_password_outlives_a_git_that_does_not_know_of_it(shell, git_server):
+    """Versions before 2.41 give back the name and the password alone."""
+    address = f"protocol=http\\nhost=127.0.0.1:{git_server.port}\\nusername=me\\n"
+    more = "password_expiry_utc=4070908800\\noauth_refresh_token=r3fresh\\n"
+    for said in (f"password={PASSWORD}\\n{more}", f"password={PASSWORD}\\n"):
+        assert shell.run(f"printf '{address}{said}' | git-credential-keychain store").status == 0
+        got = shell.run(f"printf '{address}' | git-credential-keychain get").text
+        assert f"password={PASSWORD}\n" in got and "oauth_refresh_token=r3fresh\n" in got, got
+        assert "password_expiry_utc=4070908800\n" in got
+    assert shell.run(f"printf '{address}password=new\\n' | git-credential-keychain store").status == 0
+    got = shell.run(f"printf '{address}' | git-credential-keychain get").text
+    assert "password=new\n" in got and "oauth" not in got
+
+
 def test_security_shows_what_git_keeps(kept, git_server):
     shown = kept.run(f"security find-internet-password -s 127.0.0.1 -P {git_server.port} -a me -r http -w",
                      [ALICE[1]])
@@ -64,10 +79,11 @@ def test_security_shows_what_git_keeps(kept, git_server):
 def test_a_refused_password_is_forgotten(kept, git_server):
     git_server.password = "another"
     assert clone(kept, git_server.address(), "two").status != 0
+    assert git_server.wrong == 1
     git_server.password = PASSWORD
-    refused = git_server.refused
+    # It would be taken now; there is none to give.
     assert clone(kept, git_server.address(), "two").status != 0
-    assert git_server.refused > refused
+    assert git_server.wrong == 1
     assert kept.run(f"git clone -q {git_server.address()} three", [PASSWORD]).status == 0
 
 
@@ -180,23 +196,72 @@ def test_docker_logs_in_once(shell, docker):
     assert "no such manifest" not in shell.run(look).text
 
 
+def docker_logins(shell, *commands):
+    """What the helper says to each of docker's words, `ACTION INPUT`."""
+    return [shell.run(f"printf '{said}' | docker-credential-keychain {action}")
+            for action, said in (command.split(" ", 1) for command in commands)]
+
+
+def docker_login(user, secret):
+    return json.dumps({"ServerURL": "registry.example", "Username": user, "Secret": secret})
+
+
+def test_another_user_s_login_takes_the_place_of_one_only_once_it_is_kept(shell):
+    stored, = docker_logins(shell, "store " + docker_login("me", "one"))
+    assert stored.status == 0, stored
+    # A locked keychain takes nothing, and there is no terminal to unlock it on.
+    assert shell.run("keychainctl lock").status == 0
+    failed = shell.run(f"printf '{docker_login('you', 'two')}' | setsid -w docker-credential-keychain store")
+    assert failed.status == 1, failed
+    assert shell.run("keychainctl unlock", [ALICE[1]]).status == 0
+    got, stored, again, listed = docker_logins(
+        shell, "get registry.example", "store " + docker_login("you", "two"), "get registry.example",
+        "list ")
+    assert json.loads(got.text)["Username"] == "me" and stored.status == 0
+    assert json.loads(again.text)["Secret"] == "two"
+    assert json.loads(listed.text) == {"registry.example": "you"}
+
+
+def test_docker_deletes_no_login_of_another_program_s(shell):
+    added = shell.run("security add-internet-password -s registry.example -a them -r htps -l 'Docker"
+                      f" Credentials' -w theirs -T {BIN}/docker-credential-keychain")
+    assert added.status == 0, added
+    got, stored, own, erased, left = docker_logins(
+        shell, "get registry.example", "store " + docker_login("me", "mine"), "get registry.example",
+        "erase registry.example", "get registry.example")
+    assert json.loads(got.text)["Secret"] == "theirs"
+    assert stored.status == 0 and json.loads(own.text)["Secret"] == "mine", (stored, own)
+    assert erased.status == 1 and "another program" in erased.text, erased
+    assert json.loads(left.text)["Secret"] == "theirs"
+
+
 @pytest.fixture(scope="module")
-def python(prepared, tools):
-    """How a user runs modules that were made for the tests, and the project's own package."""
+def modules(prepared, tools):
+    """keyring, and what the tests of it need."""
     needs(world.TOP / ".deps/python/versions", "Python's keyring")
-    site, source = world.TOOLS / "site", world.TOOLS / "source"
-    modules = world.TOOLS / "python"
-    modules.mkdir()
-    world.run("mount", "--bind", world.TOP / ".deps/python", modules)
-    shutil.copytree(world.PREFIX / "share/keychain/python", source)
-    world.run("/usr/bin/python3", "-m", "pip", "install", "--quiet", "--no-index", "--no-deps",
-              "--no-build-isolation", "--root-user-action", "ignore", "--target", site, source)
+    folder = world.TOOLS / "python"
+    folder.mkdir()
+    world.run("mount", "--bind", world.TOP / ".deps/python", folder)
     shutil.copy(world.TOP / "python/tests/test_backend.py", world.TOOLS)
-    yield f"PYTHONPATH={site}:{modules} PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3"
-    world.run("umount", modules)
-    for folder in (site, source):
-        shutil.rmtree(folder)
-    modules.rmdir()
+    yield folder
+    world.run("umount", folder)
+    folder.rmdir()
+
+
+@pytest.fixture
+def python(shell, modules):
+    """How a user runs these modules and the project's own package, installed by the words of the guide:
+    by the user, out of a folder that the user can't write to."""
+    guide = (world.TOP / "docs/guide/helpers.md").read_text()
+    copy, install = re.findall(r"^\$ ((?:cp -r|pip install) .*keyring-keychain)", guide, re.MULTILINE)
+    assert shell.run(f"touch {world.PREFIX}/share/keychain/python/x").status != 0
+    copied = shell.run(f"rm -rf keyring-keychain site; {copy.replace('/usr/local', str(world.PREFIX))}")
+    assert copied.status == 0, copied
+    # Without the network, and beside what the system has.
+    installed = shell.run(f"/usr/bin/python3 -m {install} --quiet --no-index --no-deps"
+                          " --no-build-isolation --target site", seconds=4 * world.PATIENCE)
+    assert installed.status == 0, installed
+    return f"PYTHONPATH=$HOME/site:{modules} PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3"
 
 
 def test_keyring_s_own_tests_of_backends_pass(shell, python):
@@ -281,6 +346,11 @@ def test_ssh_add_asks_for_a_passphrase_once_and_again_when_it_changed(shell):
     shell.run("kill $SSH_AGENT_PID")
 
 
+def wrong_passwords(sshd):
+    """How many of the user's the server has refused so far."""
+    return (sshd.folder / "log").read_text().count(f"Failed password for {ALICE[0]} ")
+
+
 def test_ssh_is_not_given_the_same_wrong_password_twice(shell, sshd):
     """ssh asks in the same words three times."""
     shell.run("export XDG_RUNTIME_DIR=$HOME/runtime; mkdir -pm 0700 $XDG_RUNTIME_DIR")
@@ -290,6 +360,7 @@ def test_ssh_is_not_given_the_same_wrong_password_twice(shell, sshd):
     shell.terminal.expect_exact(question)
     shell.terminal.sendline("wrong")
     assert ended(shell).status == 0
+    before = wrong_passwords(sshd)
     shell.send(f"ssh -F none -p {sshd.port} -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null"
                f" -o LogLevel=ERROR {ALICE[0]}@127.0.0.1 true; echo \"<status $?>\"")
     shell.terminal.expect_exact(question)
@@ -297,6 +368,8 @@ def test_ssh_is_not_given_the_same_wrong_password_twice(shell, sshd):
     shell.terminal.expect_exact("Keep it in the keychain? [y/N] ")
     shell.terminal.sendline("n")
     assert ended(shell).status == 0
+    # The kept one was given, and once only.
+    assert wrong_passwords(sshd) == before + 1
 
 
 def test_what_sudo_asks_for_is_not_offered_to_be_kept(shell):
@@ -313,14 +386,30 @@ def cargo():
     found = shutil.which("cargo", path="/usr/local/bin:/usr/bin:/bin")
     if found is None or os.stat(found).st_mode & 0o001 == 0:
         return None
-    version = world.run(found, "--version").stdout.split()[1].split(".")
-    return found if (int(version[0]), int(version[1])) >= (1, 74) else None
+    # rustup's takes that name too, and may have no cargo to start.
+    version = re.match(r"cargo (\d+)\.(\d+)", world.run(found, "--version", check=False).stdout)
+    return found if version and tuple(map(int, version.groups())) >= (1, 74) else None
+
+
+@pytest.fixture
+def registry():
+    server = CargoRegistry()
+    yield server
+    server.stop()
 
 
 @pytest.mark.skipif(cargo() is None, reason="no cargo of version 1.74 or later for all users")
-def test_cargo_keeps_a_token(shell):
+def test_cargo_keeps_a_token(shell, registry):
+    """With a registry of the test's own: crates.io would have to be reached."""
     shell.run("mkdir -p .cargo; printf '[registry]\\nglobal-credential-providers ="
-              " [\"cargo-credential-keychain\"]\\n' > .cargo/config.toml")
-    assert shell.run(f"printf carg0-token | {cargo()} login").status == 0
-    assert shell.run("grep -r carg0-token .").status == 1
-    assert shell.run(f"{cargo()} logout").status == 0
+              " [\"cargo-credential-keychain\"]\\n[registries.mine]\\nindex ="
+              f" \"sparse+{registry.address}/index/\"\\n' > .cargo/config.toml")
+    search = f"{cargo()} search --registry mine nothing"
+    assert shell.run(search).status != 0
+    kept = shell.run(f"printf {registry.TOKEN} | {cargo()} login --registry mine")
+    assert kept.status == 0, kept
+    assert shell.run(f"grep -r {registry.TOKEN} .").status == 1
+    found = shell.run(search)
+    assert found.status == 0, found
+    assert shell.run(f"{cargo()} logout --registry mine").status == 0
+    assert shell.run(search).status != 0

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """keyring's own tests of a backend, on a real keychain, and what they leave out."""
 
+import shutil
 import subprocess
 
 import pytest
@@ -37,12 +38,18 @@ class TestKeychain(BackendBasicTests):
 
 @pytest.mark.parametrize("answer, error", [
     (b"", KeyringError), (b"nonsense", KeyringError),
-    (b'{"error":"locked","message":"m"}', KeyringLocked),
+    (b"[]", KeyringError), (b"null", KeyringError), (b'"hunter2"', KeyringError), (b"1", KeyringError),
+    (b"[" * 100_000, KeyringError), (b'"\xff"', KeyringError), (b"{}", KeyringError),
+    (b'{"ok":true,"password":null}', KeyringError), (b'{"ok":true,"password":["hunter2"]}', KeyringError),
+    (b'{"error":["locked"]}', KeyringError), (b'{"error":"locked","message":"m"}', KeyringLocked),
     (b'{"error":"failed","message":"m"}', KeyringError)])
 def test_no_password_is_made_of_another_answer(monkeypatch, answer, error):
+    monkeypatch.setattr(shutil, "which", lambda name: "/usr/bin/" + name)
     monkeypatch.setattr(subprocess, "run", lambda *_, **__: subprocess.CompletedProcess((), 1, answer))
-    with pytest.raises(error):
-        keyring_keychain.Keyring().get_password("a", "b")
+    for ask in (keyring_keychain.Keyring().get_password, keyring_keychain.Keyring().get_credential):
+        with pytest.raises(error) as refused:
+            ask("a", "b")
+        assert "hunter2" not in str(refused.value)
 
 
 def test_without_the_program_the_backend_is_none(monkeypatch):

@@ -270,7 +270,7 @@ extension ItemAccessControl {
         for _ in 0..<(try reader.byte()) {
             let code = try reader.byte()
             guard code > previous,
-                let operation = ItemOperation.allCases.first(where: { $0.code == code })
+                let operation = ItemOperation(code: code)
             else { throw MalformedBytes() }
             operations[operation] = try Constraint(&reader, depth: 0)
             previous = code
@@ -281,21 +281,6 @@ extension ItemAccessControl {
         self.init(
             protection: protection, operations: operations, defaultOperation: defaultOperation,
             needsApplicationPassword: flags & Self.passwordFlag != 0, boundBiometry: biometry)
-    }
-}
-
-extension ItemOperation {
-    /// In the order of `allCases`, and never renumbered.
-    fileprivate var code: UInt8 {
-        switch self {
-        case .decrypt: 1
-        case .encrypt: 2
-        case .delete: 3
-        case .sign: 4
-        case .attest: 5
-        case .computeKey: 6
-        case .decapsulate: 7
-        }
     }
 }
 

@@ -40,7 +40,7 @@ class Keyring(KeyringBackend):
 
     def get_password(self, service: str, username: str) -> str | None:
         try:
-            return _ask("get", service, username=username)["password"]
+            return _text(_ask("get", service, username=username), "password")
         except _NotFound:
             return None
 
@@ -52,7 +52,7 @@ class Keyring(KeyringBackend):
                 found = _ask("get", service, username=username)
         except _NotFound:
             return None
-        return SimpleCredential(found["username"], found["password"])
+        return SimpleCredential(_text(found, "username"), _text(found, "password"))
 
     def set_password(self, service: str, username: str, password: str) -> None:
         try:
@@ -85,8 +85,10 @@ def _ask(action: str, service: str, **fields: str) -> dict:
                           stdout=subprocess.PIPE, check=False)
     try:
         answer = json.loads(done.stdout)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise KeyringError(f"{PROGRAM} gave no answer (status {done.returncode})") from None
+    if not isinstance(answer, dict):
+        raise KeyringError(f"{PROGRAM} gave an answer that is none")
     kind = answer.get("error")
     if kind is None:
         return answer
@@ -94,3 +96,11 @@ def _ask(action: str, service: str, **fields: str) -> dict:
     if kind == "not-found":
         raise _NotFound(message)
     raise KeyringLocked(message) if kind == "locked" else KeyringError(message)
+
+
+def _text(answer: dict, name: str) -> str:
+    """A member that must be there, and a text."""
+    text = answer.get(name)
+    if not isinstance(text, str):
+        raise KeyringError(f"{PROGRAM} gave an answer without a {name}")
+    return text

@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainSecrets
+package import KeychainSecrets
 
 /// A walk over the bytes of a secret, one at a time.
-struct SecretCursor: IteratorProtocol {
+package struct SecretCursor: IteratorProtocol {
     private let secret: HeldSecret
-    private(set) var place: Int
+    package private(set) var place: Int
     private let end: Int
 
-    init(_ secret: HeldSecret) { self.init(secret, 0..<secret.bytes.count) }
+    package init(_ secret: HeldSecret) { self.init(secret, 0..<secret.bytes.count) }
 
-    init(_ secret: HeldSecret, _ range: Range<Int>) {
+    package init(_ secret: HeldSecret, _ range: Range<Int>) {
         self.secret = secret
         place = range.lowerBound
         end = min(range.upperBound, secret.bytes.count)
     }
 
     /// The next byte, which stays the next.
-    var peeked: UInt8? {
+    package var peeked: UInt8? {
         guard place < end else { return nil }
         return secret.bytes.withBytes { $0.byte(place) }
     }
 
-    mutating func next() -> UInt8? {
+    package mutating func next() -> UInt8? {
         let byte = peeked
         if byte != nil { place += 1 }
         return byte
     }
 
     /// Passes over the next byte if it is this one.
-    mutating func take(_ byte: UInt8) -> Bool {
+    package mutating func take(_ byte: UInt8) -> Bool {
         guard peeked == byte else { return false }
         place += 1
         return true
@@ -37,7 +37,7 @@ struct SecretCursor: IteratorProtocol {
 
 extension HeldSecret {
     /// Whether the bytes are well-formed UTF-8.
-    var isText: Bool {
+    package var isText: Bool {
         var parser = Unicode.UTF8.ForwardParser()
         var bytes = SecretCursor(self)
         while true {
@@ -49,13 +49,13 @@ extension HeldSecret {
         }
     }
 
-    func contains(_ byte: UInt8) -> Bool {
+    package func contains(_ byte: UInt8) -> Bool {
         var bytes = SecretCursor(self)
         while let next = bytes.next() { if next == byte { return true } }
         return false
     }
 
-    func hasPrefix(_ text: String) -> Bool {
+    package func hasPrefix(_ text: String) -> Bool {
         var bytes = SecretCursor(self)
         for byte in text.utf8 where bytes.next() != byte { return false }
         return true
@@ -63,7 +63,7 @@ extension HeldSecret {
 
     /// The bytes as text outside locked memory: for what is no secret. nil for what is no text, has a
     /// NUL in it, or is longer than a name, an address or a number ever is.
-    var plainText: String? {
+    package var plainText: String? {
         let longest = 16 * 1024
         guard bytes.count <= longest, isText, !contains(0) else { return nil }
         var cursor = SecretCursor(self)

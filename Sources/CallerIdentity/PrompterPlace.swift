@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+package import KeychainLinuxSystem
+package import KeychainModel
+internal import KeychainMessages
+internal import LoginManager
+
+/// Where questions are shown, and for which programs: those of the display's login, or those of the
+/// one terminal. No program can have another one's questions shown where only itself looks.
+package enum PrompterPlace: Hashable, Sendable {
+    /// By the name that logind gave the login: a program that a service manager started knows no
+    /// other.
+    case display(user: UInt32, login: String)
+    /// A terminal, by the Unix session that it controls.
+    case terminal(user: UInt32, device: UInt32, session: Int32)
+
+    /// Where questions of the program may be shown, the best place first.
+    package static func all(for caller: Caller) -> [PrompterPlace] {
+        let display = caller.display.map { PrompterPlace.display(user: caller.user, login: $0) }
+        return [display, terminal(of: caller)].compactMap { $0 }
+    }
+
+    package static func terminal(of caller: Caller) -> PrompterPlace? {
+        guard let device = caller.terminal, let session = caller.terminalSession else {
+            return nil
+        }
+        return .terminal(user: caller.user, device: device, session: session)
+    }
+
+    package var isTerminal: Bool {
+        if case .terminal = self { return true }
+        return false
+    }
+}
+
+/// The program that shows a login's windows to its user: root's X server under the number that
+/// logind knows, or the process that has the screen and the keyboard from logind. While it lives it
+/// has the name of the display's socket, so that a dialog there is a dialog on the user's screen.
+package final class LoginScreen: Sendable {
+    package let server: PinnedProcess
+
+    /// nil where that is not so, or can't be told: any program of the user can run an X server that
+    /// shows its windows to no user.
+    init?(_ server: DisplayServer, of login: String, _ user: UInt32) {
+        guard let process = PinnedProcess(pid: server.process, pidfd: nil) else { return nil }
+        if server.user == 0 {
+            guard LoginSessions.display(ofSession: login) == server.number else { return nil }
+        } else {
+            guard server.user == user, let controller = LoginSessions.controller(of: login),
+                Self.listens(process, for: controller)
+            else { return nil }
+        }
+        self.server = process
+    }
+
+    package var isAlive: Bool { server.isAlive }
+
+    /// A compositor can have its sockets from the parent that watches over it. Not from its user's
+    /// service manager, which listens for every unit that the user writes; that one is in a control
+    /// group of its own.
+    private static func listens(_ server: PinnedProcess, for controller: Int32) -> Bool {
+        if server.id == controller { return true }
+        guard let process = PinnedProcess(pid: controller, pidfd: nil),
+            process.status()?.parent == server.id, let group = process.cgroup()
+        else { return false }
+        return group == server.cgroup()
+    }
+}

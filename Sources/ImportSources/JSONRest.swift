@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainImport
+internal import KeychainSecrets
+internal import SecretJSON
+
+/// What a JSON source has and no item is made of: names that its format is not known to have.
+struct JSONRest {
+    /// Where it stands.
+    private var lines: [Int] = []
+
+    static func ofDocker(
+        _ buffer: SecretBuffer, _ put: ImportSource.Put
+    ) throws(ImportError) {
+        let root = try JSONValue(export: buffer)
+        var rest = JSONRest()
+        rest.report(root, besides: ["auths"])
+        for (_, registry) in root["auths"]?.members ?? [] {
+            rest.report(
+                registry,
+                besides: ["auth", "username", "password", "identitytoken", "registrytoken"])
+            // One of each is taken.
+            let names = registry["auth"].map(rest.isSomething) == true
+            for name in names ? ["username", "password"] : [] {
+                rest.report(registry[name])
+            }
+            if registry["identitytoken"] != nil { rest.report(registry["registrytoken"]) }
+        }
+        for line in rest.lines { try put(.rest(line)) }
+    }
+
+    static func ofBitwarden(
+        _ buffer: SecretBuffer, _ put: ImportSource.Put
+    ) throws(ImportError) {
+        let root = try JSONValue(export: buffer)
+        var rest = JSONRest()
+        rest.report(root, besides: ["encrypted", "items", "folders", "collections"])
+        for item in root["items"]?.elements ?? [] { rest.reportBitwarden(item) }
+        for line in rest.lines { try put(.rest(line)) }
+    }
+
+    private mutating func reportBitwarden(_ item: JSONValue) {
+        // What says nothing of a password stands in the second lines.
+        report(
+            item,
+            besides: [
+                "name", "notes", "folderId", "login", "card", "identity", "sshKey", "fields",
+                "passwordHistory", "id", "organizationId", "type", "reprompt", "favorite",
+                "secureNote", "creationDate", "revisionDate", "deletedDate", "archivedDate",
+            ])
+        report(
+            item["login"],
+            besides: [
+                "username", "password", "totp", "uris", "fido2Credentials", "passwordRevisionDate",
+            ])
+        for address in item["login"]?["uris"]?.elements ?? [] {
+            report(address, besides: ["uri", "match", "uriChecksum"])
+        }
+        for field in item["fields"]?.elements ?? [] {
+            report(field, besides: ["name", "value", "type", "linkedId"])
+            reportDeep(field["value"])
+        }
+        for old in item["passwordHistory"]?.elements ?? [] {
+            report(old, besides: ["password", "lastUsedDate"])
+        }
+        let shown = ["card", "identity", "sshKey"].compactMap { item[$0] }
+        for object in shown + (item["login"]?["fido2Credentials"]?.elements ?? []) {
+            for (_, value) in object.members { reportDeep(value) }
+        }
+    }
+
+    private mutating func report(_ object: JSONValue?, besides known: [String]) {
+        for (name, value) in object?.members ?? [] where !known.contains(name) { report(value) }
+    }
+
+    private mutating func report(_ value: JSONValue?) {
+        if let value, isSomething(value) { lines.append(value.line) }
+    }
+
+    /// Of a value of which a text or a number is brought.
+    private mutating func reportDeep(_ value: JSONValue?) {
+        switch value?.content {
+        case .text, .number, nil: return
+        default: report(value)
+        }
+    }
+
+    private func isSomething(_ value: JSONValue) -> Bool {
+        switch value.content {
+        case .null, .flag(false): false
+        case .text(let text): !text.isEmpty
+        case .object(let members): !members.isEmpty
+        case .list(let values): !values.isEmpty
+        case .number, .flag: true
+        }
+    }
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+package import KeychainSecrets
+
+/// A JSON value whose texts stay in locked memory, where they were read.
+package struct JSONValue {
+    package indirect enum Content {
+        case null
+        case flag(Bool)
+        case number(JSONText)
+        case text(JSONText)
+        case list([JSONValue])
+        /// In the order in which they are written; no name is there twice.
+        case object([(name: String, value: JSONValue)])
+    }
+
+    package let content: Content
+    /// Of the text, where the value begins; the first is 1.
+    package let line: Int
+
+    /// A member of an object; nil of other values, and where it is missing or null.
+    package subscript(_ name: String) -> JSONValue? {
+        guard let member = members.first(where: { $0.name == name })?.value else { return nil }
+        if case .null = member.content { return nil }
+        return member
+    }
+
+    /// Of an object; none of other values.
+    package var members: [(name: String, value: JSONValue)] {
+        if case .object(let members) = content { members } else { [] }
+    }
+
+    /// Of a list; none of other values.
+    package var elements: [JSONValue] { if case .list(let list) = content { list } else { [] } }
+
+    /// A text that may be a secret; nil of other values.
+    package var text: JSONText? { if case .text(let text) = content { text } else { nil } }
+
+    /// nil for what is no whole number of 64 bits.
+    package var number: Int64? {
+        guard case .number(let text) = content else { return nil }
+        return text.secret.plainText.flatMap { Int64($0) }
+    }
+
+    /// A member that is a text, which may be a secret.
+    package func secret(_ name: String) -> HeldSecret? { self[name]?.text?.secret }
+
+    /// A member that is a text, and no secret.
+    package func plainText(_ name: String) -> String? { secret(name)?.plainText }
+
+    package func number(_ name: String) -> Int64? { self[name]?.number }
+}
+
+/// A text between its quotes, or the characters of a number: a place in what was read, which holds
+/// all of it. The reader has looked at each escape.
+package struct JSONText {
+    private let source: HeldSecret
+    private let range: Range<Int>
+
+    init(_ source: HeldSecret, _ range: Range<Int>) {
+        self.source = source
+        self.range = range
+    }
+
+    package var isEmpty: Bool { range.isEmpty }
+
+    /// Without its escapes.
+    package var secret: HeldSecret {
+        // No escape is shorter than what it stands for.
+        var writer = SecretWriter(capacity: range.count)
+        var cursor = SecretCursor(source, range)
+        while let byte = cursor.next() {
+            guard byte == UInt8(ascii: "\\"), let scalar = JSONEscape.next(&cursor) else {
+                writer.append(byte)
+                continue
+            }
+            for byte in UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter {
+                writer.append(byte)
+            }
+        }
+        return HeldSecret(writer.finish())
+    }
+}
+
+/// The character that stands behind a backslash.
+enum JSONEscape {
+    /// nil for what is none; half of a surrogate pair is none.
+    static func next(_ cursor: inout SecretCursor) -> Unicode.Scalar? {
+        switch cursor.next() {
+        case UInt8(ascii: "\""): "\""
+        case UInt8(ascii: "\\"): "\\"
+        case UInt8(ascii: "/"): "/"
+        case UInt8(ascii: "b"): "\u{8}"
+        case UInt8(ascii: "f"): "\u{C}"
+        case UInt8(ascii: "n"): "\n"
+        case UInt8(ascii: "r"): "\r"
+        case UInt8(ascii: "t"): "\t"
+        case UInt8(ascii: "u"): codePoint(&cursor)
+        default: nil
+        }
+    }
+
+    private static func codePoint(_ cursor: inout SecretCursor) -> Unicode.Scalar? {
+        guard let first = codeUnit(&cursor) else { return nil }
+        guard UTF16.isLeadSurrogate(first) else { return Unicode.Scalar(first) }
+        guard cursor.take(UInt8(ascii: "\\")), cursor.take(UInt8(ascii: "u")),
+            let second = codeUnit(&cursor), UTF16.isTrailSurrogate(second)
+        else { return nil }
+        return Unicode.Scalar(
+            0x10000 + (UInt32(first) - 0xD800) << 10 + (UInt32(second) - 0xDC00))
+    }
+
+    private static func codeUnit(_ cursor: inout SecretCursor) -> UInt16? {
+        var unit: UInt16 = 0
+        for _ in 0..<4 {
+            guard let byte = cursor.next(), byte < 0x80,
+                let digit = Character(Unicode.Scalar(byte)).hexDigitValue
+            else { return nil }
+            unit = unit << 4 | UInt16(digit)
+        }
+        return unit
+    }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+package import KeychainModel
+internal import KeychainVaults
+internal import KeyringStore
+internal import LoginRegistry
+
+/// Automatic locking: screen lock, sleep, logout, timeout.
+extension KernelVault {
+    /// Who has keys here, or facts about logins.
+    package func users() -> [UInt32] { keyring.users() }
+
+    /// Closes the when-unlocked items of the user's keychains whose settings want it. What the user
+    /// is unlocking meanwhile stays closed. False where a key could not be removed.
+    package func lockAll(
+        of user: UInt32, because reason: LockReason, where isMeant: (KeychainSettings) -> Bool
+    ) -> Bool {
+        var kept: Set<String> = []
+        locks.lockAll(of: [user]) {
+            for name in names("unlock:", of: user) {
+                if settings(of: name, user).map(isMeant) ?? true {
+                    keyring.remove(name, of: user)
+                } else {
+                    kept.insert(name)
+                }
+            }
+            if kept.isEmpty { uses.endAll(of: user) }
+        }
+        if kept.isEmpty {
+            for session in sessions.live(user) { sessions.setLockReason(reason, of: session.id) }
+        }
+        return kept.isSuperset(of: names("unlock:", of: user))
+    }
+
+    private func settings(of name: String, _ user: UInt32) -> KeychainSettings? {
+        guard let kept = keyring.read(name, of: user) else { return nil }
+        return AutoLockTerms(kept: kept)?.tightened(by: bounds()).settings
+    }
+
+    /// `device:` is an earlier version's, which this one may have been started after.
+    private static let classKeys = ["unlock:", "first-unlock:", "device:", "renewal:", "machine:"]
+
+    /// Takes every class key out of the kernel's memory, and those that the device key opens out of
+    /// this process's. False where one is left in the kernel's.
+    package func forgetAll() -> Bool {
+        let users = users()
+        locks.forgetAll(of: users) {
+            for user in users {
+                for kind in Self.classKeys {
+                    for name in names(kind, of: user) { keyring.remove(name, of: user) }
+                }
+                uses.endAll(of: user)
+            }
+            kept.forgetAll()
+        }
+        for user in users {
+            for session in sessions.live(user) { sessions.setLockReason(.slept, of: session.id) }
+        }
+        return users.allSatisfy { user in
+            Self.classKeys.allSatisfy { names($0, of: user).isEmpty }
+        }
+    }
+
+    private func names(_ kind: String, of user: UInt32) -> [String] {
+        ((try? keyring.names(of: user)) ?? []).filter { $0.hasPrefix(kind) }
+    }
+}
