@@ -4,7 +4,6 @@ package import KeychainLocalSocket
 package import KeychainMessages
 package import KeychainModel
 package import LoginRegistry
-internal import KeychainSecrets
 internal import LoginManager
 
 /// Finds out from the kernel who is at the other end of a connection (docs/design/identity.md).
@@ -232,70 +231,5 @@ enum SystemUnit {
             let unit = group.unitBelowSlices, unit.hasSuffix(".service")
         else { return nil }
         return unit
-    }
-}
-
-/// What users are called, remembered for a moment: the account database may be on another machine.
-/// A number that was given to another user is noticed when the moment is over.
-package final class AccountNames: Sendable {
-    private static let validFor: Duration = .seconds(5)
-    /// Numbers without an account are remembered apart from names: a user who makes namespaces has
-    /// thousands of them, and would have the names of all others forgotten.
-    private static let mostAbsent = 1024
-    private static let mostNames = 65_536
-
-    private struct Entry {
-        let name: String
-        let until: ContinuousClock.Instant
-    }
-    private struct Known {
-        var names: [UInt32: Entry] = [:]
-        var absent: [UInt32: ContinuousClock.Instant] = [:]
-        /// Users who have a keychain, and so had an account, before the first look.
-        var expected: Set<UInt32> = []
-    }
-    private let look: @Sendable (UInt32) -> String?
-    private let known = ShortLock(Known())
-
-    package init(_ look: @escaping @Sendable (UInt32) -> String?) { self.look = look }
-
-    /// nil where there is no such account.
-    package func name(of user: UInt32) -> String? {
-        let now = ContinuousClock.now
-        let (entry, absent) = known.withLock { ($0.names[user], $0.absent[user]) }
-        if let entry, now < entry.until { return entry.name }
-        if let absent, now < absent { return nil }
-        let name = look(user)
-        known.withLock { known in
-            known.names[user] = nil
-            known.absent[user] = nil
-            known.expected.remove(user)
-            if let name {
-                if known.names.count >= Self.mostNames { known.names.removeAll() }
-                known.names[user] = Entry(name: name, until: now + Self.validFor)
-            } else {
-                if known.absent.count >= Self.mostAbsent { known.absent.removeAll() }
-                known.absent[user] = now + Self.validFor
-            }
-        }
-        return name
-    }
-
-    /// Root is root whatever the directory says.
-    package func has(_ user: UInt32) -> Bool { user == 0 || name(of: user) != nil }
-
-    /// Whether the number had an account when last looked at, without another look.
-    package func isKnown(_ user: UInt32) -> Bool {
-        user == 0 || known.withLock { $0.names[user] != nil || $0.expected.contains(user) }
-    }
-
-    /// Whether the last look, a moment ago, found no account.
-    package func isKnownAbsent(_ user: UInt32) -> Bool {
-        known.withLock { $0.absent[user].map { .now < $0 } ?? false }
-    }
-
-    /// Takes users for known until they are looked at.
-    package func expect(_ users: some Sequence<UInt32>) {
-        known.withLock { $0.expected.formUnion(users) }
     }
 }

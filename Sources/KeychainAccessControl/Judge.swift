@@ -353,7 +353,7 @@ extension AccessRequest {
 
 extension AccessRequest.Circumstances {
     /// What is known of the keychain and its user at this moment.
-    fileprivate func addMoment(to facts: inout PolicyFacts) {
+    public func addMoment(to facts: inout PolicyFacts) {
         facts[.interactive] = mayAsk.map { .known($0) } ?? .unknown
         facts[.unlocked] = .known(keychain.isUnlocked)
         facts[.passcodeSet] = keychain.isPasscodeSet.map { .known($0) } ?? .unknown

@@ -10,12 +10,12 @@ internal import KeychainSecrets
 /// 32 shares of them, and another user has one. With turns a user's reads wait for one another, and
 /// never for those of other users, which find few threads before them.
 ///
-/// A turn orders reads and protects nothing. One that lasts longer than `patience` counts no more: a
-/// question to the user, a slow disk and a client that does not read its answer hold up the user's
-/// other reads for that long, and once.
+/// A turn orders reads and protects nothing. One that has lasted longer than `patience` counts no more
+/// once another waits: a question to the user, a slow disk and a client that does not read its answer
+/// hold up the user's other reads for that long, and once.
 final class RequestTurns: Sendable {
     private let most: Int
-    private let patience: DispatchTimeInterval
+    private let patience: Duration
 
     /// A connection's place among those of its user, for one read at a time.
     final class Turn: Sendable {
@@ -23,15 +23,15 @@ final class RequestTurns: Sendable {
     }
 
     private struct Line {
-        /// The one that began first is first.
-        var working: [Turn] = []
+        /// With when each began; the one that began first is first.
+        var working: [(turn: Turn, since: ContinuousClock.Instant)] = []
         var waiting: [Turn] = []
     }
     private let line = ShortLock(Line())
 
     init(
         most: Int = sysconf(Int32(_SC_NPROCESSORS_ONLN)),
-        patience: DispatchTimeInterval = .milliseconds(50)
+        patience: Duration = .milliseconds(50)
     ) {
         self.most = max(1, most)
         self.patience = patience
@@ -52,32 +52,52 @@ final class RequestTurns: Sendable {
     private func begin(_ turn: Turn) {
         let isFree = line.withLock { line in
             let isFree = line.working.count < most
-            if isFree { line.working.append(turn) } else { line.waiting.append(turn) }
+            if isFree { line.working.append((turn, .now)) } else { line.waiting.append(turn) }
             return isFree
         }
-        if isFree || turn.begins.wait(timeout: .now() + patience) == .success { return }
-        // Given at the last moment, it is told all the same.
-        if !takeFromSlowest(turn) { turn.begins.wait() }
+        if isFree { return }
+        var left = patience
+        while turn.begins.wait(timeout: .now() + left / .seconds(1)) == .timedOut {
+            switch takeFromSlowest(turn) {
+            case .taken: return
+            case .later(let rest): left = rest
+            // It was given at the last moment, and is told.
+            case .given: return turn.begins.wait()
+            }
+        }
     }
 
-    /// The turn that began first counts no more. False for one that does not wait any more.
-    private func takeFromSlowest(_ turn: Turn) -> Bool {
+    private enum Taking {
+        case taken, given
+        /// The slowest may go on for so long.
+        case later(Duration)
+    }
+
+    /// The turn that began first counts no more, if it has lasted too long.
+    private func takeFromSlowest(_ turn: Turn) -> Taking {
         line.withLock { line in
-            guard let place = line.waiting.firstIndex(where: { $0 === turn }) else { return false }
+            guard let place = line.waiting.firstIndex(where: { $0 === turn }) else { return .given }
+            let now = ContinuousClock.now
+            if let slowest = line.working.first {
+                let left = patience - slowest.since.duration(to: now)
+                guard left <= .zero else { return .later(left) }
+                line.working.removeFirst()
+            }
             line.waiting.remove(at: place)
-            if !line.working.isEmpty { line.working.removeFirst() }
-            line.working.append(turn)
-            return true
+            line.working.append((turn, now))
+            return .taken
         }
     }
 
     private func end(_ turn: Turn) {
         let next = line.withLock { line -> Turn? in
-            guard let place = line.working.firstIndex(where: { $0 === turn }) else { return nil }
+            guard let place = line.working.firstIndex(where: { $0.turn === turn }) else {
+                return nil
+            }
             line.working.remove(at: place)
             guard !line.waiting.isEmpty else { return nil }
             let next = line.waiting.removeFirst()
-            line.working.append(next)
+            line.working.append((next, .now))
             return next
         }
         next?.begins.signal()

@@ -18,7 +18,10 @@ final class ServingThreads: Sendable {
                 body()
                 serving.leave()
             }
-            guard hasBegun else { return false }
+            guard hasBegun else {
+                serving.leave()
+                return false
+            }
         }
         serving.notify(queue: overdue) { [ended] in ended.signal() }
         ended.wait()

@@ -68,7 +68,8 @@ package final class Database: Sendable {
     /// How many threads wait to write.
     var waitingWriters: Int { writer.waitingCount }
 
-    /// Runs `body` in an immediate transaction, perhaps on another thread that writes: all of it is on the disk when this returns, or none.
+    /// Runs `body` in an immediate transaction, perhaps on another thread that writes: all of it is on
+    /// the disk when this returns, or none.
     package func write<R>(_ body: (Connection) throws -> R) throws -> R {
         try writer.write(body)
     }

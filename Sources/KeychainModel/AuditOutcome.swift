@@ -15,14 +15,27 @@ package struct AuditOutcome: Hashable, Sendable, CustomStringConvertible {
     private static let errors = Dictionary(
         RequestError.allCases.map { ("\($0)", $0) }, uniquingKeysWith: { first, _ in first })
 
-    /// Whether it was refused or failed, and not that the keychain was in a state where there was
-    /// nothing to allow: locked, without such an item. A name that only a newer service knows counts
-    /// as refused, and so do several.
+    /// Whether it was refused or failed, and not that there was nothing to allow: no such item, a
+    /// keychain that is locked. A name that only a newer service knows counts as refused, and so do
+    /// several.
     package var isRefusal: Bool {
         if self == .allowed { return false }
         return switch Self.errors[description] {
-        case .state: false
+        case .state(let state)?: !state.leavesNothingToAllow
         case .invalid, .refused, .failed, nil: true
+        }
+    }
+}
+
+extension KeychainState {
+    fileprivate var leavesNothingToAllow: Bool {
+        switch self {
+        case .notFound, .duplicate, .locked, .passcodeNotSet, .noSession, .noSuchKeychain,
+            .duplicateKeychain, .noDefaultKeychain, .noSuchProtector, .lastProtector:
+            true
+        case .newerVersion, .readOnly, .protectorNotAvailable, .measurementsDiffer,
+            .protectorChanged, .notOpenedHere, .olderService, .olderProgram:
+            false
         }
     }
 }

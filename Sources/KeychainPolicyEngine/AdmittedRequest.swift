@@ -340,7 +340,8 @@ extension PolicyFacts {
         for field in TextField.allCases where field.block != .resource && facts[field] == .absent {
             facts[field] = other[field]
         }
-        for field in BooleanField.allCases where facts[field] == .absent {
+        for field in BooleanField.allCases
+        where facts[field] == .absent || (facts[field] == .unknown && other[field] != .absent) {
             facts[field] = other[field]
         }
         for field in AgeField.allCases where facts[field] == .absent { facts[field] = other[field] }

@@ -22,6 +22,7 @@ package final class RequestNotes: Sendable {
         var proven = Evidence()
         var steps: [Step] = []
         var hasChanged = false
+        var unlookedUI: ItemQuery.AuthenticationUI?
         var judged: Judged?
         var stranger: (request: PolicyRequest, judge: Judge)?
     }
@@ -103,6 +104,14 @@ package final class RequestNotes: Sendable {
     package var hasChanged: Bool { noted.withLock { $0.hasChanged } }
 
     package func noteChange() { noted.withLock { $0.hasChanged = true } }
+
+    /// Set where the request was judged without a look at whether the user can be asked: a record
+    /// tells that too, and looks then.
+    package var unlookedUI: ItemQuery.AuthenticationUI? { noted.withLock { $0.unlookedUI } }
+
+    package func note(unlooked ui: ItemQuery.AuthenticationUI) {
+        noted.withLock { $0.unlookedUI = ui }
+    }
 
     /// Fingerprints of the first items that were concerned.
     package var items: [String] {

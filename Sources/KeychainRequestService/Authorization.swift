@@ -231,12 +231,19 @@ final class Authorization {
     /// for more than the items do.
     private func countLimits(_ item: SealedItem) throws(RequestError) {
         let exhausted = try service.countLimits(
-            item, context, isPrompted: !pending.items.isEmpty, &counted)
+            item, context, isPrompted: !pending.items.isEmpty || asksForPassword, &counted)
         guard exhausted.isEmpty || prompts.mayAsk(intent.ui) else {
             throw .refused(.interactionNotAllowed)
         }
         for constraint in exhausted { pending.require(Requirement(constraint), for: item) }
         isCounted = true
+    }
+
+    /// Whether the user will be asked for an application password.
+    private var asksForPassword: Bool {
+        let opens: [PolicyOperation] = [.readSecret, .add, .update]
+        return pending.usesApplicationPassword && opens.contains(intent.policyOperation)
+            && client.context?.applicationPassword == nil && prompts.mayAsk(intent.ui)
     }
 
     /// The same for an item of a call that was not counted before: each limit once for the call.

@@ -146,6 +146,7 @@ extension KeychainService {
         }
         let restsOnAnswers = evidence != nil || judge.policy.asked.contains(.interactive)
         let mayAsk = restsOnAnswers ? access.prompts.mayAsk(intent.ui) : nil
+        if mayAsk == nil { client.notes.note(unlooked: intent.ui) }
         let isPolicyEmpty = judge.policy.isEmpty
         let facts =
             isPolicyEmpty
@@ -191,6 +192,8 @@ extension KeychainService {
             item.reference.itemClass, item.ownAttributes, accessGroup: item.accessGroup,
             rights: item.accessControl, keychain: context.keychainName)
         var facts = circumstances.facts
+        circumstances.addMoment(to: &facts)
+        facts[.member] = .known(context.isOwn(item))
         facts[.prompted] = .known(isPrompted)
         let told = facts
         own.addChoices(to: &facts)

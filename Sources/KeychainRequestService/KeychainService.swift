@@ -8,6 +8,7 @@ package import KeychainUserPresence
 package import KeychainVaults
 internal import KeychainAccessControl
 internal import KeychainItemStore
+internal import KeychainPolicyModel
 internal import KeychainSecrets
 
 /// The way of a request: find → judge → authenticate → judge → open → record → answer.
@@ -105,7 +106,7 @@ package final class KeychainService: Sendable {
     private func record(_ verb: some Verb, of client: any Client, _ error: RequestError?) {
         let notes = client.notes
         for step in notes.takeSteps() {
-            audit?.record(step.operation, client, Evidence(), step.refusal)
+            audit?.record(step.operation, client, Evidence(), step.refusal, authentication)
         }
         let proven = error == nil ? notes.proven : Evidence()
         let isRecorded =
@@ -115,7 +116,8 @@ package final class KeychainService: Sendable {
             case .never: false
             }
         guard error != nil || isRecorded else { return }
-        audit?.record(AuditLog.Operation(verb.auditName), client, proven, error)
+        audit?.record(
+            AuditLog.Operation(verb.auditName), client, proven, error, authentication)
     }
 
     /// The questions of a request about keychains as a whole.
@@ -154,11 +156,21 @@ package final class KeychainService: Sendable {
 
 extension AuditLog {
     func record(
-        _ operation: Operation, _ client: any Client, _ evidence: Evidence, _ error: RequestError?
+        _ operation: Operation, _ client: any Client, _ evidence: Evidence, _ error: RequestError?,
+        _ authentication: Authentication
     ) {
         record(
             operation, by: Subject(client.caller), evidence: evidence, error, notes: client.notes
-        ) { client.factsToTell() }
+        ) {
+            let told = client.factsToTell()
+            guard let ui = client.notes.unlookedUI else { return told }
+            let mayAsk = authentication.mayAsk(ui, for: client)
+            return {
+                var facts = told()
+                facts[.interactive] = .known(mayAsk)
+                return facts
+            }
+        }
     }
 }
 

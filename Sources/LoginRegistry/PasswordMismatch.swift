@@ -20,7 +20,7 @@ package struct PasswordMismatch: Sendable {
         write(Self.toBeTold, user)
     }
 
-    /// Once true, and false from then on.
+    /// Returns true the first time after `note(_:)`, then false.
     package func tell(_ user: UInt32) -> Bool {
         guard let state = keyring.read(Self.name, of: user),
             state.matches(SecretBytes(copying: [Self.toBeTold]))

@@ -2,7 +2,7 @@
 internal import KeychainPolicyEngine
 internal import KeychainPolicyModel
 
-/// Breakpoints cells of requests into such as one or two sets decide alike: takes a request, grows the cell
+/// Divides cells of requests into such as one or two sets decide alike: takes a request, grows the cell
 /// around it in which the statements that decide it still do, takes that cell away, and goes on with
 /// what is left.
 struct CellSearch {

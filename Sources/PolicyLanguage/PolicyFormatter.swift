@@ -187,21 +187,16 @@ package struct PolicyFormatter {
     private func continuation(of token: YAMLToken) -> Int {
         let parent = blocks.last?.new ?? 0
         guard token.kind == .block else { return parent + 2 * (flowDepth + 1) }
-        return parent + (Self.indentDigit(source.bytes[token.range]) ?? 2)
+        return parent + (YAMLScanner.indent(ofBlockScalar: source.bytes[token.range]) ?? 2)
     }
 
     /// How far the lines of a block scalar are indented.
     private func blockIndent(_ lines: [ArraySlice<UInt8>]) -> Int {
-        if let digit = lines.first.flatMap(Self.indentDigit) {
+        if let digit = lines.first.flatMap(YAMLScanner.indent) {
             return (blocks.last?.old ?? 0) + digit
         }
         let first = lines.dropFirst().first { line in line.contains { $0 != Self.blank } }
         return first?.prefix { $0 == Self.blank }.count ?? 0
-    }
-
-    /// The `2` of `|2`.
-    private static func indentDigit(_ scalar: ArraySlice<UInt8>) -> Int? {
-        scalar.dropFirst().prefix(2).first { (0x31...0x39).contains($0) }.map { Int($0) - 0x30 }
     }
 
     private static func trimmed(_ line: ArraySlice<UInt8>) -> ArraySlice<UInt8> {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Breakpoints a file into tokens without building anything, so that what the profile refuses is found
+/// Divides a file into tokens without building anything, so that what the profile refuses is found
 /// before a parser does unbounded work, and so that the formatter sees the comments. It follows
 /// libyaml's rules for where a token begins and ends; grammar is the parser's.
 package struct YAMLScanner {
@@ -186,13 +186,22 @@ package struct YAMLScanner {
         return flowDepth > 0 || column >= indent
     }
 
+    /// The `2` of `|2` and of `>-2`; a digit behind anything else belongs to a comment.
+    package static func indent(ofBlockScalar bytes: ArraySlice<UInt8>) -> Int? {
+        let header = bytes.dropFirst().prefix(2)
+        let isChomping = header.first == UInt8(ascii: "-") || header.first == UInt8(ascii: "+")
+        guard let digit = isChomping ? header.dropFirst().first : header.first,
+            (UInt8(ascii: "1")...UInt8(ascii: "9")).contains(digit)
+        else { return nil }
+        return Int(digit - UInt8(ascii: "0"))
+    }
+
     private mutating func skipBlockScalar() {
-        let header = bytes[position..<lineEnd].dropFirst().prefix(2)
-        let digit = header.first { (UInt8(ascii: "1")...UInt8(ascii: "9")).contains($0) }
+        let digit = Self.indent(ofBlockScalar: bytes[position..<lineEnd])
         let parent = blocks.last ?? -1
         position = lineEnd
         var end = self
-        var indent = digit.map { max(parent, 0) + Int($0 - UInt8(ascii: "0")) }
+        var indent = digit.map { max(parent, 0) + $0 }
         while byte() == Self.newline {
             advance()
             while byte() == Self.space, indent.map({ column < $0 }) ?? true { position += 1 }

@@ -91,6 +91,11 @@ struct FormatTests {
         #expect(try formatted(text) == text)
     }
 
+    @Test func `a digit in the comment of a block scalar indents nothing`() throws {
+        let text = "a: |#8\n  one\nb: >-2\n   two\n"
+        #expect(try formatted(text) == text)
+    }
+
     @Test func `what is no YAML is told, not written`() {
         #expect(throws: Diagnostic.self) { try formatted("a: [") }
     }

@@ -59,8 +59,8 @@ class GitServer(LoopbackServer):
     def __init__(self, folder, password):
         self.folder = pathlib.Path(folder)
         self.password = password
-        # Requests with another name or password; those without any are not counted.
-        self.wrong = 0
+        # The passwords of requests that were refused; git gives an empty one before it asks for any.
+        self.refused = []
         world.run("git", "init", "-q", "--bare", self.folder / "repo.git")
         world.run("git", "-C", self.folder / "repo.git", "config", "http.receivepack", "true")
         super().__init__()
@@ -73,7 +73,9 @@ class GitServer(LoopbackServer):
         wanted = "Basic " + base64.b64encode(f"{self.USER}:{self.password}".encode()).decode()
         given = request.headers.get("Authorization")
         if given != wanted:
-            self.wrong += given is not None
+            password = base64.b64decode((given or "").removeprefix("Basic ")).partition(b":")[2]
+            if password:
+                self.refused.append(password.decode())
             self.send(request, 401, {"WWW-Authenticate": 'Basic realm="git"'})
             return
         path, _, query = request.path.partition("?")

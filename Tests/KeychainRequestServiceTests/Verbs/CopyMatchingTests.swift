@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 import KeychainActivePolicy
 import KeychainMessages
 import KeychainModel
+import KeychainRequestAudit
 import Testing
 
 @testable import KeychainRequestService
@@ -112,5 +114,42 @@ import Testing
         #expect(try world.read("mail") == "secret of mail")
         #expect(try world.read("mail") == "secret of mail")
         #expect(world.person.questions.count == 2)
+    }
+
+    @Test func `a question for an application password is counted as a question`() throws {
+        let context = AuthenticationContext()
+        context.applicationPassword = ServiceInMemory.secret("app")
+        var program = Program.git
+        program.context = context
+        try world.add("mail", as: program) { $0.accessControl = .withPassword }
+        try world.use(
+            rules: AskingVerb.rule(
+                "limit: {rate: 1/1h, by: [uid], then: deny}\n    when: {prompted: true}",
+                "read-secret"))
+        world.person.types(ServiceInMemory.secret("app"))
+        #expect(try world.read("mail") == "secret of mail")
+        #expect(throws: RequestError.refused(.tooManyRequests)) { try world.read("mail") }
+        #expect(world.person.questions.count == 1)
+        // With the password in its context no question is put.
+        #expect(try world.read("mail", as: program) == "secret of mail")
+    }
+
+    @Test func `a record tells whether the user could be asked, though no rule goes by it`() throws
+    {
+        try world.add("mail")
+        try world.use(rules: AskingVerb.rule("audit: full", "read-secret"))
+        #expect(try world.read("mail") != nil)
+        #expect(try lastRecord().contains("\"interactive\":true"))
+        world.person.leaves()
+        #expect(try world.read("mail") != nil)
+        #expect(try lastRecord().contains("\"interactive\":false"))
+    }
+
+    /// Without the blanks and the marks of a text within a text.
+    private func lastRecord() throws -> String {
+        world.audit.flush()
+        let text = try String(contentsOfFile: world.home + "/audit.jsonl", encoding: .utf8)
+        let last = text.split(separator: "\n").last ?? ""
+        return String(last.filter { $0 != " " && $0 != "\\" })
     }
 }

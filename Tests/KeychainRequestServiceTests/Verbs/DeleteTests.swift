@@ -69,6 +69,32 @@ import Testing
         #expect(world.person.questions.count == 1)
     }
 
+    @Test(arguments: ["unlocked: true", "interactive: true"])
+    func `a limit that goes by the moment counts what it is about`(_ condition: String) throws {
+        try world.add("a")
+        try world.add("b")
+        try world.use(rules: Self.onePerHour("when: {\(condition)}"))
+        #expect(try delete("a") == 1)
+        #expect(throws: RequestError.refused(.tooManyRequests)) { try delete("b") }
+    }
+
+    @Test func `a limit for programs that were let in counts no others`() throws {
+        try world.add("a")
+        try world.add("b")
+        try world.use(rules: Self.onePerHour("subject: {member: false}"))
+        #expect(try delete("a") == 1)
+        #expect(try delete("b") == 1)
+        try world.add("a")
+        try world.add("b")
+        try world.use(rules: Self.onePerHour("subject: {member: true}"))
+        #expect(try delete("a") == 1)
+        #expect(throws: RequestError.refused(.tooManyRequests)) { try delete("b") }
+    }
+
+    private static func onePerHour(_ condition: String) -> String {
+        AskingVerb.rule("limit: {rate: 1/1h, by: [uid], then: deny}\n    \(condition)", "delete")
+    }
+
     @Test func `deletions that nothing is asked for are counted too`() throws {
         for name in ["a", "b", "c"] { try world.add(name) }
         try world.use(
