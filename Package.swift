@@ -358,8 +358,8 @@ let package = Package(
             "KeychainCommands",
             [
                 "KeychainModel", "KeychainMessages", "KeychainDaemonClient",
-                "KeychainImport", "KeychainLinuxSystem", "KeychainSecrets", "Terminal", "PAMSetup",
-                arguments,
+                "KeychainImport", "KeychainLinuxSystem", "KeychainSecrets", "PAMSetup",
+                "SecretJSON", "Terminal", arguments,
             ]),
         program("keychainctl", ["KeychainCommands", "KeychainDaemonClient"]),
         program(

@@ -92,13 +92,7 @@ struct ImportOrigin {
     }
 
     private func tool(_ path: String, _ package: String) throws(CommandFailure) -> String {
-        guard InstalledProgram.isTrusted(path) else {
-            throw CommandFailure(
-                .failure, name: "programMissing",
-                "could not \(Self.task): it takes \(path), which is not installed",
-                advice: "The package \(package) has it.")
-        }
-        return path
+        try InstalledTool.path(path, of: package, to: Self.task)
     }
 
     /// Seconds in which a tool ends whose output was read to its end.

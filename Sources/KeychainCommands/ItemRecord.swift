@@ -46,7 +46,7 @@ struct ItemRecord: Encodable {
         .isNegative: "isNegative",
     ]
 
-    private static func named(_ attributes: Attributes) -> [String: AttributeRecord] {
+    static func named(_ attributes: Attributes) -> [String: AttributeRecord] {
         var records: [String: AttributeRecord] = [:]
         for (name, value) in attributes {
             records[names[name] ?? name.rawValue] =

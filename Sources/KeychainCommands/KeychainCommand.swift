@@ -24,8 +24,8 @@ package struct KeychainCommand: ParsableCommand {
                 SettingsCommand.self, DefaultKeychainCommand.self, ListKeychainsCommand.self,
                 SetPasswordCommand.self, GetCommand.self, SetCommand.self, DeleteCommand.self,
                 ListCommand.self, SearchCommand.self, TreeCommand.self, RunCommand.self,
-                InjectCommand.self, ImportCommand.self, AddCommand.self, UpdateCommand.self,
-                AccessCommand.self,
+                InjectCommand.self, ImportCommand.self, ExportCommand.self, AddCommand.self,
+                UpdateCommand.self, AccessCommand.self,
                 PrompterCommand.self, AuditCommand.self, policy, BackupCommand.self,
                 RestoreCommand.self, DoctorCommand.self, ProtectorCommand.self,
             ])

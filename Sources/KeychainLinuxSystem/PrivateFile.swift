@@ -39,15 +39,11 @@ package enum PrivateFile {
         _ path: String, contents: borrowing SecretBytes
     ) throws(SystemError) {
         let temporary = path + ".new-\(getpid())-\(UInt32.random(in: 0...UInt32.max))"
-        // Safe: a new file of our own.
-        let number = unsafe open(
-            temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard number >= 0 else { throw .system(errno) }
-        let descriptor = Descriptor(owning: number)
+        let descriptor = try Descriptor.creating(temporary)
         do throws(SystemError) {
-            try write(contents, to: descriptor)
-            guard fsync(descriptor.number) == 0 else { throw .system(errno) }
-            // Renamed, not linked: never has it two names, which `read` refuses.
+            try descriptor.write(contents)
+            try descriptor.sync()
+            // Safe: reads the paths. Renamed, not linked: never has it two names, which `read` refuses.
             guard unsafe kc_rename_new(temporary, path) == 0 else { throw .system(errno) }
         } catch {
             _ = unsafe unlink(temporary)
@@ -73,26 +69,8 @@ package enum PrivateFile {
             status.st_uid == geteuid(), status.st_nlink == 1, status.st_size <= longestOverwritten
         else { return }
         let zeros = SecretBytes(count: Int(status.st_size)) { (_: inout MutableRawSpan) in }
-        try? write(zeros, to: descriptor)
+        try? descriptor.write(zeros)
         fsync(descriptor.number)
-    }
-
-    private static func write(
-        _ contents: borrowing SecretBytes, to descriptor: Descriptor
-    ) throws(SystemError) {
-        try contents.withBytes { bytes throws(SystemError) in
-            var written = 0
-            while written < bytes.byteCount {
-                let rest = bytes.extracting(written..<bytes.byteCount)
-                // Safe: writes the borrowed bytes.
-                let count = unsafe rest.withUnsafeBytes {
-                    unsafe Glibc.write(descriptor.number, $0.baseAddress, $0.count)
-                }
-                if count < 0, errno == EINTR { continue }
-                guard count > 0 else { throw .system(errno) }
-                written += count
-            }
-        }
     }
 
     static func sync(folderOf path: String) throws(SystemError) {

@@ -48,6 +48,12 @@ class Person:
         os.write(self.terminal, keys.encode())
         return self
 
+    def answers(self, keys):
+        """To a question that is no secret."""
+        self.shows()
+        os.write(self.terminal, keys.encode())
+        return self
+
     def shows(self):
         """Prints what came onto the screen since the last time."""
         print(self.screen.decode().replace("\r\n", "\n"), end="")

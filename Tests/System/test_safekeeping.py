@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Backups, earlier states and the doctor, through the daemon."""
 
+import json
 import os
 import pwd
 import sqlite3
@@ -171,3 +172,31 @@ def test_the_doctor_closes_files_that_are_open_to_others(shell, daemon):
     assert found.returncode == 1 and f"{path} is open to others" in found.stdout
     world.run(world.CONTROL, "doctor", "--repair", check=False)
     assert path.stat().st_mode & 0o777 == 0o600
+
+
+def export(shell, password):
+    """`export --unencrypted`, agreed to; the password is typed as often as it is asked for."""
+    shell.send("keychainctl export ~/backup.json --unencrypted; echo \"<status $?>\"")
+    shell.terminal.expect(r"Go on\? \[y/N\] ")
+    shell.terminal.sendline("y")
+    asked = 0
+    while shell.terminal.expect([r"<status (\d+)>\r\n", "assword[^\n]*: ?$"]) == 1:
+        asked += 1
+        shell.terminal.sendline(password)
+    status = int(shell.terminal.match.group(1))
+    shell.terminal.expect_exact(shell.PROMPT)
+    assert asked > 0
+    return status
+
+
+def test_unencrypted_passwords_leave_for_the_password_alone(shell):
+    # What another program stored is exported too, and asked for first.
+    assert shell.run("printf other | security add-generic-password -s shop -a me -w other").status == 0
+    path = os.path.join(home(ALICE[0]), "backup.json")
+    assert export(shell, "not it") != 0 and not os.path.exists(path)
+    assert shell.run("keychainctl get generic-password --service mail").text == "tell-nobody"
+    assert export(shell, ALICE[1]) == 0
+    exported = json.loads(open(path).read())
+    assert {item["name"]: item["login"]["password"] for item in exported["items"]} == {
+        "mail": "tell-nobody", "shop": "other"}
+    assert os.stat(path).st_mode & 0o777 == 0o600

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Glibc
+package import KeychainSecrets
+
+extension Descriptor {
+    /// A new file, for its owner alone.
+    package static func creating(_ path: String) throws(SystemError) -> Descriptor {
+        // Safe: the descriptor is closed by its owner.
+        let number = unsafe open(
+            path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard number >= 0 else { throw .system(errno) }
+        return Descriptor(owning: number)
+    }
+
+    /// All of the bytes, however long that takes.
+    package func write(_ contents: borrowing SecretBytes) throws(SystemError) {
+        try contents.withBytes { bytes throws(SystemError) in
+            var written = 0
+            while written < bytes.byteCount {
+                let rest = bytes.extracting(written..<bytes.byteCount)
+                // Safe: writes the borrowed bytes.
+                let count = unsafe rest.withUnsafeBytes {
+                    unsafe Glibc.write(number, $0.baseAddress, $0.count)
+                }
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { throw .system(errno) }
+                written += count
+            }
+        }
+    }
+
+    package func sync() throws(SystemError) {
+        guard fsync(number) == 0 else { throw .system(errno) }
+    }
+
+    /// A pipe without a reader is an error from now on, and no end of the process.
+    package static func ignoreBrokenPipes() { signal(SIGPIPE, SIG_IGN) }
+}
