@@ -55,6 +55,8 @@ build: cxx-library
 	$(BUILD) --product security
 	$(BUILD) --product security-certificates
 	$(BUILD) --product keychain-credential
+	$(BUILD) --product keychain-secrets
+	$(BUILD) --product keychain-secrets-embedded
 	$(MAKE) -C pam-module
 
 demo: build
@@ -82,7 +84,7 @@ crash: build
 test-system: build
 	$(BUILD) --product keychain-calls
 	$(BUILD) --product keychain-fido-soft
-	@for what in aws docker git-test keyring; do scripts/install-dependencies $$what \
+	@for what in aws docker git-test keyring secrets; do scripts/install-dependencies $$what \
 		|| echo "$$what can't be had here: the tests that need it are skipped"; done
 	scripts/test-system
 

@@ -115,6 +115,8 @@ let package = Package(
         .systemLibrary(
             name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
         .systemLibrary(
+            name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(
             name: "CTSS2", pkgConfig: "tss2-esys", providers: [.apt(["libtss2-dev"])]),
         .systemLibrary(
             name: "CKeychainSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
@@ -138,6 +140,8 @@ let package = Package(
                 "KeychainSecrets",
             ]),
         library("LoginManager", ["CSystemd", "KeychainModel"]),
+        library("MessageBus", ["CSystemd", "KeychainLinuxSystem", "KeychainSecrets"]),
+        library("BusCrypto", ["CCrypto", "KeychainSecrets"]),
         library("TrustedPlatform", ["CTSS2", "KeychainSecrets"]),
         library(
             "SecurityKeys", ["CFIDO2", "KeychainModel", "KeychainLocalSocket", "KeychainSecrets"]),
@@ -246,6 +250,27 @@ let package = Package(
                 "KeychainMessages", "KeychainModel", "KeychainRequestService",
             ],
             settings: hiding),
+
+        // org.freedesktop.secrets on a user's bus.
+        library(
+            "SecretService",
+            [
+                "BusCrypto", "KeychainLinuxSystem", "KeychainMessages", "KeychainModel",
+                "KeychainSecrets", "MessageBus", "Terminal",
+            ]),
+        program(
+            "keychain-secrets",
+            [
+                "KeychainDaemonClient", "KeychainLinuxSystem", "KeychainMessages", "KeychainModel",
+                "SecretService", "Terminal",
+            ]),
+        program(
+            "keychain-secrets-embedded",
+            [
+                "KeychainDaemonClient", "KeychainEndpoints", "KeychainLinuxSystem",
+                "KeychainMessages", "KeychainModel", "KeychainSecrets", "SecretService",
+                "Terminal",
+            ]),
 
         // Faces.
         // What statuses say, and what certificates and keys are: for `Security` and for `security`.
@@ -412,6 +437,13 @@ let package = Package(
         .executableTarget(
             name: "keychain-calls", dependencies: ["KeychainWorlds", "Security"],
             path: "Tests/KeychainCalls", swiftSettings: [.swiftLanguageMode(.v6)]),
+        // What the Secret Service's items cost, for the benchmarks.
+        .executableTarget(
+            name: "keychain-attributed-times",
+            dependencies: [
+                "KeychainEmbedded", "KeychainMessages", "KeychainModel", "KeychainSecrets",
+            ],
+            path: "Tests/KeychainAttributedTimes", swiftSettings: [.swiftLanguageMode(.v6)]),
         tests("KeychainModelTests", ["KeychainModel"]),
         tests("KeychainSecretsTests", ["KeychainSecrets"]),
         tests(
@@ -423,6 +455,8 @@ let package = Package(
         tests(
             "ImportSourcesTests",
             ["ImportSources", "KeychainImport", "KeychainModel", "KeychainSecrets"]),
+        tests("BusCryptoTests", ["BusCrypto", "KeychainSecrets"]),
+        tests("SecretServiceTests", ["KeychainModel", "KeychainSecrets", "SecretService"]),
         tests("TerminalTests", ["Terminal", "KeychainSecrets"]),
         tests("PAMSetupTests", ["PAMSetup"]),
         tests("PinentryTests", ["Pinentry", "KeychainLinuxSystem", "KeychainSecrets"]),
@@ -495,12 +529,13 @@ let package = Package(
         tests(
             "KeychainRequestServiceTests",
             [
-                "CallerIdentity", "KeychainAccessControl", "KeychainActivePolicy",
-                "KeychainDaemon", "KeychainEmbedded", "KeychainItemStore",
-                "KeychainKernelKeyring", "KeychainLinuxSystem", "KeychainLocalSocket",
-                "KeychainMaintenance", "KeychainMessages", "KeychainModel",
-                "KeychainPolicyCompiler", "KeychainPolicyEngine", "KeychainPolicyModel",
-                "KeychainRequestAudit", "KeychainRequestService", "KeychainSecrets",
+                "CKeychainLinux", "CallerIdentity", "KeychainAccessControl",
+                "KeychainActivePolicy", "KeychainDaemon", "KeychainEmbedded",
+                "KeychainItemStore", "KeychainKernelKeyring", "KeychainLinuxSystem",
+                "KeychainLocalSocket", "KeychainMaintenance", "KeychainMessageSamples",
+                "KeychainMessages", "KeychainModel", "KeychainPolicyCompiler",
+                "KeychainPolicyEngine", "KeychainPolicyModel", "KeychainRequestAudit",
+                "KeychainRequestService", "KeychainSecrets",
                 "KeychainUserPresence", "KeychainVaults", "KeyringStore", "LoginHandoff",
                 "LoginManager", "LoginRegistry", "PolicyLanguage", "PolicySyntax",
                 "PromptedAuthentication", "SessionVault", "SystemTestSupport",

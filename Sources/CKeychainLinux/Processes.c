@@ -12,8 +12,10 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 int kc_forbid_dumping(void) {
@@ -22,6 +24,15 @@ int kc_forbid_dumping(void) {
 }
 
 int kc_runs_with_foreign_rights(void) { return getauxval(AT_SECURE) != 0; }
+
+int kc_gives_rights(int file) {
+    struct stat status;
+    if (fstat(file, &status) != 0 || (status.st_mode & (S_ISUID | S_ISGID)) != 0) {
+        return 1;
+    }
+    return fgetxattr(file, "security.capability", NULL, 0) >= 0 ||
+           (errno != ENODATA && errno != ENOTSUP);
+}
 
 int kc_pidfd_open(pid_t pid) { return (int)syscall(SYS_pidfd_open, pid, 0); }
 

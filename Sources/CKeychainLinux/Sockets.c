@@ -33,19 +33,33 @@ int kc_refuses_descriptors(int socket) {
     return getsockopt(socket, SOL_SOCKET, SO_PASSRIGHTS, &passes, &length) == 0 && passes == 0;
 }
 
-// The control buffer has room for who sent it and for no descriptor: the kernel drops those.
+int kc_accept_descriptors(int socket) {
+    int yes = 1;
+    if (setsockopt(socket, SOL_SOCKET, SO_PASSRIGHTS, &yes, sizeof yes) == 0) {
+        return 0;
+    }
+    return errno == ENOPROTOOPT ? 0 : -1;
+}
+
+// The control buffer has room for who sent it, and for one descriptor where `passed` is given: the
+// kernel drops all others.
 static ssize_t receive(int socket, void *buffer, size_t length, int flags, struct kc_sender *sender,
-                       int *is_cut) {
+                       int *is_cut, int *passed) {
     struct iovec part = {.iov_base = buffer, .iov_len = length};
     union {
-        char bytes[CMSG_SPACE(sizeof(struct ucred))];
+        char bytes[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(sizeof(int))];
         struct cmsghdr aligned;
     } control;
     struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
     if (sender != NULL) {
         message.msg_control = control.bytes;
-        message.msg_controllen = sizeof control.bytes;
+        // Not the space of one descriptor, in which there is room for two.
+        message.msg_controllen =
+            CMSG_SPACE(sizeof(struct ucred)) + (passed != NULL ? CMSG_LEN(sizeof(int)) : 0);
         memset(sender, 0, sizeof *sender);
+    }
+    if (passed != NULL) {
+        *passed = -1;
     }
     ssize_t received = recvmsg(socket, &message, flags | MSG_CMSG_CLOEXEC);
     if (received < 0) {
@@ -62,6 +76,15 @@ static ssize_t receive(int socket, void *buffer, size_t length, int flags, struc
         sender->known = 1;
     }
     *is_cut = (message.msg_flags & MSG_CTRUNC) != 0;
+    if (passed == NULL) {
+        return received;
+    }
+    for (; item != NULL; item = CMSG_NXTHDR(&message, item)) {
+        if (item->cmsg_level == SOL_SOCKET && item->cmsg_type == SCM_RIGHTS &&
+            item->cmsg_len == CMSG_LEN(sizeof(int))) {
+            memcpy(passed, CMSG_DATA(item), sizeof(int));
+        }
+    }
     return received;
 }
 
@@ -71,7 +94,7 @@ ssize_t kc_receive(int socket, void *buffer, size_t length, int flags, int may_b
     if (may_bring_descriptors) {
         // A descriptor that is seen but not taken stays in the queue, and is closed with the
         // socket: to drop it here could take as long as its owner likes.
-        ssize_t seen = receive(socket, buffer, length, flags | MSG_PEEK, sender, &is_cut);
+        ssize_t seen = receive(socket, buffer, length, flags | MSG_PEEK, sender, &is_cut, NULL);
         if (seen <= 0) {
             return seen;
         }
@@ -82,8 +105,32 @@ ssize_t kc_receive(int socket, void *buffer, size_t length, int flags, int may_b
         // What came since may bring one.
         length = (size_t)seen;
     }
-    ssize_t received = receive(socket, buffer, length, flags, sender, &is_cut);
+    ssize_t received = receive(socket, buffer, length, flags, sender, &is_cut, NULL);
     if (received >= 0 && is_cut && sender != NULL) {
+        sender->known = 0;
+    }
+    return received;
+}
+
+ssize_t kc_receive_passed(int socket, void *buffer, size_t length, int *passed,
+                          struct kc_sender *sender) {
+    int is_cut = 0;
+    // As above, those that are too many are seen before any is taken.
+    ssize_t seen = receive(socket, buffer, length, MSG_PEEK, sender, &is_cut, passed);
+    if (*passed >= 0) {
+        // Never the last of its kind: the one in the queue is.
+        close(*passed);
+        *passed = -1;
+    }
+    if (seen <= 0) {
+        return seen;
+    }
+    if (is_cut) {
+        errno = EBADMSG;
+        return -1;
+    }
+    ssize_t received = receive(socket, buffer, (size_t)seen, 0, sender, &is_cut, passed);
+    if (received >= 0 && is_cut) {
         sender->known = 0;
     }
     return received;
@@ -138,6 +185,14 @@ void kc_close_held(int socket) {
     sem_post(&closing->may_end);
 }
 
+void kc_close_passed(int passed) {
+    if (kc_pidfd_kill(passed, 0) == 0 || errno != EBADF) {
+        close(passed);
+    } else {
+        kc_close_held(passed);
+    }
+}
+
 void kc_close_peer(int socket) {
     int unread = 0;
     // After it nothing can be sent to us, and so what is unread now is all of it.
@@ -151,23 +206,39 @@ void kc_close_peer(int socket) {
 
 ssize_t kc_send(int socket, const void *first, size_t first_length, const void *second,
                 size_t second_length, const struct kc_sender *self) {
+    return kc_send_passing(socket, first, first_length, second, second_length, self, -1);
+}
+
+ssize_t kc_send_passing(int socket, const void *first, size_t first_length, const void *second,
+                        size_t second_length, const struct kc_sender *self, int passed) {
     struct iovec parts[2] = {{.iov_base = (void *)first, .iov_len = first_length},
                              {.iov_base = (void *)second, .iov_len = second_length}};
     struct msghdr message = {.msg_iov = parts, .msg_iovlen = second_length > 0 ? 2 : 1};
     union {
-        char bytes[CMSG_SPACE(sizeof(struct ucred))];
+        char bytes[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(sizeof(int))];
         struct cmsghdr aligned;
     } control;
-    if (self != NULL && self->known) {
-        struct ucred credentials = {.pid = self->pid, .uid = self->uid, .gid = self->gid};
+    int names_sender = self != NULL && self->known;
+    if (names_sender || passed >= 0) {
         memset(&control, 0, sizeof control);
         message.msg_control = control.bytes;
-        message.msg_controllen = sizeof control.bytes;
-        struct cmsghdr *item = CMSG_FIRSTHDR(&message);
+        message.msg_controllen = (names_sender ? CMSG_SPACE(sizeof(struct ucred)) : 0) +
+                                 (passed >= 0 ? CMSG_SPACE(sizeof(int)) : 0);
+    }
+    struct cmsghdr *item = CMSG_FIRSTHDR(&message);
+    if (names_sender) {
+        struct ucred credentials = {.pid = self->pid, .uid = self->uid, .gid = self->gid};
         item->cmsg_level = SOL_SOCKET;
         item->cmsg_type = SCM_CREDENTIALS;
         item->cmsg_len = CMSG_LEN(sizeof credentials);
         memcpy(CMSG_DATA(item), &credentials, sizeof credentials);
+        item = CMSG_NXTHDR(&message, item);
+    }
+    if (passed >= 0) {
+        item->cmsg_level = SOL_SOCKET;
+        item->cmsg_type = SCM_RIGHTS;
+        item->cmsg_len = CMSG_LEN(sizeof passed);
+        memcpy(CMSG_DATA(item), &passed, sizeof passed);
     }
     return sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 }

@@ -13,6 +13,7 @@ internal import Synchronization
 package final class CallerFacts: Sendable {
     private let process: PinnedProcess?
     private let label: String?
+    private let via: Caller.Via?
     private let directory: Directory
     private let known = Mutex((facts: CallerFacts.unread, asked: AskedFacts.none))
     /// The digest is unknown until it is asked for, and the program read.
@@ -30,6 +31,7 @@ package final class CallerFacts: Sendable {
     private struct Reaching: Hashable {
         let operation: PolicyOperation
         let byNameAlone: Bool
+        let transfer: Fact<UInt8>
     }
 
     /// Whom the machine knows.
@@ -52,9 +54,13 @@ package final class CallerFacts: Sendable {
         }
     }
 
-    package init(_ process: PinnedProcess?, label: String?, _ directory: Directory) {
+    /// `via` is the service that brings the program's requests.
+    package init(
+        _ process: PinnedProcess?, label: String?, via: Caller.Via? = nil, _ directory: Directory
+    ) {
         self.process = process
         self.label = label
+        self.via = via
         self.directory = directory
     }
 
@@ -113,20 +119,37 @@ package final class CallerFacts: Sendable {
         if asked.contains(.digest) {
             facts[.digest] = fact(process.flatMap(directory.digests.digest))
         }
+        if let via {
+            facts[ChoiceField.via] =
+                ChoiceField.via.index(of: via.rawValue).map { .known($0) } ?? .unknown
+            bound(&facts, caller)
+        }
+    }
+
+    /// What a deputy brings is worth a path and no more: by names that the kernel guards, no rule knows
+    /// it, and by nothing at all where it has no name.
+    private func bound(_ facts: inout PolicyFacts, _ caller: Caller) {
+        for field in [TextField.unit, .slice, .userUnit, .app, .label] { facts[field] = .unknown }
+        guard caller.identifier == nil else { return }
+        facts[.exe] = .unknown
+        facts[.trustedExe] = .unknown
+        facts[.digest] = .unknown
     }
 
     package func reach(
         _ policy: CompiledPolicy, _ caller: Caller, for operation: PolicyOperation,
-        byNameAlone: Bool
+        byNameAlone: Bool, transfer: Fact<UInt8> = .absent
     ) -> VisibleGroups {
         if policy.isEmpty { return VisibleGroups() }
-        let reaching = Reaching(operation: operation, byNameAlone: byNameAlone)
+        let reaching = Reaching(
+            operation: operation, byNameAlone: byNameAlone, transfer: transfer)
         let kept = reached.withLock { kept in
             kept.checksum == policy.checksum ? kept.reach[reaching] : nil
         }
         if let kept { return kept }
-        let reach = policy.reach(
-            facts(of: caller, policy.asked), for: operation, byNameAlone: byNameAlone)
+        var facts = facts(of: caller, policy.asked)
+        facts[ChoiceField.transfer] = transfer
+        let reach = policy.reach(facts, for: operation, byNameAlone: byNameAlone)
         reached.withLock { kept in
             if kept.checksum != policy.checksum { kept = (policy.checksum, [:]) }
             kept.reach[reaching] = reach

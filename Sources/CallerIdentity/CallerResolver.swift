@@ -25,16 +25,32 @@ package struct CallerResolver: Sendable {
             Self.identity(
                 of: $0, user: connection.peer.user, label: connection.peerLabel(), names)
         }
+        return caller(
+            process, connection.peer.pid, of: connection.peer.user, identity ?? .unknown,
+            groups: identity?.identifier.map { [$0] } ?? [])
+    }
+
+    /// A program that a deputy brings. Those that can't be told apart share a group.
+    package func resolve(
+        relayed process: PinnedProcess, of user: UInt32, via: Caller.Via
+    ) -> Caller {
+        let identity = RelayedIdentity.identity(of: process)
+        return caller(
+            process, process.id, of: user, identity,
+            groups: [identity.identifier ?? RelayedIdentity.unidentified], via: via)
+    }
+
+    private func caller(
+        _ process: PinnedProcess?, _ id: Int32, of user: UInt32, _ identity: Caller.Identity,
+        groups: [String], via: Caller.Via? = nil
+    ) -> Caller {
         let status = process?.status()
-        let session = process.flatMap { sessions.session(of: $0, user: connection.peer.user) }
+        let session = process.flatMap { sessions.session(of: $0, user: user) }
         return Caller(
-            user: connection.peer.user, process: connection.peer.pid,
-            identity: identity ?? .unknown,
-            session: session,
+            user: user, process: id, identity: identity, session: session,
             terminal: status.flatMap { $0.ttyNumber == 0 ? nil : $0.ttyNumber },
             terminalSession: status.flatMap { $0.ttyNumber == 0 ? nil : $0.session },
-            accessGroups: identity?.identifier.map { [$0] } ?? [],
-            display: display(of: process, in: session, connection.peer.user))
+            accessGroups: groups, display: display(of: process, in: session, user), via: via)
     }
 
     /// Where the program's user sees windows, as logind says. The user at a screen is not asked for
@@ -68,33 +84,31 @@ package struct CallerResolver: Sendable {
     /// The user's logins as the next request on the same connection comes, and the caller by them:
     /// its login may have ended since, or been recorded.
     package func look(
-        at caller: Caller, _ connection: ServerConnection
+        at caller: Caller, _ process: PinnedProcess?
     ) -> (logins: LiveLogins, caller: Caller) {
         let logins = sessions.look(at: caller.user)
-        return (logins, refreshed(caller, connection, by: logins))
+        return (logins, refreshed(caller, process, by: logins))
     }
 
     private func refreshed(
-        _ caller: Caller, _ connection: ServerConnection, by logins: LiveLogins
+        _ caller: Caller, _ process: PinnedProcess?, by logins: LiveLogins
     ) -> Caller {
         if let session = caller.session, logins.sessions.contains(session) { return caller }
-        let session = connection.process.flatMap {
-            sessions.session(of: $0, user: caller.user)
-        }
+        let session = process.flatMap { sessions.session(of: $0, user: caller.user) }
         guard session != caller.session else { return caller }
         return caller.inSession(
-            session, display: display(of: connection.process, in: session, caller.user))
+            session, display: display(of: process, in: session, caller.user))
     }
 
     /// What policies ask about the caller's login.
-    package func sessionAttributes(_ caller: Caller, _ connection: ServerConnection)
+    package func sessionAttributes(_ caller: Caller, _ process: PinnedProcess?)
         -> SessionAttributes
     {
         SessionAttributes(
-            caller.session.flatMap { sessions.session($0, of: caller.user) }, connection.process,
-            screens
+            caller.session.flatMap { sessions.session($0, of: caller.user) }, process, screens
         ) { [names] unit in
-            guard let process = connection.process else { return false }
+            // No unit's name is worth anything where a deputy brings it.
+            guard caller.via == nil, let process else { return false }
             return names.guards(unit: unit, of: caller.user) { Self.runsRootsFile(process) }
         }
     }

@@ -10,6 +10,8 @@ package struct AuditRecord: Decodable {
     package let operation: String
     package let user: UInt32?
     package let program: String
+    /// The service that brought the program's request.
+    let via: String?
     package let evidence: [String]
     package let outcome: AuditOutcome
     /// The ids of the rules that made it so.
@@ -45,6 +47,7 @@ package struct AuditRecord: Decodable {
         outcome = AuditOutcome(try content.decode(String.self, forKey: .outcome))
         user = try content.decodeIfPresent(UInt32.self, forKey: .user)
         program = try content.decodeIfPresent(String.self, forKey: .program) ?? "unknown"
+        via = try content.decodeIfPresent(String.self, forKey: .via)
         evidence = try content.decodeIfPresent([String].self, forKey: .evidence) ?? []
         rules = try content.decodeIfPresent([String].self, forKey: .because) ?? []
         count = try content.decodeIfPresent(Int.self, forKey: .count) ?? 1

@@ -13,8 +13,12 @@ enum AuditTable {
         line([
             record.timeText, record.user.map(String.init) ?? "-", record.operation,
             record.outcome.description,
-            String(record.count), listed(record.evidence), listed(record.rules), record.program,
+            String(record.count), listed(record.evidence), listed(record.rules), named(record),
         ])
+    }
+
+    private static func named(_ record: AuditRecord) -> String {
+        record.program + (record.via.map { " through \($0)" } ?? "")
     }
 
     private static func listed(_ names: [String]) -> String {

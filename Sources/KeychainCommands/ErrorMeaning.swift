@@ -213,6 +213,8 @@ struct ErrorMeaning {
                 Self(
                     .failure, "this program is older than the keychain service that runs",
                     "Install the same version of both.")
+            case .noSuchPeer:
+                Self(.failure, "the keychain service has forgotten for which program this asks")
             }
     }
 

@@ -20,7 +20,7 @@ struct ExportCommand: ParsableCommand {
     var file: String
     @Option(help: ArgumentHelp("Who can decrypt it: an age or SSH public key.", valueName: "key"))
     var recipient: [String] = []
-    @Flag(help: "Write all passwords as they are, for whoever can read the file.")
+    @Flag(help: "Write all passwords as they are: what can read the file has them.")
     var unencrypted = false
     @Flag(help: "Replace the file where it exists.")
     var force = false
@@ -43,11 +43,11 @@ struct ExportCommand: ParsableCommand {
             guard force || FileIdentity(file) == nil else {
                 throw fileFailure(.system(PrivateFile.exists))
             }
-            if unencrypted { try prove(asked) }
             let items = try ExportedItems(in: asked)
             guard items.count > 0 else {
                 throw CommandFailure(.notFound, name: "notFound", "there is nothing to export")
             }
+            if unencrypted { try prove(asked) }
             try write(items)
             if output.json { return JSONOutput.write(ExportRecord(items)) }
             show(items)
@@ -129,11 +129,9 @@ private struct ExportRecord: Encodable {
     }
 }
 
-/// The passwords that a user's programs let `keychainctl` have, by their references: secrets are
-/// read a few at a time.
+/// The passwords that a user's programs let `keychainctl` have, by their references: each secret is
+/// read when it is written.
 struct ExportedItems {
-    /// Items of one request.
-    private static let most = 200
     private static let task = "export"
 
     private let asked: Keychain
@@ -151,7 +149,7 @@ struct ExportedItems {
             var query = ItemQuery(kind.itemClass)
             query.keychain = keychain.name
             query.limit = nil
-            query.returnFields = .persistentReference
+            query.returnFields = .attributes
             query.synchronizable = .any
             let found = try keychain.items(query, to: Self.task).map(\.reference)
             switch kind.itemClass {
@@ -168,29 +166,23 @@ struct ExportedItems {
         let progress = ProgressBar("Exporting", of: count)
         defer { progress.end() }
         var isFirst = true
-        for start in stride(from: 0, to: references.count, by: Self.most) {
-            let chunk = Array(references[start...].prefix(Self.most))
-            for itemClass in [ItemClass.genericPassword, .internetPassword] {
-                for item in try items(chunk.filter { $0.itemClass == itemClass }, itemClass) {
-                    guard let exported = ExportedItem(item) else { continue }
-                    if !isFirst { try target.write(Self.bytes(",\n")) }
-                    isFirst = false
-                    try target.write(exported.json)
-                }
+        for reference in references {
+            for item in try items(reference) {
+                guard let exported = ExportedItem(item) else { continue }
+                if !isFirst { try target.write(Self.bytes(",\n")) }
+                isFirst = false
+                try target.write(exported.json)
             }
-            progress.step(chunk.count)
+            progress.step()
         }
         try target.write(Self.bytes("\n]}\n"))
     }
 
-    private func items(
-        _ references: [ItemReference], _ itemClass: ItemClass
-    ) throws(CommandFailure) -> [Item] {
-        guard !references.isEmpty else { return [] }
-        var query = ItemQuery(itemClass)
+    /// None where it has gone meanwhile.
+    private func items(_ reference: ItemReference) throws(CommandFailure) -> [Item] {
+        var query = ItemQuery(reference.itemClass)
         query.keychain = asked.name
-        query.references = references
-        query.limit = references.count
+        query.references = [reference]
         query.returnFields = [.data, .attributes]
         query.synchronizable = .any
         return try asked.items(query, to: Self.task)

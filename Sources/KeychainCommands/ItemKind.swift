@@ -18,13 +18,14 @@ enum ItemKind: String, ExpressibleByArgument, CaseIterable {
         }
     }
 
-    init(_ itemClass: ItemClass) {
-        self =
-            switch itemClass {
-            case .genericPassword: .genericPassword
-            case .internetPassword: .internetPassword
-            case .certificate: .certificate
-            case .key: .key
-            }
+    /// nil for a class that has commands of its own.
+    init?(_ itemClass: ItemClass) {
+        switch itemClass {
+        case .genericPassword: self = .genericPassword
+        case .internetPassword: self = .internetPassword
+        case .certificate: self = .certificate
+        case .key: self = .key
+        case .attributed: return nil
+        }
     }
 }

@@ -18,7 +18,7 @@ struct ItemName: Equatable {
         case .internetPassword:
             place = text(.server) ?? place
             if case .number(let port)? = item.attributes[.port], port > 0 { place += ":\(port)" }
-        case .certificate, .key: break
+        case .certificate, .key, .attributed: break
         }
         self.text = text(.account).map { place + "/" + $0 } ?? place
     }

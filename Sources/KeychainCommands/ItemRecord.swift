@@ -22,7 +22,7 @@ struct ItemRecord: Encodable {
     let secret: SecretRecord?
 
     init(_ item: Item, secret: HeldSecret? = nil) {
-        self.class = ItemKind(item.reference.itemClass).rawValue
+        self.class = ItemKind(item.reference.itemClass)?.rawValue ?? item.reference.itemClass.code
         reference = item.reference.bytes.hexadecimal
         keychain = item.keychain
         accessible = AccessibilityWord.name(item.accessControl.protection)

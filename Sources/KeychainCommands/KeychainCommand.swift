@@ -25,7 +25,7 @@ package struct KeychainCommand: ParsableCommand {
                 SetPasswordCommand.self, GetCommand.self, SetCommand.self, DeleteCommand.self,
                 ListCommand.self, SearchCommand.self, TreeCommand.self, RunCommand.self,
                 InjectCommand.self, ImportCommand.self, ExportCommand.self, AddCommand.self,
-                UpdateCommand.self, AccessCommand.self,
+                UpdateCommand.self, AccessCommand.self, SecretsCommand.self,
                 PrompterCommand.self, AuditCommand.self, policy, BackupCommand.self,
                 RestoreCommand.self, DoctorCommand.self, ProtectorCommand.self,
             ])

@@ -42,7 +42,12 @@ struct UpdateCommand: ParsableCommand {
         let task = "update the item"
         let meant = try wanted.selection.changedItems(to: task)
         let change: ItemChange
-        do { change = try self.change(ItemKind(meant.itemClass)) } catch {
+        do throws(ValidationError) {
+            guard let kind = ItemKind(meant.itemClass) else {
+                throw ValidationError("Items of other programs' services are not changed here.")
+            }
+            change = try self.change(kind)
+        } catch {
             throw wanted.asked.failure(
                 CommandFailure(
                     .usage, name: "noSuchAttribute", "could not \(task): \(error.message)"))

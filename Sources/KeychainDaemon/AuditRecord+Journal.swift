@@ -18,7 +18,8 @@ extension AuditRecord {
             ("SYSLOG_IDENTIFIER", "keychaind"),
             ("KEYCHAIN_OPERATION", operation), ("KEYCHAIN_OUTCOME", outcome.description),
             ("KEYCHAIN_UID", "\(user)"), ("KEYCHAIN_PID", process.map { "\($0)" }),
-            ("KEYCHAIN_PROGRAM", program), ("KEYCHAIN_SESSION", session.map { "\($0)" }),
+            ("KEYCHAIN_PROGRAM", program), ("KEYCHAIN_VIA", via),
+            ("KEYCHAIN_SESSION", session.map { "\($0)" }),
             ("KEYCHAIN_COUNT", "\(count)"),
             ("KEYCHAIN_MILLISECONDS", milliseconds.map { "\($0)" }), ("KEYCHAIN_TRUST", trust),
             ("KEYCHAIN_REQUIRES", requires), ("KEYCHAIN_WOULD", would),
@@ -36,6 +37,7 @@ extension AuditRecord {
         let rules = because.isEmpty ? "" : " (\(because.joined(separator: ", ")))"
         return "\(operation) by user \(user)'s "
             + ShownText.cleaned(program, longest: Self.longestText)
+            + (via.map { " through \($0)" } ?? "")
             + ": \(outcome)\(rules)\(often)"
     }
 }

@@ -89,7 +89,7 @@ package final class Daemon: Sendable {
             plan.listeners.requests, service: service,
             resolver: CallerResolver(sessions: sessions, screens: screens, names: names),
             directory: directory, prompters: prompters,
-            prompterProgram: plan.programs.prompter)
+            programs: .init(prompter: plan.programs.prompter, deputy: plan.programs.deputy))
         let parts = DaemonParts(
             folder: folder, protectors: protectors, vault: vault, sessions: sessions,
             pending: pending, evidence: evidence, guesses: guesses, accounts: accounts,

@@ -33,14 +33,18 @@ package struct DaemonPlan: Sendable {
     package struct Programs: Sendable {
         let authentication: String
         let prompter: String
+        /// What asks for programs of the user's bus.
+        let deputy: String
         let tpm: String?
         let securityKeys: String?
 
         package init(
-            authentication: String, prompter: String, tpm: String?, securityKeys: String?
+            authentication: String, prompter: String, deputy: String, tpm: String?,
+            securityKeys: String?
         ) {
             self.authentication = authentication
             self.prompter = prompter
+            self.deputy = deputy
             self.tpm = tpm
             self.securityKeys = securityKeys
         }

@@ -31,11 +31,20 @@ package final class RequestServer: Sendable {
     private var memory: MemoryBudget { service.memory }
     private let prompters: PrompterRegistry
     private let prompterProgram: String
+    private let deputyProgram: DeputyProgram
+    private let peers = RelayedPeers()
     private let limits: ConnectionLimits
+
+    /// Programs that are known by the groups of their files.
+    struct Programs {
+        let prompter: String
+        /// Asks for programs of the user's bus.
+        let deputy: String
+    }
 
     init(
         _ listener: Listener, service: KeychainService, resolver: CallerResolver,
-        directory: CallerFacts.Directory, prompters: PrompterRegistry, prompterProgram: String
+        directory: CallerFacts.Directory, prompters: PrompterRegistry, programs: Programs
     ) {
         self.listener = listener
         self.service = service
@@ -43,7 +52,8 @@ package final class RequestServer: Sendable {
         self.directory = directory
         limits = ConnectionLimits(directory.accounts)
         self.prompters = prompters
-        self.prompterProgram = prompterProgram
+        prompterProgram = programs.prompter
+        deputyProgram = DeputyProgram(programs.deputy)
     }
 
     /// Returns when the listener is shut down.
@@ -59,6 +69,10 @@ package final class RequestServer: Sendable {
             connection: connection, facts: facts,
             callerFacts: CallerFacts(
                 connection.process, label: connection.peerLabel(), directory))
+        let deputy =
+            deputyProgram.isDeputy(connection.peer)
+            ? DeputyConnection(connection, peers, resolver, directory) : nil
+        if deputy != nil { guard (try? connection.takeDescriptors()) != nil else { return } }
         // Only now: a peer that knows the nonce may have spoken and become another program.
         guard (try? connection.greet()) != nil else { return }
         guard hasAccount else {
@@ -67,21 +81,28 @@ package final class RequestServer: Sendable {
             say(.refusal(.refused(.notEntitled)), to: connection)
             return
         }
-        serve(program, caller, place.turns)
+        serve(program, caller, deputy, place.turns)
     }
 
     private func serve(
-        _ program: ConnectedProgram, _ caller: Caller, _ turns: RequestTurns
+        _ program: ConnectedProgram, _ caller: Caller, _ deputy: DeputyConnection?,
+        _ turns: RequestTurns
     ) {
         let connection = program.connection
         let turn = RequestTurns.Turn()
         var patience = Self.firstRequestWithin
-        while let (message, share) = receive(on: connection, caller.user, within: patience) {
+        while let (message, share, descriptor) = receive(
+            on: connection, caller.user, within: patience)
+        {
             defer { withExtendedLifetime(share) {} }
             patience = Self.nextRequestWithin
             switch message {
-            case .request(let verb, let context, let offersTerminal):
+            case .request(let verb, let context, let relay, let offersTerminal):
                 let goesOn = { [self] in
+                    if relay != nil || deputy != nil {
+                        return answer(
+                            verb, context, relay, descriptor, by: deputy, program, caller)
+                    }
                     let client = client(
                         program, caller, context, offersTerminal: offersTerminal)
                     return answer(verb, for: client, on: connection)
@@ -117,21 +138,86 @@ package final class RequestServer: Sendable {
         _ program: ConnectedProgram, _ caller: Caller, _ context: AuthenticationContext?,
         offersTerminal: Bool
     ) -> RemoteClient {
-        let seen = resolver.look(at: caller, program.connection)
+        let process = program.connection.process
+        let seen = resolver.look(at: caller, process)
         return RemoteClient(
-            program, seen, resolver.sessionAttributes(seen.caller, program.connection),
+            program, seen, resolver.sessionAttributes(seen.caller, process),
             context: context, prompterProgram: offersTerminal ? prompterProgram : nil,
-            notes: RequestNotes { [prompters, caller = seen.caller] in
-                let place = prompters.prompter(for: caller)?.place ?? .terminal(of: caller)
-                return place.map { "\($0)" } ?? ""
-            })
+            notes: notes(for: seen.caller))
+    }
+
+    private func notes(for caller: Caller) -> RequestNotes {
+        RequestNotes { [prompters] in
+            let place = prompters.prompter(for: caller)?.place ?? .terminal(of: caller)
+            return place.map { "\($0)" } ?? ""
+        }
+    }
+
+    // MARK: Deputies
+
+    /// What comes on a deputy's connection, or says that it does. False ends the connection: a
+    /// descriptor that no one asked for is answered by nothing else.
+    private func answer(
+        _ verb: any Verb, _ context: AuthenticationContext?, _ relay: Relay?,
+        _ descriptor: Descriptor?, by deputy: DeputyConnection?, _ program: ConnectedProgram,
+        _ caller: Caller
+    ) -> Bool {
+        let connection = program.connection
+        func own() -> RemoteClient {
+            client(program, caller, relay == nil ? context : nil, offersTerminal: false)
+        }
+        guard let deputy else {
+            return refuse(verb, .refused(.notEntitled), to: own(), on: connection)
+        }
+        let introduction = verb as? Introduce
+        guard (descriptor != nil) == (introduction != nil), introduction == nil || relay == nil
+        else {
+            refuse(verb, .invalid(.badRequest), to: own(), on: connection)
+            return false
+        }
+        do throws(RequestError) {
+            if let relay {
+                let client = try client(relay, context, by: deputy, program)
+                return answer(verb, for: client, on: connection)
+            }
+            if let introduction, let descriptor {
+                let peer = try deputy.introduce(introduction, descriptor)
+                return say(.answer(peer, to: Introduce.self, continues: false), to: connection)
+            }
+            if let verb = verb as? ForgetPeer {
+                deputy.forget(verb.peer)
+                return say(.answer(Done(), to: ForgetPeer.self, continues: false), to: connection)
+            }
+            return answer(verb, for: own(), on: connection)
+        } catch { return refuse(verb, error, to: own(), on: connection) }
+    }
+
+    private func client(
+        _ relay: Relay, _ context: AuthenticationContext?, by deputy: DeputyConnection,
+        _ connected: ConnectedProgram
+    ) throws(RequestError) -> RelayedClient {
+        let program = try deputy.program(relay)
+        let seen = resolver.look(at: program.caller, program.process)
+        return RelayedClient(
+            program, by: connected, seen,
+            resolver.sessionAttributes(seen.caller, program.process), transfer: relay.transfer,
+            context: program.context(as: context), notes: notes(for: seen.caller))
+    }
+
+    @discardableResult
+    private func refuse(
+        _ verb: any Verb, _ error: RequestError, to client: RemoteClient,
+        on connection: ServerConnection
+    ) -> Bool {
+        service.recordRefusal(of: verb, to: client, error)
+        return say(.refusal(error), to: connection)
     }
 
     /// The next message, with its share of the memory; nil where none comes, or none that can be read.
     /// The peer hears why.
     private func receive(
         on connection: ServerConnection, _ user: UInt32, within patience: Duration
-    ) -> (message: ClientMessage, share: MemoryBudget.Share?)? {
+    ) -> (message: ClientMessage, share: MemoryBudget.Share?, descriptor: Descriptor?)? {
         var share: MemoryBudget.Share?
         do {
             let frame = try connection.receive(.request, within: patience) {
@@ -140,7 +226,8 @@ package final class RequestServer: Sendable {
                     throw .noRoom
                 }
             }
-            return (try ClientMessage(frame.message, secrets: frame.secrets), share)
+            let message = try ClientMessage(frame.message, secrets: frame.secrets)
+            return (message, share, frame.descriptor)
         } catch let error as MessageError {
             refuse(error, connection)
         } catch SocketError.tooLarge {
@@ -172,7 +259,7 @@ package final class RequestServer: Sendable {
     }
 
     private func answer<V: Verb>(
-        _ verb: V, for client: RemoteClient, on connection: ServerConnection
+        _ verb: V, for client: some Client, on connection: ServerConnection
     ) -> Bool {
         do throws(RequestError) {
             let last = try service.answer(verb, for: client) { part throws(RequestError) in

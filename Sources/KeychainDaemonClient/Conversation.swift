@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainLinuxSystem
 internal import KeychainMessages
 internal import KeychainModel
 internal import KeychainLocalSocket
@@ -35,11 +36,15 @@ struct Conversation {
         self.socket = socket
     }
 
+    /// A deputy says for which peer it asks, and has no terminal to offer for it.
     func answer<V: Verb>(
-        to verb: V, in context: AuthenticationContext?
+        to verb: V, in context: AuthenticationContext?, relay: Relay? = nil,
+        passing descriptor: Descriptor? = nil
     ) throws(Failure) -> V.Answer {
-        let offersTerminal = PrompterLauncher.hasControllingTerminal
-        try say(ClientMessage.encode(verb, context: context, offersTerminal: offersTerminal))
+        let offersTerminal = relay == nil && PrompterLauncher.hasControllingTerminal
+        try say(
+            ClientMessage.encode(
+                verb, context: context, relay: relay, offersTerminal: offersTerminal), descriptor)
         var answer: V.Answer?
         var prompter: PrompterLauncher?
         var questions = 0
@@ -70,10 +75,11 @@ struct Conversation {
     }
 
     private func say(
-        _ message: (message: [UInt8], secrets: HeldSecret?)
+        _ message: (message: [UInt8], secrets: HeldSecret?), _ descriptor: Descriptor?
     ) throws(Failure) {
         do {
-            try connection.send(Frame(message: message.message, secrets: message.secrets))
+            try connection.send(
+                Frame(message: message.message, secrets: message.secrets, passing: descriptor))
         } catch {
             throw error == .tooLarge ? .ended(.invalid(.dataTooLarge), because: []) : .broken
         }

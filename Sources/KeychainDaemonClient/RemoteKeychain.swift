@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import KeychainMessages
 package import KeychainModel
+internal import KeychainLinuxSystem
 internal import KeychainLocalSocket
 internal import Synchronization
 
@@ -21,6 +22,14 @@ package final class RemoteKeychain: KeychainEndpoint {
     package func send<V: Verb>(
         _ verb: V, in context: AuthenticationContext?, cancellation: Cancellation?
     ) throws(RequestError) -> V.Answer {
+        try send(verb, in: context, relay: nil, cancellation: cancellation)
+    }
+
+    /// The same for a peer of a deputy's, or with a descriptor that the verb is about.
+    func send<V: Verb>(
+        _ verb: V, in context: AuthenticationContext?, relay: Relay?,
+        passing descriptor: Descriptor? = nil, cancellation: Cancellation?
+    ) throws(RequestError) -> V.Answer {
         let connection = try connect()
         let conversation = Conversation(connection, socket: socket)
         let answer: V.Answer
@@ -28,22 +37,25 @@ package final class RemoteKeychain: KeychainEndpoint {
             if let cancellation {
                 answer = try cancellation.whileWaiting({ connection.shutDown() }) {
                     () throws(Conversation.Failure) in
-                    try conversation.answer(to: verb, in: context)
+                    try conversation.answer(
+                        to: verb, in: context, relay: relay, passing: descriptor)
                 }
             } else {
-                answer = try conversation.answer(to: verb, in: context)
+                answer = try conversation.answer(
+                    to: verb, in: context, relay: relay, passing: descriptor)
             }
         } catch {
             // After an error nothing is known of the connection: it is not used again. A refusal is
             // an answer.
             if case .ended(let refusal, let rules) = error {
                 lastBecause.withLock { $0 = rules }
-                giveBack(connection)
+                if cancellation?.isCancelled != true { giveBack(connection) }
                 throw refusal
             }
             throw .failed(.notAvailable)
         }
-        giveBack(connection)
+        // A connection that was shut down meanwhile is of no more use.
+        if cancellation?.isCancelled != true { giveBack(connection) }
         return answer
     }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import CKeychainLinux
 internal import Glibc
 
 /// The file that a process runs, opened: whatever its path names by now.
@@ -29,6 +30,10 @@ package struct OpenedExecutable: Sendable {
                 status.st_ctim.tv_nsec,
             ])
     }
+
+    /// Whether a process gets rights by running it (setuid, setgid, capabilities); also where that
+    /// can't be told.
+    var givesRights: Bool { kc_gives_rights(descriptor.number) != 0 }
 
     /// Hands out what is in it, in order; false where it could not be read, or is longer.
     package func read(upTo limit: Int, _ body: ([UInt8]) -> Void) -> Bool {

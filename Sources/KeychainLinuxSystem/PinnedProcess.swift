@@ -46,6 +46,7 @@ package final class PinnedProcess: Sendable {
     }
 
     package var pidfdNumber: Int32 { pidfd.number }
+    var folderNumber: Int32 { folder.number }
 
     /// The number of its control group in the unified hierarchy, which no other group has had since the
     /// machine started; nil where the kernel doesn't tell it.
@@ -156,7 +157,7 @@ package final class PinnedProcess: Sendable {
         return number
     }
 
-    private func link(_ name: String) -> String? {
+    func link(_ name: String) -> String? {
         // Safe: the kernel writes at most the buffer's length.
         unsafe withUnsafeTemporaryAllocation(byteCount: Int(PATH_MAX), alignment: 1) { buffer in
             let count = unsafe readlinkat(
@@ -190,7 +191,7 @@ package final class PinnedProcess: Sendable {
         return result == 0 ? status : nil
     }
 
-    private func read(_ name: String, limit: Int) -> [UInt8]? {
+    func read(_ name: String, limit: Int) -> [UInt8]? {
         // Safe: opens below the pinned folder, reads at most `limit` bytes.
         let descriptor = unsafe openat(folder.number, name, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }

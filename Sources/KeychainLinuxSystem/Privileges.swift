@@ -20,6 +20,12 @@ package enum Privileges {
         try ProcessHardening.apply()
     }
 
+    /// Gives a group up for good that is the program's file's and not its user's.
+    package static func dropForeignGroup() throws(SystemError) {
+        // The real id is set, too, so that the kernel sets the saved one.
+        guard setregid(getgid(), getgid()) == 0 else { throw .system(errno) }
+    }
+
     private static func numbers(of account: String) -> (user: UInt32, group: UInt32)? {
         // Safe: everything the library writes to lives until its numbers were copied.
         unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 16 * 1024) { buffer in

@@ -2,7 +2,7 @@
 package import KeychainSecrets
 internal import CKeychainLinux
 internal import Glibc
-internal import KeychainLinuxSystem
+package import KeychainLinuxSystem
 
 /// Frames over one connected socket, from one sender.
 ///
@@ -22,6 +22,10 @@ final class FrameStream {
     private let timeout: Duration
     /// From a peer that is distrusted, where the kernel does not refuse them.
     private let mayBringDescriptors: Bool
+    /// From a peer that may pass one with a message.
+    private var takesDescriptors = false
+    /// The one that came with what was read of the frame.
+    private var passed: Descriptor?
     /// How long the kernel lets a receiving call wait; nil is for ever.
     private var kernelPatience: Duration?
     private var received: UInt64 = 0
@@ -43,9 +47,14 @@ final class FrameStream {
         mayBringDescriptors = sender != nil && kc_refuses_descriptors(descriptor.number) == 0
     }
 
+    /// From now on a frame may bring a descriptor: one that is passed while it is read, so that who
+    /// passes one has no other frame under way.
+    func takeDescriptors() { takesDescriptors = true }
+
     /// Whether the sender has said something that was not read yet.
     var hasUnread: Bool { start < end || Wait.isReady(POLLIN, descriptor.number) }
 
+    /// The peer gets a copy of the frame's descriptor.
     func send(_ frame: Frame) throws(SocketError) {
         let longest = Int(UInt32.max)
         guard frame.message.count <= longest, frame.secrets?.bytes.count ?? 0 <= longest
@@ -61,11 +70,11 @@ final class FrameStream {
         try unsafe bytes.span.bytes.withUnsafeBytes { first throws(SocketError) in
             guard let secrets = frame.secrets else {
                 let nothing = unsafe UnsafeRawBufferPointer(rebasing: first[0..<0])
-                return try unsafe write(first, nothing, deadline)
+                return try unsafe write(first, nothing, deadline, frame.descriptor)
             }
             try secrets.bytes.withBytes { span throws(SocketError) in
                 try unsafe span.withUnsafeBytes { second throws(SocketError) in
-                    try unsafe write(first, second, deadline)
+                    try unsafe write(first, second, deadline, frame.descriptor)
                 }
             }
         }
@@ -91,9 +100,12 @@ final class FrameStream {
         try admit(FrameLimits(message: header.messageLength, secrets: header.secretsLength))
         frameDeadline = ContinuousClock.now + timeout
         let message = try message(header.messageLength, frameDeadline)
-        guard header.secretsLength > 0 else { return Frame(message: message, secrets: nil) }
-        let secrets = try secrets(header.secretsLength, frameDeadline)
-        return Frame(message: message, secrets: HeldSecret(secrets))
+        var frame = Frame(message: message, secrets: nil)
+        if header.secretsLength > 0 {
+            frame.secrets = HeldSecret(try secrets(header.secretsLength, frameDeadline))
+        }
+        if takesDescriptors { frame.descriptor = passed.take() }
+        return frame
     }
 
     // MARK: Receiving
@@ -199,12 +211,17 @@ final class FrameStream {
         while true {
             if deadline != nil, !inKernel { try descriptor.wait(for: POLLIN, until: deadline) }
             var speaker = kc_sender()
-            // Safe: the target is borrowed memory of that length.
-            let count = unsafe kc_receive(
-                descriptor.number, target.baseAddress, target.count, 0,
-                mayBringDescriptors ? 1 : 0, &speaker)
+            var taken: Descriptor?
+            // Safe: the target is borrowed memory, and no longer than it is said to be.
+            let count =
+                unsafe takesDescriptors
+                ? receive(target, &speaker, &taken) : receive(target, &speaker)
             if count > 0 {
                 if let sender, !sender.isSame(as: speaker) { throw .foreignSender }
+                if taken != nil {
+                    guard passed == nil else { throw .malformed }
+                    passed = taken
+                }
                 return count
             }
             if count == 0 { throw .closed }
@@ -220,19 +237,44 @@ final class FrameStream {
         }
     }
 
+    private func receive(
+        _ target: UnsafeMutableRawBufferPointer, _ speaker: inout kc_sender
+    ) -> Int {
+        // Safe: the target is borrowed memory of that length.
+        unsafe kc_receive(
+            descriptor.number, target.baseAddress, target.count, 0, mayBringDescriptors ? 1 : 0,
+            &speaker)
+    }
+
+    /// With a descriptor that came along, which has an owner before anything else is looked at.
+    private func receive(
+        _ target: UnsafeMutableRawBufferPointer, _ speaker: inout kc_sender,
+        _ taken: inout Descriptor?
+    ) -> Int {
+        var number: Int32 = -1
+        // Safe: as above.
+        let count = unsafe kc_receive_passed(
+            descriptor.number, target.baseAddress, target.count, &number, &speaker)
+        let error = errno
+        if number >= 0 { taken = Descriptor(owning: number) { kc_close_passed($0) } }
+        errno = error
+        return count
+    }
+
     // MARK: Sending
 
     private func write(
         _ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer,
-        _ deadline: ContinuousClock.Instant
+        _ deadline: ContinuousClock.Instant, _ passed: Descriptor?
     ) throws(SocketError) {
         var first = unsafe first
         var second = unsafe second
+        var passed = passed
         while first.count + second.count > 0 {
             // Safe: both are borrowed by the caller for the whole call.
             let count =
                 unsafe first.isEmpty
-                ? send(second, nil) : send(first, second)
+                ? send(second, nil, nil) : send(first, second, passed)
             if count < 0 {
                 switch errno {
                 case EINTR: continue
@@ -243,6 +285,8 @@ final class FrameStream {
                 default: throw .system(errno)
                 }
             }
+            // It went with the first of the bytes.
+            passed = nil
             let fromFirst = min(count, first.count)
             unsafe first = UnsafeRawBufferPointer(rebasing: first[fromFirst...])
             unsafe second = UnsafeRawBufferPointer(rebasing: second[(count - fromFirst)...])
@@ -250,17 +294,17 @@ final class FrameStream {
     }
 
     private func send(
-        _ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer?
+        _ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer?, _ passed: Descriptor?
     ) -> Int {
         // Safe: as above; the credentials are copied within the call.
         guard var ourselves else {
-            return unsafe kc_send(
+            return unsafe kc_send_passing(
                 descriptor.number, first.baseAddress, first.count, second?.baseAddress,
-                second?.count ?? 0, nil)
+                second?.count ?? 0, nil, passed?.number ?? -1)
         }
-        return unsafe kc_send(
+        return unsafe kc_send_passing(
             descriptor.number, first.baseAddress, first.count, second?.baseAddress,
-            second?.count ?? 0, &ourselves)
+            second?.count ?? 0, &ourselves, passed?.number ?? -1)
     }
 }
 
@@ -349,10 +393,13 @@ extension RawSpan {
 package struct Frame: Sendable {
     package var message: [UInt8]
     package var secrets: HeldSecret?
+    /// One that goes, or came, along with it.
+    package var descriptor: Descriptor?
 
-    package init(message: [UInt8], secrets: HeldSecret?) {
+    package init(message: [UInt8], secrets: HeldSecret?, passing descriptor: Descriptor? = nil) {
         self.message = message
         self.secrets = secrets
+        self.descriptor = descriptor
     }
 }
 

@@ -42,6 +42,12 @@ package final class ServerConnection: @unchecked Sendable {
         guard sent == hello.count else { throw .closed }
     }
 
+    /// From now on the peer may pass a descriptor with a frame. To be called before `greet`.
+    package func takeDescriptors() throws(SocketError) {
+        guard kc_accept_descriptors(descriptor.number) == 0 else { throw .system(errno) }
+        stream.takeDescriptors()
+    }
+
     /// The process that connected. A kernel that cannot name it by descriptor lets us open the
     /// process that has its number: for as long as that one lives, no other can speak with that
     /// number either.

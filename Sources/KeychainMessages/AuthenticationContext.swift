@@ -82,11 +82,11 @@ package final class Cancellation: Sendable {
     package var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
     package func cancel() {
-        let action = state.withLock { state in
+        // Under the lock: once `whileWaiting` is over, what the action ends is another request's.
+        state.withLock { state in
             state.isCancelled = true
-            return state.action
+            state.action?()
         }
-        action?()
     }
 
     /// What cancelling does while the request is under way; done at once where it came before.

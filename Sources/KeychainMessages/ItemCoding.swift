@@ -302,6 +302,7 @@ extension NewItem: MessageValue {
         message.append(accessControl)
         message.append(trusted != nil)
         if let trusted { message.append(trusted) }
+        message.append(replacesSame)
         message.append(authenticationUI)
         message.append(reason)
     }
@@ -315,6 +316,7 @@ extension NewItem: MessageValue {
         accessible = try message.raw()
         accessControl = try message.optional()
         trusted = try message.flag() ? try message.programs() : nil
+        replacesSame = try message.flag()
         authenticationUI = try message.raw()
         reason = try message.optionalText()
     }
@@ -323,6 +325,7 @@ extension NewItem: MessageValue {
 extension ItemChange: MessageValue {
     package func encode(into message: inout MessageWriter) {
         message.append(attributes)
+        message.append(replacesPairs)
         message.append(accessGroup)
         message.append(isSynchronizable != nil)
         if let isSynchronizable { message.append(isSynchronizable) }
@@ -335,6 +338,7 @@ extension ItemChange: MessageValue {
     package init(_ message: inout MessageReader) throws(MalformedBytes) {
         self.init()
         attributes = try message.attributes()
+        replacesPairs = try message.flag()
         accessGroup = try message.optionalText()
         isSynchronizable = try message.flag() ? try message.flag() : nil
         accessible = try message.flag() ? try message.raw() : nil

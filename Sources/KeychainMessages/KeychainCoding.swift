@@ -29,6 +29,7 @@ extension KeychainSettingsChange: MessageValue {
             message.append(locks != nil)
             if let locks { message.append(locks) }
         }
+        message.append(label)
     }
 
     package init(_ message: inout MessageReader) throws(MalformedBytes) {
@@ -37,6 +38,7 @@ extension KeychainSettingsChange: MessageValue {
         lockAfter = try message.flag() ? try message.bytes.number(UInt32.self) : nil
         locksOnSleep = try message.flag() ? try message.flag() : nil
         locksWithScreen = try message.flag() ? try message.flag() : nil
+        label = try message.optionalText()
     }
 }
 
@@ -50,6 +52,10 @@ extension KeychainPreferencesChange: MessageValue {
             message.bytes.append(2)
             message.bytes.append(count: names.count)
             for name in names { message.append(name) }
+        case .alias(let alias, let keychain):
+            message.bytes.append(3)
+            message.append(alias)
+            message.append(keychain)
         }
     }
 
@@ -57,6 +63,9 @@ extension KeychainPreferencesChange: MessageValue {
         switch try message.bytes.byte() {
         case 1: self = .defaultKeychain(try message.optionalText())
         case 2: self = .searchList(try message.texts())
+        case 3:
+            let alias = try message.bytes.text()
+            self = .alias(alias, keychain: try message.optionalText())
         default: throw MalformedBytes()
         }
     }
@@ -67,6 +76,11 @@ extension KeychainPreferences: VerbAnswer {
         message.append(defaultKeychain?.description)
         message.bytes.append(count: searchList.count)
         for name in searchList { message.append(name.description) }
+        message.bytes.append(count: aliases.count)
+        for (alias, name) in aliases.sorted(by: { $0.key < $1.key }) {
+            message.append(alias)
+            message.append(name.description)
+        }
     }
 
     package init(_ message: inout MessageReader) throws(MalformedBytes) {
@@ -77,6 +91,11 @@ extension KeychainPreferences: VerbAnswer {
         self.init(defaultKeychain: nil, searchList: [])
         if let text = try message.optionalText() { defaultKeychain = try name(text) }
         for text in try message.texts() { searchList.append(try name(text)) }
+        for _ in 0..<(try message.bytes.count(ofAtLeast: 8)) {
+            let alias = try message.bytes.text()
+            guard aliases.updateValue(try name(try message.bytes.text()), forKey: alias) == nil
+            else { throw MalformedBytes() }
+        }
     }
 }
 
@@ -112,7 +131,7 @@ extension ServiceStatus: VerbAnswer {
 }
 
 extension KeychainStatus: ListElement {
-    package static let leastBytes = 44
+    package static let leastBytes = 45
 
     package func encode(into message: inout MessageWriter) {
         message.append(name)
@@ -129,6 +148,7 @@ extension KeychainStatus: ListElement {
         message.bytes.append(count: remains.count)
         for name in remains { message.append(name) }
         message.append(settings)
+        message.append(label)
     }
 
     package init(_ message: inout MessageReader) throws(MalformedBytes) {
@@ -156,6 +176,7 @@ extension KeychainStatus: ListElement {
         self.damagedItems = damagedItems
         self.quarantinedItems = quarantinedItems
         self.remains = remains
+        label = try message.optionalText()
     }
 }
 

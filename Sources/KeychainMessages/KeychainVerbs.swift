@@ -10,11 +10,16 @@ package struct CreateKeychain: Verb {
     package let password: HeldSecret?
     /// The text of a recovery key that opens it, too.
     package let recoveryKey: HeldSecret?
+    /// A prompter asks the user for the password; the request brings none.
+    package let asks: Bool
 
-    package init(name: String, password: HeldSecret?, recoveryKey: HeldSecret? = nil) {
+    package init(
+        name: String, password: HeldSecret?, recoveryKey: HeldSecret? = nil, asks: Bool = false
+    ) {
         self.name = name
         self.password = password
         self.recoveryKey = recoveryKey
+        self.asks = asks
     }
 
     package var auditName: AuditName { .createKeychain }
@@ -23,12 +28,14 @@ package struct CreateKeychain: Verb {
         message.append(name)
         message.append(password)
         message.append(recoveryKey)
+        message.append(asks)
     }
 
     package init(_ message: inout MessageReader) throws(MalformedBytes) {
         name = try message.bytes.text()
         password = try message.optionalSecret()
         recoveryKey = try message.optionalSecret()
+        asks = try message.flag()
     }
 
     package func handled<Handler: VerbHandler>(
@@ -43,9 +50,10 @@ package struct Unlock: Verb {
     package static let number: UInt16 = 7
 
     package let keychain: String?
-    package let password: HeldSecret
+    /// nil: a prompter asks the user for it, or for the recovery key.
+    package let password: HeldSecret?
 
-    package init(keychain: String?, password: HeldSecret) {
+    package init(keychain: String?, password: HeldSecret?) {
         self.keychain = keychain
         self.password = password
     }
@@ -59,7 +67,7 @@ package struct Unlock: Verb {
 
     package init(_ message: inout MessageReader) throws(MalformedBytes) {
         keychain = try message.optionalText()
-        password = try message.secret()
+        password = try message.optionalSecret()
     }
 
     package func handled<Handler: VerbHandler>(

@@ -153,7 +153,7 @@ package enum MessageError: Error, Equatable, Sendable {
 /// The first version was Protocol Buffers, where no message begins with a zero. A refusal has the same
 /// layout in every version from this one on, so that each side can be told of the other's age.
 enum MessageHeader {
-    static let version: UInt8 = 2
+    static let version: UInt8 = 3
 
     static func append(_ kind: UInt16, to message: inout MessageWriter) {
         message.bytes.append(0)

@@ -4,8 +4,10 @@ package import KeychainSecrets
 
 /// What a program or a prompter says to the daemon.
 package enum ClientMessage: Sendable {
-    /// A verb; the program may offer its controlling terminal for a question.
-    case request(any Verb, context: AuthenticationContext?, offersTerminal: Bool)
+    /// A verb; the program may offer its controlling terminal for a question. The deputy says for
+    /// which program it asks.
+    case request(
+        any Verb, context: AuthenticationContext?, relay: Relay?, offersTerminal: Bool)
     /// A prompter whose dialogs are windows of their own can be asked for a yes, where the display
     /// is its user's.
     case registerPrompter(showsWindows: Bool, on: DisplayServer?)
@@ -29,8 +31,9 @@ package enum ClientMessage: Sendable {
     /// The message, and the secrets beside it.
     package func encoded() -> (message: [UInt8], secrets: HeldSecret?) {
         switch self {
-        case .request(let verb, let context, let offersTerminal):
-            return Self.encode(verb, context: context, offersTerminal: offersTerminal)
+        case .request(let verb, let context, let relay, let offersTerminal):
+            return Self.encode(
+                verb, context: context, relay: relay, offersTerminal: offersTerminal)
         case .registerPrompter(let showsWindows, let server):
             return Self.message(Kind.registerPrompter) { message in
                 message.append(showsWindows)
@@ -45,9 +48,10 @@ package enum ClientMessage: Sendable {
 
     /// A request without a detour.
     package static func encode<V: Verb>(
-        _ verb: V, context: AuthenticationContext?, offersTerminal: Bool
+        _ verb: V, context: AuthenticationContext?, relay: Relay? = nil, offersTerminal: Bool
     ) -> (message: [UInt8], secrets: HeldSecret?) {
         message(V.number) { message in
+            message.append(relay)
             message.append(offersTerminal)
             message.append(context)
             verb.encode(into: &message)
@@ -87,10 +91,12 @@ package enum ClientMessage: Sendable {
         _ number: UInt16, _ message: inout MessageReader
     ) throws -> ClientMessage {
         guard let verb = Verbs.type(number) else { throw MessageError.newer }
+        let relay = try message.optional(Relay.self)
         let offersTerminal = try message.flag()
         let context = try message.optional(AuthenticationContext.self)
         return .request(
-            try verb.init(&message), context: context, offersTerminal: offersTerminal)
+            try verb.init(&message), context: context, relay: relay,
+            offersTerminal: offersTerminal)
     }
 }
 
@@ -180,6 +186,8 @@ package enum ServerMessage: Sendable {
     package enum Prompt: Sendable, Equatable {
         case askHidden(String)
         case askVisible(String)
+        /// A new secret: asked for twice, until both are the same.
+        case askNew(String)
         /// A yes or a no; an empty answer is a yes.
         case confirm(String)
         case information(String)
@@ -318,6 +326,7 @@ extension ServerMessage.Prompt: MessageValue {
             case .finished: (6, "")
             case .choose: (7, "")
             case .confirm(let text): (8, text)
+            case .askNew(let text): (9, text)
             }
         message.bytes.append(kind)
         switch self {
@@ -339,6 +348,7 @@ extension ServerMessage.Prompt: MessageValue {
         case 6: self = .finished(succeeded: try message.flag())
         case 7: self = .choose(try message.texts().compactMap(TrustChoice.init(rawValue:)))
         case 8: self = .confirm(try message.bytes.text())
+        case 9: self = .askNew(try message.bytes.text())
         default: throw MalformedBytes()
         }
     }

@@ -94,6 +94,8 @@ package enum AuditName: String, Sendable, CaseIterable {
     case add, copyMatching, update, delete, unlock, lock, setPassword, createKeychain, status
     case changeSettings, changePreferences, authenticate, reloadPolicies, backup, restore, repair
     case addProtector, removeProtector, testProtector
+    /// What the deputy says of the programs for which it asks.
+    case introduce
 }
 
 /// Sends verbs to the keychain: to the daemon, or to the service in the own process.
@@ -158,13 +160,16 @@ package enum Verbs {
         SendRestore.self,  // 26
         FinishRestore.self,  // 27
         RestoreGeneration.self,  // 28
+        Introduce.self,  // 29
+        ForgetPeer.self,  // 30
+        FindAttributed.self,  // 31
     ]
 
     /// nil for a verb of a newer version.
-    package static func type(_ number: UInt16) -> (any Verb.Type)? {
-        let position = Int(clamping: number) - 1
-        return all.indices.contains(position) ? all[position] : nil
-    }
+    package static func type(_ number: UInt16) -> (any Verb.Type)? { numbered[number] }
+
+    // Safe: no two verbs have a number in common.
+    private static let numbered = Dictionary(uniqueKeysWithValues: all.map { ($0.number, $0) })
 }
 
 /// Answers each verb: leaving one out does not compile.
@@ -202,6 +207,12 @@ package protocol VerbHandler {
     func handle(_ verb: FinishRestore, for client: Peer) throws(RequestError) -> RestoredKeychain
     func handle(_ verb: RestoreGeneration, for client: Peer) throws(RequestError)
         -> RestoredKeychain
+    func handle(_ verb: Introduce, for client: Peer) throws(RequestError) -> RelayedPeer
+    func handle(_ verb: ForgetPeer, for client: Peer) throws(RequestError) -> Done
+    func handle(
+        _ verb: FindAttributed, for client: Peer,
+        emit: ([AttributedMatch]) throws(RequestError) -> Void
+    ) throws(RequestError) -> [AttributedMatch]
 }
 
 package struct Add: Verb {

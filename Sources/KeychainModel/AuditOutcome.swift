@@ -34,7 +34,7 @@ extension KeychainState {
             .duplicateKeychain, .noDefaultKeychain, .noSuchProtector, .lastProtector:
             true
         case .newerVersion, .readOnly, .protectorNotAvailable, .measurementsDiffer,
-            .protectorChanged, .notOpenedHere, .olderService, .olderProgram:
+            .protectorChanged, .notOpenedHere, .olderService, .olderProgram, .noSuchPeer:
             false
         }
     }
@@ -51,6 +51,8 @@ extension AuditOutcome: Encodable {
 /// the command that reads it.
 package enum AuditField: String, CodingKey, CaseIterable, Sendable {
     case time, operation, user, process, program, session
+    /// The service that brought the program's request.
+    case via
     /// Methods of proof.
     case evidence
     case outcome

@@ -27,6 +27,13 @@ public final class Caller: Sendable, Equatable {
         }
     }
 
+    /// The service that brings the requests of a program that did not connect itself: a name that
+    /// comes through one is worth no more than a path (docs/design/identity.md, Relayed programs).
+    public enum Via: String, Sendable, Hashable, CaseIterable {
+        case secretService = "secret-service"
+        case portal
+    }
+
     public let user: UInt32
     public let process: Int32
     public let identity: Identity
@@ -46,10 +53,13 @@ public final class Caller: Sendable, Equatable {
     /// in no login but under its user's service manager. Decides where the user is asked, and
     /// nothing else.
     public let display: String?
+    /// nil for a program that connected itself.
+    public let via: Via?
 
     public init(
         user: UInt32, process: Int32, identity: Identity, session: SessionID?, terminal: UInt32?,
-        terminalSession: Int32? = nil, accessGroups: [String], display: String? = nil
+        terminalSession: Int32? = nil, accessGroups: [String], display: String? = nil,
+        via: Via? = nil
     ) {
         self.user = user
         self.process = process
@@ -61,6 +71,7 @@ public final class Caller: Sendable, Equatable {
         self.terminalSession = terminalSession
         self.accessGroups = accessGroups
         self.display = display
+        self.via = via
     }
 
     public static func == (a: Caller, b: Caller) -> Bool {
@@ -68,13 +79,15 @@ public final class Caller: Sendable, Equatable {
             || (a.user == b.user && a.process == b.process && a.identity == b.identity
                 && a.session == b.session && a.terminal == b.terminal
                 && a.terminalSession == b.terminalSession && a.accessGroups == b.accessGroups
-                && a.display == b.display)
+                && a.display == b.display && a.via == b.via)
     }
 
     /// Whether it is the machine's own: root's, or named by the kernel for any user. A path
-    /// does not do, nor a snap: every user starts those with what they like.
+    /// does not do, nor a snap: every user starts those with what they like. Nor is a program that a
+    /// deputy brings.
     public var isOfMachine: Bool {
-        switch identity {
+        guard via == nil else { return false }
+        return switch identity {
         case .unit: true
         case .label(let label): user == 0 || label.hasPrefix("selinux:")
         case .sandbox, .trustedExecutable, .executable, .unknown: user == 0
@@ -86,7 +99,7 @@ public final class Caller: Sendable, Equatable {
         Caller(
             user: user, process: process, identity: identity, session: session,
             terminal: terminal, terminalSession: terminalSession, accessGroups: accessGroups,
-            display: display)
+            display: display, via: via)
     }
 }
 

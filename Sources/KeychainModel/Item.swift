@@ -72,6 +72,12 @@ public enum ItemClass: UInt8, Sendable, Hashable, CaseIterable {
     case internetPassword = 2
     case certificate = 3
     case key = 4
+    /// Items with attributes of any names, as the Secret Service has them
+    /// (docs/design/attributed-items.md). SecItem does not know the class.
+    case attributed = 5
+
+    /// The classes that `kSecClass` may name.
+    public static let ofSecItem = allCases.filter { $0 != .attributed }
 
     /// The value that `kSecClass` and persistent references use.
     public var code: String {
@@ -80,6 +86,7 @@ public enum ItemClass: UInt8, Sendable, Hashable, CaseIterable {
         case .internetPassword: "inet"
         case .certificate: "cert"
         case .key: "keys"
+        case .attributed: "attr"
         }
     }
 
@@ -142,6 +149,9 @@ public struct NewItem: Sendable, Equatable {
     public var accessControl: ItemAccessControl?
     /// Programs that are let in beside its groups; nil: no list.
     public var trusted: [NamedProgram]?
+    /// Of the class `attributed`: an item of the caller's own groups that has the same pairs gets the
+    /// new attributes and the new secret, and keeps the rest.
+    public var replacesSame = false
     public var authenticationUI: ItemQuery.AuthenticationUI = .allow
     /// The asking program's own words for the user.
     public var reason: String?
@@ -152,6 +162,8 @@ public struct NewItem: Sendable, Equatable {
 /// What SecItemUpdate changes in every item found. A new secret travels beside it.
 public struct ItemChange: Sendable, Equatable {
     public var attributes: Attributes = [:]
+    /// Of the class `attributed`: the new pairs take the place of all, none where there are none.
+    public var replacesPairs = false
     public var accessGroup: String?
     public var isSynchronizable: Bool?
     public var accessible: Accessibility?
@@ -159,6 +171,12 @@ public struct ItemChange: Sendable, Equatable {
     public var trust: TrustChange?
 
     public init() {}
+
+    /// What it makes of an item's attributes, where the item's class takes all of them.
+    public func applied(to attributes: Attributes) -> Attributes {
+        let kept = replacesPairs ? attributes.filter { $0.key.pairName == nil } : attributes
+        return self.attributes.isEmpty ? kept : kept.merging(self.attributes) { $1 }
+    }
 }
 
 /// How much a query asks for.
@@ -181,6 +199,8 @@ extension ItemQuery {
         case .internetPassword: has(.server) && has(.account)
         case .certificate: has(.issuer) && has(.serialNumber)
         case .key: has(.applicationLabel) || has(.applicationTag)
+        // A few pairs are easily guessed: the class has a search of its own.
+        case .attributed: false
         }
     }
 

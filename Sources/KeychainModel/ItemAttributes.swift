@@ -108,6 +108,27 @@ extension AttributeName {
     public static let canVerifyRecover = Self("vyrc")
     public static let canWrap = Self("wrap")
     public static let canUnwrap = Self("unwp")
+
+    /// The MIME type of the secret of an item of the class `attributed`.
+    public static let contentType = Self("mime")
+}
+
+/// The names of pairs, which items of the class `attributed` have as many of as they like.
+extension AttributeName {
+    private static let pairPrefix = "pair:"
+
+    public static func pair(_ name: String) -> AttributeName { Self(pairPrefix + name) }
+
+    /// The name of the pair; nil for any other attribute's.
+    public var pairName: String? {
+        // By bytes: the prefix's last may be one character with the first of the name.
+        let (name, prefix) = (rawValue.utf8, Self.pairPrefix.utf8)
+        guard name.starts(with: prefix) else { return nil }
+        return String(decoding: name.dropFirst(prefix.count), as: UTF8.self)
+    }
+
+    /// What an item is for, which is its `Type`: a schema's name.
+    public static let schema = pair("xdg:schema")
 }
 
 /// The value of an attribute, of the type it was given in and is returned in.
@@ -219,23 +240,31 @@ public final class AttributeRule: Sendable {
 }
 
 extension ItemClass {
-    /// Every attribute the class has, except accessibility and access control, by name.
+    /// That of any attribute that an item of the class can have.
+    public func rule(for name: AttributeName) -> AttributeRule? {
+        if let rule = attributeRules[name] { return rule }
+        return self == .attributed && name.pairName != nil ? Self.pairRule : nil
+    }
+
+    /// Every attribute the class has, except accessibility, access control and pairs, by name.
     public var attributeRules: [AttributeName: AttributeRule] {
         switch self {
         case .genericPassword: Self.genericRules
         case .internetPassword: Self.internetRules
         case .certificate: Self.certificateRules
         case .key: Self.keyRules
+        case .attributed: Self.attributedRules
         }
     }
 
-    /// The uniqueness key's attributes in a fixed order.
+    /// The uniqueness key's attributes in a fixed order; none where items may be the same.
     public var keyAttributes: [AttributeRule] {
         switch self {
         case .genericPassword: Self.genericKey
         case .internetPassword: Self.internetKey
         case .certificate: Self.certificateKey
         case .key: Self.keyKey
+        case .attributed: []
         }
     }
 
@@ -243,6 +272,8 @@ extension ItemClass {
     private static let internetRules = table(shared + password + internet)
     private static let certificateRules = table(shared + ofCertificates)
     private static let keyRules = table(shared + ofKeys)
+    private static let attributedRules = table(ofAttributed)
+    private static let pairRule = AttributeRule(.pair(""), .string)
     private static let genericKey = key(genericRules)
     private static let internetKey = key(internetRules)
     private static let certificateKey = key(certificateRules)
@@ -272,6 +303,14 @@ extension ItemClass {
         AttributeRule(.digest, .data),
         AttributeRule(.uuid, .string),
         AttributeRule(.sysBound, .number),
+    ]
+
+    private static let ofAttributed: [AttributeRule] = [
+        AttributeRule(.accessGroup, .string),
+        AttributeRule(.creationDate, .date),
+        AttributeRule(.modificationDate, .date, update: .overwritten),
+        AttributeRule(.label, .string),
+        AttributeRule(.contentType, .string),
     ]
 
     private static let password: [AttributeRule] = [

@@ -70,8 +70,20 @@ public struct KeychainSettingsChange: Sendable, Equatable {
     public var lockAfter: UInt32?
     public var locksOnSleep: Bool?
     public var locksWithScreen: Bool?
+    /// What people call the keychain; as readable as its name. Empty: as its name.
+    public var label: String?
+
+    /// Bytes of a label.
+    public static let longestLabel = 1024
 
     public init() {}
+
+    /// Whether nothing is changed of what closes the keychain.
+    public var isOfLabelAlone: Bool {
+        var rest = self
+        rest.label = nil
+        return rest.isEmpty
+    }
 
     public var isEmpty: Bool { self == KeychainSettingsChange() }
 }

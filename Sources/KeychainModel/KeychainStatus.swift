@@ -31,6 +31,8 @@ public struct KeychainStatus: Sendable, Equatable {
     public var remains: [String] = []
     /// What closes it, the administrator's bounds counted; nil where nothing but its user does.
     public var settings: KeychainSettings?
+    /// What people call it; nil where nothing was said.
+    public var label: String?
 
     public init(
         name: String, path: String, lockState: LockState, isPasswordProtected: Bool,

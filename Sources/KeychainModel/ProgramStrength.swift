@@ -23,7 +23,9 @@ extension Caller.Identity {
         switch self {
         // A snap's file is root's, and every program of its user starts it with what it likes.
         case .label(let label): label.hasPrefix("snap:") ? .rootsFile : .guarded
-        case .sandbox, .unit: .guarded
+        case .unit: .guarded
+        // Any program outside of sandboxes can show what names one.
+        case .sandbox: .weak
         case .trustedExecutable(let path): ProgramStrength(executable: path, isRoots: true)
         case .executable: .weak
         case .unknown: nil

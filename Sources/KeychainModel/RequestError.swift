@@ -128,6 +128,8 @@ public enum KeychainState: UInt32, Sendable, CaseIterable {
     /// service: what one of them says means nothing to the other.
     case olderService = 64
     case olderProgram = 65
+    /// The service knows no peer of that number of this deputy's: it is to be introduced anew.
+    case noSuchPeer = 66
 }
 
 /// What is broken or full, or does not answer. The numbers are those of `RequestError`.

@@ -345,8 +345,9 @@ extension PolicyFacts {
             facts[field] = other[field]
         }
         for field in AgeField.allCases where facts[field] == .absent { facts[field] = other[field] }
-        if facts[ChoiceField.session] == .absent {
-            facts[ChoiceField.session] = other[ChoiceField.session]
+        for field in ChoiceField.allCases
+        where field.block == .subject && facts[field] == .absent {
+            facts[field] = other[field]
         }
         if facts.uid == .absent { facts.uid = other.uid }
         if facts.time == .absent { facts.time = other.time }

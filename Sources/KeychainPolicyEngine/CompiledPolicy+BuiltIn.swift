@@ -29,8 +29,8 @@ extension PolicyImage {
             ],
             .conditions: [0, 0, 0, 0],
             .entries: [
-                0, 0x0808_0F00, 0, 0,
-                0x0120_0001, 0x0808_0001, 0, 0,
+                0, 0x1010_0F00, 0, 0,
+                0x0120_0001, 0x1010_0001, 0, 0,
             ],
             .nodes: [0, 0, 0, 0, 1] + nodes.dropFirst(Section.nodes.stride),
             .demands: [0, UInt32(Freshness.context.rawValue), 0, 0],

@@ -64,7 +64,7 @@ package struct PolicyImage: Sendable, Equatable {
     }
 
     package static let magic: [UInt32] = [0x4C50_434B, 0x0A1A_5943]  // "KCPL", "CY", ^Z, newline
-    package static let version: UInt32 = 4
+    package static let version: UInt32 = 5
     /// Magic, version, number of words, checksum.
     package static let headerLength = 6
     package static let directoryLength = headerLength + 2 * Section.allCases.count
@@ -197,13 +197,13 @@ package struct EntryHead {
 /// place there. What no rule mentions has no number, so matching is comparing integers.
 package enum Dimension {
     // Written out, since a decision reads them: text fields come first, from 0.
-    package static let uid = 19
-    package static let time = 20
-    package static let operation = 21
-    package static let firstChoice = 22
-    package static let firstBoolean = 26
-    package static let firstAge = 36
-    package static let count = 38
+    package static let uid = 20
+    package static let time = 21
+    package static let operation = 22
+    package static let firstChoice = 23
+    package static let firstBoolean = 29
+    package static let firstAge = 39
+    package static let count = 41
 
     /// Bits of a fact's number below its dimension.
     package static let shift: UInt32 = 26

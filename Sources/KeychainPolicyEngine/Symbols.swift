@@ -249,11 +249,11 @@ package struct FactMasks: Equatable {
     package init(choices: UInt32) { self.choices = choices }
 
     private static let classShift: UInt32 = 14
-    private static let sessionShift: UInt32 = 21
-    package static let anyClass: UInt32 = 1 << 19
-    package static let anySession: UInt32 = 1 << 27
-    private static let carry: UInt32 = 0x1FFF | 0x3F << classShift | 0x7F << sessionShift
-    private static let carried: UInt32 = 1 << 13 | 1 << 20 | 1 << 28
+    private static let sessionShift: UInt32 = 22
+    package static let anyClass: UInt32 = 1 << 20
+    package static let anySession: UInt32 = 1 << 28
+    private static let carry: UInt32 = 0x1FFF | 0x7F << classShift | 0x7F << sessionShift
+    private static let carried: UInt32 = 1 << 13 | 1 << 21 | 1 << 29
     private static let booleans: [BooleanField] = [
         .trustedExe, .tty, .member, .remote, .active, .screenLocked, .unlocked, .passcodeSet,
     ]
@@ -277,7 +277,7 @@ package struct FactMasks: Equatable {
         switch field {
         case .itemClass: (classShift, anyClass)
         case .session: (sessionShift, anySession)
-        case .accessible, .protector: nil
+        case .accessible, .protector, .via, .transfer: nil
         }
     }
 

@@ -33,6 +33,8 @@ public enum TextField: UInt8, PolicyField, CaseIterable {
     case host
     /// Of an `unlock`: the PAM service that the user logged in through, in lower case.
     case pamService
+    /// Of an item of the class `attributed`: what it is for.
+    case schema
 
     public var name: String {
         switch self {
@@ -54,6 +56,7 @@ public enum TextField: UInt8, PolicyField, CaseIterable {
         case .creator: "creator"
         case .host: "host"
         case .pamService: "pam-service"
+        case .schema: "schema"
         }
     }
 
@@ -63,7 +66,7 @@ public enum TextField: UInt8, PolicyField, CaseIterable {
             .pamService:
             .subject
         case .keychain, .service, .account, .server, .networkProtocol, .accessGroup, .itemLabel,
-            .creator:
+            .creator, .schema:
             .resource
         case .host: .environment
         }
@@ -113,6 +116,10 @@ public enum ChoiceField: UInt8, PolicyField, CaseIterable {
     case session, itemClass, accessible
     /// Of an `unlock`: what is to open the keychain.
     case protector
+    /// Absent where the program itself speaks to the service.
+    case via
+    /// How the secret goes to the program from there; absent where no secret does.
+    case transfer
 
     public var name: String {
         switch self {
@@ -120,16 +127,26 @@ public enum ChoiceField: UInt8, PolicyField, CaseIterable {
         case .itemClass: "class"
         case .accessible: "accessible"
         case .protector: "protector"
+        case .via: "via"
+        case .transfer: "transfer"
         }
     }
 
-    public var block: PolicyBlock { self == .session ? .subject : .resource }
+    public var block: PolicyBlock {
+        switch self {
+        case .session, .via, .transfer: .subject
+        case .itemClass, .accessible, .protector: .resource
+        }
+    }
 
     public var words: [String] {
         switch self {
         case .session: ["seat", "ssh", "remote-desktop", "service", "cron", "other"]
         case .itemClass:
-            ["generic-password", "internet-password", "key", "certificate", "identity"]
+            [
+                "generic-password", "internet-password", "key", "certificate", "identity",
+                "attributed",
+            ]
         case .accessible:
             [
                 "when-unlocked", "after-first-unlock", "always",
@@ -137,6 +154,8 @@ public enum ChoiceField: UInt8, PolicyField, CaseIterable {
                 "always-this-device-only", "when-passcode-set-this-device-only",
             ]
         case .protector: ["tpm2", "credential", "fido2"]
+        case .via: ["secret-service", "portal"]
+        case .transfer: ["plain", "encrypted"]
         }
     }
 
@@ -144,9 +163,10 @@ public enum ChoiceField: UInt8, PolicyField, CaseIterable {
     public var count: UInt8 {
         switch self {
         case .session: 6
-        case .itemClass: 5
+        case .itemClass: 6
         case .accessible: 7
         case .protector: 3
+        case .via, .transfer: 2
         }
     }
 

@@ -122,6 +122,7 @@ public struct PolicyItem: Sendable {
         case .account: text(of: .account)
         case .itemLabel: text(of: .label)
         case .creator: text(of: .creator)
+        case .schema: text(of: .schema)
         case .server: text(of: .server).map { PolicyText($0.string.lowercased()) }
         case .networkProtocol:
             text(of: .networkProtocol).map { PolicyText(Self.protocols[$0.string] ?? $0.string) }
@@ -183,6 +184,7 @@ extension ItemClass {
         case .internetPassword: 1
         case .key: ChoiceField.keyClass
         case .certificate: 3
+        case .attributed: 5
         }
     }
 }
@@ -238,7 +240,7 @@ extension PolicyItemFlags {
 public struct PolicyFacts: Sendable, Hashable {
     /// By field; empty as long as all are absent.
     private var texts: [Fact<[PolicyText]>] = []
-    private var choices = FactDigits(bitsEach: 16)
+    private var choices = FactDigits(bitsEach: 10)
     private var booleans = FactDigits(bitsEach: 2)
     private var sessionAge: Fact<PolicyDuration> = .absent
     private var presenceAge: Fact<PolicyDuration> = .absent

@@ -23,7 +23,7 @@ package final class AuditLog: Sendable {
         case add, copyMatching, update, delete, unlock, lock, setPassword, createKeychain, status
         case changeSettings, changePreferences, authenticate, reloadPolicies, loadPolicies, backup,
             restore, repair
-        case addProtector, removeProtector, testProtector, unlockAtLogin
+        case addProtector, removeProtector, testProtector, unlockAtLogin, introduce
         /// What PAM's module or a screen locker asked for.
         case login, logout, offerPassword, changePassword, resetPassword, endPasscode
     }
@@ -34,9 +34,15 @@ package final class AuditLog: Sendable {
         package var process: Int32?
         package var program: String
         package var session: Int32?
+        /// The service that brought the request; nil for a program that connected itself.
+        package var via: Caller.Via?
 
-        package init(user: UInt32, process: Int32?, program: String, session: Int32?) {
+        package init(
+            user: UInt32, process: Int32?, program: String, session: Int32?,
+            via: Caller.Via? = nil
+        ) {
             self.user = user
+            self.via = via
             self.process = process
             self.program = program
             self.session = session
@@ -59,6 +65,7 @@ package final class AuditLog: Sendable {
     fileprivate struct Tally: Hashable {
         let operation: Operation
         let user: UInt32
+        let via: Caller.Via?
         var program: String
         var outcome: AuditOutcome
     }
@@ -110,7 +117,8 @@ package final class AuditLog: Sendable {
             && !notes.wantsFullAudit && (notes.trust ?? "listed") == "listed"
             && !notes.isComplainedOf
         let tally = Tally(
-            operation: operation, user: subject.user, program: subject.program, outcome: outcome)
+            operation: operation, user: subject.user, via: subject.via,
+            program: subject.program, outcome: outcome)
         let (hasLine, place, isFirst) = state.withLock { state in
             if state.hasRoom(for: subject.user),
                 !evidence.isEmpty || (!isPlainRead && state.takeLine(subject.user))
@@ -170,7 +178,8 @@ package final class AuditLog: Sendable {
             }
             guard mayWrite else { continue }
             let subject = Subject(
-                user: tally.user, process: nil, program: tally.program, session: nil)
+                user: tally.user, process: nil, program: tally.program, session: nil,
+                via: tally.via)
             write(
                 Self.record(
                     Event(tally.operation, subject, tally.outcome), Evidence(), nil,
@@ -225,7 +234,7 @@ package final class AuditLog: Sendable {
         return AuditRecord(
             time: Date(), operation: event.operation.rawValue, user: subject.user,
             process: subject.process, program: AuditRecord.cut(subject.program),
-            session: subject.session,
+            session: subject.session, via: subject.via?.rawValue,
             evidence: evidence.proofs.map { AuditRecord.cut($0.method.words) },
             outcome: event.outcome,
             because: (notes?.rules ?? []).map { AuditRecord.cut($0) },
@@ -333,7 +342,8 @@ extension AuditLog.Subject {
     package init(_ caller: Caller) {
         self.init(
             user: caller.user, process: caller.process,
-            program: caller.identifier ?? "unknown", session: caller.session?.rawValue)
+            program: caller.identifier ?? "unknown", session: caller.session?.rawValue,
+            via: caller.via)
     }
 }
 

@@ -11,6 +11,7 @@ package struct AuditRecord: Encodable, Sendable {
     package let process: Int32?
     package let program: String
     package let session: Int32?
+    package let via: String?
     /// Methods of proof.
     package let evidence: [String]
     package let outcome: AuditOutcome

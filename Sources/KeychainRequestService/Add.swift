@@ -12,6 +12,9 @@ internal import KeychainUserPresence
 internal import KeychainVaults
 
 extension KeychainService {
+    /// Tries of a call that another one is in the way of.
+    private static let mostTurns = 4
+
     func add(
         _ item: NewItem, _ secret: HeldSecret?, returning parts: ReturnFields,
         for client: any Client
@@ -21,6 +24,38 @@ extension KeychainService {
         }
         let id = try keychainForNew(item.keychain, for: client.caller)
         let keychain = try folder.keychain(id.name.description, of: id.user)
+        if item.itemClass == .attributed {
+            try check(attributed: item, secret)
+            return try addAttributed(item, secret, in: keychain, returning: parts, for: client)
+        }
+        guard !item.replacesSame else { throw .invalid(.badRequest) }
+        return try add(item, secret, in: keychain, returning: parts, for: client)
+    }
+
+    /// Beside all others, or in the place of one that is the same.
+    private func addAttributed(
+        _ item: NewItem, _ secret: HeldSecret?, in keychain: OpenKeychain,
+        returning parts: ReturnFields, for client: any Client
+    ) throws(RequestError) -> Item {
+        for _ in 0..<Self.mostTurns where item.replacesSame {
+            do throws(RequestError) {
+                if let same = try replaceSame(as: item, secret, in: keychain, for: client) {
+                    return same
+                }
+                return try add(item, secret, in: keychain, returning: parts, for: client)
+            } catch {
+                // It went, or came, while this call was looking.
+                guard error == .state(.notFound) || error == .state(.duplicate) else { throw error }
+            }
+        }
+        guard !item.replacesSame else { throw .state(.duplicate) }
+        return try add(item, secret, in: keychain, returning: parts, for: client)
+    }
+
+    private func add(
+        _ item: NewItem, _ secret: HeldSecret?, in keychain: OpenKeychain,
+        returning parts: ReturnFields, for client: any Client
+    ) throws(RequestError) -> Item {
         let prompts = prompts(client)
         var added = try withAccess(to: keychain, .add(item), prompts) {
             access throws(RequestError) in
@@ -30,7 +65,8 @@ extension KeychainService {
             if access.pending.usesApplicationPassword {
                 try access.takeApplicationKey(isNew: true, to: [])
             }
-            return try access.add(new, secret)
+            let groups = item.replacesSame ? try access.groupsOfSame(item) : []
+            return try access.add(new, secret, unlessSameIn: groups)
         }
         if item.keychain == nil { added.keychain = keychain.nameToTell }
         added.secret = parts.contains(.data) ? secret : nil
@@ -90,13 +126,71 @@ extension Authorization {
         try consider(item)
     }
 
-    fileprivate func add(_ new: SealedItem, _ secret: HeldSecret?) throws(RequestError) -> Item {
+    fileprivate func add(
+        _ new: SealedItem, _ secret: HeldSecret?, unlessSameIn groups: [String]
+    ) throws(RequestError) -> Item {
         let keys = try keys
         return try change { grant throws(RequestError) in
             guard let granted = grant(new) else { throw .refused(.authenticationFailed) }
             do throws(KeychainStoreError) {
-                return try keychain.file.add(new, secret, granted, keys: keys.classKeys)
+                return try keychain.file.add(
+                    new, secret, granted, keys: keys.classKeys, unlessSameIn: groups)
             } catch { throw RequestError(error) }
         }
+    }
+}
+
+// MARK: Items that are the same
+
+extension KeychainService {
+    private func check(attributed item: NewItem, _ secret: HeldSecret?) throws(RequestError) {
+        try AttributedLimits.check(item.attributes)
+        try AttributedLimits.check(secretBytes: secret?.bytes.count ?? 0)
+        guard !item.isSynchronizable else { throw .invalid(.badRequest) }
+    }
+
+    /// The item of the client's own that has the same pairs, with the new attributes and the new secret;
+    /// nil where there is none. Its reference, its date and who may have it stay: it is changed, and
+    /// that is what must be allowed.
+    private func replaceSame(
+        as item: NewItem, _ secret: HeldSecret?, in keychain: OpenKeychain, for client: any Client
+    ) throws(RequestError) -> Item? {
+        let prompts = prompts(client)
+        let found = try withAccess(to: keychain, .add(item), prompts) {
+            access throws(RequestError) in try access.same(as: item)
+        }
+        guard let found else { return nil }
+        var query = ItemQuery(.attributed)
+        query.keychain = keychain.id.name.description
+        query.references = [found.reference]
+        query.authenticationUI = item.authenticationUI
+        query.reason = item.reason
+        var change = ItemChange()
+        change.attributes = item.attributes
+        change.replacesPairs = true
+        let secret = secret ?? HeldSecret(SecretBytes(copying: []))
+        _ = try update(query, change, secret, for: client)
+        return Item(
+            reference: found.reference, attributes: change.applied(to: found.attributes),
+            accessControl: found.accessControl.bound(to: []), trusted: found.trusted)
+    }
+}
+
+extension Authorization {
+    /// A program replaces items of its own groups, and never what others let it have.
+    fileprivate func groupsOfSame(_ item: NewItem) throws(RequestError) -> [String] {
+        var destination = ItemQuery(item.itemClass)
+        destination.accessGroup = item.accessGroup
+        return try groups(destination).own
+    }
+
+    fileprivate func same(as item: NewItem) throws(RequestError) -> SealedItem? {
+        let groups = try groupsOfSame(item)
+        guard !groups.isEmpty else { return nil }
+        let keys = try keys
+        do throws(KeychainStoreError) {
+            return try keychain.file.findSame(
+                as: item.attributes, groups: groups, keys: keys.classKeys)
+        } catch { throw RequestError(error) }
     }
 }

@@ -33,6 +33,11 @@ struct Intent: Sendable {
             reason: item.reason)
     }
 
+    /// Which items there are. Nothing is asked; rules are told what they would be of a call that asks.
+    static let search = Intent(
+        operation: .decrypt, policyOperation: .readAttributes, purpose: .list, ui: .allow,
+        reason: nil)
+
     static func update(_ query: ItemQuery) -> Intent {
         Intent(
             operation: .decrypt, policyOperation: .update, purpose: .change,
@@ -200,6 +205,24 @@ final class Authorization {
         return true
     }
 
+    /// Whether something is still needed before the client may have the secret of an item that a search
+    /// met; nil where the client may not have it, or not know of the item. The item counts as looked at.
+    func isLocked(_ item: SealedItem) throws(RequestError) -> Bool? {
+        let context = try context
+        switch context.judge(item, pending.evidence) {
+        case .deny(let denial) where denial.isFinal: return nil
+        case .allow: break
+        case .deny: break
+        case .allowAfter: break
+        }
+        pending.note(item)
+        return switch context.forecast(.readSecret, of: item, pending.evidence) {
+        case .allow: false
+        case .deny(let denial): denial.isFinal ? nil : true
+        case .allowAfter: true
+        }
+    }
+
     private func hold(_ grant: consuming Grant, of item: SealedItem) {
         guard heldGrants.count < Self.mostGrants else { return }
         heldGrants[item.reference] = HeldGrant(grant, item.generation)
@@ -356,6 +379,16 @@ final class Authorization {
             client.notes.noteChange()
             return result
         } catch { throw refusal ?? error }
+    }
+}
+
+extension Denial {
+    /// No proof and no unlock would change it.
+    fileprivate var isFinal: Bool {
+        switch self {
+        case .unknownItem, .forbidden: true
+        case .impossible, .locked, .passcodeNotSet, .interactionNotAllowed: false
+        }
     }
 }
 

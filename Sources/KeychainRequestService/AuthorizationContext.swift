@@ -60,6 +60,16 @@ final class AuthorizationContext {
         return verdict
     }
 
+    /// What a later request for the item would come to: not recorded, as it is none.
+    func forecast(
+        _ operation: PolicyOperation, of item: SealedItem, _ evidence: Evidence
+    ) -> Verdict {
+        let asked = request(item)
+        let later = AccessRequest(
+            circumstances.of(circumstances.operation, as: operation), on: asked.item)
+        return judge.judge(later, evidence.about(item.reference))
+    }
+
     /// How far the proofs will count that the item still needs.
     func reaches(_ item: SealedItem, _ evidence: Evidence) -> Set<ProofReach> {
         let evidence = evidence.about(item.reference)
@@ -104,15 +114,14 @@ final class AuthorizationContext {
     /// The item as it is, or as it would be in another group and under other rights.
     func item(
         _ item: SealedItem, _ group: String, _ rights: ItemAccessControl,
-        changed attributes: Attributes = [:]
+        changedBy change: ItemChange? = nil
     ) -> AccessRequest.Item {
         let isCurrent =
             !rights.isBoundToBiometry || (!biometry.isEmpty && rights.boundBiometry == biometry)
         return AccessRequest.Item(
             reference: item.reference, accessGroup: group, accessControl: rights,
             biometryIsCurrent: isCurrent,
-            attributes: attributes.isEmpty
-                ? item.ownAttributes : item.ownAttributes.merging(attributes) { $1 },
+            attributes: change?.applied(to: item.ownAttributes) ?? item.ownAttributes,
             keychain: keychainName, admission: admission(item))
     }
 

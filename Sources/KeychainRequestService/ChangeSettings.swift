@@ -15,6 +15,10 @@ extension KeychainService {
         _ name: String?, _ change: KeychainSettingsChange, for client: any Client
     ) throws(RequestError) {
         let keychain = try keychain(name, for: client.caller)
+        if let label = change.label {
+            try setLabel(label, of: keychain, for: client)
+            if change.isOfLabelAlone { return }
+        }
         guard try isProtected(keychain) else { throw .state(.passcodeNotSet) }
         let asked = try settings(of: keychain)
         let new = try prompts(client).authorize {
@@ -34,6 +38,21 @@ extension KeychainService {
             throw RequestError(error)
         }
         try vault.apply(new, to: keychain)
+    }
+
+    /// No question shows a label as if it were the keychain's name: so any program of its user's may
+    /// say it, while the keychain is open.
+    private func setLabel(
+        _ label: String, of keychain: OpenKeychain, for client: any Client
+    ) throws(RequestError) {
+        guard label.utf8.count <= KeychainSettingsChange.longestLabel else {
+            throw .invalid(.dataTooLarge)
+        }
+        guard try vault.keys(of: keychain).isUnlocked else { throw .state(.locked) }
+        try prompts(client).checkClient()
+        do throws(KeychainStoreError) { try keychain.file.setLabel(label) } catch {
+            throw RequestError(error)
+        }
     }
 
     /// Where another program has written them, those that came into force instead.

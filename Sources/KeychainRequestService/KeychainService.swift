@@ -89,6 +89,7 @@ package final class KeychainService: Sendable {
             isRecorded = true
         }
         do throws(RequestError) {
+            if client.caller.via != nil { try RelayedVerbs.check(verb) }
             vault.waitForPendingUnlocks(of: client.caller.user)
             let last = try verb.handled(by: self, for: client) { part throws(RequestError) in
                 recordGrant()
@@ -101,6 +102,11 @@ package final class KeychainService: Sendable {
             record(verb, of: client, error)
             throw error
         }
+    }
+
+    /// Records what was refused before it came here.
+    package func recordRefusal(of verb: some Verb, to client: any Client, _ error: RequestError) {
+        record(verb, of: client, error)
     }
 
     private func record(_ verb: some Verb, of client: any Client, _ error: RequestError?) {
@@ -127,6 +133,7 @@ package final class KeychainService: Sendable {
     func keychain(_ name: String?, for caller: Caller) throws(RequestError) -> OpenKeychain {
         let keychain = try folder.keychain(name, of: caller.user)
         guard !keychain.isSystem || caller.user == 0 else { throw .refused(.notEntitled) }
+        guard !keychain.isSystem || caller.via == nil else { throw .state(.noSuchKeychain) }
         return keychain
     }
 
@@ -144,6 +151,8 @@ package final class KeychainService: Sendable {
         var names = folder.names(of: caller.user)
         if !names.contains(.login) { names.insert(.login, at: 0) }
         if folder.hasSystemKeychain, !names.contains(.system) { names.append(.system) }
+        // For programs that a deputy brings the machine's keychain is not there.
+        if caller.via != nil { names.removeAll { $0 == .system } }
         return ServiceStatus(
             mode: mode, keychains: names.map { folder.status(of: $0, for: caller, vault) },
             callerIdentifier: caller.identifier,
@@ -262,12 +271,17 @@ extension KeychainService: VerbHandler {
 
     package func handle(_ verb: CreateKeychain, for client: any Client) throws(RequestError) -> Done
     {
-        try createKeychain(verb.name, verb.password, verb.recoveryKey, for: client)
+        let password = verb.asks ? try askForPassword(of: verb, for: client) : verb.password
+        try createKeychain(verb.name, password, verb.recoveryKey, for: client)
         return Done()
     }
 
     package func handle(_ verb: Unlock, for client: any Client) throws(RequestError) -> Done {
-        try unlock(verb.keychain, verb.password, for: client)
+        if let password = verb.password {
+            try unlock(verb.keychain, password, for: client)
+        } else {
+            try askToUnlock(verb.keychain, for: client)
+        }
         return Done()
     }
 
@@ -343,6 +357,19 @@ extension KeychainService: VerbHandler {
         return Done()
     }
 
+    // MARK: Deputies
+
+    /// The daemon's server introduces programs, on a deputy's connection, and no service does.
+    package func handle(
+        _ verb: Introduce, for client: any Client
+    ) throws(RequestError) -> RelayedPeer {
+        throw .refused(.notEntitled)
+    }
+
+    package func handle(_ verb: ForgetPeer, for client: any Client) throws(RequestError) -> Done {
+        throw .refused(.notEntitled)
+    }
+
     // MARK: Maintenance
 
     package func handle(
@@ -392,6 +419,13 @@ extension KeychainService: VerbHandler {
         _ verb: RestoreGeneration, for client: any Client
     ) throws(RequestError) -> RestoredKeychain {
         try maintenance.restore(generation: verb.generation, of: verb.keychain, for: client)
+    }
+
+    package func handle(
+        _ verb: FindAttributed, for client: any Client,
+        emit: ([AttributedMatch]) throws(RequestError) -> Void
+    ) throws(RequestError) -> [AttributedMatch] {
+        try findAttributed(verb, for: client, emit: emit)
     }
 }
 

@@ -50,7 +50,7 @@ struct PasswordResync: UnlockStep {
     }
 
     /// Whether the policy's limits leave room for another question. Counts it.
-    private func isWithinLimits(_ client: any Client) -> Bool {
+    func isWithinLimits(_ client: any Client) -> Bool {
         let policy = policy.now.judge.policy
         guard !policy.isEmpty else { return true }
         var facts = client.policyFacts(policy.asked)

@@ -269,7 +269,8 @@ extension KeychainService {
         }
         let mayBeSystem =
             toChange
-            ? caller.user == 0 && preferences.defaultKeychain == .system : caller.isOfMachine
+            ? caller.user == 0 && caller.via == nil && preferences.defaultKeychain == .system
+            : caller.isOfMachine
         if !folder.hasSystemKeychain || !mayBeSystem { names.removeAll { $0 == .system } }
         if caller.session == nil, let index = names.firstIndex(of: .system) {
             names.insert(names.remove(at: index), at: 0)
@@ -301,6 +302,7 @@ extension KeychainService {
         _ id: KeychainID, toChange: Bool, for caller: Caller
     ) throws(RequestError) {
         guard id.name == .system else { return }
+        guard caller.via == nil else { throw .state(.noSuchKeychain) }
         if toChange {
             guard caller.user == 0 else { throw .state(.readOnly) }
         } else {
@@ -340,6 +342,14 @@ extension KeychainService {
     ) throws(RequestError) -> KeychainPreferences {
         let user = client.caller.user
         if let change {
+            let prompts = prompts(client)
+            if client.caller.via != nil, case .defaultKeychain(let name) = change {
+                _ = try name.map { name throws(RequestError) in
+                    try existing(name, for: client.caller)
+                }
+                try confirmDefault(name, prompts)
+            }
+            // Read only now: others may have been set during the question.
             var new = preferences(of: client.caller)
             switch change {
             case .defaultKeychain(let name):
@@ -347,8 +357,16 @@ extension KeychainService {
                     try existing(name, for: client.caller)
                 }
             case .searchList(let names): new.searchList = try list(names)
+            case .alias(let alias, let name):
+                guard KeychainPreferences.isAlias(alias) else { throw .invalid(.badRequest) }
+                new.aliases[alias] = try name.map { name throws(RequestError) in
+                    try existing(name, for: client.caller)
+                }
+                guard new.aliases.count <= KeychainPreferences.mostAliases else {
+                    throw .invalid(.dataTooLarge)
+                }
             }
-            try prompts(client).checkClient()
+            try prompts.checkClient()
             try folder.makeFolder(of: user)
             do {
                 try folder.preferences.save(new, for: user, in: folder.folder(user))

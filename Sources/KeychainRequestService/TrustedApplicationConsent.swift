@@ -30,6 +30,11 @@ protocol ConsentStep: Sendable {
     /// nil is "not found": wherever no question is put, the client hears the same as of an item that
     /// is not there.
     func candidate(_ search: SearchPass, _ access: Authorization) -> ConsentCandidate?
+    /// Items of other programs that a search meets, each with whether it is open to the client; of the
+    /// others those that the user could be asked about.
+    func othersItems(
+        _ query: ItemQuery, _ access: Authorization
+    ) -> [(item: SealedItem, isOpen: Bool)]
     func settle(
         _ result: ConsentResult, on item: SealedItem, for client: any Client
     ) -> Consent
@@ -70,6 +75,38 @@ struct TrustedApplicationConsent: ConsentStep {
                 item: item, question: question(about: item, access), options: options)
         }
         return nil
+    }
+
+    func othersItems(
+        _ query: ItemQuery, _ access: Authorization
+    ) -> [(item: SealedItem, isOpen: Bool)] {
+        let caller = access.client.caller
+        let allowed = Set(authentication.trust.items(for: caller))
+        let given = authentication.evidence(for: access.client)
+        guard let groups = try? access.groups(query), let keys = try? access.keys,
+            let found = try? access.keychain.file.find(
+                query, in: .askable(besides: groups.all), keys: keys.classKeys),
+            !found.isEmpty,
+            let reading = try? context(
+                access.intent, admitting: .trusted, access, keys, given: given),
+            let changing = try? context(
+                access.intent.judged(as: .changeACL), admitting: .mayChange, access, keys,
+                given: given)
+        else { return [] }
+        return found.compactMap { item in
+            let isLetIn =
+                allowed.contains(item.reference) || item.trusted?.names(caller.identity) == true
+            let needsProof: Bool
+            switch reading.judge(item, given) {
+            case .deny: return nil
+            case .allow: needsProof = false
+            case .allowAfter: needsProof = true
+            }
+            guard isLetIn || options(of: item, reading, changing, caller) != nil else {
+                return nil
+            }
+            return (item, isLetIn && !needsProof)
+        }
     }
 
     private func context(
@@ -130,6 +167,10 @@ struct TrustedApplicationConsent: ConsentStep {
         var choice = result.choice
         if choice == .session, !authentication.trust.allow(item.reference, for: client.caller) {
             choice = .once
+        }
+        // Through a deputy a program asks for the secret itself only then, on whatever connection.
+        if choice == .once, client.caller.via != nil {
+            authentication.trust.allowForMoment(item.reference, for: client.caller)
         }
         client.notes.note(trust: choice.rawValue)
         let evidence = result.proven.reduce(Evidence()) { $0.adding($1) }

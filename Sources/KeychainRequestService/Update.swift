@@ -18,6 +18,10 @@ extension KeychainService {
         guard secret?.bytes.count ?? 0 <= RequestLimits.largestSecret else {
             throw .invalid(.dataTooLarge)
         }
+        if query.itemClass == .attributed {
+            try AttributedLimits.check(change.attributes)
+            try AttributedLimits.check(secretBytes: secret?.bytes.count ?? 0)
+        }
         let trust = try change.trust.map { trust throws(RequestError) in
             try trustUpdate(trust, by: client.caller)
         }
@@ -175,7 +179,7 @@ struct UpdateRequests {
     private func changed(_ item: SealedItem) -> AccessRequest.Item {
         before.item(
             item, change.accessGroup ?? item.accessGroup, rights(of: item),
-            changed: change.attributes)
+            changedBy: change)
     }
 
     /// New rights are judged like those of a new item, so that no program locks itself out.

@@ -105,3 +105,11 @@ func crypto_hash_sha256_final(
     _ = unsafe CKeychainSodium.crypto_hash_sha256_final(
         state.assumingMemoryBound(to: crypto_hash_sha256_state.self), digest)
 }
+
+func crypto_auth_hmacsha256(
+    _ out: UnsafeMutablePointer<UInt8>, _ message: UnsafePointer<UInt8>?, _ messageCount: UInt64,
+    _ key: UnsafePointer<UInt8>
+) {
+    // Safe: the caller has 32 bytes behind `out` and `key`, and the message's count.
+    _ = unsafe CKeychainSodium.crypto_auth_hmacsha256(out, message, messageCount, key)
+}

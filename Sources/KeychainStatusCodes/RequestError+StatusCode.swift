@@ -54,7 +54,7 @@ extension KeychainState {
         case .readOnly: -25292  // errSecReadOnly
         case .lastProtector: -50  // errSecParam
         case .newerVersion, .protectorNotAvailable, .measurementsDiffer, .protectorChanged,
-            .notOpenedHere, .olderService, .olderProgram:
+            .notOpenedHere, .olderService, .olderProgram, .noSuchPeer:
             -25291  // errSecNotAvailable
         }
     }

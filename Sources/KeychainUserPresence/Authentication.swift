@@ -46,6 +46,18 @@ package struct Authentication: Sendable {
         }
     }
 
+    /// Whether a question about these items would be put now, if the request allowed it.
+    package func wouldAsk(about items: [ItemReference], for client: any Client) -> Bool {
+        authenticator.wouldAsk(about: items, for: client)
+    }
+
+    /// A password that the user makes up.
+    package func newPassword(
+        _ question: Question, for client: any Client
+    ) throws(RequestError) -> HeldSecret {
+        try authenticator.newPassword(question, for: client)
+    }
+
     package func hasPrompter(for caller: Caller) -> Bool { authenticator.hasPrompter(for: caller) }
 
     /// What the client's user could be asked to prove.
@@ -143,6 +155,7 @@ package final class SessionTrust: Sendable {
     /// Of one user; the oldest give way.
     private static let most = 64
     private static let prefix = "trust:"
+    private static let moment: UInt32 = 60
 
     private let keyring: (any ProofKeyring)?
     private let allowed: ShortLock<[UInt32: [Allowance]]>
@@ -172,13 +185,23 @@ package final class SessionTrust: Sendable {
     /// for once.
     @discardableResult
     package func allow(_ item: ItemReference, for caller: Caller) -> Bool {
-        guard let session = caller.session, let identity = caller.identifier,
-            let strength = caller.strength
-        else { return false }
+        guard caller.session != nil else { return false }
+        return allow(item, for: caller, seconds: nil)
+    }
+
+    /// For the caller's program a minute long, in the caller's session or, like the caller, in none.
+    package func allowForMoment(_ item: ItemReference, for caller: Caller) {
+        _ = allow(item, for: caller, seconds: Self.moment)
+    }
+
+    private func allow(_ item: ItemReference, for caller: Caller, seconds: UInt32?) -> Bool {
+        guard let identity = caller.identifier, let strength = caller.strength else {
+            return false
+        }
         let allowance = Allowance(
             name: Self.prefix + String(UInt64.random(in: .min ... .max), radix: 16),
-            identity: identity, strength: strength.rawValue, session: session.rawValue,
-            item: item.bytes, given: .now)
+            identity: identity, strength: strength.rawValue, session: caller.session?.rawValue,
+            item: item.bytes, given: .now, seconds: seconds)
         guard write(allowance, caller.user) else { return false }
         let surplus = allowed.withLock { allowed in
             allowed[caller.user, default: []].append(allowance)
@@ -198,7 +221,8 @@ package final class SessionTrust: Sendable {
         let now = ContinuousClock.now
         return kept.filter { allowance in
             let age = allowance.given.duration(to: now)
-            return age >= .zero && age < Self.longest && allowance.isFor(caller)
+            let longest = allowance.seconds.map { .seconds($0) } ?? Self.longest
+            return age >= .zero && age < longest && allowance.isFor(caller)
                 && isAlive(allowance, caller.user)
         }.compactMap { ItemReference(bytes: $0.item) }
     }
@@ -247,9 +271,12 @@ package final class SessionTrust: Sendable {
         let name: String
         let identity: String
         let strength: UInt8
-        let session: Int32
+        /// nil: the program runs in none.
+        let session: Int32?
         let item: [UInt8]
         let given: ContinuousClock.Instant
+        /// nil: as long as the session.
+        let seconds: UInt32?
 
         func isFor(_ caller: Caller) -> Bool {
             guard let strength = caller.strength else { return false }

@@ -8,6 +8,8 @@ package import KeychainSecrets
 package protocol Authenticator: Sendable {
     /// Whether a user could be asked for this client.
     func canAsk(for client: any Client) -> Bool
+    /// Whether a question about these items would be put to the client's user now.
+    func wouldAsk(about items: [ItemReference], for client: any Client) -> Bool
     /// Whether a prompter is registered for the caller's session.
     func hasPrompter(for caller: Caller) -> Bool
     /// What the caller could be asked to prove on this machine.
@@ -24,6 +26,10 @@ package protocol Authenticator: Sendable {
     func ask(
         _ prompt: String, _ question: Question, for client: any Client
     ) throws(RequestError) -> HeldSecret
+    /// Asks for a new password, which is typed twice and not empty.
+    func newPassword(
+        _ question: Question, for client: any Client
+    ) throws(RequestError) -> HeldSecret
     /// Asks for what opens a keychain until `opens` says that it does, a few times at most, and not
     /// any more once `isOpen`. `.interactionNotAllowed` and `.tooManyRequests` mean that the user
     /// was not asked.
@@ -37,6 +43,24 @@ package protocol Authenticator: Sendable {
     func consent(
         for client: any Client, _ candidate: () -> (question: Question, options: ConsentOptions)?
     ) throws(RequestError) -> ConsentResult?
+}
+
+extension Authenticator {
+    package func wouldAsk(about items: [ItemReference], for client: any Client) -> Bool {
+        canAsk(for: client)
+    }
+
+    /// In two questions, where what shows them knows of no new passwords.
+    package func newPassword(
+        _ question: Question, for client: any Client
+    ) throws(RequestError) -> HeldSecret {
+        let typed = try ask("New password: ", question, for: client)
+        let again = try ask("The same again: ", question, for: client)
+        guard typed.bytes.count > 0, typed.bytes.matches(again.bytes) else {
+            throw .refused(.authenticationFailed)
+        }
+        return typed
+    }
 }
 
 /// What a user may choose from, with what has to be proven for it.
@@ -69,13 +93,23 @@ package struct Question: Sendable, Equatable {
         case read, list, change, delete, add, authenticate, keepOpen, addProtector, removeProtector
         /// It needs a keychain that its user's login did not open.
         case openKeychain
+        /// All of it, for whatever programs.
+        case unlockKeychain
+        case createKeychain
+        /// New items go there where programs name no keychain.
+        case setDefaultKeychain
         /// What the keychain of that name is copied to, or replaced by, is the program's choice.
         case backUp, restore
     }
 
     package let purpose: Purpose
     /// The keychain that it is about as a whole.
-    package var keychain: String? { purpose == .openKeychain ? names.first : nil }
+    package var keychain: String? {
+        switch purpose {
+        case .openKeychain, .unlockKeychain: names.first
+        default: nil
+        }
+    }
     /// Names of the items it is about, at most `mostNames`.
     package let names: [String]
     package let itemCount: Int
@@ -113,13 +147,16 @@ package struct Question: Sendable, Equatable {
             case .backUp: "copy all of your keychain \(name), as sealed as it is, to a file"
             case .restore: "replace your keychain \(name) with an earlier copy"
             case .openKeychain: "use your keychain \(name), which your login did not open"
+            case .unlockKeychain: "unlock your keychain \(name)"
+            case .createKeychain: "make a new keychain \(name) of yours"
+            case .setDefaultKeychain: "have new passwords kept in your keychain \(name)"
             case .addProtector: "add something that opens your keychain \(name)"
             case .removeProtector: "remove something that opens your keychain \(name)"
             case .list: "see the attributes of \(things)"
             case .read, .change, .delete, .add: "\(purpose.rawValue) \(things)"
             }
         var lines =
-            ["\(Self.program(caller)) wants to \(purpose)."]
+            ["\(Self.program(caller))\(Self.way(of: caller)) wants to \(purpose)."]
             + remarks.map { ShownText.cut($0, longest: Self.longestRemark) }
         if let reason, !reason.isEmpty {
             lines.append("The program says: \(ShownText.quoted(reason, longest: 200))")
@@ -134,6 +171,15 @@ package struct Question: Sendable, Equatable {
         return itemCount > shown.count
             ? "\(list) and \(itemCount - shown.count) more keychain items"
             : "the keychain item \(list)"
+    }
+
+    /// Which service brings the question.
+    private static func way(of caller: Caller) -> String {
+        switch caller.via {
+        case .secretService: ", through the Secret Service,"
+        case .portal: ", through the desktop's portal,"
+        case nil: ""
+        }
     }
 
     private static func program(_ caller: Caller) -> String {

@@ -63,8 +63,18 @@ package final class EvidenceStore: Sendable {
                 else { continue }
                 proof.consent = Proof.Consent(program: program, items: items.map(\.bytes))
             }
+            if client.caller.via != nil { proof.relayed = relayed(client.caller, items) }
             keep(proof, client.caller.user)
         }
+    }
+
+    /// nil where the program can't be told from others, or the items are too many.
+    private func relayed(_ caller: Caller, _ items: [ItemReference]) -> Proof.Relayed? {
+        guard let program = caller.identifier, let strength = caller.strength,
+            (1...Self.mostItems).contains(items.count)
+        else { return nil }
+        return Proof.Relayed(
+            program: program, strength: strength.rawValue, items: items.map(\.bytes))
     }
 
     func keep(_ proof: Proof, _ user: UInt32) {
@@ -103,7 +113,16 @@ package final class EvidenceStore: Sendable {
         for proof in kept {
             let age = proof.given.duration(to: now)
             // From the future, where a clock is wrong: good for nothing.
-            guard age >= .zero, age < Self.longest,
+            guard age >= .zero, age < Self.longest else { continue }
+            if let relayed = proof.relayed, proof.isFresh(for: client.caller, age),
+                isAlive(proof, user)
+            {
+                let fresh = PolicyProof(proof.method, age: .zero, scope: .context)
+                for item in relayed.items.compactMap(ItemReference.init(bytes:)) {
+                    ofItems[item, default: []].append(fresh)
+                }
+            }
+            guard
                 let scope = proof.scope(for: client, terminal: terminal),
                 isAlive(proof, user)
             else { continue }

@@ -7,10 +7,19 @@ internal import KeychainPolicyModel
 /// One success of a method: what, when and where.
 struct Proof: Codable, Sendable {
     static let prefix = "evidence:"
+    private static let relayedFor: Duration = .seconds(60)
 
     /// What a yes was said to.
     struct Consent: Codable {
         let program: String
+        let items: [[UInt8]]
+    }
+
+    /// Where it was given to a program that a deputy brings: which program, for which items. Such
+    /// programs come and go with each password that is wanted.
+    struct Relayed: Codable {
+        let program: String
+        let strength: UInt8
         let items: [[UInt8]]
     }
 
@@ -23,6 +32,7 @@ struct Proof: Codable, Sendable {
     /// The program that the question named.
     var program: String?
     var consent: Consent?
+    var relayed: Relayed?
 
     init(
         method: PolicyMethod, given: ContinuousClock.Instant, context: [UInt8]?,
@@ -69,12 +79,22 @@ struct Proof: Codable, Sendable {
         for client: any Client, terminal: @autoclosure () -> ProofOrigin.Terminal?
     ) -> Freshness? {
         if let own = places.process, own == client.process {
-            let context = client.context?.identifier
+            // A deputy's programs have no context that would end: theirs is a minute, below.
+            let context = client.caller.via == nil ? client.context?.identifier : nil
             return context != nil && self.context == context ? .context : .process
         }
         if isOfProgram(client.caller), sharesTerminal(with: client, terminal()) { return .tty }
         if let own = places.session, own == client.caller.session?.rawValue { return .session }
         return nil
+    }
+
+    /// Whether it was given a moment ago to this very program in this session, through a deputy, in
+    /// whichever process: then it is good for the items that it was given for.
+    func isFresh(for caller: Caller, _ age: Duration) -> Bool {
+        guard let relayed, caller.via != nil, age < Self.relayedFor, let strength = caller.strength,
+            places.session == caller.session?.rawValue, relayed.strength <= strength.rawValue
+        else { return false }
+        return caller.identifier?.utf8.elementsEqual(relayed.program.utf8) == true
     }
 
     /// The question named one program: what shares its terminal and no more was not meant.

@@ -30,6 +30,11 @@ package final class UserPrompts {
         authentication.mayAsk(ui, for: client)
     }
 
+    /// Whether a question about these items would be put now. Searches, which ask nothing, want to know.
+    package func wouldAsk(about items: [ItemReference]) -> Bool {
+        authentication.wouldAsk(about: items, for: client)
+    }
+
     /// The client still is the program that it was when the request came. To be asked after each
     /// question, and before anything is written or leaves.
     package func checkClient() throws(RequestError) {
@@ -54,6 +59,12 @@ package final class UserPrompts {
     ) throws(RequestError) -> HeldSecret {
         try ask { () throws(RequestError) in
             try authentication.applicationPassword(question, isNew: isNew, for: client)
+        }
+    }
+
+    package func newPassword(_ question: Question) throws(RequestError) -> HeldSecret {
+        try ask { () throws(RequestError) in
+            try authentication.newPassword(question, for: client)
         }
     }
 

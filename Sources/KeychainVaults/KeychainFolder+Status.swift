@@ -30,6 +30,7 @@ extension KeychainFolder {
                 let states = try keychain.file.protectors().map(\.state)
                 status.isProvisional = states.contains(.provisional)
                 status.hasPendingPassword = states.contains { $0 == .pending || $0 == .adopted }
+                status.label = try keychain.file.label()
                 status.itemCount = try keychain.file.itemCount()
                 status.damagedItems = keychain.file.corruptItemCount
                 status.quarantinedItems = try keychain.file.quarantinedCount()

@@ -293,7 +293,10 @@ package final class KeychainPreferenceFiles: Sendable {
 
     package static func text(_ preferences: KeychainPreferences) -> String {
         let named = preferences.defaultKeychain.map { ["default \($0)"] } ?? []
-        let lines = [firstLine] + named + preferences.searchList.map { "search \($0)" }
+        let aliases = preferences.aliases.sorted { $0.key < $1.key }.map {
+            "alias \($0.key) \($0.value)"
+        }
+        let lines = [firstLine] + named + preferences.searchList.map { "search \($0)" } + aliases
         return lines.joined(separator: "\n") + "\n"
     }
 
@@ -304,18 +307,26 @@ package final class KeychainPreferenceFiles: Sendable {
         guard lines.popFirst() == firstLine[...], lines.popLast() == "" else { return nil }
         for line in lines {
             let words = line.split(separator: " ", omittingEmptySubsequences: false)
-            // Safe: the count is checked first.
-            guard words.count == 2, let name = KeychainName(String(words[1])) else { return nil }
-            // Safe: the count was checked.
-            switch words[0] {
-            case "default" where preferences.defaultKeychain == nil:
+            // Safe: splitting gives one word at least.
+            guard let name = KeychainName(String(words[words.count - 1])) else { return nil }
+            // Safe: the count is looked at with the word.
+            switch (words[0], words.count) {
+            case ("default", 2) where preferences.defaultKeychain == nil:
                 preferences.defaultKeychain = name
-            case "search" where !preferences.searchList.contains(name):
+            case ("search", 2) where !preferences.searchList.contains(name):
                 preferences.searchList.append(name)
+            case ("alias", 3):
+                // Safe: there are three.
+                let alias = String(words[1])
+                guard KeychainPreferences.isAlias(alias), preferences.aliases[alias] == nil else {
+                    return nil
+                }
+                preferences.aliases[alias] = name
             default: return nil
             }
         }
         return preferences.searchList.count <= KeychainPreferences.mostSearched
+            && preferences.aliases.count <= KeychainPreferences.mostAliases
             ? preferences : nil
     }
 }

@@ -128,7 +128,7 @@ extension TextField {
         switch self {
         case .user, .group, .keychain, .host: .all
         case .exe, .digest, .unit, .slice, .userUnit, .app, .label, .service, .account, .server,
-            .networkProtocol, .accessGroup, .itemLabel, .creator:
+            .networkProtocol, .accessGroup, .itemLabel, .creator, .schema:
             .onItems
         case .pamService: PolicyOperations(.unlock)
         }
@@ -139,7 +139,7 @@ extension ChoiceField {
     fileprivate var operations: PolicyOperations {
         switch self {
         case .session: .all
-        case .itemClass, .accessible: .onItems
+        case .itemClass, .accessible, .via, .transfer: .onItems
         case .protector: PolicyOperations(.unlock)
         }
     }
@@ -162,6 +162,7 @@ extension TextField {
         case .service: ["generic-password"]
         case .server, .networkProtocol: ["internet-password"]
         case .account: ["generic-password", "internet-password"]
+        case .schema: ["attributed"]
         default: nil
         }
     }

@@ -100,7 +100,7 @@ private struct Draft {
             item.append(.choice(.itemClass, mask: 1 << number))
             words.append("class: " + ChoiceField.itemClass.words[Int(number)])
         }
-        for field in [TextField.keychain, .accessGroup, .service, .server] {
+        for field in [TextField.keychain, .accessGroup, .service, .server, .schema] {
             guard case .known(let texts) = facts[field], let text = texts.first else { continue }
             item.append(.text(field, [.literal(text)]))
             words.append("\(field.name): \(JSONText(text.string))")

@@ -40,6 +40,16 @@ package final class PromptedAuthenticator: Authenticator {
             || (client.offersTerminal && client.caller.terminal != nil)
     }
 
+    /// Where the user has said no a few times, or was asked too often, no question is put for a while.
+    package func wouldAsk(about items: [ItemReference], for client: any Client) -> Bool {
+        guard let place = prompters.prompter(for: client.caller)?.place ?? terminal(of: client)
+        else { return false }
+        let matter = PromptRateLimiter.Matter(
+            user: client.caller.user, program: client.caller.identifier ?? "", place: place,
+            items: items)
+        return (try? budget.check(matter)) != nil
+    }
+
     package func hasPrompter(for caller: Caller) -> Bool { prompters.prompter(for: caller) != nil }
 
     package func provable(for caller: Caller) -> Set<PolicyMethod> {
@@ -117,6 +127,19 @@ package final class PromptedAuthenticator: Authenticator {
             return answer
         }
         guard let answer else { throw .refused(.cancelled) }
+        return answer
+    }
+
+    package func newPassword(
+        _ question: Question, for client: any Client
+    ) throws(RequestError) -> HeldSecret {
+        let answer = try withPrompter(for: client, question) {
+            prompter, settled throws(RequestError) in
+            let answer = try self.ask(.askNew("New password: "), question, prompter, client)
+            settled = answer == nil ? .declined : .agreed
+            return answer
+        }
+        guard let answer, answer.bytes.count > 0 else { throw .refused(.cancelled) }
         return answer
     }
 

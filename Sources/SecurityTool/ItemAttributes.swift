@@ -24,7 +24,9 @@ struct ItemAttributes {
     private mutating func take(_ name: String, _ value: String) throws(CommandFailure) {
         switch name {
         case "class":
-            guard let found = ItemClass(code: value) else { throw .usage }
+            guard let found = ItemClass(code: value), ItemClass.ofSecItem.contains(found) else {
+                throw .usage
+            }
             itemClass = found
         case "agrp": group = value
         case "pdmn":
@@ -48,9 +50,9 @@ struct ItemAttributes {
 
     func query(reference: String?) throws(CommandFailure) -> ItemQuery {
         let named = try reference.map { text throws(CommandFailure) in
-            guard let bytes = Base64.bytes(text), let found = ItemReference(bytes: bytes) else {
-                throw .usage
-            }
+            guard let bytes = Base64.bytes(text), let found = ItemReference(bytes: bytes),
+                ItemClass.ofSecItem.contains(found.itemClass)
+            else { throw .usage }
             return found
         }
         guard let itemClass = itemClass ?? named?.itemClass else { throw .usage }

@@ -58,6 +58,7 @@ struct DaemonConversation {
         case .error(let text): screen.complain(text)
         case .askHidden(let text): try answer(text, echo: false)
         case .askVisible(let text): try answer(text, echo: true)
+        case .askNew(let text): try answerNew(text)
         case .choose(let choices): try choose(choices)
         case .confirm(let text): try confirm(text)
         case .finished(let succeeded):
@@ -83,6 +84,14 @@ struct DaemonConversation {
         } catch { throw error == .abandoned ? .lineLost : .screenLost }
         let yes = HeldSecret(SecretBytes(copying: []))
         do { try line.say(.promptReply(agrees ? yes : nil)) } catch { throw .lineLost }
+    }
+
+    private func answerNew(_ question: String) throws(Failure) {
+        let answer: HeldSecret?
+        do throws(ScreenFailure) {
+            answer = try screen.askNew(question) { line.isClosed }
+        } catch { throw error == .abandoned ? .lineLost : .screenLost }
+        do { try line.say(.promptReply(answer)) } catch { throw .lineLost }
     }
 
     private func answer(_ question: String, echo: Bool) throws(Failure) {

@@ -37,3 +37,26 @@ protocol QuestionScreen {
     func confirm(_ question: String, unless isOver: () -> Bool) throws(ScreenFailure) -> Bool
     func finish(succeeded: Bool)
 }
+
+extension QuestionScreen {
+    private static var mostTries: Int { 3 }
+
+    /// A new secret, typed twice; nil where the user said no, or never typed the same.
+    func askNew(
+        _ question: String, unless isOver: () -> Bool
+    ) throws(ScreenFailure) -> HeldSecret? {
+        for _ in 0..<Self.mostTries {
+            guard let typed = try ask(question, echo: false, unless: isOver) else { return nil }
+            guard typed.bytes.count > 0 else {
+                complain("An empty password is none.")
+                continue
+            }
+            guard let again = try ask("The same again: ", echo: false, unless: isOver) else {
+                return nil
+            }
+            if typed.bytes.matches(again.bytes) { return typed }
+            complain("The two were not the same.")
+        }
+        return nil
+    }
+}

@@ -84,7 +84,7 @@ struct Keychaind: ParsableCommand {
                 requests: sockets.requests, logins: sockets.logins, offers: sockets.offers),
             programs: .init(
                 authentication: programs.authentication, prompter: programs.prompter,
-                tpm: programs.tpm, securityKeys: programs.securityKeys),
+                deputy: programs.deputy, tpm: programs.tpm, securityKeys: programs.securityKeys),
             accounts: .init(
                 name: { Account.name(of: $0) }, groups: { Account.groups(of: $0) },
                 groupName: { Account.groupName(of: $0) },

@@ -5,6 +5,8 @@ internal import KeychainLinuxSystem
 struct Programs {
     let authentication: String
     let prompter: String
+    /// Asks for programs of the user's bus. Where it is not installed, none does.
+    let deputy: String
     /// Compiles policies.
     let policyCompiler: String
     /// nil where it is not installed: a machine without a TPM can do without its library.
@@ -17,6 +19,9 @@ struct Programs {
     init() throws(StartError) {
         authentication = try Self.installed("../libexec/keychain/keychain-auth")
         prompter = try Self.installed("../libexec/keychain/keychain-prompter")
+        deputy =
+            InstalledProgram.sibling("../libexec/keychain/keychain-secrets")
+            ?? "/usr/libexec/keychain/keychain-secrets"
         tpm = try? Self.installed("../libexec/keychain/keychain-tpm")
         securityKeys = try? Self.installed("../libexec/keychain/keychain-fido")
         policyCompiler = try Self.installed("../libexec/keychain/keychainctl-policy")

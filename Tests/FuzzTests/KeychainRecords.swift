@@ -27,7 +27,10 @@ enum KeychainRecords {
         case .attributes:
             guard let record = try? AttributeRecord(decoding: bytes) else { return nil }
             for itemClass in ItemClass.allCases {
-                _ = indexKey.withBytes { ItemIndex(record, itemClass, $0) }
+                let reference = ItemReference(
+                    itemClass: itemClass, identifier: [UInt8](repeating: 5, count: 16))
+                guard let reference else { return nil }
+                _ = indexKey.withBytes { ItemIndex(record, reference, $0) }
             }
             return try record.encoded()
         case .rights: return try (try? ItemAccessControl(decoding: bytes))?.encoded()

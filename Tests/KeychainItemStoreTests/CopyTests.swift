@@ -190,7 +190,7 @@ import Testing
         ("UPDATE keybag SET value = zeroblob(70000) WHERE name = 'always'", .damaged),
         ("UPDATE item SET identifier = zeroblob(65) WHERE id = 3", .damaged),
         ("UPDATE item SET keyIndex = zeroblob(65) WHERE id = 3", .damaged),
-        ("UPDATE item SET tokens = zeroblob(4104) WHERE id = 3", .damaged),
+        ("UPDATE item SET tokens = zeroblob(20488) WHERE id = 3", .damaged),
         ("INSERT INTO keybag VALUES (hex(zeroblob(40)), x'00')", .damaged),
         ("INSERT INTO quarantine (moved, identifier) VALUES (0, zeroblob(65))", .damaged),
         ("INSERT INTO quarantine (moved, keyIndex) VALUES (0, zeroblob(65))", .damaged),

@@ -30,12 +30,10 @@ import Testing
 
     @Test func `looking up by account and service uses the index entries in their order`() throws {
         try expectNoScan(
-            CandidateStream.statement(others: 0), [.integer(1), .integer(0), .integer(64)])
-        try expectNoScan(
-            CandidateStream.statement(others: 2),
-            [.integer(1), .integer(0), .integer(2), .integer(3), .integer(64)])
+            CandidateStream.following.text, [.integer(1), .integer(0), .integer(64)])
+        try expectNoScan(CandidateStream.atLeast.text, [.integer(1), .integer(0)])
         let steps = try plan(
-            CandidateStream.statement(others: 0), [.integer(1), .integer(0), .integer(64)])
+            CandidateStream.following.text, [.integer(1), .integer(0), .integer(64)])
         #expect(steps == ["SEARCH token USING PRIMARY KEY (token=? AND item>?)"])
     }
 

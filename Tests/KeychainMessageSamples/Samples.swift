@@ -60,6 +60,7 @@ package enum Samples {
         item.isSynchronizable = true
         item.accessControl = rights
         item.trusted = [.own, .identity("exe:/usr/bin/git")]
+        item.replacesSame = true
         item.authenticationUI = .fail
         item.reason = "to pay"
         return item
@@ -68,6 +69,7 @@ package enum Samples {
     package static var change: ItemChange {
         var change = ItemChange()
         change.attributes = [.label: .string("new")]
+        change.replacesPairs = true
         change.accessGroup = "group"
         change.isSynchronizable = false
         change.accessible = .always
@@ -97,6 +99,7 @@ package enum Samples {
         (keychain.isProvisional, keychain.hasPendingPassword) = (true, true)
         (keychain.damagedItems, keychain.quarantinedItems) = (8, 9)
         keychain.remains = ["login.keychain-wal"]
+        keychain.label = "Anna's"
         return ServiceStatus(
             mode: .embedded, keychains: [keychain], callerIdentifier: "exe:/a", hasSession: true,
             hasPrompter: true, locksMemory: true, usesKernelKeyring: true, deviceKeyOnDisk: true,
@@ -107,6 +110,7 @@ package enum Samples {
         var change = KeychainSettingsChange()
         (change.lockAfterIdle, change.lockAfter) = (0, 60)
         (change.locksOnSleep, change.locksWithScreen) = (true, false)
+        change.label = "Anna's"
         return change
     }
 
@@ -140,6 +144,16 @@ package enum Samples {
         return restored
     }
 
+    package static var matches: [AttributedMatch] {
+        [
+            AttributedMatch(
+                keychain: "work",
+                reference: ItemReference(itemClass: .attributed, identifier: Array(0..<16)),
+                isLocked: true),
+            AttributedMatch(keychain: "old", reference: nil, isLocked: true),
+        ]
+    }
+
     package static var verbs: [any Verb] {
         let word = secret("password")
         return [
@@ -165,6 +179,8 @@ package enum Samples {
             SendRestore(keychain: nil, transfer: identifier, piece: [1, 2]),
             FinishRestore(keychain: "work", transfer: identifier, digest: digest),
             RestoreGeneration(keychain: nil, generation: 7),
+            Introduce(heardOf: .max, via: .portal), ForgetPeer(7),
+            FindAttributed(keychain: "work", pairs: [.pair("a"): .string("b")], limit: 9),
         ]
     }
 
@@ -175,7 +191,8 @@ package enum Samples {
         }
         let generation = Generation(number: 9, made: 1.5, bytes: 10)
         let transfer = BackupTransfer(identifier: identifier, bytes: .max)
-        let preferences = KeychainPreferences(defaultKeychain: .login, searchList: [.system])
+        let preferences = KeychainPreferences(
+            defaultKeychain: .login, searchList: [.system], aliases: ["work": .login])
         return [
             part(Add.self, item), part(CopyMatching.self, [item, item]), part(Update.self, 3),
             part(Delete.self, 4), part(Status.self, status), part(CreateKeychain.self, Done()),
@@ -190,6 +207,9 @@ package enum Samples {
             part(BeginBackup.self, transfer), part(ReadBackup.self, BackupPiece([8])),
             part(BeginRestore.self, transfer), part(SendRestore.self, Done()),
             part(FinishRestore.self, restored), part(RestoreGeneration.self, restored),
+            part(Introduce.self, RelayedPeer(handle: .max, identifier: "exe:/a")),
+            part(ForgetPeer.self, Done()),
+            part(FindAttributed.self, matches),
         ]
     }
 
@@ -202,7 +222,12 @@ package enum Samples {
     }
 
     package static var clientMessages: [ClientMessage] {
-        verbs.map { .request($0, context: context, offersTerminal: true) } + [
+        verbs.enumerated().map { place, verb in
+            let relays = [nil, Relay(peer: .max, transfer: nil), Relay(peer: 1, transfer: .plain)]
+            return .request(
+                verb, context: context, relay: relays[place % relays.count],
+                offersTerminal: true)
+        } + [
             .registerPrompter(
                 showsWindows: true, on: DisplayServer(process: 42, user: 1000, number: 99)),
             .attachPrompter(challenge: [UInt8](repeating: 1, count: 16)),
@@ -215,7 +240,8 @@ package enum Samples {
             .refusal(.refused(.forbidden), because: ["a rule (here)"]),
             .needsPrompter(challenge: [1, 2], program: "/usr/bin/x"), .registered,
             .prompt(.choose([.once, .always])), .prompt(.finished(succeeded: true)),
-            .prompt(.askHidden("Password:")), .prompt(.confirm("Really?")),
+            .prompt(.askHidden("Password:")), .prompt(.askNew("New password:")),
+            .prompt(.confirm("Really?")),
         ]
     }
 }

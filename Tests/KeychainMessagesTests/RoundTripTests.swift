@@ -8,7 +8,7 @@ import Testing
 
 private func sent<V: Verb>(_ verb: V) throws -> V {
     let (message, secrets) = ClientMessage.encode(verb, context: nil, offersTerminal: true)
-    guard case .request(let arrived, nil, true) = try ClientMessage(message, secrets: secrets)
+    guard case .request(let arrived, nil, nil, true) = try ClientMessage(message, secrets: secrets)
     else { throw MessageError.malformed }
     return try #require(arrived as? V)
 }
@@ -210,7 +210,7 @@ private func answered<V: Verb>(
             SetPassword(keychain: nil, old: secret("old"), new: secret("new")), context: context,
             offersTerminal: false)
         guard
-            case .request(let verb, let arrived?, false) =
+            case .request(let verb, let arrived?, nil, false) =
                 try ClientMessage(message, secrets: secrets), let verb = verb as? SetPassword
         else {
             Issue.record("something else arrived")

@@ -132,7 +132,7 @@ public struct PolicyGenerator {
                     [0...0], [1000...1001], [5...1000, 2000...UInt32.max], [1...9, 4...20],
                 ]))
         case 9, 10:
-            .choice(random.pick(ChoiceField.allCases), mask: UInt8(1 + random.below(31)))
+            .choice(random.pick(ChoiceField.allCases), mask: UInt8(1 + random.below(63)))
         case 11, 12: .boolean(random.pick(BooleanField.allCases), random.chance(50))
         case 13:
             .flags(

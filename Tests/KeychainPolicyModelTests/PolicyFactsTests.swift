@@ -68,11 +68,20 @@ import Testing
         #expect(facts.flags == .known(PolicyItemFlags(word: "synchronizable") ?? []))
     }
 
-    @Test(arguments: [ItemClass.genericPassword, .internetPassword, .certificate, .key])
+    @Test func `an item's schema is its type`() {
+        let item = PolicyItem(
+            .attributed, [.schema: .string("org.example.Mail"), .pair("server"): .string("a")],
+            accessGroup: "", rights: .plain(.whenUnlocked), keychain: "login")
+        #expect(item.facts[.schema] == .known(["org.example.Mail"]))
+        #expect(item.facts[.server] == .absent)
+    }
+
+    @Test(arguments: ItemClass.allCases)
     func `an item's class is the word of its name`(_ itemClass: ItemClass) {
         let words = [
             ItemClass.genericPassword: "generic-password", .internetPassword: "internet-password",
             .certificate: "certificate", .key: "key",
+            .attributed: "attributed",
         ]
         let item = PolicyItem(
             itemClass, [:], accessGroup: "", rights: .plain(.always), keychain: "")

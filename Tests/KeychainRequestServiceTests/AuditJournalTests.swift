@@ -12,7 +12,8 @@ import Testing
     private func record(_ user: UInt32) -> AuditRecord {
         AuditRecord(
             time: Date(), operation: "add", user: user, process: nil, program: "exe:/x",
-            session: nil, evidence: [], outcome: AuditOutcome(.refused(.notEntitled)), because: [],
+            session: nil, via: nil, evidence: [], outcome: AuditOutcome(.refused(.notEntitled)),
+            because: [],
             items: [],
             count: 1,
             milliseconds: nil, trust: nil, request: nil, decision: nil, requires: nil, would: nil,

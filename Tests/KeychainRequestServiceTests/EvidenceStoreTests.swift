@@ -30,11 +30,11 @@ private struct TestClient: Client {
     init(
         user: UInt32 = 1000, session: Int32? = 7, process: Int32? = 42, tty: UInt32? = 3,
         parent: Int32? = nil,
-        program: Caller.Identity = .trustedExecutable("/usr/bin/git")
+        program: Caller.Identity = .trustedExecutable("/usr/bin/git"), via: Caller.Via? = nil
     ) {
         caller = Caller(
             user: user, process: process ?? 0, identity: program,
-            session: session.map(SessionID.init), terminal: tty, accessGroups: [])
+            session: session.map(SessionID.init), terminal: tty, accessGroups: [], via: via)
         self.process = process.map(Self.place)
         self.parent = parent.map(Self.place)
     }
@@ -100,6 +100,60 @@ private struct TestClient: Client {
                     program: .executable("/tmp/greedy")))
         }
         #expect(scopes(mine) == [.process])
+    }
+
+    private func relayed(
+        process: Int32 = 42, session: Int32? = 7,
+        program: Caller.Identity = .trustedExecutable("/usr/bin/git")
+    ) -> TestClient {
+        TestClient(
+            session: session, process: process, tty: nil, program: program, via: .secretService
+        ).with(context)
+    }
+
+    private static let item = ItemReference(
+        itemClass: .attributed, identifier: [UInt8](repeating: 1, count: 16))
+
+    private func isFresh(_ client: TestClient, _ store: EvidenceStore) throws -> Bool {
+        let item = try #require(Self.item)
+        let proof = PolicyProof(.factor(.passcode), age: .zero, scope: .context)
+        return store.evidence(for: client).about(item).proofs.contains(proof)
+    }
+
+    @Test func `through a deputy a proof serves the program and the items, over connections`()
+        throws
+    {
+        let item = try #require(Self.item)
+        store.add([.factor(.passcode)], for: relayed(), about: [item])
+        #expect(try isFresh(relayed(process: 43), store))
+        #expect(try isFresh(relayed(), store))
+        let other = try #require(
+            ItemReference(itemClass: .attributed, identifier: [UInt8](repeating: 2, count: 16)))
+        #expect(
+            !store.evidence(for: relayed()).about(other).proofs.contains { $0.scope == .context })
+        // Neither another program, nor another login, nor one that connects itself.
+        #expect(
+            try !isFresh(
+                relayed(process: 43, program: .trustedExecutable("/usr/bin/ssh")), store))
+        #expect(try !isFresh(relayed(process: 43, program: .executable("/usr/bin/git")), store))
+        #expect(try !isFresh(relayed(process: 43, session: 8), store))
+        #expect(try !isFresh(TestClient(process: 43, tty: nil), store))
+        #expect(try !isFresh(relayed(process: 43, program: .unknown), store))
+    }
+
+    @Test func `it serves for a minute`() throws {
+        let item = try #require(Self.item)
+        for (seconds, serves) in [(59, true), (61, false)] {
+            let store = EvidenceStore(keyring: nil)
+            var proof = Proof(
+                method: .factor(.passcode), given: .now - .seconds(seconds),
+                context: context.identifier, places: relayed().places)
+            proof.relayed = Proof.Relayed(
+                program: "exe:/usr/bin/git", strength: ProgramStrength.rootsFile.rawValue,
+                items: [item.bytes])
+            store.keep(proof, 1000)
+            #expect(try isFresh(relayed(), store) == serves)
+        }
     }
 
     @Test func `a process that became another program is another`() {

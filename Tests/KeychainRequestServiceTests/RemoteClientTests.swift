@@ -27,12 +27,12 @@ struct RemoteClientTests {
 
     private func client(facts: ProcessFacts?) -> RemoteClient {
         let seen = server.resolver.look(
-            at: server.resolver.resolve(pair.server), pair.server)
+            at: server.resolver.resolve(pair.server), pair.server.process)
         return RemoteClient(
             ConnectedProgram(
                 connection: pair.server, facts: facts,
                 callerFacts: CallerFacts(pair.server.process, label: nil, server.directory)),
-            seen, server.resolver.sessionAttributes(seen.caller, pair.server), context: nil,
+            seen, server.resolver.sessionAttributes(seen.caller, pair.server.process), context: nil,
             prompterProgram: "/usr/libexec/keychain/keychain-prompter", notes: RequestNotes())
     }
 

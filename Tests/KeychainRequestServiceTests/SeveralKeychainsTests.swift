@@ -273,12 +273,22 @@ extension ItemQuery {
         #expect(KeychainPreferenceFiles.preferences(text) == said)
     }
 
+    @Test func `aliases are read as they were written`() {
+        var said = preferences("login", ["login"])
+        said.aliases = ["work": .login, "a_1": .system]
+        let text = KeychainPreferenceFiles.text(said)
+        #expect(KeychainPreferenceFiles.preferences(text) == said)
+    }
+
     @Test(arguments: [
         "", "keychain preferences 1", "keychain preferences 2\n", "\n",
         "keychain preferences 1\ndefault ../x\n", "keychain preferences 1\nsearch a",
         "keychain preferences 1\ndefault a\ndefault b\n",
         "keychain preferences 1\nsearch a\nsearch a\n", "keychain preferences 1\nsearch a b\n",
         "keychain preferences 1\n\n", "keychain preferences 1\nother a\n",
+        "keychain preferences 1\nalias a\n", "keychain preferences 1\nalias default b\n",
+        "keychain preferences 1\nalias a b\nalias a c\n",
+        "keychain preferences 1\nalias a b c\n",
     ])
     func `what makes no sense says nothing`(text: String) {
         #expect(KeychainPreferenceFiles.preferences(text) == nil)

@@ -65,6 +65,7 @@ private let table = [
     Row(.failed(.derivationTooCostly), .authenticationFailed, errSecNotAvailable),
     Row(.state(.olderService), .authenticationFailed, errSecNotAvailable),
     Row(.state(.olderProgram), .authenticationFailed, errSecNotAvailable),
+    Row(.state(.noSuchPeer), .authenticationFailed, errSecNotAvailable),
     Row(.state(.readOnly), .authenticationFailed, errSecReadOnly),
     Row(.failed(.diskFull), .authenticationFailed, errSecDiskFull),
     Row(.failed(.inputOutput), .authenticationFailed, errSecIO),

@@ -136,7 +136,7 @@ let fieldMistakes: [Mistake] = [
         #"""
         p.yaml:4:45: error[KC2007]: unknown class "password"
             4 |   - {id: a.b, forbid: no, resource: {class: password}}
-              |                                             ^^^^^^^^ one of: generic-password, internet-password, key, certificate, identity
+              |                                             ^^^^^^^^ one of: generic-password, internet-password, key, certificate, identity, attributed
 
         """#),
     Mistake(

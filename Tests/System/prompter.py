@@ -7,7 +7,7 @@ import time
 
 import wire
 
-ASK, CONFIRM = (1, 2), 8
+ASK, CONFIRM = (1, 2, 9), 8
 
 
 def main(how, password):

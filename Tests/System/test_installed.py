@@ -19,6 +19,7 @@ PROGRAMS = ("bin/keychainctl", "bin/security", "bin/keychain-askpass", "bin/git-
             "libexec/keychain/keychain-prompter", "libexec/keychain/keychain-tpm",
             "libexec/keychain/keychainctl-policy",
             "libexec/keychain/keychainctl-import",
+            "libexec/keychain/keychain-secrets", "libexec/keychain/keychain-secrets-embedded",
             "libexec/keychain/security-certificates", "lib/security/pam_keychain.so")
 
 

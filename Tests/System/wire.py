@@ -19,28 +19,38 @@ REGISTER, ATTACH, REPLY = 0x100, 0x101, 0x102
 ADD, COPY, UPDATE, STATUS, CREATE, AUTHENTICATE, CAPABILITIES, END, PREFERENCES = (
     1, 2, 3, 5, 6, 11, 12, 13, 15)
 ADD_PROTECTOR, UNLOCK_WITH, BACK_UP = 17, 20, 23
+INTRODUCE, FORGET, FIND = 29, 30, 31
+UNLOCK, LOCK = 7, 8
 # What the daemon says.
 REFUSAL, ANSWER, NEEDS_PROMPTER, PROMPT = 1, 2, 3, 4
-VERSION = 2
+VERSION = 3
 
 
 class Message:
     """Parts of a message, among them SECRET for the length of a secret beside it."""
 
-    def __init__(self, kind, *parts, context=None, offers=False):
+    def __init__(self, kind, *parts, context=None, offers=False, relay=None):
         self.kind, self.parts, self.around, self.offers = kind, parts, context, offers
+        self.relay = relay
 
     def within(self, context):
-        return Message(self.kind, *self.parts, context=context, offers=self.offers)
+        return Message(self.kind, *self.parts, context=context, offers=self.offers,
+                       relay=self.relay)
 
     def offering(self):
         """With a terminal for a question."""
-        return Message(self.kind, *self.parts, context=self.around, offers=True)
+        return Message(self.kind, *self.parts, context=self.around, offers=True,
+                       relay=self.relay)
+
+    def relayed(self, peer, transfer=0):
+        """For a program that a deputy has introduced; transfer 1 is plain, 2 encrypted."""
+        return Message(self.kind, *self.parts, context=self.around, offers=self.offers,
+                       relay=number(peer, 8) + number(transfer, 1))
 
     def encoded(self, secrets=()):
         said = struct.pack("<BBH", 0, VERSION, self.kind)
         if self.kind < REGISTER:
-            said += flag(self.offers) + optional(self.around)
+            said += optional(self.relay) + flag(self.offers) + optional(self.around)
         secrets = list(secrets)
         for part in self.parts:
             said += number(len(secrets.pop(0))) if part is SECRET else part
@@ -78,11 +88,14 @@ def attributes(**values):
         block(name) + b"\x01" + block(value) for name, value in values.items())
 
 
-def query(*, keychain=None, limit=None, parts=1, ui=0, item_class=1, found=None):
-    """`parts`: 1 the secret, 2 the attributes. `found` are attributes as bytes."""
+def query(*, keychain=None, limit=None, parts=1, ui=0, item_class=1, found=None, references=None):
+    """`parts`: 1 the secret, 2 the attributes. `found` are attributes as bytes, `references` a class
+    and an identifier each."""
     bounded = None if limit is None else number(limit, 8)
+    named = None if references is None else number(len(references)) + b"".join(
+        number(of, 1) + identifier for of, identifier in references)
     return (number(item_class, 1) + text(keychain) + (found or attributes()) + flag(False)
-            + text(None) + b"\0" + flag(False) + text(None) + b"\0" + optional(bounded)
+            + text(None) + b"\0" + optional(named) + text(None) + b"\0" + optional(bounded)
             + number(parts, 1) + number(ui, 1) + text(None))
 
 
@@ -90,9 +103,9 @@ def copy(**words):
     return Message(COPY, query(**words))
 
 
-def new_item(found, *, group=None, rights=None, trusted=None):
-    return (b"\x01" + text(None) + found + text(group) + flag(False) + b"\0" + optional(rights)
-            + optional(trusted) + b"\0" + text(None))
+def new_item(found, *, group=None, rights=None, trusted=None, item_class=1, keychain=None):
+    return (number(item_class, 1) + text(keychain) + found + text(group) + flag(False) + b"\0"
+            + optional(rights) + optional(trusted) + flag(False) + b"\0" + text(None))
 
 
 def add(item):
@@ -124,11 +137,14 @@ def context(identifier, *, quiet=False):
     return identifier + flag(not quiet) + text(None) + flag(False)
 
 
-def add_item(service, constraint, account="me"):
+def rights(constraint):
     """With the constraint on reading, and none on writing and deleting."""
-    rights = (b"\0" + flag(False) + flag(False) + b"\x03" + b"\x01" + number(constraint, 1)
-              + b"\x02\0" + b"\x03\0")
-    return add(new_item(attributes(svce=service, acct=account), rights=rights))
+    return (b"\0" + flag(False) + flag(False) + b"\x03" + b"\x01" + number(constraint, 1)
+            + b"\x02\0" + b"\x03\0")
+
+
+def add_item(service, constraint, account="me"):
+    return add(new_item(attributes(svce=service, acct=account), rights=rights(constraint)))
 
 
 def add_plain_item(service, account):
@@ -158,11 +174,47 @@ BEGIN_BACKUP = Message(BACK_UP, text(None))
 
 def create_keychain(name):
     """With a password, and no recovery key."""
-    return Message(CREATE, block(name), flag(True), SECRET, flag(False))
+    return Message(CREATE, block(name), flag(True), SECRET, flag(False), flag(False))
 
 
 def default_keychain(name):
     return Message(PREFERENCES, flag(True), b"\x01", text(name))
+
+
+ATTRIBUTED = 5
+
+
+def pairs(**values):
+    """Attributes of an item of the class `attributed`."""
+    return attributes(**{"pair:" + name: value for name, value in values.items()})
+
+
+def add_attributed(*, rights=None, keychain=None, **values):
+    return add(new_item(pairs(**values), item_class=ATTRIBUTED, rights=rights, keychain=keychain,
+                        trusted=number(0)))
+
+
+def read_attributed(*, parts=1, ui=0, keychain=None, **values):
+    return copy(found=pairs(**values), limit=1, parts=parts, item_class=ATTRIBUTED, ui=ui,
+                keychain=keychain)
+
+
+def introduce(heard_of=None, via=1):
+    """`heard_of` in nanoseconds of CLOCK_BOOTTIME; None where the bus gave the descriptor."""
+    return Message(INTRODUCE, optional(None if heard_of is None else number(heard_of, 8)),
+                   number(via, 1))
+
+
+def forget(peer):
+    return Message(FORGET, number(peer, 8))
+
+
+def unlock_by_question(keychain=None):
+    return Message(UNLOCK, text(keychain), flag(False))
+
+
+def create_by_question(name):
+    return Message(CREATE, block(name), flag(False), flag(False), flag(True))
 
 
 def unlock_with_recovery_key(keychain):
@@ -173,8 +225,8 @@ def unlock_with_recovery_key(keychain):
 def update(found, change):
     """New attributes for those that are found; nothing else changes."""
     return Message(
-        UPDATE, query(found=found, parts=0), change, text(None), flag(False), flag(False),
-        flag(False), flag(False), flag(False))
+        UPDATE, query(found=found, parts=0), change, flag(False), text(None), flag(False),
+        flag(False), flag(False), flag(False), flag(False))
 
 
 # What the daemon says.
@@ -296,10 +348,12 @@ class Client:
         number = refusal(said)
         return beside if number is None else number
 
-    def say(self, message, *secrets):
+    def say(self, message, *secrets, passing=()):
+        """`passing`: numbers of descriptors that go with the frame's beginning."""
         self.sequence += 1
-        self.connection.sendall(
-            frame(message.encoded(secrets), self.hello, self.sequence, b"".join(secrets)))
+        said = frame(message.encoded(secrets), self.hello, self.sequence, b"".join(secrets))
+        sent = socket.send_fds(self.connection, [said], list(passing)) if passing else 0
+        self.connection.sendall(said[sent:])
 
     def hear(self):
         """A message, and the secrets beside it."""

@@ -6,6 +6,7 @@ import re
 # The targets that may hold unsafe code. A target comes in with its reason, in a review of its own.
 DOORS = {
     "AccountDatabase": "the C library's look-ups of accounts",
+    "BusCrypto": "libcrypto",
     "KeychainCertificates": "CryptoKit reads keys where they lie",
     "KeychainDatabase": "SQLite",
     "KeychainKernelKeyring": "libkeyutils",
@@ -15,6 +16,7 @@ DOORS = {
     "LocalAuthentication": "Apple's error pointers",
     "LoginHandoff": "the login frames' C code",
     "LoginManager": "libsystemd",
+    "MessageBus": "libsystemd",
     "PAMSession": "libpam",
     "Pinentry": "bytes of a pinentry's lines",
     "Security": "Apple's result pointers and constants",

@@ -29,6 +29,19 @@ int kc_refuses_descriptors(int socket);
 ssize_t kc_receive(int socket, void *buffer, size_t length, int flags, int may_bring_descriptors,
                    struct kc_sender *sender);
 
+/// Lets a peer whose connections refuse descriptors pass them on this one; 0, also where the kernel
+/// never refuses any, or -1.
+int kc_accept_descriptors(int socket);
+
+/// The same, and takes the one descriptor that may come along, closed on exec: `passed` is then the
+/// caller's to close, else -1. Data that brings several stays where it is: -1 with EBADMSG.
+ssize_t kc_receive_passed(int socket, void *buffer, size_t length, int *passed,
+                          struct kc_sender *sender);
+
+/// Closes a descriptor that a peer passed, at once for a pidfd and else as `kc_close_held` does:
+/// the last close of a file can take as long as its owner likes.
+void kc_close_passed(int passed);
+
 /// Closes a peer's connection without waiting for what its peer put in it. The last close of a
 /// socket with SO_LINGER takes as long as its owner said, and one that lies unread in a connection
 /// is closed with the connection.
@@ -42,6 +55,10 @@ void kc_close_held(int socket);
 /// `self` is given and known the message says so itself, and the kernel checks it.
 ssize_t kc_send(int socket, const void *first, size_t first_length, const void *second,
                 size_t second_length, const struct kc_sender *self);
+
+/// The same, with a descriptor that the peer gets a copy of; none where it is below 0.
+ssize_t kc_send_passing(int socket, const void *first, size_t first_length, const void *second,
+                        size_t second_length, const struct kc_sender *self, int passed);
 
 /// What SO_PEERCRED tells others about a connection made now. Known only where a message must say
 /// it: SO_PEERCRED tells of the effective ids, and messages by themselves of the real ones.
@@ -110,6 +127,10 @@ int kc_memory_seal(int memory);
 int kc_memory_is_sealed(int memory);
 
 int kc_pidfd_open(pid_t pid);
+
+/// Whether who runs the file gets rights that they have not themselves: setuid, setgid,
+/// capabilities.
+int kc_gives_rights(int file);
 
 /// The number of the process's control group in the unified hierarchy, which no other group has had
 /// since the machine started; 0 where the kernel doesn't tell it (before Linux 6.13), or the

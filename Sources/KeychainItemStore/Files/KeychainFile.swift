@@ -14,6 +14,7 @@ package final class KeychainFile: Sendable {
     package let identifier: [UInt8]
     private let database: Database
     let groupNames: GroupNames
+    let groupCounts: GroupCounts
     /// nil where memory is the calling program's own affair.
     let memory: (any RecordMemory)?
     private let corruptRows: CorruptRows
@@ -30,6 +31,7 @@ package final class KeychainFile: Sendable {
         identifier = file.identifier
         database = file.database
         groupNames = file.groupNames
+        groupCounts = file.groupCounts
         memory = file.memory
         corruptRows = file.corruptRows
         self.client = client
@@ -48,6 +50,7 @@ package final class KeychainFile: Sendable {
         self.memory = memory
         identifier = keybag.identifier
         groupNames = GroupNames()
+        groupCounts = GroupCounts()
         corruptRows = CorruptRows()
         client = nil
     }

@@ -135,7 +135,7 @@ enum KeychainSchema {
     /// Bytes of all attributes of an item together.
     static let largestAttributes = 4 * 1024 * 1024
     /// Of an item, more than the longest list of programs makes of all its attributes.
-    static let mostTokens = 512
+    static let mostTokens = 2560
     /// More than any request can bring.
     private static let largestSealedSecret = 64 * 1024 * 1024
     /// Bytes of a record, or of any value of it.

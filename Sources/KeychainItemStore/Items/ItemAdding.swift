@@ -7,10 +7,11 @@ package import KeychainSecrets
 extension KeychainFile {
     /// Adds an item made by `SealedItem.new`, for one grant to write it. On the disk on return.
     ///
-    /// A locked class is told before a duplicate, as the item is sealed first.
+    /// A locked class is told before a duplicate, as the item is sealed first. `groups`: one of the class
+    /// `attributed` is a duplicate where an item of these groups is the same.
     package func add(
         _ item: SealedItem, _ secret: HeldSecret?, _ grant: consuming Grant,
-        keys: borrowing ClassKeys
+        keys: borrowing ClassKeys, unlessSameIn groups: [String] = []
     ) throws(KeychainStoreError) -> Item {
         try Self.verify(grant, .encrypt, item)
         var record = item.record
@@ -21,6 +22,12 @@ extension KeychainFile {
             keychain: identifier, keys)
         try writing { database in
             try makeRoom(for: written, inPlaceOf: nil, keys, database)
+            if !groups.isEmpty,
+                try same(as: record.attributes, groups: groups, keys, database) != nil
+            {
+                throw KeychainStoreError.duplicate
+            }
+            try groupCounts.checkRoom(for: written, keys, database)
             try written.insert(database)
         }
         groupNames.note(record.group)

@@ -11,12 +11,14 @@ extension KeychainFile {
         for item: WrittenItem, inPlaceOf row: Int64?, _ keys: borrowing ClassKeys,
         _ database: Connection
     ) throws {
+        // Items of such a class may be the same.
+        guard !item.reference.itemClass.keyAttributes.isEmpty else { return }
         for family in IndexFamily.allCases {
             let index =
                 family == IndexFamily(item.accessible)
                 ? item.keyIndex
                 : keys.withIndexKey(family) {
-                    BlindIndex.keyIndex(item.record, item.reference.itemClass, $0)
+                    BlindIndex.keyIndex(item.record, item.reference, $0)
                 }
             guard let index else {
                 try refuseUnknowable(item, database)

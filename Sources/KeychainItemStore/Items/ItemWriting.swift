@@ -27,7 +27,7 @@ struct WrittenItem {
             keychain: keychain, reference: reference, accessible: accessible,
             generation: generation)
         let index = keys.withIndexKey(IndexFamily(accessible)) {
-            ItemIndex(record, reference.itemClass, $0)
+            ItemIndex(record, reference, $0)
         }
         let attributes = try keys.withClassKey(accessible) {
             key throws(KeychainStoreError) in try context.seal(record, key)

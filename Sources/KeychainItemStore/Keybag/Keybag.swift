@@ -18,6 +18,8 @@ struct Keybag {
         case whileUnlocked
         /// What closes the keychain, readable, with a hash under ak.
         case settings
+        /// What people call the keychain, readable by all who may read its name.
+        case label
     }
 
     static let identifierBytes = 16

@@ -59,7 +59,7 @@ extension KeychainFile {
             guard try hasWholeSecret(item, keys, database) else { return .damaged }
         }
         let index = keys.withIndexKey(IndexFamily(rights.protection)) {
-            ItemIndex(item.record, item.reference.itemClass, $0)
+            ItemIndex(item.record, item.reference, $0)
         }
         guard let index else { return .sealed }
         guard try index.isInFile(for: row.row, database) else { return .misindexed(index) }

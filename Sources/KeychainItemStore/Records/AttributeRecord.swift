@@ -67,8 +67,12 @@ extension AttributeRecord {
     mutating func apply(
         _ change: ItemChange, _ itemClass: ItemClass
     ) throws(KeychainStoreError) {
+        if change.replacesPairs {
+            guard itemClass == .attributed else { throw .badChange }
+            attributes = attributes.filter { $0.key.pairName == nil }
+        }
         for (name, value) in change.attributes where name != .accessible && name != .accessControl {
-            guard let rule = itemClass.attributeRules[name] else { throw .badChange }
+            guard let rule = itemClass.rule(for: name) else { throw .badChange }
             switch (rule.update, name) {
             case (.refused, _): throw .badChange
             case (.ignored, _), (.overwritten, _): continue
@@ -84,6 +88,14 @@ extension AttributeRecord {
         if let synchronizable = change.isSynchronizable { isSynchronizable = synchronizable }
         if let rights = change.accessControl ?? change.accessible.map(ItemAccessControl.plain) {
             accessControl = rights
+        }
+        if itemClass == .attributed { try checkLimits() }
+    }
+
+    /// A change may leave more than it brings.
+    private func checkLimits() throws(KeychainStoreError) {
+        do throws(RequestError) { try AttributedLimits.check(attributes) } catch {
+            throw error == .invalid(.dataTooLarge) ? .tooLarge : .badChange
         }
     }
 

@@ -11,6 +11,7 @@ enum BlindIndex {
     private static let keyIndexBytes = 16
     /// Bytes of most messages: one allocation holds them.
     private static let usualMessage = 256
+    private static let wholePurpose: UInt8 = 0x10
 
     /// The entry for all items of a class and an accessibility, readable as the columns of both are:
     /// tells whether there is any. No key makes a token so small but by chance, and none opens by it.
@@ -50,23 +51,27 @@ enum BlindIndex {
             case .listing: 3
             case .anyList: 4
             }
-        var message = beginning(purpose, scope)
-        let rules = scope.itemClass.attributeRules
+        var message = beginning(term.isWhole ? purpose | wholePurpose : purpose, scope)
         for (name, value) in term.values {
             message.append(block: name.rawValue.utf8)
-            if let rule = rules[name] { message.append(value, comparedBy: rule) }
+            if let rule = scope.itemClass.rule(for: name) {
+                message.append(value, comparedBy: rule)
+            }
         }
         return message
     }
 
-    /// The uniqueness key: the same for two items that must not both exist.
+    /// The uniqueness key: the same for two items that must not both exist. In a class whose items may
+    /// be the same, each has its own.
     static func keyIndex(
-        _ record: AttributeRecord, _ itemClass: ItemClass, _ key: RawSpan
+        _ record: AttributeRecord, _ reference: ItemReference, _ key: RawSpan
     ) -> [UInt8] {
+        let itemClass = reference.itemClass
         let scope = Scope(
             itemClass: itemClass, place: .group(record.group),
             isSynchronizable: record.isSynchronizable)
         var message = beginning(2, scope)
+        if itemClass.keyAttributes.isEmpty { message += reference.identifier }
         for rule in itemClass.keyAttributes
         where rule.name != .accessGroup && rule.name != .synchronizable {
             let value = record.attributes[rule.name] ?? rule.defaultValue
@@ -119,8 +124,17 @@ extension AttributeRule {
 struct IndexTerm {
     /// None is every item of a scope.
     let values: [(AttributeName, AttributeValue)]
+    /// Items that have these values and no others that tell them apart.
+    var isWhole = false
 
     static let all = IndexTerm(values: [])
+
+    /// That of the items of the class `attributed` with the same pairs.
+    static func whole(_ attributes: Attributes) -> IndexTerm {
+        IndexTerm(
+            values: attributes.tellingPairs.sorted { $0.key < $1.key }.map { ($0.key, $0.value) },
+            isWhole: true)
+    }
 }
 
 extension ItemClass {
@@ -131,6 +145,7 @@ extension ItemClass {
         case .internetPassword: Self.searchableInternet
         case .certificate: Self.searchableCertificate
         case .key: Self.searchableKey
+        case .attributed: []
         }
     }
     private static let searchableGeneric: [AttributeName] = [.generic, .account, .label, .service]
@@ -147,7 +162,7 @@ extension ItemClass {
         case .genericPassword: Self.combinedGeneric
         case .internetPassword: Self.combinedInternet
         case .certificate: Self.combinedCertificate
-        case .key: []
+        case .key, .attributed: []
         }
     }
     private static let combinedGeneric: [[AttributeName]] = [[.service, .account]]
@@ -162,6 +177,7 @@ extension ItemClass {
 
     /// Entries under which an item is found.
     func terms(of attributes: Attributes) -> [IndexTerm] {
+        if self == .attributed { return [.all, .whole(attributes)] + pairTerms(of: attributes) }
         let combined = combinations.compactMap { term($0, attributes) }
         return [.all] + combined + searchable.compactMap { single($0, attributes) }
     }
@@ -169,6 +185,10 @@ extension ItemClass {
     /// The fewest entries that an item with these values must be found under, the most telling
     /// first; and what they cover.
     func fewestTerms(of wanted: Attributes) -> (terms: [IndexTerm], covered: [AttributeName]) {
+        if self == .attributed {
+            let terms = pairTerms(of: wanted)
+            return (terms.isEmpty ? [.all] : terms, terms.flatMap { $0.values.map(\.0) })
+        }
         var covered: [AttributeName] = []
         var terms: [IndexTerm] = []
         for names in combinations {
@@ -183,6 +203,11 @@ extension ItemClass {
             covered.append(name)
         }
         return (terms.isEmpty ? [.all] : terms, covered)
+    }
+
+    /// Each pair has an entry, an empty one too.
+    private func pairTerms(of attributes: Attributes) -> [IndexTerm] {
+        attributes.pairs.map { IndexTerm(values: [($0.key, $0.value)]) }
     }
 
     private func term(_ names: [AttributeName], _ attributes: Attributes) -> IndexTerm? {
@@ -213,7 +238,8 @@ struct ItemIndex: Equatable {
         self.keyIndex = keyIndex
     }
 
-    init(_ record: AttributeRecord, _ itemClass: ItemClass, _ key: RawSpan) {
+    init(_ record: AttributeRecord, _ reference: ItemReference, _ key: RawSpan) {
+        let itemClass = reference.itemClass
         let terms = itemClass.terms(of: record.attributes)
         var tokens: Set = [BlindIndex.entry(itemClass, record.accessControl.protection)]
         for place in record.places {
@@ -222,7 +248,7 @@ struct ItemIndex: Equatable {
             for term in terms { tokens.insert(BlindIndex.token(term, scope, key)) }
         }
         self.tokens = tokens
-        keyIndex = BlindIndex.keyIndex(record, itemClass, key)
+        keyIndex = BlindIndex.keyIndex(record, reference, key)
     }
 }
 

@@ -4,8 +4,8 @@ internal import KeychainDatabase
 
 extension KeychainFile {
     /// Items of one step of a long search, and bytes of what is sealed of them.
-    private static let batchItems = 256
-    private static let batchBytes = 256 * 1024
+    static let batchItems = 256
+    static let batchBytes = 256 * 1024
 
     /// The items that the query means, with their attributes, in the order they were added; at most
     /// its limit. What lies in another group does not exist.
@@ -51,7 +51,7 @@ extension KeychainFile {
     }
 
     /// One snapshot for all that the plan reads.
-    private func searching<R>(
+    func searching<R>(
         _ plan: SearchPlan, _ body: (Connection) throws -> R
     ) throws(KeychainStoreError) -> R {
         try plan.isOneStatement ? readingOnce(body) : reading(body)
@@ -194,7 +194,7 @@ final class ItemMatcher: Sendable {
 
     private func matchesAttributes(_ record: AttributeRecord) -> Bool {
         query.attributes.allSatisfy { name, wanted in
-            guard let stored = record[name], let rule = query.itemClass.attributeRules[name]
+            guard let stored = record[name], let rule = query.itemClass.rule(for: name)
             else { return false }
             if let wanted = folded[name], case .string(let stored) = stored {
                 return FoldedText(stored, query.folding) == wanted
@@ -253,24 +253,53 @@ struct CandidateStream {
 
     private static func fill(_ source: inout Source, _ database: Connection) throws {
         guard source.page.isEmpty, !source.isExhausted else { return }
-        let others = source.lookUp.others
-        var values: [Value] = [.integer(source.lookUp.first), .integer(source.last)]
-        for token in others { values.append(.integer(token)) }
-        values.append(.integer(pageSize))
-        try database.forEach(statement(others: others.count), values) { row in
-            guard let item = row.integer(0) else { throw DatabaseError.wrongType }
-            source.page.append(item)
-            return true
+        var page: [Int64] = []
+        if source.lookUp.others.isEmpty {
+            let values: [Value] = [
+                .integer(source.lookUp.first), .integer(source.last), .integer(pageSize),
+            ]
+            try database.forEach(following, values) { row in
+                guard let item = row.integer(0) else { throw DatabaseError.wrongType }
+                page.append(item)
+                return true
+            }
+        } else {
+            page = try rows(under: source.lookUp.tokens, after: source.last, database)
         }
-        source.isExhausted = source.page.count < Int(clamping: pageSize)
-        if let last = source.page.last { source.last = last }
+        source.isExhausted = page.count < Int(clamping: pageSize)
+        if let last = page.last { source.last = last }
+        source.page = page[...]
     }
 
-    static func statement(others: Int) -> String {
-        """
-        SELECT item FROM token WHERE token = ? AND item > ?\(also(others)) ORDER BY item LIMIT ?
-        """
+    /// The next rows that have all of the entries. Each entry's list leaps to where the one before it
+    /// has come: so that the search costs what the shortest list costs, however long the others are.
+    private static func rows(
+        under tokens: [Int64], after last: Int64, _ database: Connection
+    ) throws -> [Int64] {
+        var page: [Int64] = []
+        var (row, place, agreeing) = (last, 0, 0)
+        while page.count < Int(clamping: pageSize) {
+            let isNew = agreeing == 0
+            if isNew, row == .max { break }
+            let next = try database.first(
+                atLeast, .integer(tokens[place]), .integer(isNew ? row + 1 : row)
+            ) { $0.integer(0) }
+            guard let next else { break }
+            agreeing = next == row && !isNew ? agreeing + 1 : 1
+            row = next
+            place = (place + 1) % tokens.count
+            if agreeing == tokens.count {
+                page.append(row)
+                agreeing = 0
+            }
+        }
+        return page
     }
+
+    static let following = Query(
+        "SELECT item FROM token WHERE token = ? AND item > ? ORDER BY item LIMIT ?")
+    static let atLeast = Query(
+        "SELECT item FROM token WHERE token = ? AND item >= ? ORDER BY item LIMIT 1")
 
     /// The condition that an entry's item has so many others as well.
     static func also(_ others: Int) -> String {

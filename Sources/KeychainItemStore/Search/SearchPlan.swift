@@ -27,12 +27,17 @@ struct SearchPlan {
         self.init(query, .groups(groups), keys)
     }
 
-    init(_ query: ItemQuery, _ scope: SearchScope, _ keys: borrowing ClassKeys) {
+    /// `whole`: items of the class `attributed` that have the query's pairs and no others.
+    init(
+        _ query: ItemQuery, _ scope: SearchScope, _ keys: borrowing ClassKeys,
+        whole isWhole: Bool = false
+    ) {
         let matcher = ItemMatcher(query: query, scope: scope)
         let exact =
             query.folding.isEmpty
             ? query.attributes : query.attributes.filter { matcher.isExact($0.value) }
-        let (terms, covered) = query.itemClass.fewestTerms(of: exact)
+        let (fewest, covered) = query.itemClass.fewestTerms(of: exact)
+        let terms = isWhole ? [.whole(exact)] : fewest
         self.matcher = matcher
         isCovered =
             query.hostOrSubdomain == nil && query.attributes.keys.allSatisfy(covered.contains)
@@ -161,7 +166,7 @@ extension SearchPlan {
         }
     }
 
-    private func forEachRow(
+    func forEachRow(
         after row: Int64, _ file: KeychainFile, _ keys: borrowing ClassKeys,
         _ database: Connection, _ waits: () -> Bool, _ body: (ItemRow) throws -> Bool
     ) throws {
@@ -188,6 +193,8 @@ extension SearchPlan {
     /// nil where the look-ups are too many for one, or there are none.
     private var statement: Query? {
         guard query.references == nil, let others = lookUps.first?.others else { return nil }
+        // Which pair is the rarest, and would have to come first, is not known: the lists leap.
+        guard query.itemClass != .attributed || others.isEmpty else { return nil }
         return MergedLookUps.query(lookUps.count, others: others.count)
     }
 

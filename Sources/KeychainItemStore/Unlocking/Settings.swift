@@ -50,6 +50,17 @@ extension KeychainFile {
         try writing { try Keybag.write(.settings, settings.bytes + hash, $0) }
     }
 
+    /// What people call the keychain; nil where nothing was said.
+    package func label() throws(KeychainStoreError) -> String? {
+        guard let bytes = try keybag()[.label], !bytes.isEmpty else { return nil }
+        guard let label = String(validating: bytes, as: UTF8.self) else { throw .damaged }
+        return label
+    }
+
+    package func setLabel(_ label: String) throws(KeychainStoreError) {
+        try writing { try Keybag.write(.label, Array(label.utf8), $0) }
+    }
+
     private func writtenSettings() throws(KeychainStoreError) -> [UInt8]? {
         try keybag()[.settings]
     }

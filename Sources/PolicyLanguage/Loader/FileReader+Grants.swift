@@ -9,7 +9,7 @@ extension PolicyCondition {
         case .uid: true
         case .text(let field, _):
             [.user, .group, .unit, .slice, .app, .label, .pamService].contains(field)
-        case .choice(let field, _): field == .session
+        case .choice(let field, _): [.session, .via, .transfer].contains(field)
         default: false
         }
     }

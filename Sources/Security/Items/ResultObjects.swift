@@ -8,7 +8,7 @@ struct ResultObjects {
     /// The names that items have, once for all of them.
     // Safe: the table is set once, and no text in it can be changed.
     nonisolated(unsafe) private static let names: [AttributeName: NSString] = {
-        let classes: [ItemClass] = ItemClass.allCases
+        let classes: [ItemClass] = ItemClass.ofSecItem
         let names = Set(classes.flatMap(\.attributeRules.keys)).union([.accessible, .accessControl])
         return Dictionary(uniqueKeysWithValues: names.map { ($0, $0.rawValue as NSString) })
     }()

@@ -89,6 +89,7 @@ extension Item {
                 in: self.keychain ?? keychain ?? KeychainName.login.description)
         case .certificate: secret.flatMap { SecCertificate($0.bytes.releasedFromLockedMemory()) }
         case .key: secret.flatMap { SecKey($0, itemAttributes: attributes) }
+        case .attributed: nil
         }
     }
 }

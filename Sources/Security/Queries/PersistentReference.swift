@@ -13,7 +13,9 @@ enum PersistentReference {
     init(_ data: NSData) throws(RequestError) {
         guard data.length == ItemReference.byteCount else { throw .invalid(.badRequest) }
         let bytes = data.copiedBytes
-        if let reference = ItemReference(bytes: bytes) {
+        if let reference = ItemReference(bytes: bytes),
+            ItemClass.ofSecItem.contains(reference.itemClass)
+        {
             self = .item(reference)
             return
         }

@@ -11,7 +11,7 @@ enum QueryClass: Hashable, Sendable {
     init?(code: String) {
         if code == Self.identityCode {
             self = .identities
-        } else if let itemClass = ItemClass(code: code) {
+        } else if let itemClass = ItemClass(code: code), ItemClass.ofSecItem.contains(itemClass) {
             self = .items(itemClass)
         } else {
             return nil

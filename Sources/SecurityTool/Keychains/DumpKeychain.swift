@@ -36,7 +36,7 @@ struct DumpKeychain {
     let target: SecretOutput
 
     private func run(_ names: [String]) throws(CommandFailure) {
-        for itemClass in ItemClass.allCases {
+        for itemClass in ItemClass.ofSecItem {
             var query = ItemQuery(itemClass)
             query.synchronizable = .any
             query.limit = nil

@@ -30,6 +30,7 @@ enum AttributeDump {
         case .internetPassword: Array("inet".utf8)
         case .certificate: [0x80, 0x00, 0x10, 0x00]
         case .key: [0, 0, 0, KeyClassCode(item).rawValue]
+        case .attributed: Array(item.reference.itemClass.code.utf8)
         }
     }
 
@@ -63,6 +64,7 @@ enum AttributeDump {
         case .internetPassword: internet
         case .certificate: certificate
         case .key: key
+        case .attributed: names
         }
     }
 

@@ -94,7 +94,7 @@ extension HeldSecret {
 extension ServerMessage.Prompt {
     fileprivate var isQuestion: Bool {
         switch self {
-        case .askHidden, .askVisible, .confirm, .choose: true
+        case .askHidden, .askVisible, .askNew, .confirm, .choose: true
         case .information, .error, .title, .finished: false
         }
     }

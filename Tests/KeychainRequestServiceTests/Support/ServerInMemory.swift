@@ -34,7 +34,8 @@ final class ServerInMemory {
         let server = RequestServer(
             listener, service: world.service, resolver: resolver, directory: directory,
             prompters: PrompterRegistry(),
-            prompterProgram: "/no/such/keychain-prompter")
+            programs: .init(
+                prompter: "/no/such/keychain-prompter", deputy: "/no/such/keychain-secrets"))
         serving = Background { server.run() }
     }
 
@@ -52,7 +53,7 @@ final class ServerInMemory {
 extension ClientConnection {
     /// What a verb is answered with, part by part.
     func ask<V: Verb>(_ verb: V) throws -> [V.Answer] {
-        try say(.request(verb, context: nil, offersTerminal: false))
+        try say(.request(verb, context: nil, relay: nil, offersTerminal: false))
         var parts: [V.Answer] = []
         while true {
             switch try hear() {

@@ -138,11 +138,14 @@ import Testing
     {
         try world.add("mail")
         try world.use(rules: AskingVerb.rule("audit: full", "read-secret"))
-        #expect(try world.read("mail") != nil)
-        #expect(try lastRecord().contains("\"interactive\":true"))
+        // Programs of its own: what is noted of other tests' requests is not these ones'.
+        #expect(try world.read("mail", as: Program("/usr/bin/git", process: 10)) != nil)
+        let asked = try lastRecord()
+        #expect(asked.contains("\"interactive\":true"), "\(asked)")
         world.person.leaves()
-        #expect(try world.read("mail") != nil)
-        #expect(try lastRecord().contains("\"interactive\":false"))
+        #expect(try world.read("mail", as: Program("/usr/bin/git", process: 10)) != nil)
+        let alone = try lastRecord()
+        #expect(alone.contains("\"interactive\":false"), "\(alone)")
     }
 
     /// Without the blanks and the marks of a text within a text.

@@ -62,6 +62,8 @@ private let item = SecKeychainItem(ItemReference(bytes: Array(reference))!, in: 
             RefusalRow("an empty dictionary", [:], all: .invalid(.badRequest)),
             RefusalRow("an unknown class", ["class": "abcd"], all: .invalid(.noSuchClass)),
             RefusalRow(
+                "the class of the Secret Service", ["class": "attr"], all: .invalid(.noSuchClass)),
+            RefusalRow(
                 "the class of shared passwords", ["class": "apls"], all: .invalid(.noSuchClass)),
             RefusalRow("a class that is no text", ["class": 5], all: .invalid(.badRequest)),
             RefusalRow("certificates", ["class": "cert"], all: nil),
@@ -258,6 +260,10 @@ private let item = SecKeychainItem(ItemReference(bytes: Array(reference))!, in: 
             RefusalRow(
                 "a persistent reference to something else",
                 ["v_PersistentRef": Data("apls".utf8) + Data(repeating: 7, count: 16)],
+                all: .invalid(.badRequest)),
+            RefusalRow(
+                "a persistent reference to an item of the Secret Service",
+                ["v_PersistentRef": Data("attr".utf8) + Data(repeating: 7, count: 16)],
                 all: .invalid(.badRequest)),
             RefusalRow(
                 "a persistent reference of another class",

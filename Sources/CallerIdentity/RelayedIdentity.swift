@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainLinuxSystem
+internal import KeychainModel
+
+/// What names a program that a deputy brings (docs/design/identity.md, Relayed programs).
+///
+/// The deputy's peers are told by a bus, which is a process of the same user: so a name is worth a
+/// path and never more. Programs that no other program of their user can take over (with rights of
+/// their own, services, confined domains) have no name here: a bus that lies could lend it.
+enum RelayedIdentity {
+    /// The access group of all programs that can't be told apart.
+    static let unidentified = "bus:unidentified"
+
+    static func identity(of process: PinnedProcess) -> Caller.Identity {
+        guard let credentials = process.credentials(), !credentials.hasForeignRights else {
+            return .unknown
+        }
+        guard let executable = process.executable() else { return ofUsersFileSystem(process) }
+        if let name = FlatpakProxy.application(of: process, executable) {
+            return .sandbox("flatpak:" + name)
+        }
+        guard TrustedPath.namesSameFile(executable) else { return .unknown }
+        if let snap = SecurityLabel.snap(process.securityLabel(), executable) {
+            return .label(snap)
+        }
+        guard process.sharesOurNamespaces(), !process.runsFileThatGivesRights else {
+            return .unknown
+        }
+        if let name = MovingPath.name(executable.path) { return .executable(name) }
+        return TrustedPath.isTrusted(executable)
+            ? .trustedExecutable(executable.path) : .executable(executable.path)
+    }
+
+    /// A file that its user's own file system shows to no other user: only its path can be told.
+    private static func ofUsersFileSystem(_ process: PinnedProcess) -> Caller.Identity {
+        guard process.sharesOurNamespaces(), let path = process.executablePath(),
+            let name = MovingPath.name(path)
+        else { return .unknown }
+        return .executable(name)
+    }
+}
+
+/// Paths that change without the program being another one: a part of them is left out.
+enum MovingPath {
+    private static let imageMark = ".mount_"
+    /// mkdtemp's own letters, at the end of a folder's name.
+    private static let randomLetters = 6
+    private static let store = "/nix/store/"
+    private static let hashLetters = 32
+    private static let hashAlphabet = Set("0123456789abcdfghijklmnpqrsvwxyz".utf8)
+
+    /// nil for a path that stays.
+    static func name(_ path: String) -> String? { storePath(path) ?? imagePath(path) }
+
+    /// `/nix/store/HASH-NAME/…`: any user adds such folders, and a new version has another hash.
+    private static func storePath(_ path: String) -> String? {
+        guard path.hasPrefix(store) else { return nil }
+        let rest = path.dropFirst(store.count)
+        let hash = rest.utf8.prefix { $0 != UInt8(ascii: "-") }
+        guard hash.count == hashLetters, hash.allSatisfy(hashAlphabet.contains) else { return nil }
+        let name = rest.dropFirst(hashLetters + 1)
+        return name.isEmpty || name.hasPrefix("/") ? nil : store + name
+    }
+
+    /// `/tmp/.mount_NAMEXXXXXX/…`: where an AppImage mounts itself at each start.
+    private static func imagePath(_ path: String) -> String? {
+        var parts = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        let place = parts.firstIndex {
+            $0.hasPrefix(imageMark) && $0.utf8.count > imageMark.utf8.count + randomLetters
+        }
+        guard let place, place < parts.count - 1 else { return nil }
+        // Safe: the index is that of a part.
+        let folder = parts[place]
+        guard folder.utf8.suffix(randomLetters).allSatisfy(\.isLetterOrDigit) else { return nil }
+        // Safe: as above; as many letters, of one byte each, were counted.
+        parts[place] = String(folder.dropLast(randomLetters))
+        return parts.joined(separator: "/")
+    }
+}
+
+extension UInt8 {
+    fileprivate var isLetterOrDigit: Bool {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "a")...UInt8(ascii: "z"):
+            true
+        default: false
+        }
+    }
+}
+
+/// Flatpak's programs reach a bus through a proxy in a sandbox of their own, at whose root a file names
+/// the application. Any program outside of sandboxes can show such a file, and none within one.
+enum FlatpakProxy {
+    private static let programs = ["/usr/bin/xdg-dbus-proxy", "/usr/libexec/xdg-dbus-proxy"]
+    private static let file = ".flatpak-info"
+    private static let longestFile = 64 * 1024
+    private static let longestName = 255
+
+    /// nil for a program that is no such proxy, or names no application.
+    static func application(of process: PinnedProcess, _ executable: ExecutableFacts) -> String? {
+        guard programs.contains(where: { isInstalled($0, executable) }),
+            let bytes = process.readAtRoot(file, limit: longestFile), bytes.count < longestFile
+        else { return nil }
+        return application(String(decoding: bytes, as: UTF8.self))
+    }
+
+    private static func isInstalled(_ path: String, _ executable: ExecutableFacts) -> Bool {
+        TrustedPath.isTrusted(
+            ExecutableFacts(path: path, device: executable.device, inode: executable.inode))
+    }
+
+    /// `name` in `[Application]`, where it stands there once.
+    static func application(_ text: String) -> String? {
+        var group: Substring = ""
+        var names: [Substring] = []
+        for line in text.split(separator: "\n") {
+            if line.hasPrefix("[") {
+                group = line
+            } else if group == "[Application]", line.hasPrefix("name=") {
+                names.append(line.dropFirst("name=".count))
+            }
+        }
+        guard names.count == 1, let name = names.first, isName(name) else { return nil }
+        return String(name)
+    }
+
+    /// As Flatpak has them: three parts at least, none of which begins with a digit.
+    private static func isName(_ name: Substring) -> Bool {
+        let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+        return name.utf8.count <= longestName && parts.count >= 3
+            && parts.allSatisfy { part in
+                part.utf8.allSatisfy {
+                    $0.isLetterOrDigit || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: "-")
+                } && !(part.first?.isNumber ?? true)
+            }
+    }
+}

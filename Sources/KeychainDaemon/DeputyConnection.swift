@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CallerIdentity
+internal import KeychainLinuxSystem
+internal import KeychainLocalSocket
+internal import KeychainMessages
+internal import KeychainModel
+internal import Synchronization
+
+/// Knows the deputy: the installed program to whose file the group belongs, as the prompter is known.
+///
+/// The file is looked at for a connection whose group was the file's a moment ago, and for others now
+/// and then: a look at a file and its folders for each connection would cost those that bring nothing.
+final class DeputyProgram: Sendable {
+    private static let looksEvery: Duration = .seconds(2)
+
+    private let path: String
+    private let known = Mutex<(group: UInt32?, asOf: ContinuousClock.Instant)?>(nil)
+
+    init(_ path: String) { self.path = path }
+
+    func isDeputy(_ peer: PeerCredentials) -> Bool {
+        let now = ContinuousClock.now
+        let known = known.withLock { $0 }
+        if let known, known.group != peer.group, now < known.asOf + Self.looksEvery { return false }
+        let group = InstalledProgram.setgidGroup(path)
+        self.known.withLock { $0 = (group, now) }
+        return group == peer.group
+    }
+}
+
+/// One connection of a deputy's: introduces programs, and says for which of them a request is.
+final class DeputyConnection: Sendable {
+    private static let clockTicks: UInt64 = 100
+    private static let nanoseconds: UInt64 = 1_000_000_000
+
+    private let deputy: RelayedPeers.Deputy
+    private let peers: RelayedPeers
+    private let resolver: CallerResolver
+    private let directory: CallerFacts.Directory
+
+    /// nil where the deputy is gone.
+    init?(
+        _ connection: ServerConnection, _ peers: RelayedPeers, _ resolver: CallerResolver,
+        _ directory: CallerFacts.Directory
+    ) {
+        guard let deputy = RelayedPeers.Deputy(connection.process, of: connection.peer.user) else {
+            return nil
+        }
+        self.deputy = deputy
+        self.peers = peers
+        self.resolver = resolver
+        self.directory = directory
+        peers.join(deputy)
+    }
+
+    deinit { peers.leave(deputy) }
+
+    func program(_ relay: Relay) throws(RequestError) -> RelayedProgram {
+        guard let program = peers.program(relay.peer, of: deputy) else {
+            throw .state(.noSuchPeer)
+        }
+        return program
+    }
+
+    func forget(_ peer: UInt64) { peers.forget(peer, of: deputy) }
+
+    /// The process must be one of the deputy's user, and have been there when its connection was heard
+    /// of: a connection outlives its process, whose number another may get.
+    func introduce(
+        _ introduction: Introduce, _ descriptor: Descriptor
+    ) throws(RequestError) -> RelayedPeer {
+        guard let process = PinnedProcess(passed: descriptor),
+            let credentials = process.credentials(),
+            credentials.realUser == deputy.user, credentials.effectiveUser == deputy.user,
+            Self.wasThere(process, introduction.heardOf)
+        else { throw .refused(.notEntitled) }
+        let program = RelayedProgram(
+            process, of: deputy.user, via: introduction.via, resolver, directory)
+        // Alive after all of it was read: so it was read of this process.
+        guard process.isAlive else { throw .refused(.notEntitled) }
+        return RelayedPeer(
+            handle: peers.add(program, by: deputy), identifier: program.caller.identifier)
+    }
+
+    /// The kernel tells the start in hundredths of a second, cut off. Within one of them no number is
+    /// given twice: all others are given before it.
+    private static func wasThere(_ process: PinnedProcess, _ heardOf: UInt64?) -> Bool {
+        guard let heardOf else { return true }
+        guard let started = process.startTime else { return false }
+        return started <= heardOf / (nanoseconds / clockTicks)
+    }
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+package import KeychainLinuxSystem
+package import KeychainMessages
+package import KeychainModel
+internal import Synchronization
+
+/// The daemon's keychains for the programs that a deputy asks for: each is introduced once, by its
+/// process, and asked for from then on (docs/design/identity.md, Relayed programs).
+///
+/// The daemon forgets peers where it is started anew, has too many, or has not heard of the deputy
+/// for a while. They are introduced again then, under the handles that they have here.
+package final class DeputyKeychain: Sendable {
+    private let keychain: RemoteKeychain
+    private let peers = Mutex<[UInt64: IntroducedPeer]>([:])
+
+    package init(socket: String) { keychain = RemoteKeychain(socket: socket) }
+
+    /// Refused (`.notEntitled`) where this program is no deputy, the process is gone, or is another
+    /// user's.
+    ///
+    /// - Parameter process: a descriptor of the process (pidfd), kept until the peer is forgotten.
+    /// - Parameter heardOf: when the program's connection was first heard of, in nanoseconds of
+    ///   CLOCK_BOOTTIME; nil where the bus gave the descriptor (`ProcessFD`).
+    package func introduce(
+        _ process: Descriptor, heardOf: UInt64?, via: Caller.Via = .secretService
+    ) throws(RequestError) -> RelayedPeer {
+        let introduction = Introduce(heardOf: heardOf, via: via)
+        let introduced = try keychain.introduce(introduction, process)
+        let peer = IntroducedPeer(introduction, process, introduced.handle)
+        peers.withLock { $0[introduced.handle] = peer }
+        return introduced
+    }
+
+    /// The program has left the bus.
+    package func forget(_ peer: RelayedPeer) {
+        guard let known = peers.withLock({ $0.removeValue(forKey: peer.handle) }) else { return }
+        // Where the daemon is not there, it knows of no peer either.
+        _ = try? keychain.send(
+            ForgetPeer(known.handle), in: nil, relay: nil, cancellation: nil)
+    }
+
+    /// The keychains as the peer may use them. No verb of its own offers a terminal or an
+    /// authentication context: both are the peer's, which the daemon knows.
+    package func endpoint(
+        for peer: RelayedPeer, transfer: Relay.Transfer?
+    ) -> any KeychainEndpoint {
+        RelayedKeychain(
+            keychain, peers.withLock { $0[peer.handle] }, transfer: transfer)
+    }
+}
+
+/// A peer, and what it takes to introduce it again.
+private final class IntroducedPeer: Sendable {
+    let introduction: Introduce
+    let process: Descriptor
+    private let current: Mutex<UInt64>
+
+    init(_ introduction: Introduce, _ process: Descriptor, _ handle: UInt64) {
+        self.introduction = introduction
+        self.process = process
+        current = Mutex(handle)
+    }
+
+    /// The handle that the daemon gave it last.
+    var handle: UInt64 {
+        get { current.withLock { $0 } }
+        set { current.withLock { $0 = newValue } }
+    }
+}
+
+/// The daemon's keychains for one peer.
+private final class RelayedKeychain: KeychainEndpoint {
+    private let keychain: RemoteKeychain
+    /// nil for one that was forgotten.
+    private let peer: IntroducedPeer?
+    private let transfer: Relay.Transfer?
+
+    init(_ keychain: RemoteKeychain, _ peer: IntroducedPeer?, transfer: Relay.Transfer?) {
+        self.keychain = keychain
+        self.peer = peer
+        self.transfer = transfer
+    }
+
+    func send<V: Verb>(
+        _ verb: V, in context: AuthenticationContext?, cancellation: Cancellation?
+    ) throws(RequestError) -> V.Answer {
+        guard let peer else { throw .state(.noSuchPeer) }
+        let handle = peer.handle
+        do throws(RequestError) {
+            return try send(verb, for: handle, context, cancellation)
+        } catch { guard error == .state(.noSuchPeer) else { throw error } }
+        // Nothing was done for a peer that the daemon does not know.
+        let again = try keychain.introduce(peer.introduction, peer.process).handle
+        peer.handle = again
+        return try send(verb, for: again, context, cancellation)
+    }
+
+    private func send<V: Verb>(
+        _ verb: V, for handle: UInt64, _ context: AuthenticationContext?,
+        _ cancellation: Cancellation?
+    ) throws(RequestError) -> V.Answer {
+        try keychain.send(
+            verb, in: context, relay: Relay(peer: handle, transfer: transfer),
+            cancellation: cancellation)
+    }
+}
+
+extension RemoteKeychain {
+    fileprivate func introduce(
+        _ introduction: Introduce, _ process: Descriptor
+    ) throws(RequestError) -> RelayedPeer {
+        try send(introduction, in: nil, relay: nil, passing: process, cancellation: nil)
+    }
+}

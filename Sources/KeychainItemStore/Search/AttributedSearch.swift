@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+package import KeychainModel
+internal import KeychainDatabase
+
+/// An item of the class `attributed` that a search met.
+package enum AttributedCandidate: Sendable {
+    case opened(SealedItem)
+    /// The index tells that it is meant, and it does not open now. `isWhole`: it has no other pairs
+    /// than those that were asked for.
+    case sealed(ItemReference, isWhole: Bool)
+}
+
+extension KeychainFile {
+    /// Hands out the items of the groups that have all of the pairs, in the order they were added, until
+    /// `body` says false. No snapshot is held between two of them. Of items that don't open only those
+    /// of the groups `own` are met.
+    ///
+    /// The index is enough: only before the first unlock, where it is shut too, `.locked` is thrown, if
+    /// there is any item of the class.
+    package func forEachAttributed(
+        _ pairs: Attributes, groups: [String], own: [String], keys: borrowing ClassKeys,
+        _ body: (AttributedCandidate) -> Bool
+    ) throws(KeychainStoreError) {
+        var query = ItemQuery(.attributed)
+        query.attributes = pairs
+        let plans = Plans(
+            all: SearchPlan(query, groups: groups, keys),
+            own: SearchPlan(query, groups: own, keys),
+            whole: SearchPlan(query, .groups(own), keys, whole: true))
+        try reading { try plans.all.refuseIfClosed($0) }
+        var last: Int64 = 0
+        while true {
+            let batch = try candidates(of: plans, after: last, keys)
+            for (row, candidate) in batch {
+                guard body(candidate) else { return }
+                last = row
+            }
+            guard !batch.isEmpty else { return }
+        }
+    }
+
+    private struct Plans {
+        let all: SearchPlan
+        let own: SearchPlan
+        let whole: SearchPlan
+    }
+
+    private func candidates(
+        of plans: Plans, after row: Int64, _ keys: borrowing ClassKeys
+    ) throws(KeychainStoreError) -> [(row: Int64, candidate: AttributedCandidate)] {
+        try reading { database in
+            var batch: [(row: Int64, candidate: AttributedCandidate)] = []
+            var bytes = 0
+            do {
+                try plans.all.forEachRow(
+                    after: row, self, keys, database, { batch.isEmpty }
+                ) { found in
+                    guard let candidate = try candidate(found, plans, database) else { return true }
+                    batch.append((found.row, candidate))
+                    bytes += found.sealedBytes
+                    return batch.count < Self.batchItems && bytes < Self.batchBytes
+                }
+            } catch let error as KeychainStoreError where error == .noRoom && !batch.isEmpty {}
+            return batch
+        }
+    }
+
+    /// nil for a row that is not meant after all.
+    private func candidate(
+        _ found: ItemRow, _ plans: Plans, _ database: Connection
+    ) throws -> AttributedCandidate? {
+        switch found.opened {
+        case .item(let item):
+            return plans.all.matcher.matches(item.record, item.reference) ? .opened(item) : nil
+        case .corrupt:
+            noteCorrupt(found.row)
+            return nil
+        case .locked:
+            guard let reference = found.context?.reference, reference.itemClass == .attributed,
+                plans.own.isKnown(found), try plans.own.proposes(found, database)
+            else { return nil }
+            return .sealed(reference, isWhole: try plans.whole.proposes(found, database))
+        }
+    }
+
+    /// The item of the groups that is the same as one with these attributes would be; of several the
+    /// one that was changed last. Throws `.locked` where it can't be told.
+    package func findSame(
+        as attributes: Attributes, groups: [String], keys: borrowing ClassKeys
+    ) throws(KeychainStoreError) -> SealedItem? {
+        try reading { try same(as: attributes, groups: groups, keys, $0) }
+    }
+
+    func same(
+        as attributes: Attributes, groups: [String], _ keys: borrowing ClassKeys,
+        _ database: Connection
+    ) throws -> SealedItem? {
+        var query = ItemQuery(.attributed)
+        query.attributes = attributes.tellingPairs
+        let plan = SearchPlan(query, .groups(groups), keys, whole: true)
+        try plan.refuseIfClosed(database)
+        var same: SealedItem?
+        try plan.forEachItem(after: 0, self, keys, database) { step in
+            if step.item.record.attributes.isSameItem(as: attributes),
+                same.map({ $0.isBehind(step.item) }) ?? true
+            {
+                same = step.item
+            }
+            return true
+        }
+        return same
+    }
+}
+
+extension SealedItem {
+    /// What the Secret Service's order goes by.
+    package var order: AttributedOrder {
+        AttributedOrder(
+            pairs: record.attributes.tellingPairs.count, modified: record.modified, reference)
+    }
+
+    fileprivate func isBehind(_ other: SealedItem) -> Bool { other.order < order }
+}
+
+/// Where an item stands in the answer to a search: those with the fewest pairs first, then the latest
+/// change, then the identifier. Small, as an answer may have very many.
+package struct AttributedOrder: Sendable, Comparable {
+    private let pairs: UInt16
+    private let modified: Double
+    private let identifier: UInt128
+
+    /// More pairs than an item can have, for items whose pairs can't be counted.
+    private static let unknown: UInt16 = 1000
+
+    init(pairs: Int, modified: Double, _ reference: ItemReference) {
+        self.pairs = UInt16(clamping: pairs)
+        self.modified = modified
+        identifier = reference.identifier.reduce(0) { $0 << 8 | UInt128($1) }
+    }
+
+    /// Of an item that does not open. `pairs`: how many were asked for, where it has no others.
+    package init(sealed reference: ItemReference, pairs: Int?) {
+        self.init(
+            pairs: pairs ?? Int(Self.unknown), modified: -Double.greatestFiniteMagnitude,
+            reference)
+    }
+
+    package var reference: ItemReference? {
+        let bytes = stride(from: 120, through: 0, by: -8).map {
+            UInt8(truncatingIfNeeded: identifier >> UInt128($0))
+        }
+        return ItemReference(itemClass: .attributed, identifier: bytes)
+    }
+
+    package static func < (a: Self, b: Self) -> Bool {
+        if a.pairs != b.pairs { return a.pairs < b.pairs }
+        if a.modified != b.modified { return a.modified > b.modified }
+        return a.identifier < b.identifier
+    }
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CKeychainLinux
+internal import Glibc
+
+/// A descriptor that stands for one process, and never for another that gets its number.
+package enum ProcessDescriptor {
+    /// nil where there is no such process.
+    package static func open(_ id: Int32) -> Descriptor? {
+        guard id > 0 else { return nil }
+        let number = kc_pidfd_open(id)
+        return number >= 0 ? Descriptor(owning: number) : nil
+    }
+}
+
+/// The time since the machine's start, sleep counted: what the kernel tells the start of processes by.
+package enum BootClock {
+    package static var nanoseconds: UInt64 {
+        var time = timespec()
+        // Safe: the structure is this function's own.
+        unsafe clock_gettime(CLOCK_BOOTTIME, &time)
+        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+    }
+}

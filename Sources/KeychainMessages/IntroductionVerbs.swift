@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+package import KeychainModel
+
+/// The deputy names a program for which it will ask, by a descriptor of its process (pidfd) beside
+/// the frame. No other message may bring a descriptor, and this one brings exactly one.
+package struct Introduce: Verb {
+    package typealias Answer = RelayedPeer
+    package static let number: UInt16 = 29
+
+    /// When the deputy first heard of the program's connection, in nanoseconds of CLOCK_BOOTTIME; nil
+    /// where the descriptor was made when the program connected, and so can be no other process's.
+    package let heardOf: UInt64?
+    package let via: Caller.Via
+
+    package init(heardOf: UInt64?, via: Caller.Via) {
+        self.heardOf = heardOf
+        self.via = via
+    }
+
+    package var auditName: AuditName { .introduce }
+    package var grantRecord: GrantRecord { .never }
+
+    package func encode(into message: inout MessageWriter) {
+        message.append(heardOf != nil)
+        if let heardOf { message.bytes.append(number: heardOf) }
+        message.bytes.append(via.code)
+    }
+
+    package init(_ message: inout MessageReader) throws(MalformedBytes) {
+        heardOf = try message.flag() ? try message.bytes.number(UInt64.self) : nil
+        guard let via = Caller.Via(code: try message.bytes.byte()) else { throw MalformedBytes() }
+        self.via = via
+    }
+
+    package func handled<Handler: VerbHandler>(
+        by handler: Handler, for client: Handler.Peer,
+        emit: (RelayedPeer) throws(RequestError) -> Void
+    ) throws(RequestError) -> RelayedPeer {
+        try handler.handle(self, for: client)
+    }
+}
+
+/// A program for which the deputy may ask.
+package struct RelayedPeer: VerbAnswer, Equatable {
+    /// Of this deputy alone.
+    package let handle: UInt64
+    /// The program's name and access group; nil where it can't be told which program it is.
+    package let identifier: String?
+
+    package init(handle: UInt64, identifier: String?) {
+        self.handle = handle
+        self.identifier = identifier
+    }
+
+    package func encode(into message: inout MessageWriter) {
+        message.bytes.append(number: handle)
+        message.append(identifier)
+    }
+
+    package init(_ message: inout MessageReader) throws(MalformedBytes) {
+        handle = try message.bytes.number(UInt64.self)
+        identifier = try message.optionalText()
+    }
+}
+
+/// The deputy will ask no more for this peer.
+package struct ForgetPeer: Verb {
+    package typealias Answer = Done
+    package static let number: UInt16 = 30
+
+    package let peer: UInt64
+
+    package init(_ peer: UInt64) { self.peer = peer }
+
+    package var auditName: AuditName { .introduce }
+    package var grantRecord: GrantRecord { .never }
+
+    package func encode(into message: inout MessageWriter) { message.bytes.append(number: peer) }
+
+    package init(_ message: inout MessageReader) throws(MalformedBytes) {
+        peer = try message.bytes.number(UInt64.self)
+    }
+
+    package func handled<Handler: VerbHandler>(
+        by handler: Handler, for client: Handler.Peer, emit: (Done) throws(RequestError) -> Void
+    ) throws(RequestError) -> Done {
+        try handler.handle(self, for: client)
+    }
+}
+
+extension Caller.Via {
+    /// Its number in messages.
+    fileprivate var code: UInt8 {
+        switch self {
+        case .secretService: 1
+        case .portal: 2
+        }
+    }
+
+    fileprivate init?(code: UInt8) {
+        guard let via = Self.allCases.first(where: { $0.code == code }) else { return nil }
+        self = via
+    }
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+package import KeychainModel
+
+/// Says that a request is another program's, which the deputy brings: the part of a message that
+/// names the peer (docs/design/identity.md, Relayed programs).
+package struct Relay: Sendable, Equatable {
+    /// How secrets travel between the deputy and the peer.
+    package enum Transfer: UInt8, Sendable, CaseIterable {
+        case plain = 1
+        case encrypted = 2
+    }
+
+    /// By the handle that the service gave it.
+    package let peer: UInt64
+    /// nil for a request that carries no secret.
+    package let transfer: Transfer?
+
+    package init(peer: UInt64, transfer: Transfer?) {
+        self.peer = peer
+        self.transfer = transfer
+    }
+}
+
+extension Relay: MessageValue {
+    private static let noTransfer: UInt8 = 0
+
+    package func encode(into message: inout MessageWriter) {
+        message.bytes.append(number: peer)
+        message.bytes.append(transfer?.rawValue ?? Self.noTransfer)
+    }
+
+    package init(_ message: inout MessageReader) throws(MalformedBytes) {
+        peer = try message.bytes.number(UInt64.self)
+        let code = try message.bytes.byte()
+        transfer = Transfer(rawValue: code)
+        guard transfer != nil || code == Self.noTransfer else { throw MalformedBytes() }
+    }
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainAccessControl
+internal import KeychainItemStore
+internal import KeychainMessages
+internal import KeychainModel
+internal import KeychainPolicyModel
+internal import KeychainUserPresence
+internal import KeychainVaults
+
+extension KeychainService {
+    /// Matches of one part of an answer.
+    private static let mostMatches = 4096
+
+    /// In all of the keychains as if they were one. Nothing is asked, and no secret is opened.
+    func findAttributed(
+        _ verb: FindAttributed, for client: any Client,
+        emit: ([AttributedMatch]) throws(RequestError) -> Void
+    ) throws(RequestError) -> [AttributedMatch] {
+        try AttributedLimits.check(verb.pairs)
+        guard verb.pairs.keys.allSatisfy({ $0.pairName != nil }) else {
+            throw .invalid(.badRequest)
+        }
+        let prompts = prompts(client)
+        var search = AttributedSearch()
+        let keychains = try keychainsSearched(verb.keychain, for: client.caller)
+        for name in keychains {
+            search.failing { () throws(RequestError) in
+                let keychain = try folder.keychain(name.description, of: client.caller.user)
+                let access = Authorization(.search, in: keychain, prompts, by: self)
+                return try access.matches(verb.pairs)
+            }
+        }
+        let found = try search.ranked(atMost: min(verb.limit, AttributedLimits.mostItems))
+        if found.isEmpty, verb.limit > 0 {
+            let others = othersItems(with: verb.pairs, in: keychains, prompts)
+            try prompts.checkClient()
+            return others
+        }
+        var rest = found[...]
+        while rest.count > Self.mostMatches {
+            try prompts.checkClient()
+            try emit(rest.prefix(Self.mostMatches).map(\.match))
+            rest = rest.dropFirst(Self.mostMatches)
+        }
+        try prompts.checkClient()
+        return rest.map(\.match)
+    }
+
+    /// The machine's does not exist for such searches.
+    private func keychainsSearched(
+        _ named: String?, for caller: Caller
+    ) throws(RequestError) -> [KeychainName] {
+        guard let named else { return folder.names(of: caller.user).filter { $0 != .system } }
+        let name = try KeychainFolder.verified(named)
+        guard name != .system else { throw .state(.noSuchKeychain) }
+        return [name]
+    }
+}
+
+/// What a search found so far, in all of the keychains.
+private struct AttributedSearch {
+    struct Ranked {
+        let keychain: String
+        /// nil: the keychain has items, and which of them are meant can't be told.
+        let order: AttributedOrder?
+        let isLocked: Bool
+
+        var match: AttributedMatch {
+            AttributedMatch(
+                keychain: keychain, reference: order?.reference, isLocked: isLocked)
+        }
+    }
+
+    private var found: [Ranked] = []
+    private var failure: RequestError?
+
+    /// A keychain that can't be searched hides none of the others, and does not look like an empty one.
+    mutating func failing(_ body: () throws(RequestError) -> [Ranked]) {
+        do throws(RequestError) { found += try body() } catch { failure = failure ?? error }
+    }
+
+    func ranked(atMost limit: Int) throws(RequestError) -> [Ranked] {
+        if found.isEmpty, let failure { throw failure }
+        let ranked = found.sorted { a, b in
+            guard let first = a.order, let second = b.order else { return a.order != nil }
+            return first < second
+        }
+        return Array(ranked.prefix(max(0, limit)))
+    }
+}
+
+extension Authorization {
+    /// The items of one keychain that have all of the pairs, as far as the client may know of them.
+    fileprivate func matches(_ pairs: Attributes) throws(RequestError) -> [AttributedSearch.Ranked]
+    {
+        let groups = try groups(ItemQuery(.attributed))
+        begin(
+            ItemScope(groups: groups.own) { context in
+                context.also = { $0.isOwn($1) ? [] : [$0.listing($1)] }
+            }, given: service.authentication.evidence(for: client))
+        let name = keychain.id.name.description
+        let keys = try keys
+        var found: [AttributedSearch.Ranked] = []
+        var refusal: RequestError?
+        do throws(KeychainStoreError) {
+            try keychain.file.forEachAttributed(
+                pairs, groups: groups.all, own: groups.own, keys: keys.classKeys
+            ) { candidate in
+                do throws(RequestError) {
+                    guard let standing = try standing(to: candidate, asked: pairs) else {
+                        return true
+                    }
+                    found.append(
+                        .init(
+                            keychain: name, order: standing.order, isLocked: standing.isLocked))
+                    return found.count < AttributedLimits.mostItems
+                } catch {
+                    refusal = error
+                    return false
+                }
+            }
+        } catch {
+            guard error == .locked else { throw RequestError(error) }
+            return [.init(keychain: name, order: nil, isLocked: true)]
+        }
+        if let refusal { throw refusal }
+        try settle { () throws(RequestError) in
+            // Of a limit that is exhausted.
+            guard pending.items.isEmpty else { throw .refused(.interactionNotAllowed) }
+        }
+        return found
+    }
+
+    /// nil where the client may not know of the item.
+    private func standing(
+        to candidate: AttributedCandidate, asked pairs: Attributes
+    ) throws(RequestError) -> (order: AttributedOrder, isLocked: Bool)? {
+        switch candidate {
+        case .sealed(let reference, let isWhole):
+            let pairs = isWhole ? pairs.tellingPairs.count : nil
+            return (AttributedOrder(sealed: reference, pairs: pairs), true)
+        case .opened(let item):
+            guard let isLocked = try isLocked(item) else { return nil }
+            return (item.order, isLocked)
+        }
+    }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainAccessControl
+internal import KeychainMessages
+internal import KeychainModel
+internal import KeychainPolicyModel
+internal import KeychainSecrets
+internal import KeychainUserPresence
+internal import KeychainVaults
+
+/// What a prompter asks about keychains as a whole, so that no password goes through the program that
+/// has it asked.
+extension KeychainService {
+    /// Has the user open the keychain with its password or its recovery key, a few tries at most. The
+    /// guesses count as all others do.
+    func askToUnlock(_ name: String?, for client: any Client) throws(RequestError) {
+        let keychain = try keychain(name, for: client.caller)
+        guard try isProtected(keychain) else { throw .state(.passcodeNotSet) }
+        guard vault.lockState(of: keychain) != .unlocked else { return }
+        let prompts = prompts(client)
+        guard prompts.mayAsk(.allow) else { throw .refused(.interactionNotAllowed) }
+        let question = try question(for: keychain, client)
+        let begun = vault.locks.now(keychain.id)
+        try prompts.unlock(
+            question, unless: { vault.lockState(of: keychain) == .unlocked },
+            with: { typed throws(RequestError) in
+                try unlocking.opens(keychain, typed, for: client, since: begun)
+            })
+    }
+
+    private func question(
+        for keychain: OpenKeychain, _ client: any Client
+    ) throws(RequestError) -> UnlockQuestion {
+        if unlocking.applies(to: keychain) {
+            return try unlocking.question(for: keychain, client)
+        }
+        guard resync.isWithinLimits(client) else { throw .state(.locked) }
+        return UnlockQuestion(
+            prompt: "Password: ",
+            question: Question(
+                .unlockKeychain, names: [keychain.name.description], itemCount: 0, reason: nil,
+                remarks: ["Type its password, or its recovery key."]))
+    }
+
+    /// The password of a keychain that is to be made. A name that is taken is refused first.
+    func askForPassword(
+        of verb: CreateKeychain, for client: any Client
+    ) throws(RequestError) -> HeldSecret {
+        guard verb.password == nil, verb.recoveryKey == nil else { throw .invalid(.badRequest) }
+        let name = try KeychainFolder.verified(verb.name)
+        guard name != .system, !folder.exists(name, of: client.caller.user) else {
+            throw .state(.duplicateKeychain)
+        }
+        let prompts = prompts(client)
+        guard prompts.mayAsk(.allow) else { throw .refused(.interactionNotAllowed) }
+        return try prompts.newPassword(
+            Question(
+                .createKeychain, names: [name.description], itemCount: 0, reason: nil,
+                remarks: ["Choose its password."]))
+    }
+
+    /// A program that a deputy brings decides for all programs where new items go: its user agrees, in a
+    /// window, or is there.
+    func confirmDefault(
+        _ name: String?, _ prompts: UserPrompts
+    ) throws(RequestError) {
+        let canConfirm = authentication.provable(for: prompts.client).contains(.factor(.confirm))
+        try prompts.authorize { evidence throws(RequestError) -> Ruling<Void> in
+            guard evidence.isEmpty else { return .allow(()) }
+            return .allowAfter(
+                Requirement(.factor(canConfirm ? .confirm : .presence)),
+                Question(
+                    .setDefaultKeychain, names: name.map { [$0] } ?? [], itemCount: 0,
+                    reason: nil))
+        }
+    }
+}

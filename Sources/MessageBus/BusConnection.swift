@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CSystemd
+internal import Glibc
+
+/// Why there is no connection.
+package enum BusFailure: Error, Equatable, Sendable {
+    /// Nothing answers at the address, or what answers is no bus.
+    case unreachable
+}
+
+/// A connection to a user's bus, for one thread, which waits for nothing but in `wait`.
+///
+/// Nothing is registered with the library: every message that is not its own comes out of `next`,
+/// calls and replies alike. The library itself answers `org.freedesktop.DBus.Peer` alone.
+@safe package final class BusConnection {
+    package enum Next {
+        case message(BusMessage)
+        /// Something was done, and there may be more.
+        case progress
+        /// Nothing is to be done until `wait` returns.
+        case idle
+        case closed
+    }
+
+    package static let itself = "org.freedesktop.DBus"
+    private static let greeting: Duration = .seconds(10)
+
+    private let bus: OpaquePointer
+
+    /// Connects and waits until the bus has greeted.
+    package init(address: String) throws(BusFailure) {
+        var made: OpaquePointer?
+        // Safe: the library makes the object, which is freed at the end.
+        guard unsafe sd_bus_new(&made) >= 0, let made = unsafe made else { throw .unreachable }
+        unsafe bus = made
+        guard unsafe sd_bus_set_address(bus, address) >= 0,
+            unsafe sd_bus_set_bus_client(bus, 1) >= 0,
+            // Descriptors that other programs send would lie in messages until those are freed.
+            unsafe sd_bus_negotiate_fds(bus, 0) >= 0,
+            unsafe sd_bus_start(bus) >= 0
+        else { throw .unreachable }
+        let deadline = ContinuousClock.now + Self.greeting
+        while unsafe sd_bus_is_ready(bus) == 0 {
+            guard ContinuousClock.now < deadline else { throw .unreachable }
+            switch next() {
+            case .idle: wait(until: deadline, or: nil)
+            case .closed: throw .unreachable
+            case .message, .progress: continue
+            }
+        }
+        guard unsafe sd_bus_is_ready(bus) > 0 else { throw .unreachable }
+    }
+
+    // Safe: gives back the one reference that `init` made; the messages hold their own.
+    deinit { unsafe _ = sd_bus_close_unref(bus) }
+
+    /// The name that the bus gave this connection.
+    package var uniqueName: String {
+        var name: UnsafePointer<CChar>?
+        // Safe: the text belongs to the connection, and is copied.
+        guard unsafe sd_bus_get_unique_name(bus, &name) >= 0, let name = unsafe name else {
+            return ""
+        }
+        return unsafe String(cString: name)
+    }
+
+    /// Reads or writes at most one message, and waits for nothing.
+    package func next() -> Next {
+        var message: OpaquePointer?
+        // Safe: the library gives a reference away with the message.
+        let processed = unsafe sd_bus_process(bus, &message)
+        if let message = unsafe message { return unsafe .message(BusMessage(owning: message)) }
+        if processed < 0 { return .closed }
+        return processed > 0 ? .progress : .idle
+    }
+
+    /// Until there is something to read or write, the deadline has passed or the wake was woken.
+    package func wait(until deadline: ContinuousClock.Instant?, or wake: BusWake?) {
+        // Safe: the structures are this function's own, and as many as the count says.
+        let events = unsafe sd_bus_get_events(bus)
+        let descriptor = unsafe sd_bus_get_fd(bus)
+        guard events >= 0, descriptor >= 0 else { return }
+        var items = [pollfd(fd: descriptor, events: Int16(truncatingIfNeeded: events), revents: 0)]
+        if let wake { items.append(pollfd(fd: wake.number, events: Int16(POLLIN), revents: 0)) }
+        _ = unsafe poll(&items, nfds_t(items.count), milliseconds(until: deadline))
+        wake?.clear()
+    }
+
+    /// Until something that is waiting to be written could be; false where something else came first.
+    package func waitUntilWritable(
+        until deadline: ContinuousClock.Instant, or wake: BusWake
+    ) -> Bool {
+        // Safe: as above.
+        let descriptor = unsafe sd_bus_get_fd(bus)
+        var items = [
+            pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0),
+            pollfd(fd: wake.number, events: Int16(POLLIN), revents: 0),
+        ]
+        _ = unsafe poll(&items, 2, milliseconds(until: deadline))
+        wake.clear()
+        return items[0].revents != 0
+    }
+
+    /// Messages that the bus has not taken yet.
+    package var unwritten: Int {
+        var count: UInt64 = 0
+        // Safe: the number is this function's own.
+        guard unsafe sd_bus_get_n_queued_write(bus, &count) >= 0 else { return 0 }
+        return Int(clamping: count)
+    }
+
+    /// A call, to be filled and sent.
+    package func call(
+        _ destination: String, _ path: String, _ interface: String, _ member: String
+    ) -> BusMessage? {
+        var made: OpaquePointer?
+        // Safe: the library makes the message and gives the reference away.
+        guard
+            unsafe sd_bus_message_new_method_call(
+                bus, &made, destination, path, interface, member) >= 0, let made = unsafe made
+        else { return nil }
+        let message = unsafe BusMessage(owning: made)
+        message.startsNothing()
+        return message
+    }
+
+    /// A call to the bus itself.
+    package func callToItself(_ member: String) -> BusMessage? {
+        call(Self.itself, "/org/freedesktop/DBus", Self.itself, member)
+    }
+
+    /// A signal: to one connection, or to all that listen for it.
+    package func signal(
+        _ path: String, _ interface: String, _ member: String, to destination: String?
+    ) -> BusMessage? {
+        var made: OpaquePointer?
+        // Safe: as in `call`.
+        guard unsafe sd_bus_message_new_signal(bus, &made, path, interface, member) >= 0,
+            let made = unsafe made
+        else { return nil }
+        let message = unsafe BusMessage(owning: made)
+        guard let destination else { return message }
+        return message.isDestined(to: destination) ? message : nil
+    }
+
+    /// Puts the message in line; nil where it can't be sent. Replies to a call carry the number that
+    /// is returned.
+    @discardableResult
+    package func send(_ message: BusMessage) -> UInt64? {
+        var cookie: UInt64 = 0
+        // Safe: the message is alive for the call, and the library takes a reference of its own.
+        let isSent = unsafe message.withPointer { unsafe sd_bus_send(bus, $0, &cookie) >= 0 }
+        return isSent ? cookie : nil
+    }
+
+    private func milliseconds(until deadline: ContinuousClock.Instant?) -> Int32 {
+        var least = deadline.map { Self.milliseconds(from: .now, to: $0) } ?? -1
+        var own: UInt64 = 0
+        // Safe: the number is this function's own.
+        if unsafe sd_bus_get_timeout(bus, &own) > 0, own != .max {
+            var time = timespec()
+            unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+            let now = UInt64(time.tv_sec) * 1_000_000 + UInt64(time.tv_nsec) / 1000
+            let left = Int32(clamping: own > now ? (own - now) / 1000 + 1 : 0)
+            least = least < 0 ? left : min(least, left)
+        }
+        return least
+    }
+
+    private static func milliseconds(
+        from now: ContinuousClock.Instant, to deadline: ContinuousClock.Instant
+    ) -> Int32 {
+        let left = now.duration(to: deadline)
+        guard left > .zero else { return 0 }
+        let parts = left.components
+        return Int32(
+            clamping: parts.seconds * 1000 + parts.attoseconds / 1_000_000_000_000_000 + 1)
+    }
+}

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CSystemd
+internal import Glibc
+package import KeychainSecrets
+
+/// What a message can't be read as.
+package enum BusReadError: Error, Equatable, Sendable {
+    /// Something else is there.
+    case mismatch
+    /// It is there, and longer than the reader takes.
+    case tooLong
+}
+
+/// A message of a bus, read or written from front to back by the thread that has the connection.
+///
+/// Lengths are looked at before anything is copied.
+@safe package final class BusMessage {
+    private let message: OpaquePointer
+
+    /// Takes over the caller's reference.
+    // Safe: only stores the pointer, whose reference is this object's from now on.
+    init(owning message: OpaquePointer) { unsafe self.message = message }
+
+    // Safe: gives back the one reference that `init` took over.
+    deinit { unsafe _ = sd_bus_message_unref(message) }
+
+    package enum Kind: UInt8 { case call = 1, reply = 2, error = 3, signal = 4 }
+
+    package var kind: Kind? {
+        var type: UInt8 = 0
+        // Safe: the number is this function's own.
+        guard unsafe sd_bus_message_get_type(message, &type) >= 0 else { return nil }
+        return Kind(rawValue: type)
+    }
+
+    // Safe, all of these: the texts belong to the message, and are copied while it lives.
+    package var sender: String? {
+        // Safe: as above.
+        unsafe sd_bus_message_get_sender(message).map { unsafe String(cString: $0) }
+    }
+    package var path: String? {
+        // Safe: as above.
+        unsafe sd_bus_message_get_path(message).map { unsafe String(cString: $0) }
+    }
+    package var interface: String? {
+        // Safe: as above.
+        unsafe sd_bus_message_get_interface(message).map { unsafe String(cString: $0) }
+    }
+    package var member: String? {
+        // Safe: as above.
+        unsafe sd_bus_message_get_member(message).map { unsafe String(cString: $0) }
+    }
+    /// Of the whole body.
+    package var signature: String {
+        // Safe: as above.
+        unsafe sd_bus_message_get_signature(message, 1).map { unsafe String(cString: $0) } ?? ""
+    }
+    // Safe: the message is alive.
+    package var expectsReply: Bool { unsafe sd_bus_message_get_expect_reply(message) > 0 }
+
+    /// Of a reply, the number that `send` gave for the call.
+    package var repliesTo: UInt64? {
+        var cookie: UInt64 = 0
+        // Safe: the number is this function's own.
+        return unsafe sd_bus_message_get_reply_cookie(message, &cookie) >= 0 ? cookie : nil
+    }
+
+    // MARK: Reading
+
+    /// A text of at most so many bytes.
+    package func text(atMost limit: Int) throws(BusReadError) -> String { try text("s", limit) }
+
+    package func path(atMost limit: Int) throws(BusReadError) -> String { try text("o", limit) }
+
+    package func bool() throws(BusReadError) -> Bool {
+        var value: Int32 = 0
+        // Safe: a boolean is written as an int.
+        guard unsafe sd_bus_message_read_basic(message, Self.type("b"), &value) > 0 else {
+            throw .mismatch
+        }
+        return value != 0
+    }
+
+    package func uint32() throws(BusReadError) -> UInt32 {
+        var value: UInt32 = 0
+        // Safe: the type says how much is written.
+        guard unsafe sd_bus_message_read_basic(message, Self.type("u"), &value) > 0 else {
+            throw .mismatch
+        }
+        return value
+    }
+
+    /// A descriptor of the caller's own, which closes it.
+    package func descriptor() throws(BusReadError) -> Int32 {
+        var value: Int32 = -1
+        // Safe: as above; what is read belongs to the message.
+        guard unsafe sd_bus_message_read_basic(message, Self.type("h"), &value) > 0 else {
+            throw .mismatch
+        }
+        let own = fcntl(value, F_DUPFD_CLOEXEC, 3)
+        guard own >= 0 else { throw .mismatch }
+        return own
+    }
+
+    /// An array of bytes that are no secret.
+    package func bytes(atMost limit: Int) throws(BusReadError) -> [UInt8] {
+        // Safe: the bytes are copied, and the buffer is not kept.
+        try unsafe withBytes { bytes throws(BusReadError) in
+            guard bytes.count <= limit else { throw .tooLong }
+            // Safe: the bytes are copied.
+            return unsafe Array(UnsafeRawBufferPointer(bytes))
+        }
+    }
+
+    /// An array of bytes, which are wiped out of the message.
+    package func secret(atMost limit: Int) throws(BusReadError) -> HeldSecret {
+        // Safe: the bytes are copied, and the buffer is not kept.
+        try unsafe withBytes { bytes throws(BusReadError) in
+            // Safe: the message's memory is this process's own, and is not read again.
+            defer {
+                if let start = bytes.baseAddress { unsafe explicit_bzero(start, bytes.count) }
+            }
+            guard bytes.count <= limit else { throw .tooLong }
+            let secret = SecretBytes(count: bytes.count) { (span: inout MutableRawSpan) in
+                unsafe span.withUnsafeMutableBytes {
+                    unsafe $0.copyMemory(from: UnsafeRawBufferPointer(bytes))
+                }
+            }
+            return HeldSecret(secret)
+        }
+    }
+
+    /// Each element of an array.
+    package func each(
+        _ contents: String, _ body: () throws(BusReadError) -> Void
+    ) throws(BusReadError) {
+        try enter("a", contents)
+        // Safe: the message is alive, and only its reading position is looked at.
+        while unsafe sd_bus_message_at_end(message, 0) == 0 { try body() }
+        try leave()
+    }
+
+    package func structure<R>(
+        _ contents: String, _ body: () throws(BusReadError) -> R
+    ) throws(BusReadError) -> R {
+        try within("r", contents, body)
+    }
+
+    /// One entry of a dictionary.
+    package func entry<R>(
+        _ contents: String, _ body: () throws(BusReadError) -> R
+    ) throws(BusReadError) -> R {
+        try within("e", contents, body)
+    }
+
+    package func variant<R>(
+        _ contents: String, _ body: () throws(BusReadError) -> R
+    ) throws(BusReadError) -> R {
+        try within("v", contents, body)
+    }
+
+    /// What is in the variant that comes next.
+    package func variantSignature() throws(BusReadError) -> String {
+        var type: CChar = 0
+        var contents: UnsafePointer<CChar>?
+        // Safe: the text belongs to the message, and is copied.
+        guard unsafe sd_bus_message_peek_type(message, &type, &contents) > 0,
+            type == Self.type("v"), let contents = unsafe contents
+        else { throw .mismatch }
+        return unsafe String(cString: contents)
+    }
+
+    package func skip(_ types: String) throws(BusReadError) {
+        // Safe: the message is alive; the text of types is passed for the call alone.
+        guard unsafe sd_bus_message_skip(message, types) > 0 else { throw .mismatch }
+    }
+
+    // MARK: Answering
+
+    /// An empty reply to this call, to be filled and sent.
+    package func reply() -> BusMessage? {
+        var made: OpaquePointer?
+        // Safe: the library makes the message and gives the reference away.
+        guard unsafe sd_bus_message_new_method_return(message, &made) >= 0,
+            let made = unsafe made
+        else { return nil }
+        return unsafe BusMessage(owning: made)
+    }
+
+    /// A refusal of this call.
+    package func refusal(_ name: String, _ text: String) -> BusMessage? {
+        var made: OpaquePointer?
+        // Safe: both texts are copied within the call, and live as long.
+        let result = unsafe name.withCString { name in
+            unsafe text.withCString { text in
+                var error = unsafe sd_bus_error(name: name, message: text, _need_free: 0)
+                return unsafe sd_bus_message_new_method_error(message, &made, &error)
+            }
+        }
+        guard result >= 0, let made = unsafe made else { return nil }
+        return unsafe BusMessage(owning: made)
+    }
+
+    /// Has the library wipe the message's memory when it lets it go.
+    // Safe: the message is alive.
+    package func isSensitive() { unsafe _ = sd_bus_message_sensitive(message) }
+
+    // Safe: the message is alive, and not sealed yet.
+    func startsNothing() { unsafe _ = sd_bus_message_set_auto_start(message, 0) }
+
+    // Safe: as above; the text is copied.
+    func isDestined(to name: String) -> Bool {
+        unsafe sd_bus_message_set_destination(message, name) >= 0
+    }
+
+    /// What a bus needs of it, for as long as the message lives.
+    // Safe: the object holds its reference while `body` runs, and `body` lets the pointer go with
+    // its end.
+    func withPointer<R>(_ body: (OpaquePointer) -> R) -> R { unsafe body(message) }
+
+    // MARK: Writing; false where the library does not take it
+
+    package func append(_ text: String, as type: Unicode.Scalar) -> Bool {
+        // Safe: copies the text.
+        unsafe text.withCString {
+            unsafe sd_bus_message_append_basic(message, Self.type(type), $0) >= 0
+        }
+    }
+
+    package func append(_ value: Bool) -> Bool {
+        var value: Int32 = value ? 1 : 0
+        // Safe: a boolean is read as an int.
+        return unsafe sd_bus_message_append_basic(message, Self.type("b"), &value) >= 0
+    }
+
+    package func append(_ value: UInt32) -> Bool {
+        var value = value
+        // Safe: the type says how much is read.
+        return unsafe sd_bus_message_append_basic(message, Self.type("u"), &value) >= 0
+    }
+
+    package func append(_ value: UInt64) -> Bool {
+        var value = value
+        // Safe: as above.
+        return unsafe sd_bus_message_append_basic(message, Self.type("t"), &value) >= 0
+    }
+
+    package func append(_ bytes: [UInt8]) -> Bool {
+        // Safe: reads as many bytes as the array has.
+        unsafe sd_bus_message_append_array(message, Self.type("y"), bytes, bytes.count) >= 0
+    }
+
+    /// Written where it will be sent from; the message becomes sensitive.
+    package func append(_ secret: borrowing SecretBytes) -> Bool {
+        isSensitive()
+        var space: UnsafeMutableRawPointer?
+        let count = secret.count
+        // Safe: the library makes room for as many bytes as are copied, which nothing moves before
+        // the next call.
+        guard
+            unsafe sd_bus_message_append_array_space(message, Self.type("y"), count, &space) >= 0
+        else { return false }
+        guard count > 0, let space = unsafe space else { return true }
+        secret.withBytes { bytes in
+            unsafe bytes.withUnsafeBytes { _ = unsafe memcpy(space, $0.baseAddress!, count) }
+        }
+        return true
+    }
+
+    package func open(_ type: Unicode.Scalar, _ contents: String) -> Bool {
+        // Safe: the message is alive; the text of types is copied.
+        unsafe sd_bus_message_open_container(message, Self.type(type), contents) >= 0
+    }
+
+    // Safe: the message is alive; outside a container this fails and changes nothing.
+    package func close() -> Bool { unsafe sd_bus_message_close_container(message) >= 0 }
+
+    // MARK: Steps
+
+    private func text(_ type: Unicode.Scalar, _ limit: Int) throws(BusReadError) -> String {
+        var value: UnsafePointer<CChar>?
+        // Safe: the text belongs to the message, ends with a zero, and is copied.
+        guard unsafe sd_bus_message_read_basic(message, Self.type(type), &value) > 0,
+            let value = unsafe value
+        else { throw .mismatch }
+        guard unsafe strnlen(value, limit + 1) <= limit else { throw .tooLong }
+        return unsafe String(cString: value)
+    }
+
+    private func withBytes<R>(
+        _ body: (UnsafeMutableRawBufferPointer) throws(BusReadError) -> R
+    ) throws(BusReadError) -> R {
+        var start: UnsafeRawPointer?
+        var count = 0
+        // Safe: the array lies within the message, which lives while `body` runs.
+        guard unsafe sd_bus_message_read_array(message, Self.type("y"), &start, &count) > 0 else {
+            throw .mismatch
+        }
+        return try unsafe body(
+            UnsafeMutableRawBufferPointer(
+                start: UnsafeMutableRawPointer(mutating: start), count: count))
+    }
+
+    private func within<R>(
+        _ type: Unicode.Scalar, _ contents: String, _ body: () throws(BusReadError) -> R
+    ) throws(BusReadError) -> R {
+        try enter(type, contents)
+        let read = try body()
+        try leave()
+        return read
+    }
+
+    private func enter(_ type: Unicode.Scalar, _ contents: String) throws(BusReadError) {
+        // Safe: as in `skip`.
+        guard unsafe sd_bus_message_enter_container(message, Self.type(type), contents) > 0 else {
+            throw .mismatch
+        }
+    }
+
+    private func leave() throws(BusReadError) {
+        // Safe: the message is alive; outside a container this fails and changes nothing.
+        guard unsafe sd_bus_message_exit_container(message) >= 0 else { throw .mismatch }
+    }
+
+    private static func type(_ letter: Unicode.Scalar) -> CChar {
+        CChar(truncatingIfNeeded: letter.value)
+    }
+}

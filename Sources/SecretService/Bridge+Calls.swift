@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainMessages
+internal import MessageBus
+
+/// What is called, and what is answered.
+extension Bridge {
+    func hear(call message: BusMessage) {
+        guard let sender = message.sender else { return }
+        guard let path = message.path, let object = ObjectPath(path) else {
+            return refuse(message, .unknownObject)
+        }
+        // Before a secret is copied.
+        guard calls.count < Limits.calls, let peer = peer(sender),
+            peer.callsUnderWay < peer.mostCalls
+        else { return refuse(message, .limitsExceeded) }
+        let request: ServiceRequest
+        do throws(ServiceError) {
+            request = try ServiceRequest(message, to: object)
+        } catch { return refuse(message, error) }
+        guard hasRoom(for: request) else { return refuse(message, .limitsExceeded) }
+        peer.waiting.append(admit(message, from: peer, to: object, request))
+        proceed(peer)
+    }
+
+    /// Begins the peer's next call, where none is being done.
+    func proceed(_ peer: Peer) {
+        guard case .known(let introduced) = peer.state else { return }
+        while peer.current == nil, !peer.waiting.isEmpty {
+            begin(peer.waiting.removeFirst(), as: introduced)
+        }
+    }
+
+    private func begin(_ call: Call, as introduced: IntroducedPeer) {
+        // One that is overdue has its answer.
+        guard calls[call.number] != nil else { return }
+        do throws(ServiceError) {
+            if let outcome = try answerHere(call) { return answer(call, .success(outcome)) }
+            guard mayBegin(call) else { throw .limitsExceeded }
+        } catch { return answer(call, .failure(error)) }
+        call.peer.current = call.number
+        let work = work(for: call, as: introduced)
+        let run = run(work, of: call, asking: false)
+        quick.submit(run)
+    }
+
+    private func mayBegin(_ call: Call) -> Bool {
+        switch call.request {
+        case .openSession:
+            return call.peer.sessions.count < Limits.sessionsOfPeer
+                && peers.values.reduce(0) { $0 + $1.sessions.count } < Limits.sessions
+        case .lock: return call.peer.mayLock(now: .now)
+        default: return true
+        }
+    }
+
+    private func work(for call: Call, as introduced: IntroducedPeer) -> CallWork {
+        let session = call.request.session.flatMap { path -> TransferSession? in
+            guard case .session(let name) = ObjectPath(path) else { return nil }
+            return call.peer.sessions[name]
+        }
+        return CallWork(
+            scope: scope(of: call.peer, as: introduced, session?.transfer, call.cancellation),
+            object: call.object, request: call.request, session: session)
+    }
+
+    func scope(
+        of peer: Peer, as introduced: IntroducedPeer, _ transfer: Transfer?,
+        _ cancellation: Cancellation
+    ) -> Scope {
+        Scope(
+            keychains: keychains, peer: introduced, memory: memory, exchange: exchange,
+            transfer: transfer, context: peer.context, cancellation: cancellation,
+            standIns: peer.standIns)
+    }
+
+    private func run(
+        _ work: CallWork, of call: Call, asking: Bool
+    ) -> @Sendable () -> Void {
+        let (number, inbox) = (call.number, inbox)
+        return {
+            let result: Result<Outcome, ServiceError>
+            do throws(ServiceError) {
+                result = .success(try work.outcome(asking: asking))
+            } catch { result = .failure(error) }
+            inbox.post { $0.finish(number, work, result, asked: asking) }
+        }
+    }
+
+    private func finish(
+        _ number: UInt64, _ work: CallWork, _ result: Result<Outcome, ServiceError>, asked: Bool
+    ) {
+        if asked { questions.end(work.scope.peer.group) }
+        guard let call = calls[number] else {
+            // The client has gone, or its patience has ended; what was done is told to others.
+            guard case .success(let outcome) = result else { return }
+            return tell(outcome.effects, by: work.scope.peer)
+        }
+        guard !asked else { return answer(call, result.refusing(call.request)) }
+        call.peer.current = nil
+        if keychains.mayAsk, call.request.mayAsk, case .failure(.isLocked) = result {
+            questions.ask(
+                of: work.scope.peer.group, number, run(work, of: call, asking: true))
+        } else {
+            answer(call, result.refusing(call.request))
+        }
+        proceed(call.peer)
+    }
+
+    // MARK: Answers
+
+    func answer(_ call: Call, _ result: Result<Outcome, ServiceError>) {
+        guard end(call) else { return }
+        switch result {
+        case .failure(let error): refuse(call.message, error)
+        case .success(let outcome):
+            do throws(ServiceError) { try keep(outcome.effects, for: call.peer) } catch {
+                return refuse(call.message, error)
+            }
+            reply(call.message, outcome.values)
+            guard case .known(let introduced) = call.peer.state else { return }
+            tell(outcome.effects, by: introduced)
+        }
+    }
+
+    /// What the client has from now on.
+    private func keep(_ effects: [Effect], for peer: Peer) throws(ServiceError) {
+        for effect in effects {
+            switch effect {
+            case .opened(let session):
+                peer.sessions[session.name] = session
+                if session.transfer == .encrypted { prepareExchange() }
+            case .offered(let task): try offer(task, to: peer)
+            case .showed(let place): peer.watched.insert(place)
+            case .stood(let item, let standIn): peer.show(item, standIn)
+            case .item, .collection: continue
+            }
+        }
+    }
+
+    func overdue(_ call: Call) {
+        call.peer.waiting.removeAll { $0 === call }
+        // A question that stands goes on: its answer serves the next try.
+        questions.drop(call.number)
+        answer(call, .failure(call.request.unanswered))
+        guard call.peer.current == call.number else { return }
+        call.peer.current = nil
+        proceed(call.peer)
+    }
+
+    func reply(_ message: BusMessage, _ values: [BusValue]) {
+        guard message.expectsReply else { return }
+        guard let reply = message.reply(), values.allSatisfy(reply.append) else {
+            return refuse(message, .failed)
+        }
+        bus.send(reply)
+    }
+
+    func refuse(_ message: BusMessage, _ error: ServiceError) {
+        guard message.expectsReply, let refusal = message.refusal(error.name, error.text) else {
+            return
+        }
+        bus.send(refusal)
+    }
+}
+
+extension Result where Success == Outcome, Failure == ServiceError {
+    /// Of a call that has no word for what is locked.
+    fileprivate func refusing(_ request: ServiceRequest) -> Self {
+        guard case .setAlias = request, case .failure(.isLocked) = self else { return self }
+        return .failure(.accessDenied)
+    }
+}
+
+extension Peer {
+    fileprivate var mostCalls: Int {
+        if case .known = state { Limits.callsOfPeer } else { Limits.callsOfStranger }
+    }
+}

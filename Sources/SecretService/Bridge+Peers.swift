@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainLinuxSystem
+internal import KeychainMessages
+internal import KeychainModel
+internal import MessageBus
+
+/// The programs that call.
+extension Bridge {
+    /// nil where there is no room for one more.
+    func peer(_ name: String) -> Peer? {
+        if let known = peers[name] {
+            known.lastCall = .now
+            return known
+        }
+        guard peers.count < Limits.peers || forgetOneIdle() else { return nil }
+        let peer = Peer(name, mayAsk: keychains.mayAsk)
+        peers[name] = peer
+        introduce(peer)
+        return peer
+    }
+
+    /// The one that has called least lately, and has nothing here: it is introduced anew.
+    private func forgetOneIdle() -> Bool {
+        for peer in peers.values { peer.dropUnusedPrompts() }
+        guard
+            let oldest = peers.values.filter(\.isIdle).min(by: { $0.lastCall < $1.lastCall })
+        else { return false }
+        forget(oldest)
+        return true
+    }
+
+    /// It takes its calls, questions and sessions along.
+    func forget(_ peer: Peer) {
+        peers[peer.name] = nil
+        for prompt in peer.prompts.values { prompt.cancellation.cancel() }
+        for call in calls.values where call.peer === peer {
+            call.cancellation.cancel()
+            questions.drop(call.number)
+            _ = end(call)
+        }
+        guard case .known(let introduced) = peer.state, keychains.tellsPeersApart else { return }
+        let keychains = keychains
+        quick.submit { keychains.forget(introduced) }
+    }
+
+    // MARK: Introduction
+
+    private func introduce(_ peer: Peer) {
+        guard keychains.tellsPeersApart else {
+            peer.state = .known(IntroducedPeer(handle: 0, group: nil))
+            return
+        }
+        let name = peer.name
+        ask("GetConnectionCredentials", [.text(name)]) { [weak peer] reply in
+            guard let peer else { return }
+            let credentials = try? ConnectionCredentials(reply)
+            if let process = credentials?.process {
+                return self.introduce(peer, as: process, heardOf: nil)
+            }
+            guard let id = credentials?.processID, let process = ProcessDescriptor.open(id) else {
+                return self.refuse(peer, .accessDenied)
+            }
+            // A number may be another process's by now, which began after the connection was heard of:
+            // the keychain refuses that one. A name that is gone needs no introduction.
+            self.ask("NameHasOwner", [.text(name)]) { [weak peer] reply in
+                guard let peer else { return }
+                guard (try? reply.bool()) == true else { return self.refuse(peer, .accessDenied) }
+                self.introduce(peer, as: process, heardOf: self.heardOf(name))
+            }
+        }
+    }
+
+    private func introduce(_ peer: Peer, as process: Descriptor, heardOf: UInt64?) {
+        let (name, keychains, inbox) = (peer.name, keychains, inbox)
+        quick.submit {
+            let result: Result<IntroducedPeer, RequestError>
+            do throws(RequestError) {
+                result = .success(try keychains.introduce(process, heardOf: heardOf))
+            } catch { result = .failure(error) }
+            inbox.post { $0.introduced(name, result) }
+        }
+    }
+
+    private func introduced(_ name: String, _ result: Result<IntroducedPeer, RequestError>) {
+        guard let peer = peers[name] else {
+            guard case .success(let introduced) = result else { return }
+            let keychains = keychains
+            return quick.submit { keychains.forget(introduced) }
+        }
+        switch result {
+        case .success(let introduced):
+            peer.state = .known(introduced)
+            proceed(peer)
+        case .failure(let error):
+            if case .refused = error { return refuse(peer, .accessDenied) }
+            refuse(peer, .failed)
+        }
+    }
+
+    /// Its next call has it introduced again.
+    private func refuse(_ peer: Peer, _ error: ServiceError) {
+        let waiting = peer.waiting
+        peer.waiting = []
+        for call in waiting { answer(call, .failure(error)) }
+        forget(peer)
+    }
+}
+
+/// What a bus says of a connection.
+struct ConnectionCredentials {
+    var processID: Int32?
+    /// The process itself, where the bus is new enough.
+    var process: Descriptor?
+
+    init(_ reply: BusMessage) throws(BusReadError) {
+        var (id, process): (Int32?, Descriptor?) = (nil, nil)
+        try reply.each("{sv}") { () throws(BusReadError) in
+            try reply.entry("sv") { () throws(BusReadError) in
+                let name = try reply.text(atMost: Limits.name)
+                switch (name, try reply.variantSignature()) {
+                case ("ProcessID", "u"):
+                    id = Int32(
+                        clamping: try reply.variant("u") { () throws(BusReadError) in
+                            try reply.uint32()
+                        })
+                case ("ProcessFD", "h"):
+                    process = Descriptor(
+                        owning: try reply.variant("h") { () throws(BusReadError) in
+                            try reply.descriptor()
+                        })
+                default: try reply.skip("v")
+                }
+            }
+        }
+        processID = id
+        self.process = process
+    }
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainModel
+internal import KeychainSecrets
+
+/// An item without its secret, as the bus tells it.
+struct ItemFacts: Sendable, Equatable {
+    var pairs: Attributes
+    var label: String
+    /// Seconds since 1970.
+    var created: UInt64
+    var modified: UInt64
+
+    /// Of one that can't be read now.
+    static let unreadable = ItemFacts(pairs: [:], label: "", created: 0, modified: 0)
+
+    var type: String { pairs.text(.schema) ?? "" }
+}
+
+/// What a search finds.
+struct FoundItem: Sendable, Equatable {
+    let item: ItemName
+    let isLocked: Bool
+    /// Of a stand-in, the search that it means.
+    var standIn: StandIn?
+}
+
+/// What was looked for in a collection that has not been open since the machine's start, and can't tell
+/// what it has: it is listed as one locked item, so that its client unlocks it.
+struct StandIn: Sendable, Hashable {
+    static let most = 64
+
+    let keychain: String
+    let pairs: Attributes
+}
+
+struct OpenedSecret: Sendable {
+    let secret: HeldSecret
+    let contentType: String
+}
+
+struct NewSecretItem: Sendable {
+    let label: String
+    let pairs: Attributes
+    let contentType: String
+    let secret: HeldSecret
+    /// Whether an item with the same attributes gives way.
+    let replaces: Bool
+}
+
+/// What is made other in an item; nil for what stays.
+struct SecretItemChange: Sendable {
+    var label: String?
+    /// Takes the place of all.
+    var pairs: Attributes?
+    var secret: HeldSecret?
+    var contentType: String?
+}
+
+/// The items of one collection, as far as one program may know of them.
+protocol CollectionItems: Sendable {
+    /// nil for facts that can't be read now; no such object for an item that is not there.
+    func facts(of item: ItemName) throws(ServiceError) -> ItemFacts?
+    /// The best match first.
+    func search(_ pairs: Attributes) throws(ServiceError) -> [FoundItem]
+    func secret(of item: ItemName, asking: Bool) throws(ServiceError) -> OpenedSecret
+    /// `isNew` is false for an item that took another's place.
+    func add(_ item: NewSecretItem) throws(ServiceError) -> (item: ItemName, isNew: Bool)
+    func change(_ item: ItemName, _ change: SecretItemChange) throws(ServiceError)
+    func delete(_ item: ItemName, asking: Bool) throws(ServiceError)
+}
+
+extension CollectionItems {
+    /// Whether something is missing before its secret can be had: as searches tell it. That its
+    /// attributes can be read does not say so.
+    func isLocked(_ item: ItemName, _ facts: ItemFacts?) throws(ServiceError) -> Bool {
+        guard let facts else { return true }
+        // A search without pairs would be for all items.
+        guard !item.isStandIn, !facts.pairs.isEmpty else { return false }
+        return try search(facts.pairs).first { $0.item == item }?.isLocked ?? true
+    }
+
+    func isLocked(_ item: ItemName) throws(ServiceError) -> Bool {
+        try isLocked(item, facts(of: item))
+    }
+}

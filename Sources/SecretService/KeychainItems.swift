@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainMessages
+internal import KeychainModel
+internal import KeychainSecrets
+
+/// The items of a keychain's `attributed` class.
+struct KeychainItems: CollectionItems {
+    let endpoint: any KeychainEndpoint
+    let keychain: String
+    /// In whose name proofs of this program are kept.
+    let context: AuthenticationContext?
+    /// Ends a question whose program has gone or has dismissed it.
+    let cancellation: Cancellation?
+    /// What this program was shown in the place of items.
+    let standIns: [ItemName: StandIn]
+
+    func facts(of item: ItemName) throws(ServiceError) -> ItemFacts? {
+        do throws(RequestError) {
+            let query = try query(item, [.attributes], asking: false)
+            guard let found = try send(CopyMatching(query)).first else {
+                throw .state(.notFound)
+            }
+            return ItemFacts(found)
+        } catch {
+            let refusal = ServiceError(error)
+            guard refusal == .isLocked else { throw refusal }
+            return nil
+        }
+    }
+
+    func search(_ pairs: Attributes) throws(ServiceError) -> [FoundItem] {
+        try Self.search(pairs, in: keychain, endpoint, standIns).map(\.found)
+    }
+
+    /// In all of the user's keychains, where none is named.
+    static func search(
+        _ pairs: Attributes, in keychain: String?, _ endpoint: any KeychainEndpoint,
+        _ standIns: [ItemName: StandIn]
+    ) throws(ServiceError) -> [(keychain: String, found: FoundItem)] {
+        do throws(RequestError) {
+            let matches = try endpoint.send(
+                FindAttributed(
+                    keychain: keychain, pairs: pairs, limit: Limits.answeredPaths))
+            return matches.map { match in
+                let found = match.reference.map {
+                    FoundItem(item: ItemName($0), isLocked: match.isLocked)
+                }
+                let standIn = StandIn(keychain: match.keychain, pairs: pairs)
+                return (match.keychain, found ?? Self.standing(standIn, standIns))
+            }
+        } catch {
+            if error == .state(.notFound) { return [] }
+            throw ServiceError(error)
+        }
+    }
+
+    func secret(of item: ItemName, asking: Bool) throws(ServiceError) -> OpenedSecret {
+        do throws(RequestError) {
+            let query = try query(item, [.attributes, .data], asking: asking)
+            guard let found = try send(CopyMatching(query)).first else {
+                throw .state(.notFound)
+            }
+            return OpenedSecret(
+                secret: found.secret ?? HeldSecret(SecretBytes(copying: [])),
+                contentType: found.attributes.text(.contentType) ?? "")
+        } catch { throw ServiceError(error) }
+    }
+
+    func add(_ item: NewSecretItem) throws(ServiceError) -> (item: ItemName, isNew: Bool) {
+        var new = NewItem(.attributed)
+        new.keychain = keychain
+        new.attributes = item.pairs
+        new.attributes[.label] = .string(item.label)
+        new.attributes[.contentType] = .string(item.contentType)
+        new.accessible = .whenUnlocked
+        new.trusted = []
+        new.replacesSame = item.replaces
+        new.authenticationUI = .fail
+        do throws(RequestError) {
+            let added = try send(
+                Add(new, secret: item.secret, returning: [.attributes, .persistentReference]))
+            let isNew =
+                added.attributes[.creationDate] == added.attributes[.modificationDate]
+            return (ItemName(added.reference), isNew)
+        } catch { throw ServiceError(error) }
+    }
+
+    func change(_ item: ItemName, _ change: SecretItemChange) throws(ServiceError) {
+        var changed = ItemChange()
+        if let label = change.label { changed.attributes[.label] = .string(label) }
+        if let contentType = change.contentType {
+            changed.attributes[.contentType] = .string(contentType)
+        }
+        if let pairs = change.pairs {
+            changed.replacesPairs = true
+            changed.attributes.merge(pairs) { $1 }
+        }
+        do throws(RequestError) {
+            let count = try send(
+                Update(try query(item, [], asking: false), changed, secret: change.secret))
+            guard count > 0 else { throw .state(.notFound) }
+        } catch { throw ServiceError(error) }
+    }
+
+    func delete(_ item: ItemName, asking: Bool) throws(ServiceError) {
+        do throws(RequestError) {
+            let count = try send(Delete(try query(item, [], asking: asking)))
+            guard count > 0 else { throw .state(.notFound) }
+        } catch { throw ServiceError(error) }
+    }
+
+    /// The same search has the same stand-in.
+    private static func standing(
+        _ standIn: StandIn, _ known: [ItemName: StandIn]
+    ) -> FoundItem {
+        let name = known.first { $0.value == standIn }?.key ?? .standIn()
+        return FoundItem(item: name, isLocked: true, standIn: standIn)
+    }
+
+    /// That of a stand-in is the best match; locked where that can't be told yet.
+    private func reference(_ item: ItemName) throws(RequestError) -> ItemReference {
+        guard item.isStandIn else {
+            guard let reference = item.reference else { throw .state(.notFound) }
+            return reference
+        }
+        guard let meant = standIns[item], meant.keychain == keychain,
+            let match = try endpoint.send(
+                FindAttributed(keychain: keychain, pairs: meant.pairs, limit: 1)
+            ).first
+        else { throw .state(.notFound) }
+        guard let reference = match.reference else { throw .state(.locked) }
+        return reference
+    }
+
+    private func query(
+        _ item: ItemName, _ fields: ReturnFields, asking: Bool
+    ) throws(RequestError) -> ItemQuery {
+        var query = ItemQuery(.attributed)
+        query.keychain = keychain
+        query.references = [try reference(item)]
+        query.returnFields = fields
+        query.authenticationUI = asking ? .allow : .fail
+        return query
+    }
+
+    private func send<V: Verb>(_ verb: V) throws(RequestError) -> V.Answer {
+        try endpoint.send(verb, in: context, cancellation: cancellation)
+    }
+}
+
+extension ItemName {
+    /// nil for a stand-in's.
+    fileprivate var reference: ItemReference? {
+        isStandIn ? nil : ItemReference(itemClass: .attributed, identifier: identifier)
+    }
+}
+
+extension ItemFacts {
+    init(_ item: Item) {
+        pairs = item.attributes.pairs
+        label = item.attributes.text(.label) ?? ""
+        created = item.attributes.seconds(.creationDate)
+        modified = item.attributes.seconds(.modificationDate)
+    }
+}
+
+extension Attributes {
+    func text(_ name: AttributeName) -> String? {
+        guard case .string(let text) = self[name] else { return nil }
+        return text
+    }
+
+    /// Since 1970, where items' dates begin in 2001.
+    fileprivate func seconds(_ name: AttributeName) -> UInt64 {
+        guard case .date(let seconds) = self[name] else { return 0 }
+        return UInt64(exactly: (seconds + 978_307_200).rounded(.down)) ?? 0
+    }
+}
+
+extension Attributes {
+    /// The pairs by their own names.
+    var asTexts: [(name: String, value: String)] {
+        compactMap { name, value in
+            guard let name = name.pairName, case .string(let text) = value else { return nil }
+            return (name, text)
+        }.sorted { $0.name < $1.name }
+    }
+}

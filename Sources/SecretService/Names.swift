@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainModel
+
+/// Names that both sides of the bus know.
+enum Names {
+    static let service = "org.freedesktop.secrets"
+
+    /// The interfaces that calls are answered for.
+    enum Interface: String, Sendable {
+        case service = "org.freedesktop.Secret.Service"
+        case collection = "org.freedesktop.Secret.Collection"
+        case item = "org.freedesktop.Secret.Item"
+        case session = "org.freedesktop.Secret.Session"
+        case prompt = "org.freedesktop.Secret.Prompt"
+        case properties = "org.freedesktop.DBus.Properties"
+        case introspectable = "org.freedesktop.DBus.Introspectable"
+    }
+}
+
+/// How much is taken (docs/guide/secret-service.md, Limits).
+enum Limits {
+    static let pairs = AttributedLimits.mostPairs
+    static let pairName = AttributedLimits.longestName
+    static let pairValue = AttributedLimits.longestValue
+    static let allPairs = AttributedLimits.mostBytes
+    static let label = AttributedLimits.longestLabel
+    static let contentType = AttributedLimits.longestContentType
+    static let secret = AttributedLimits.longestSecret
+    /// Of GetSecrets' answer.
+    static let secretsAtOnce = 1000
+    static let secretBytesAtOnce = 32 * 1024 * 1024
+    /// Of secrets in calls that are not answered, of all programs: a message and its copy have each.
+    static let secretBytesUnderWay = 64 * 1024 * 1024
+    /// Properties that a call gives a new object.
+    static let properties = 16
+    /// Paths that an argument names.
+    static let namedPaths = 1000
+    static let answeredPaths = AttributedLimits.mostItems
+    /// An algorithm's, an interface's or a member's name; a window's.
+    static let name = 256
+
+    static let callsOfPeer = 64
+    static let callsOfStranger = 16
+    static let calls = 1024
+    static let sessionsOfPeer = 64
+    static let sessions = 1024
+    static let promptsOfPeer = 16
+    /// Questions that stand at once, of all programs and of one: others wait.
+    static let questions = 4
+    static let questionsOfGroup = 2
+    static let peers = 512
+    static let locksPerMinute = 6
+    static let unwrittenReplies = 64
+    /// Items of the collection that lies in memory, and bytes of them.
+    static let memoryItems = 1000
+    static let memoryBytes = 4 * 1024 * 1024
+
+    static let answer: Duration = .seconds(20)
+    static let unusedPrompt: Duration = .seconds(600)
+    /// Between the reply to Prompt and the signal that it has ended: a client may listen for the
+    /// signal only once it has the reply.
+    static let beforeCompleted: Duration = .milliseconds(100)
+}

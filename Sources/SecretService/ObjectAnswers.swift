@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainMessages
+internal import KeychainModel
+internal import KeychainSecrets
+internal import MessageBus
+
+/// Answers the calls to one collection.
+struct CollectionAnswers {
+    let scope: Scope
+    let place: Scope.Place
+
+    private var items: any CollectionItems { scope.items(in: place) }
+
+    /// The ones that need nothing come first: there are clients that take the first.
+    func search(_ pairs: Attributes) throws(ServiceError) -> Outcome {
+        let found = try items.search(pairs)
+        if found.isEmpty { _ = try scope.facts(of: place) }
+        let ordered = found.filter { !$0.isLocked } + found.filter(\.isLocked)
+        return Outcome(
+            .paths(ordered.map { place.path(of: $0.item) }),
+            effects: ordered.compactMap(\.effect))
+    }
+
+    func create(
+        _ properties: ItemProperties, _ sent: SentSecret, replaces: Bool,
+        _ session: TransferSession
+    ) throws(ServiceError) -> Outcome {
+        let new = NewSecretItem(
+            label: properties.label ?? "", pairs: properties.allPairs,
+            contentType: sent.contentType, secret: try session.received(sent),
+            replaces: replaces)
+        let (item, isNew) = try items.add(new)
+        return Outcome(
+            .path(place.path(of: item)), .path(ObjectPath.none),
+            effects: [.item(item, isNew ? .created : .changed, in: place)])
+    }
+
+    /// No verb deletes a keychain.
+    func delete() throws(ServiceError) -> Outcome {
+        _ = try scope.facts(of: place)
+        throw .notSupported
+    }
+
+    func value(of property: ServiceProperty, _ facts: CollectionFacts) throws(ServiceError)
+        -> BusValue
+    {
+        switch property {
+        // A shut collection tells no items: only who looks for one is shown a stand-in.
+        case .items:
+            .paths(
+                try items.search([:]).filter { !$0.item.isStandIn }
+                    .map { place.path(of: $0.item) })
+        case .label: .text(facts.label)
+        case .locked: .bool(facts.isLocked)
+        case .created, .modified: .uint64(0)
+        case .collections, .attributes, .type: throw .unknownProperty
+        }
+    }
+
+    func values(_ properties: [ServiceProperty]) throws(ServiceError) -> [BusValue] {
+        let facts = try scope.facts(of: place)
+        return try properties.map { property throws(ServiceError) in
+            try value(of: property, facts)
+        }
+    }
+
+    func change(_ change: PropertyChange) throws(ServiceError) -> Outcome {
+        guard case .label(let label) = change else { throw .unknownProperty }
+        guard case .keychain(let keychain) = place else { throw .readOnly }
+        guard try !scope.facts(of: place).isLocked else { throw .isLocked }
+        var changed = KeychainSettingsChange()
+        changed.label = label
+        _ = try scope.send(ChangeSettings(keychain: keychain, changed))
+        return Outcome(effects: [.collection(place, .labelled(label))])
+    }
+}
+
+/// Answers the calls to one item.
+struct ItemAnswers {
+    let scope: Scope
+    let place: Scope.Place
+    let item: ItemName
+
+    private var items: any CollectionItems { scope.items(in: place) }
+
+    func secret(_ session: TransferSession, asking: Bool) throws(ServiceError) -> Outcome {
+        let opened = try items.secret(of: item, asking: asking)
+        return Outcome(try session.sent(opened.secret, opened.contentType))
+    }
+
+    func setSecret(_ sent: SentSecret, _ session: TransferSession) throws(ServiceError) -> Outcome {
+        let change = SecretItemChange(
+            secret: try session.received(sent), contentType: sent.contentType)
+        try items.change(item, change)
+        return Outcome(effects: [.item(item, .changed, in: place)])
+    }
+
+    func delete() throws(ServiceError) -> Outcome {
+        do throws(ServiceError) {
+            // The keychain would delete an item that it can't read.
+            guard try items.facts(of: item) != nil else { throw .isLocked }
+            try items.delete(item, asking: false)
+            return Outcome(
+                .path(ObjectPath.none), effects: [.item(item, .deleted, in: place)])
+        } catch {
+            // In an open collection it is a proof that is missing.
+            guard error == .isLocked, try !scope.facts(of: place).isLocked, scope.canAsk() else {
+                throw error
+            }
+        }
+        let task = PromptTask(work: .deleteItem(item, in: place))
+        return Outcome(.path(task.path), effects: [.offered(task)])
+    }
+
+    func values(_ properties: [ServiceProperty]) throws(ServiceError) -> [BusValue] {
+        let found = try items.facts(of: item)
+        let facts = found ?? .unreadable
+        return try properties.map { property throws(ServiceError) in
+            switch property {
+            case .locked: .bool(try items.isLocked(item, found))
+            case .attributes: .texts(facts.pairs.asTexts)
+            case .label: .text(facts.label)
+            case .type: .text(facts.type)
+            case .created: .uint64(facts.created)
+            case .modified: .uint64(facts.modified)
+            case .collections, .items: throw .unknownProperty
+            }
+        }
+    }
+
+    func change(_ change: PropertyChange) throws(ServiceError) -> Outcome {
+        var changed = SecretItemChange()
+        switch change {
+        case .label(let label): changed.label = label
+        case .pairs(let pairs): changed.pairs = pairs
+        case .type(let type):
+            guard let facts = try items.facts(of: item) else { throw .isLocked }
+            var pairs = facts.pairs
+            pairs[.schema] = type.isEmpty ? nil : .string(type)
+            changed.pairs = pairs
+        }
+        try items.change(item, changed)
+        return Outcome(effects: [.item(item, .changed, in: place)])
+    }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import MessageBus
+
+/// What came of a call: its reply, and what changes for others.
+struct Outcome: Sendable {
+    let values: [BusValue]
+    var effects: [Effect] = []
+
+    init(_ values: BusValue..., effects: [Effect] = []) {
+        self.values = values
+        self.effects = effects
+    }
+}
+
+/// What a call changes besides its answer.
+enum Effect: Sendable {
+    /// The client has one more session.
+    case opened(TransferSession)
+    /// The client has one more prompt.
+    case offered(PromptTask)
+    case item(ItemName, ItemEvent, in: Scope.Place)
+    case collection(Scope.Place, CollectionEvent)
+    /// The client was shown a stand-in.
+    case stood(ItemName, StandIn)
+    /// The client has looked at the collection's items, and is told of changes from then on.
+    case showed(Scope.Place)
+}
+
+extension FoundItem {
+    var effect: Effect? { standIn.map { .stood(item, $0) } }
+}
+
+enum ItemEvent: String, Sendable {
+    case created = "ItemCreated"
+    case deleted = "ItemDeleted"
+    case changed = "ItemChanged"
+}
+
+enum CollectionEvent: Sendable {
+    case created
+    case locked(Bool)
+    case labelled(String)
+}
+
+/// What a prompt does once it is asked to.
+struct PromptTask: Sendable {
+    enum Work: Sendable {
+        /// As they were named, with what each names.
+        case unlock([UnlockTarget])
+        case createCollection(label: String, alias: String)
+        case deleteItem(ItemName, in: Scope.Place)
+    }
+
+    let name = RandomName.make()
+    let work: Work
+
+    var path: String { ObjectPath.prompt(name).description }
+}
+
+struct UnlockTarget: Sendable {
+    enum Object: Hashable, Sendable {
+        case collection(Scope.Place)
+        case item(ItemName, Scope.Place)
+    }
+
+    let spelled: String
+    let object: Object
+}
+
+/// How a prompt ended.
+struct PromptResult: Sendable {
+    let isDismissed: Bool
+    let signature: String
+    let value: BusValue
+    var effects: [Effect] = []
+}
+
+extension PromptTask.Work {
+    /// Where the user said no, or was not asked.
+    var dismissed: PromptResult {
+        switch self {
+        case .unlock: PromptResult(isDismissed: true, signature: "ao", value: .paths([]))
+        case .createCollection:
+            PromptResult(isDismissed: true, signature: "o", value: .path(ObjectPath.none))
+        case .deleteItem:
+            PromptResult(isDismissed: true, signature: "s", value: .text(""))
+        }
+    }
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainMessages
+internal import MessageBus
+
+/// A program on the bus that has called: of the thread that has the connection.
+final class Peer {
+    enum State {
+        /// Its calls wait until the keychain knows who it is.
+        case unknown
+        case known(IntroducedPeer)
+    }
+
+    let name: String
+    var state = State.unknown
+    /// Calls that wait for the one before them.
+    var waiting: [Call] = []
+    /// The call that is being done: they are done in their order, but for those that wait for the user.
+    var current: UInt64?
+    /// All of its calls that are not answered.
+    var callsUnderWay = 0
+    var sessions: [String: TransferSession] = [:]
+    var prompts: [String: Prompt] = [:]
+    /// The collections whose properties it has read: it is told of changes in them.
+    var watched: Set<Scope.Place> = []
+    /// What it was shown in the place of items, the latest last.
+    private(set) var standIns: [ItemName: StandIn] = [:]
+    private var standInOrder: [ItemName] = []
+    /// Signals that wait for the end of its prompt.
+    var held: [BusMessage] = []
+    var lastCall = ContinuousClock.now
+    var locks: [ContinuousClock.Instant] = []
+    /// In whose name the keychain keeps what was proven for this program.
+    let context: AuthenticationContext
+
+    init(_ name: String, mayAsk: Bool) {
+        self.name = name
+        var context = AuthenticationContext()
+        context.mayInteract = mayAsk
+        self.context = context
+    }
+
+    var group: String? {
+        if case .known(let peer) = state { peer.group } else { nil }
+    }
+
+    /// From the call of a prompt until the signal of its end has been sent.
+    var isPrompting: Bool { prompts.values.contains { $0.state != .offered } }
+
+    /// Those that were offered and not called for in time.
+    func dropUnusedPrompts() {
+        let oldest = ContinuousClock.now - Limits.unusedPrompt
+        prompts = prompts.filter { $0.value.state != .offered || $0.value.made > oldest }
+    }
+
+    var isIdle: Bool { callsUnderWay == 0 && sessions.isEmpty && prompts.isEmpty }
+
+    /// The oldest makes room.
+    func show(_ item: ItemName, _ standIn: StandIn) {
+        guard standIns.updateValue(standIn, forKey: item) == nil else { return }
+        standInOrder.append(item)
+        if standInOrder.count > StandIn.most { standIns[standInOrder.removeFirst()] = nil }
+    }
+
+    /// Whether it locks no more often than programs may.
+    func mayLock(now: ContinuousClock.Instant) -> Bool {
+        locks.removeAll { $0.duration(to: now) > .seconds(60) }
+        guard locks.count < Limits.locksPerMinute else { return false }
+        locks.append(now)
+        return true
+    }
+}
+
+/// A call that is not answered yet.
+final class Call {
+    let number: UInt64
+    let message: BusMessage
+    let peer: Peer
+    let object: ObjectPath
+    let request: ServiceRequest
+    let deadline: ContinuousClock.Instant
+    /// Ends what waits for the user, once the program has gone.
+    let cancellation = Cancellation()
+
+    init(
+        _ number: UInt64, _ message: BusMessage, from peer: Peer, to object: ObjectPath,
+        _ request: ServiceRequest
+    ) {
+        self.number = number
+        self.message = message
+        self.peer = peer
+        self.object = object
+        self.request = request
+        deadline = .now + Limits.answer
+    }
+}
+
+/// What a client may have shown to the user.
+final class Prompt {
+    enum State { case offered, asking, ended }
+
+    let task: PromptTask
+    let cancellation = Cancellation()
+    var state = State.offered
+    /// When it was asked for: the signal of its end does not come at once.
+    var begun = ContinuousClock.now
+    let made = ContinuousClock.now
+
+    init(_ task: PromptTask) { self.task = task }
+}

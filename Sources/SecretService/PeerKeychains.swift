@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+package import KeychainLinuxSystem
+package import KeychainMessages
+package import KeychainModel
+
+/// The keychain as each program on the bus sees it.
+package protocol PeerKeychains: Sendable {
+    /// Whether programs are introduced. Where not, all that ask are one program to the keychain.
+    var tellsPeersApart: Bool { get }
+    /// Whether a user may be asked at all: a terminal that this process may have is no peer's.
+    var mayAsk: Bool { get }
+
+    /// Has the keychain find out who a process is. `heardOf` is when its connection was there at the
+    /// latest: nanoseconds since the machine's start, sleep counted; nil where the bus itself gave the
+    /// descriptor.
+    func introduce(
+        _ process: Descriptor, heardOf: UInt64?
+    ) throws(RequestError) -> IntroducedPeer
+
+    /// The program has left the bus.
+    func forget(_ peer: IntroducedPeer)
+
+    /// `transfer` is how secrets of the call travel on the bus; nil where none do.
+    func endpoint(of peer: IntroducedPeer, transfer: Transfer?) -> any KeychainEndpoint
+}
+
+/// A program on the bus, as the keychain knows it.
+package struct IntroducedPeer: Sendable, Hashable {
+    /// What the keychain gave for it, for as long as its connection lives.
+    package let handle: UInt64
+    /// The group of its items; nil for a program that can't be told.
+    package let group: String?
+
+    package init(handle: UInt64, group: String?) {
+        self.handle = handle
+        self.group = group
+    }
+}
+
+/// How secrets travel on the bus.
+package enum Transfer: Sendable {
+    /// Every monitor of the bus reads them.
+    case plain
+    case encrypted
+}
+
+/// The keychain in the own process: one group for all that ask.
+package struct EmbeddedPeers: PeerKeychains {
+    private let keychain: any KeychainEndpoint
+
+    package init(_ keychain: any KeychainEndpoint) { self.keychain = keychain }
+
+    package var tellsPeersApart: Bool { false }
+    package var mayAsk: Bool { false }
+
+    package func introduce(
+        _ process: Descriptor, heardOf: UInt64?
+    ) throws(RequestError) -> IntroducedPeer {
+        IntroducedPeer(handle: 0, group: nil)
+    }
+
+    package func forget(_ peer: IntroducedPeer) {}
+
+    package func endpoint(
+        of peer: IntroducedPeer, transfer: Transfer?
+    ) -> any KeychainEndpoint { keychain }
+}

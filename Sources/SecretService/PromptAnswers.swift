@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainMessages
+internal import KeychainModel
+internal import MessageBus
+
+/// Does what a prompt was offered for, which takes as long as the user takes.
+struct PromptAnswers {
+    let scope: Scope
+
+    func result(of work: PromptTask.Work) -> PromptResult {
+        guard scope.cancellation?.isCancelled != true else { return work.dismissed }
+        do throws(ServiceError) {
+            switch work {
+            case .unlock(let targets): return unlock(targets) ?? work.dismissed
+            case .createCollection(let label, let alias):
+                return try createCollection(label, alias)
+            case .deleteItem(let item, let place):
+                try scope.items(in: place).delete(item, asking: true)
+                return PromptResult(
+                    isDismissed: false, signature: "s", value: .text(""),
+                    effects: [.item(item, .deleted, in: place)])
+            }
+        } catch { return work.dismissed }
+    }
+
+    /// One question for each keychain, and one for each item of an open one; nil where nothing came
+    /// open.
+    private func unlock(_ targets: [UnlockTarget]) -> PromptResult? {
+        var states: [UnlockTarget.Object: Bool] = [:]
+        var effects: [Effect] = []
+        for object in targets.map(\.object) where states[object] == nil {
+            guard scope.cancellation?.isCancelled != true else { break }
+            let keychain: Scope.Place
+            switch object {
+            case .collection(let place): keychain = place
+            case .item(_, let place): keychain = place
+            }
+            if states[.collection(keychain)] == nil {
+                let wasLocked = (try? scope.facts(of: keychain))?.isLocked ?? true
+                let isOpen = !wasLocked || unlock(keychain)
+                states[.collection(keychain)] = isOpen
+                if wasLocked, isOpen { effects.append(.collection(keychain, .locked(false))) }
+            }
+            guard case .item(let item, let place) = object else { continue }
+            states[object] =
+                states[.collection(place)] == true
+                && (try? scope.items(in: place).secret(of: item, asking: true)) != nil
+        }
+        let open = targets.filter { states[$0.object] == true }
+        guard !open.isEmpty else { return nil }
+        return PromptResult(
+            isDismissed: false, signature: "ao", value: .paths(open.map(\.spelled)),
+            effects: effects)
+    }
+
+    private func unlock(_ place: Scope.Place) -> Bool {
+        guard case .keychain(let name) = place else { return true }
+        return (try? scope.send(Unlock(keychain: name, password: nil), asking: true)) != nil
+    }
+
+    private func createCollection(
+        _ label: String, _ alias: String
+    ) throws(ServiceError) -> PromptResult {
+        let taken = Set(try scope.collections().map(\.place.name) + Self.reserved)
+        let isLogin = alias == "default" && !taken.contains("login")
+        let name = isLogin ? "login" : try Self.name(for: label, without: taken)
+        _ = try scope.send(CreateKeychain(name: name, password: nil, asks: true), asking: true)
+        let place = Scope.Place.keychain(name)
+        if !label.isEmpty, label != name {
+            var change = KeychainSettingsChange()
+            change.label = label
+            _ = try? scope.send(ChangeSettings(keychain: name, change))
+        }
+        // The collection is there, whatever becomes of its alias.
+        if alias == "default", !isLogin {
+            _ = try? scope.send(Preferences(.defaultKeychain(name)), asking: true)
+        } else if !alias.isEmpty, alias != "default" {
+            _ = try? scope.send(Preferences(.alias(alias, keychain: name)), asking: true)
+        }
+        return PromptResult(
+            isDismissed: false, signature: "o", value: .path(place.path),
+            effects: [.collection(place, .created)])
+    }
+
+    private static let reserved = ["session", "system"]
+
+    /// A keychain's name made of a label: letters and digits stay.
+    static func name(for label: String, without taken: Set<String>) throws(ServiceError) -> String {
+        let wanted = String(
+            decoding: label.utf8.prefix(48).map {
+                CollectionName.isPlain($0) ? $0 : UInt8(ascii: "_")
+            }, as: UTF8.self)
+        let stem = wanted.isEmpty ? "collection" : wanted
+        // `login` is made by a login, and by the alias `default`.
+        if !taken.contains(stem), stem != "login" { return stem }
+        for number in 1...1000 where !taken.contains("\(stem)_\(number)") {
+            return "\(stem)_\(number)"
+        }
+        throw .limitsExceeded
+    }
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainMessages
+internal import KeychainModel
+
+/// What a call is done with: the keychain as one program sees it, and what lies in memory.
+struct Scope: Sendable {
+    /// The keychain for services, which is another user's.
+    private static let system = "system"
+    private static let login = "login"
+    /// The group of programs that can't be told.
+    private static let unidentified = "bus:unidentified"
+
+    let keychains: any PeerKeychains
+    let peer: IntroducedPeer
+    let memory: MemoryCollection
+    let exchange: ReadyExchange
+    let transfer: Transfer?
+    /// In whose name proofs of this program are kept.
+    let context: AuthenticationContext?
+    let cancellation: Cancellation?
+    /// What this program was shown in the place of items.
+    let standIns: [ItemName: StandIn]
+
+    /// Only where `asking` may the user be asked: elsewhere a question would hold up other programs.
+    func send<V: Verb>(_ verb: V, asking: Bool = false) throws(ServiceError) -> V.Answer {
+        var context = context
+        if !asking { context?.mayInteract = false }
+        do throws(RequestError) {
+            return try endpoint.send(verb, in: context, cancellation: cancellation)
+        } catch { throw ServiceError(error) }
+    }
+
+    var endpoint: any KeychainEndpoint { keychains.endpoint(of: peer, transfer: transfer) }
+
+    /// Whether there is a user who could be asked.
+    func canAsk() -> Bool {
+        keychains.mayAsk && (try? send(ReadCapabilities(), asking: true))?.interaction ?? false
+    }
+
+    // MARK: Collections
+
+    /// Where a collection's items are.
+    enum Place: Hashable, Sendable {
+        case memory
+        case keychain(String)
+
+        var name: String {
+            switch self {
+            case .memory: MemoryCollection.name
+            case .keychain(let name): name
+            }
+        }
+        var path: String { CollectionName(keychain: name).path }
+    }
+
+    /// Whether a keychain of that name is there, the verbs find out.
+    func place(_ collection: CollectionName) throws(ServiceError) -> Place {
+        guard collection.isAlias else { return try place(keychain: collection.name) }
+        guard let place = try place(alias: collection.name) else { throw .noSuchObject }
+        return place
+    }
+
+    /// nil for an alias that stands for nothing.
+    func place(alias: String) throws(ServiceError) -> Place? {
+        switch alias {
+        case MemoryCollection.name: return .memory
+        case Self.login: return .keychain(Self.login)
+        case "default":
+            let name = try send(Preferences(nil)).defaultKeychain
+            return try name.map { name throws(ServiceError) in
+                try place(keychain: name.description)
+            }
+        default:
+            let name = try send(Preferences(nil)).aliases[alias]
+            return try name.map { name throws(ServiceError) in
+                try place(keychain: name.description)
+            }
+        }
+    }
+
+    private func place(keychain: String) throws(ServiceError) -> Place {
+        if keychain == MemoryCollection.name { return .memory }
+        guard keychain != Self.system, KeychainName(keychain) != nil else { throw .noSuchObject }
+        return .keychain(keychain)
+    }
+
+    func items(in place: Place) -> any CollectionItems {
+        switch place {
+        case .memory: memory.items(of: peer.group ?? Self.unidentified)
+        case .keychain(let name):
+            KeychainItems(
+                endpoint: endpoint, keychain: name, context: context,
+                cancellation: cancellation, standIns: standIns)
+        }
+    }
+
+    /// All that exist: `login` first, since there are clients that take the first.
+    func collections() throws(ServiceError) -> [CollectionFacts] {
+        let keychains = try send(Status()).keychains.filter { $0.name != Self.system }
+            .map(CollectionFacts.init)
+            .sorted { a, b in
+                (a.place.name == Self.login ? 0 : 1, a.place.name)
+                    < (b.place.name == Self.login ? 0 : 1, b.place.name)
+            }
+        return keychains + [.memory]
+    }
+
+    func facts(of place: Place) throws(ServiceError) -> CollectionFacts {
+        guard let found = try collections().first(where: { $0.place == place }) else {
+            throw .noSuchObject
+        }
+        return found
+    }
+}
+
+/// A collection, as the bus tells it.
+struct CollectionFacts: Sendable, Equatable {
+    let place: Scope.Place
+    let label: String
+    let isLocked: Bool
+
+    static let memory = CollectionFacts(
+        place: .memory, label: MemoryCollection.name, isLocked: false)
+
+    private init(place: Scope.Place, label: String, isLocked: Bool) {
+        self.place = place
+        self.label = label
+        self.isLocked = isLocked
+    }
+
+    init(_ status: KeychainStatus) {
+        place = .keychain(status.name)
+        label = status.label ?? status.name
+        isLocked = status.lockState != .unlocked
+    }
+}

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import BusCrypto
+internal import KeychainMessages
+internal import KeychainModel
+internal import KeychainSecrets
+internal import MessageBus
+
+/// Answers the calls to `/org/freedesktop/secrets` itself.
+struct ServiceAnswers {
+    let scope: Scope
+
+    static let plain = "plain"
+    static let encrypted = "dh-ietf1024-sha256-aes128-cbc-pkcs7"
+
+    func openSession(
+        _ algorithm: String, _ input: SessionInput
+    ) throws(ServiceError) -> Outcome {
+        switch (algorithm, input) {
+        case (Self.plain, .text):
+            let session = TransferSession.plain()
+            return Outcome(
+                .variant(of: "s", .text("")), .path(session.path), effects: [.opened(session)])
+        case (Self.encrypted, .bytes(let value)):
+            let exchange = try scope.exchange.take()
+            let own = exchange.publicValue
+            let session = try TransferSession.encrypted(exchange, with: value)
+            return Outcome(
+                .variant(of: "ay", .bytes(own)), .path(session.path), effects: [.opened(session)])
+        case (Self.plain, _), (Self.encrypted, _):
+            throw .invalidArguments("The algorithm takes an input of another type")
+        default: throw .notSupported
+        }
+    }
+
+    func search(_ pairs: Attributes) throws(ServiceError) -> Outcome {
+        let kept = try KeychainItems.search(
+            pairs, in: nil, scope.endpoint, scope.standIns)
+        let found =
+            kept.map { (Scope.Place.keychain($0.keychain), $0.found) }
+            + (try scope.items(in: .memory).search(pairs)).map { (.memory, $0) }
+        func paths(locked: Bool) -> [String] {
+            found.filter { $0.1.isLocked == locked }.map { $0.0.path(of: $0.1.item) }
+        }
+        return Outcome(
+            .paths(paths(locked: false)), .paths(paths(locked: true)),
+            effects: found.compactMap { $0.1.effect })
+    }
+
+    // MARK: Locking
+
+    func unlock(_ paths: [String]) throws(ServiceError) -> Outcome {
+        var seen: Set<String> = []
+        var open: [String] = []
+        var locked: [UnlockTarget] = []
+        var collections: [CollectionFacts]?
+        for path in paths where seen.insert(path).inserted {
+            guard let target = try target(path, &collections) else { continue }
+            if target.isLocked { locked.append(target.target) } else { open.append(path) }
+        }
+        guard !locked.isEmpty, scope.canAsk() else {
+            return Outcome(.paths(open), .path(ObjectPath.none))
+        }
+        let task = PromptTask(work: .unlock(locked))
+        return Outcome(.paths(open), .path(task.path), effects: [.offered(task)])
+    }
+
+    /// nil for what the client can't know of.
+    private func target(
+        _ path: String, _ collections: inout [CollectionFacts]?
+    ) throws(ServiceError) -> (target: UnlockTarget, isLocked: Bool)? {
+        do throws(ServiceError) {
+            switch ObjectPath(path) {
+            case .collection(let name):
+                let place = try scope.place(name)
+                let all: [CollectionFacts]
+                if let collections { all = collections } else { all = try scope.collections() }
+                collections = all
+                guard let facts = all.first(where: { $0.place == place }) else { return nil }
+                return (UnlockTarget(spelled: path, object: .collection(place)), facts.isLocked)
+            case .item(let name, let item):
+                let place = try scope.place(name)
+                let isLocked = try scope.items(in: place).isLocked(item)
+                return (UnlockTarget(spelled: path, object: .item(item, place)), isLocked)
+            default: return nil
+            }
+        } catch {
+            guard [.noSuchObject, .accessDenied].contains(error) else { throw error }
+            return nil
+        }
+    }
+
+    func lock(_ paths: [String]) throws(ServiceError) -> Outcome {
+        var done: Set<Scope.Place> = []
+        var locked: [String] = []
+        var effects: [Effect] = []
+        for path in paths {
+            let named: CollectionName? =
+                switch ObjectPath(path) {
+                case .collection(let name), .item(let name, _): name
+                default: nil
+                }
+            guard let named, let place = try? scope.place(named), isThere(path, place) else {
+                continue
+            }
+            guard case .keychain(let keychain) = place else {
+                locked.append(path)
+                continue
+            }
+            if done.insert(place).inserted {
+                do throws(ServiceError) { _ = try scope.send(Lock(keychain: keychain)) } catch {
+                    // A keychain that can't be locked, or is not there.
+                    guard error == .isLocked || error == .noSuchObject else { throw error }
+                    continue
+                }
+                effects.append(.collection(place, .locked(true)))
+            }
+            locked.append(path)
+        }
+        return Outcome(.paths(locked), .path(ObjectPath.none), effects: effects)
+    }
+
+    /// The collection of an item that is not there stays as it is.
+    private func isThere(_ path: String, _ place: Scope.Place) -> Bool {
+        guard case .item(_, let item) = ObjectPath(path) else { return true }
+        do throws(ServiceError) {
+            _ = try scope.items(in: place).facts(of: item)
+            return true
+        } catch { return error != .noSuchObject }
+    }
+
+    // MARK: Secrets
+
+    /// Those that can be had now.
+    func secrets(
+        _ paths: [String], _ session: TransferSession
+    ) throws(ServiceError) -> Outcome {
+        var bytes = 0
+        var entries: [BusValue] = []
+        var seen: Set<String> = []
+        for path in paths where seen.insert(path).inserted {
+            guard let opened = try secret(path) else { continue }
+            bytes += opened.secret.bytes.count
+            guard bytes <= Limits.secretBytesAtOnce else { throw .limitsExceeded }
+            entries.append(
+                .entry(
+                    of: "o(oayays)", .path(path),
+                    try session.sent(opened.secret, opened.contentType)))
+        }
+        return Outcome(.array(of: "{o(oayays)}", entries))
+    }
+
+    private func secret(_ path: String) throws(ServiceError) -> OpenedSecret? {
+        guard case .item(let collection, let item) = ObjectPath(path) else { return nil }
+        do throws(ServiceError) {
+            let place = try scope.place(collection)
+            return try scope.items(in: place).secret(of: item, asking: false)
+        } catch {
+            let isLeftOut = [.noSuchObject, .isLocked, .accessDenied].contains(error)
+            guard isLeftOut else { throw error }
+            return nil
+        }
+    }
+
+    // MARK: Aliases, new collections
+
+    func readAlias(_ alias: String) throws(ServiceError) -> Outcome {
+        guard CollectionName.alias(alias) != nil, let place = try scope.place(alias: alias),
+            try scope.collections().contains(where: { $0.place == place })
+        else { return Outcome(.path(ObjectPath.none)) }
+        return Outcome(.path(place.path))
+    }
+
+    func setAlias(_ alias: String, _ path: String, asking: Bool) throws(ServiceError) -> Outcome {
+        guard CollectionName.alias(alias) != nil else {
+            throw .invalidArguments("An alias has letters, digits and underscores")
+        }
+        guard !Self.fixed.contains(alias) else { throw .notSupported }
+        let keychain = try keychain(at: path)
+        let change: KeychainPreferencesChange =
+            alias == "default" ? .defaultKeychain(keychain) : .alias(alias, keychain: keychain)
+        _ = try scope.send(Preferences(change), asking: asking)
+        return Outcome()
+    }
+
+    /// Those that always mean the same.
+    private static let fixed: Set<String> = ["login", MemoryCollection.name]
+
+    /// nil where the alias is to be removed.
+    private func keychain(at path: String) throws(ServiceError) -> String? {
+        guard path != ObjectPath.none else { return nil }
+        guard case .collection(let name) = ObjectPath(path), !name.isAlias else {
+            throw .invalidArguments("That is no collection’s own path")
+        }
+        guard case .keychain(let keychain) = try scope.place(name) else { throw .notSupported }
+        _ = try scope.facts(of: .keychain(keychain))
+        return keychain
+    }
+
+    func createCollection(label: String, alias: String) throws(ServiceError) -> Outcome {
+        guard alias.isEmpty || CollectionName.alias(alias) != nil else {
+            throw .invalidArguments("An alias has letters, digits and underscores")
+        }
+        guard !Self.fixed.contains(alias) else { throw .notSupported }
+        if !alias.isEmpty, let place = try scope.place(alias: alias),
+            try scope.collections().contains(where: { $0.place == place })
+        {
+            return Outcome(.path(place.path), .path(ObjectPath.none))
+        }
+        guard scope.canAsk() else { throw .failed }
+        let task = PromptTask(work: .createCollection(label: label, alias: alias))
+        return Outcome(.path(ObjectPath.none), .path(task.path), effects: [.offered(task)])
+    }
+}
+
+extension Scope.Place {
+    func path(of item: ItemName) -> String { path + "/" + item.description }
+}

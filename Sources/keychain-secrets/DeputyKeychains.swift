@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainDaemonClient
+internal import KeychainLinuxSystem
+internal import KeychainMessages
+internal import KeychainModel
+internal import SecretService
+
+/// The daemon's keychains, which knows this program by its group and each program on the bus by its
+/// process.
+struct DeputyKeychains: PeerKeychains {
+    static let group = "_keychain-secrets"
+
+    private let deputy = DeputyKeychain(socket: RemoteKeychain.defaultSocket)
+
+    var tellsPeersApart: Bool { true }
+    var mayAsk: Bool { true }
+
+    func introduce(
+        _ process: Descriptor, heardOf: UInt64?
+    ) throws(RequestError) -> IntroducedPeer {
+        let peer = try deputy.introduce(process, heardOf: heardOf)
+        return IntroducedPeer(handle: peer.handle, group: peer.identifier)
+    }
+
+    func forget(_ peer: IntroducedPeer) { deputy.forget(relayed(peer)) }
+
+    func endpoint(of peer: IntroducedPeer, transfer: Transfer?) -> any KeychainEndpoint {
+        let relayed: Relay.Transfer? =
+            switch transfer {
+            case .plain: .plain
+            case .encrypted: .encrypted
+            case nil: nil
+            }
+        return deputy.endpoint(for: self.relayed(peer), transfer: relayed)
+    }
+
+    private func relayed(_ peer: IntroducedPeer) -> RelayedPeer {
+        RelayedPeer(handle: peer.handle, identifier: peer.group)
+    }
+}

@@ -1,0 +1,407 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A program on a user's bus that calls org.freedesktop.secrets as few programs do: one case each, named
+on the command line. Says what is wrong and ends with 1."""
+
+import hashlib
+import hmac
+import os
+import subprocess
+import sys
+import time
+
+import dbus
+import dbus.bus
+import dbus.lowlevel
+from dbus.mainloop.glib import DBusGMainLoop
+from gi.repository import GLib
+
+NAME = "org.freedesktop.secrets"
+ROOT = "/org/freedesktop/secrets"
+SERVICE = "org.freedesktop.Secret.Service"
+COLLECTION = "org.freedesktop.Secret.Collection"
+ITEM = "org.freedesktop.Secret.Item"
+SESSION = "org.freedesktop.Secret.Session"
+PROMPT = "org.freedesktop.Secret.Prompt"
+PROPERTIES = "org.freedesktop.DBus.Properties"
+LOGIN = ROOT + "/collection/login"
+MEMORY = ROOT + "/collection/session"
+ENCRYPTED = "dh-ietf1024-sha256-aes128-cbc-pkcs7"
+PRIME = int(
+    "FFFFFFFFFFFFFFFFC90FDAA22168C234C4C6628B80DC1CD129024E088A67CC74020BBEA63B139B22514A08798E3404DD"
+    "EF9519B3CD3A431B302B0A6DF25F14374FE1356D6D51C245E485B576625E7EC6F44C42E9A637ED6B0BFF5CB6F406B7ED"
+    "EE386BFB5A899FA5AE9F24117C4B1FE649286651ECE65381FFFFFFFFFFFFFFFF", 16)
+
+
+class Peer:
+    """One connection."""
+
+    def __init__(self):
+        self.bus = dbus.bus.BusConnection(os.environ["DBUS_SESSION_BUS_ADDRESS"])
+
+    def call(self, path, interface, member, signature="", *arguments):
+        return self.bus.call_blocking(NAME, path, interface, member, signature, arguments, timeout=30)
+
+    def error(self, path, interface, member, signature="", *arguments):
+        """The last part of the error's name; None where there is none."""
+        try:
+            self.call(path, interface, member, signature, *arguments)
+        except dbus.DBusException as error:
+            return error.get_dbus_name().rsplit(".", 1)[1]
+        return None
+
+    def session(self):
+        return self.call(ROOT, SERVICE, "OpenSession", "sv", "plain", dbus.String("", variant_level=1))[1]
+
+    def properties(self, label="x", **pairs):
+        return dbus.Dictionary({
+            ITEM + ".Label": dbus.String(label, variant_level=1),
+            ITEM + ".Attributes": dbus.Dictionary(pairs, signature="ss", variant_level=1),
+        }, signature="sv")
+
+    def create(self, session, value=b"s3cret", collection=LOGIN, replace=False, **pairs):
+        return self.call(collection, COLLECTION, "CreateItem", "a{sv}(oayays)b", self.properties(**pairs),
+                         secret(session, value), replace)[0]
+
+    def search(self, **pairs):
+        return self.call(ROOT, SERVICE, "SearchItems", "a{ss}", dbus.Dictionary(pairs, signature="ss"))
+
+
+def secret(session, value, parameters=b"", content_type="text/plain"):
+    return dbus.Struct((dbus.ObjectPath(session), dbus.ByteArray(parameters), dbus.ByteArray(value),
+                        content_type), signature="oayays")
+
+
+def expect(found, wanted, what):
+    if found != wanted:
+        sys.exit(f"{what}: {found!r} and not {wanted!r}")
+
+
+def errors():
+    peer, none = Peer(), dbus.ObjectPath("/")
+    missing = LOGIN + "/" + "0" * 32
+    cases = [
+        ("InvalidArgs", ROOT, SERVICE, "SearchItems", "s", "x"),
+        ("InvalidArgs", ROOT, SERVICE, "SearchItems"),
+        ("InvalidArgs", ROOT, SERVICE, "ReadAlias", "ss", "x", "y"),
+        ("InvalidArgs", LOGIN, COLLECTION, "CreateItem", "a{sv}(oayays)s", peer.properties(),
+         secret("/", b""), "x"),
+        ("InvalidArgs", LOGIN, COLLECTION, "CreateItem", "a{sv}(oayays)b",
+         dbus.Dictionary({"org.example.Other": dbus.String("x", variant_level=1)}, signature="sv"),
+         secret("/", b""), False),
+        ("NoSession", LOGIN, COLLECTION, "CreateItem", "a{sv}(oayays)b", peer.properties(),
+         secret("/", b""), False),
+        ("NoSuchObject", ROOT + "/collection/none", COLLECTION, "CreateItem", "a{sv}(oayays)b",
+         peer.properties(), secret("/", b""), False),
+        ("UnknownMethod", ROOT, SERVICE, "Nothing"),
+        ("UnknownMethod", ROOT, COLLECTION, "Delete"),
+        ("UnknownMethod", ROOT, PROPERTIES, "Get", "ss", "org.example.Other", "Collections"),
+        ("UnknownProperty", ROOT, PROPERTIES, "Get", "ss", SERVICE, "Nothing"),
+        ("PropertyReadOnly", ROOT, PROPERTIES, "Set", "ssv", SERVICE, "Collections",
+         dbus.String("x", variant_level=1)),
+        ("InvalidArgs", LOGIN, PROPERTIES, "Set", "ssv", COLLECTION, "Label",
+         dbus.UInt32(1, variant_level=1)),
+        ("UnknownObject", ROOT + "/nothing", SERVICE, "ReadAlias", "s", "default"),
+        ("UnknownObject", "/", SERVICE, "ReadAlias", "s", "default"),
+        ("UnknownMethod", ROOT + "/session/" + "0" * 32, SESSION, "Close"),
+        ("UnknownMethod", ROOT + "/prompt/" + "0" * 32, PROMPT, "Dismiss"),
+        ("NoSuchObject", missing, ITEM, "GetSecret", "o", none),
+        ("NoSuchObject", missing, PROPERTIES, "GetAll", "s", ITEM),
+        ("NoSuchObject", ROOT + "/collection/system", PROPERTIES, "GetAll", "s", COLLECTION),
+        ("NoSuchObject", ROOT + "/collection/none", PROPERTIES, "GetAll", "s", COLLECTION),
+        ("NotSupported", ROOT, SERVICE, "OpenSession", "sv", "rot13", dbus.String("", variant_level=1)),
+        ("InvalidArgs", ROOT, SERVICE, "OpenSession", "sv", "plain", dbus.UInt32(1, variant_level=1)),
+        ("NotSupported", ROOT, SERVICE, "SetAlias", "so", "login", dbus.ObjectPath(LOGIN)),
+        ("NotSupported", ROOT, SERVICE, "SetAlias", "so", "session", dbus.ObjectPath(LOGIN)),
+        ("InvalidArgs", ROOT, SERVICE, "SetAlias", "so", "mine", dbus.ObjectPath(ROOT + "/aliases/login")),
+        ("NoSuchObject", ROOT, SERVICE, "SetAlias", "so", "mine",
+         dbus.ObjectPath(ROOT + "/collection/none")),
+        ("NotSupported", LOGIN, COLLECTION, "Delete"),
+        ("NotSupported", MEMORY, COLLECTION, "Delete"),
+        ("LimitsExceeded", ROOT, SERVICE, "SearchItems", "a{ss}", {"a" * 257: "b"}),
+        ("LimitsExceeded", ROOT, SERVICE, "SearchItems", "a{ss}", {"a": "b" * 4097}),
+        ("LimitsExceeded", ROOT, SERVICE, "SearchItems", "a{ss}", {str(n): "b" for n in range(65)}),
+        ("LimitsExceeded", ROOT, SERVICE, "Unlock", "ao", [dbus.ObjectPath("/a")] * 1001),
+    ]
+    for wanted, *call in cases:
+        expect(peer.error(*call), wanted, f"{call[:3]}")
+    session = peer.session()
+    expect(peer.error(LOGIN, COLLECTION, "CreateItem", "a{sv}(oayays)b", peer.properties(),
+                      secret(session, b"x", b"parameters"), False), "InvalidArgs", "plain with parameters")
+    expect(peer.error(LOGIN, COLLECTION, "CreateItem", "a{sv}(oayays)b", peer.properties(),
+                      secret(session, b"x" * (16 * 1024 * 1024 + 1)), False), "LimitsExceeded", "17 MiB")
+
+
+def exchanges():
+    """What another side of the exchange may send, and what may follow."""
+    peer = Peer()
+
+    def opened(value):
+        return peer.call(ROOT, SERVICE, "OpenSession", "sv", ENCRYPTED,
+                         dbus.ByteArray(value, variant_level=1))
+
+    def number(value, count=128):
+        return value.to_bytes(count, "big")
+
+    for value in (b"", number(0), number(1), number(PRIME - 1), number(PRIME), number(PRIME + 1),
+                  b"\x01" + bytes(128)):
+        expect(peer.error(ROOT, SERVICE, "OpenSession", "sv", ENCRYPTED,
+                          dbus.ByteArray(value, variant_level=1)), "InvalidArgs", value)
+    opened(bytes(200) + b"\x02")
+    # Until a value comes that begins with a zero: it is filled up to 128 bytes.
+    for _ in range(4000):
+        exponent = int.from_bytes(os.urandom(64), "big")
+        theirs, path = opened(number(pow(2, exponent, PRIME)))
+        expect(len(theirs), 128, "the length of a public value")
+        shared = number(pow(int.from_bytes(bytes(theirs), "big"), exponent, PRIME))
+        if shared[0] == 0:
+            break
+        peer.call(path, SESSION, "Close")
+    else:
+        sys.exit("no shared value began with a zero")
+    first = hmac.new(bytes(32), shared, hashlib.sha256).digest()
+    key = hmac.new(first, b"\x01", hashlib.sha256).digest()[:16]
+    sealed = encrypt(key, bytes(16), b"s3cret")
+    item = peer.call(LOGIN, COLLECTION, "CreateItem", "a{sv}(oayays)b", peer.properties(kind="dh"),
+                     secret(path, sealed, bytes(16)), True)[0]
+    value = peer.call(item, ITEM, "GetSecret", "o", path)
+    expect(decrypt(key, bytes(value[1]), bytes(value[2])), b"s3cret", "what comes back")
+    last = bytes([sealed[-1] ^ 0x55])
+    for parameters, wrong in ((bytes(15), sealed), (bytes(17), sealed), (b"", sealed), (bytes(16), b""),
+                              (bytes(16), sealed[:-1]), (bytes(16), sealed + b"x"),
+                              (bytes(16), sealed[:-1] + last)):
+        expect(peer.error(item, ITEM, "SetSecret", "(oayays)", secret(path, wrong, parameters)),
+               "InvalidArgs", (parameters, wrong))
+    peer.call(item, ITEM, "Delete")
+
+
+def encrypt(key, initial, plain, *options):
+    return subprocess.run(["openssl", "enc", "-aes-128-cbc", "-K", key.hex(), "-iv", initial.hex(),
+                           *options], input=plain, capture_output=True, check=True).stdout
+
+
+def decrypt(key, initial, sealed):
+    return encrypt(key, initial, sealed, "-d")
+
+
+def others():
+    """Sessions are their peer's."""
+    one, other = Peer(), Peer()
+    session = one.session()
+    item = one.create(session, kind="others", collection=MEMORY)
+    expect(other.error(session, SESSION, "Close"), "AccessDenied", "closing another's session")
+    expect(other.error(item, ITEM, "GetSecret", "o", session), "NoSession", "using another's session")
+    one.call(session, SESSION, "Close")
+    expect(one.error(item, ITEM, "GetSecret", "o", session), "NoSession", "using a closed session")
+    expect(one.error(session, SESSION, "Close"), "UnknownMethod", "closing it twice")
+    again = one.session()
+    one.bus.close()
+    time.sleep(0.2)
+    expect(other.error(again, SESSION, "Close"), "UnknownMethod", "a session whose peer has gone")
+
+
+def many():
+    """More calls at once than are taken: each has its answer."""
+    peer = Peer()
+    # Fewer are taken before it is known who calls.
+    peer.search(none="such")
+    loop, names = GLib.MainLoop(), []
+
+    def hear(error=None):
+        names.append(error.get_dbus_name() if error else None)
+        if len(names) == 300:
+            loop.quit()
+
+    for _ in range(300):
+        peer.bus.call_async(NAME, ROOT, SERVICE, "SearchItems", "a{ss}",
+                            (dbus.Dictionary({"none": "such"}, signature="ss"),),
+                            lambda *found: hear(), hear)
+    loop.run()
+    refused = {name for name in names if name}
+    if not refused <= {"org.freedesktop.DBus.Error.LimitsExceeded"}:
+        sys.exit(f"refused with {refused}")
+    if names.count(None) < 64:
+        sys.exit(f"only {names.count(None)} were done")
+
+
+def silent():
+    """A call that expects no reply is done, and one that is not wanted is not answered."""
+    peer = Peer()
+    session = peer.session()
+    message = dbus.lowlevel.MethodCallMessage(NAME, LOGIN, COLLECTION, "CreateItem")
+    message.append(peer.properties(kind="silent"), secret(session, b"x"), False,
+                   signature="a{sv}(oayays)b")
+    message.set_no_reply(True)
+    peer.bus.send_message(message)
+    found = peer.search(kind="silent")[0]
+    expect(len(found), 1, "items that a call without reply made")
+    peer.call(found[0], ITEM, "Delete")
+    for member in ("Delete", "Nothing"):
+        message = dbus.lowlevel.MethodCallMessage(NAME, found[0], ITEM, member)
+        message.set_no_reply(True)
+        peer.bus.send_message(message)
+    expect(peer.error(found[0], ITEM, "Delete"), "NoSuchObject", "deleting it twice")
+
+
+def unread():
+    """A peer that reads no reply holds no other up."""
+    address = os.environ["DBUS_SESSION_BUS_ADDRESS"]
+    silent = subprocess.Popen([sys.executable, "-c", f"""
+import dbus.bus, dbus.lowlevel, os, signal
+bus = dbus.bus.BusConnection({address!r})
+for _ in range(5000):
+    bus.send_message(dbus.lowlevel.MethodCallMessage({NAME!r}, {ROOT!r},
+        "org.freedesktop.DBus.Introspectable", "Introspect"))
+bus.flush()
+print("sent", flush=True)
+signal.pause()
+"""], stdout=subprocess.PIPE, text=True)
+    try:
+        expect(silent.stdout.readline().strip(), "sent", "the other program")
+        peer = Peer()
+        for _ in range(20):
+            peer.search(none="such")
+    finally:
+        silent.kill()
+        silent.wait()
+
+
+def monitor():
+    """What a monitor of the same user sees: nothing of an encrypted session's secrets."""
+    seen = subprocess.Popen(["dbus-monitor", "--session", "--binary"], stdout=subprocess.PIPE)
+    time.sleep(1)
+    peer = Peer()
+    exponent = int.from_bytes(os.urandom(64), "big")
+    theirs, path = peer.call(
+        ROOT, SERVICE, "OpenSession", "sv", ENCRYPTED,
+        dbus.ByteArray(pow(2, exponent, PRIME).to_bytes(128, "big"), variant_level=1))
+    shared = pow(int.from_bytes(bytes(theirs), "big"), exponent, PRIME).to_bytes(128, "big")
+    first = hmac.new(bytes(32), shared, hashlib.sha256).digest()
+    key = hmac.new(first, b"\x01", hashlib.sha256).digest()[:16]
+    item = peer.call(LOGIN, COLLECTION, "CreateItem", "a{sv}(oayays)b", peer.properties(kind="seen"),
+                     secret(path, encrypt(key, bytes(16), b"not-to-be-seen"), bytes(16)), True)[0]
+    peer.call(item, ITEM, "GetSecret", "o", path)
+    plain = peer.session()
+    peer.call(item, ITEM, "SetSecret", "(oayays)", secret(plain, b"to-be-seen-by-all"))
+    peer.call(item, ITEM, "Delete")
+    time.sleep(1)
+    seen.terminate()
+    bytes_seen = seen.stdout.read()
+    expect(b"to-be-seen-by-all" in bytes_seen, True, "the monitor watches")
+    expect(b"not-to-be-seen" in bytes_seen, False, "the monitor sees the secret")
+
+
+def replaces():
+    peer = Peer()
+    session = peer.session()
+    first = peer.create(session, b"one", replace=True, kind="replaced", a="b")
+    expect(peer.create(session, b"two", replace=True, kind="replaced", a="b"), first, "a replaced item")
+    value = peer.call(first, ITEM, "GetSecret", "o", session)
+    expect(bytes(value[2]), b"two", "its secret")
+    more = peer.create(session, b"three", replace=True, kind="replaced", a="b", c="d")
+    empty = peer.create(session, b"four", replace=True)
+    expect(len({first, more, empty}), 3, "items with other attributes")
+    expect(peer.search(kind="replaced"), ([first, more], []), "fewest further attributes first")
+    expect(empty in peer.search()[0], True, "a search for all")
+    for item in (first, more, empty):
+        expect(peer.call(item, ITEM, "Delete"), "/", "deleting")
+
+
+def aliases():
+    """Paths come back as they were spelled."""
+    peer = Peer()
+    session = peer.session()
+    item = peer.create(session, kind="alias", collection=ROOT + "/aliases/default")
+    expect(item.startswith(LOGIN + "/"), True, item)
+    spelled = item.replace("/collection/login/", "/aliases/default/")
+    found = peer.call(ROOT, SERVICE, "GetSecrets", "aoo", [dbus.ObjectPath(spelled)], session)
+    expect(list(found), [spelled], "GetSecrets")
+    paths = [dbus.ObjectPath(path) for path in (ROOT + "/aliases/default", spelled, LOGIN)]
+    expect(peer.call(ROOT, SERVICE, "Unlock", "ao", paths + paths), (paths, "/"), "Unlock")
+    expect(peer.call(ROOT, SERVICE, "ReadAlias", "s", "default"), LOGIN, "default")
+    expect(peer.call(ROOT, SERVICE, "ReadAlias", "s", "session"), MEMORY, "session")
+    expect(peer.call(ROOT, SERVICE, "ReadAlias", "s", "none"), "/", "none")
+    peer.call(item, ITEM, "Delete")
+
+
+def locked():
+    """With no user to ask: nothing waits, and nothing tells what is locked but that it is."""
+    peer = Peer()
+    session = peer.session()
+    item = peer.create(session, kind="locked")
+    expect(peer.call(ROOT, SERVICE, "Lock", "ao", [dbus.ObjectPath(item)]), ([item], "/"), "Lock")
+    expect(peer.call(LOGIN, PROPERTIES, "Get", "ss", COLLECTION, "Locked"), True, "a locked collection")
+    expect(peer.search(kind="locked"), ([], [item]), "a search")
+    expect(peer.search(kind="none"), ([], []), "a search for another")
+    told = peer.call(item, PROPERTIES, "GetAll", "s", ITEM)
+    expect((told["Locked"], dict(told["Attributes"]), told["Label"], told["Created"]), (True, {}, "", 0),
+           "properties")
+    paths = [dbus.ObjectPath(item), dbus.ObjectPath(LOGIN), dbus.ObjectPath(MEMORY)]
+    expect(peer.call(ROOT, SERVICE, "Unlock", "ao", paths), ([MEMORY], "/"), "Unlock")
+    expect(dict(peer.call(ROOT, SERVICE, "GetSecrets", "aoo", paths[:1], session)), {}, "GetSecrets")
+    began = time.monotonic()
+    for call in ((item, ITEM, "GetSecret", "o", session),
+                 (item, ITEM, "SetSecret", "(oayays)", secret(session, b"x")),
+                 (item, ITEM, "Delete"),
+                 (item, PROPERTIES, "Set", "ssv", ITEM, "Label", dbus.String("y", variant_level=1)),
+                 (LOGIN, PROPERTIES, "Set", "ssv", COLLECTION, "Label", dbus.String("y", variant_level=1)),
+                 (LOGIN, COLLECTION, "CreateItem", "a{sv}(oayays)b", peer.properties(),
+                  secret(session, b"x"), False)):
+        expect(peer.error(*call), "IsLocked", call[:3])
+    if time.monotonic() - began > 15:
+        sys.exit("something was waited for")
+    for _ in range(5):
+        peer.call(ROOT, SERVICE, "Lock", "ao", [dbus.ObjectPath(LOGIN)])
+    expect(peer.error(ROOT, SERVICE, "Lock", "ao", [dbus.ObjectPath(LOGIN)]), "LimitsExceeded",
+           "the seventh Lock")
+
+
+def shut():
+    """After the machine's start, before the first unlock: none is not said, and unlocking is offered."""
+    peer = Peer()
+    session = peer.session()
+    open_, (standing,) = peer.search(kind="locked")
+    expect((open_, standing.startswith(LOGIN + "/q")), ([], True), "a stand-in")
+    expect(peer.search(kind="locked")[1], [standing], "the same search again")
+    expect(peer.call(standing, PROPERTIES, "Get", "ss", ITEM, "Locked"), True, "a stand-in's lock")
+    expect(peer.error(standing, ITEM, "GetSecret", "o", session), "IsLocked", "a stand-in's secret")
+    expect(Peer().error(standing, ITEM, "GetSecret", "o", session), "NoSuchObject", "another's stand-in")
+    expect(list(peer.call(LOGIN, PROPERTIES, "Get", "ss", COLLECTION, "Items")), [], "Items")
+
+
+def prompts():
+    """With a prompter, and the keychain locked."""
+    peer, other = Peer(), Peer()
+    loop, heard = GLib.MainLoop(), []
+    peer.bus.add_signal_receiver(
+        lambda *said, path=None: (heard.append((path, time.monotonic(), *said)), loop.quit()),
+        "Completed", PROMPT, path_keyword="path")
+
+    def asked():
+        done, prompt = peer.call(ROOT, SERVICE, "Unlock", "ao", [dbus.ObjectPath(ROOT + "/aliases/default")])
+        expect(list(done), [], "what is open")
+        return prompt
+
+    prompt = asked()
+    for member, *more in (("Prompt", "s", ""), ("Dismiss",)):
+        expect(other.error(prompt, PROMPT, member, *more), "AccessDenied", "another's prompt")
+    peer.call(prompt, PROMPT, "Dismiss")
+    loop.run()
+    expect((heard[-1][0], heard[-1][2], list(heard[-1][3])), (prompt, True, []), "dismissed before")
+    expect(peer.error(prompt, PROMPT, "Dismiss"), "UnknownMethod", "a prompt that is gone")
+    prompt = asked()
+    peer.call(prompt, PROMPT, "Prompt", "s", "")
+    replied = time.monotonic()
+    peer.call(prompt, PROMPT, "Prompt", "s", "")
+    loop.run()
+    expect((heard[-1][0], heard[-1][2], list(heard[-1][3])),
+           (prompt, False, [ROOT + "/aliases/default"]), "unlocked")
+    if heard[-1][1] - replied < 0.09:
+        sys.exit("Completed came at once")
+    expect(len(heard), 2, "signals")
+    expect(peer.call(LOGIN, PROPERTIES, "Get", "ss", COLLECTION, "Locked"), False, "the collection")
+
+
+DBusGMainLoop(set_as_default=True)
+{case.__name__: case for case in
+ (errors, exchanges, others, many, silent, unread, monitor, replaces, aliases, locked, shut,
+  prompts)}[sys.argv[1]]()

@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: Apache-2.0
+"""org.freedesktop.secrets: the tests of programs that use it, unedited, and calls as few programs make
+them. Each on a bus of its own, with the keychain in keychain-secrets itself and with the daemon's."""
+
+import os
+import shlex
+import shutil
+
+import pytest
+
+import conftest
+import world
+from conftest import ALICE
+from test_prompters import Terminal
+
+BRIDGE = world.PREFIX / "libexec/keychain/keychain-secrets"
+MODULES = world.TOP / ".deps/secret-service"
+DOCKER_HELPER = world.TOP / ".deps/docker-secretservice/usr/bin/docker-credential-secretservice"
+PATIENCE = 4 * world.PATIENCE
+CASES = ("errors", "exchanges", "others", "many", "silent", "unread", "monitor", "replaces", "aliases")
+
+
+@pytest.fixture(scope="module")
+def programs(prepared, tools):
+    """What the tests are run with, where each user can read it."""
+    shutil.copy(world.TOP / "Tests/System/secrets_client.py", world.TOOLS)
+    folder = world.TOOLS / "secret-service"
+    folder.mkdir()
+    for name, source in (("python", MODULES), ("docker", DOCKER_HELPER.parent)):
+        if source.exists():
+            (folder / name).mkdir()
+            world.run("mount", "--bind", source, folder / name)
+    yield folder
+    for mounted in folder.iterdir():
+        world.run("umount", mounted)
+    shutil.rmtree(folder)
+
+
+@pytest.fixture(params=["embedded", "daemon"])
+def bus(request, login, programs, daemon):
+    """Runs a command on a bus of its own on which the service is."""
+    shell = login()
+    shell.run("rm -rf ~/keychains ~/.local/share/dbus-1")
+    if request.param == "embedded":
+        def run(command, seconds=PATIENCE):
+            inner = f"{BRIDGE} --embedded & {WAIT}; {command}; code=$?; kill $!; exit $code"
+            return shell.run(f"KEYCHAIN_HOME=~/keychains dbus-run-session -- sh -c {shlex.quote(inner)}",
+                             seconds=seconds)
+    else:
+        enabled = shell.run("keychainctl secrets enable")
+        assert enabled.status == 0, enabled
+
+        def run(command, seconds=PATIENCE):
+            return shell.run(f"dbus-run-session -- sh -c {shlex.quote(command)}", seconds=seconds)
+
+    def restart():
+        """As the machine: no key is left."""
+        shell.run("keyctl clear @u")
+        if request.param == "daemon":
+            daemon.stop()
+            conftest.forget_keys()
+            daemon.start()
+
+    run.shell, run.mode, run.restart = shell, request.param, restart
+    yield run
+    shell.run("keyctl clear @u")
+
+
+WAIT = ("for n in $(seq 200); do dbus-send --session --print-reply --dest=org.freedesktop.DBus /"
+        " org.freedesktop.DBus.NameHasOwner string:org.freedesktop.secrets | grep -q true && break;"
+        " sleep 0.05; done")
+
+
+def needs(path, what):
+    if not os.path.exists(path):
+        pytest.skip(f"{what} could not be fetched")
+
+
+def python(programs):
+    return f"PYTHONPATH={programs}/python/modules PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3"
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_calls_as_few_programs_make_them(bus, case):
+    done = bus(f"/usr/bin/python3 -B {world.TOOLS}/secrets_client.py {case}")
+    assert done.status == 0, done.text
+
+
+def test_what_is_locked_stays_so_where_no_user_can_be_asked(bus):
+    client = f"/usr/bin/python3 -B {world.TOOLS}/secrets_client.py"
+    if bus.mode == "embedded":
+        # Without a password it would be open.
+        made = bus.shell.run(f"printf '{ALICE[1]}\\n' |"
+                             " KEYCHAIN_HOME=~/keychains keychainctl set-password --password-stdin")
+        assert made.status == 0, made
+        opened = bus.shell.run("KEYCHAIN_HOME=~/keychains keychainctl unlock", [ALICE[1]])
+        assert opened.status == 0, opened
+    done = bus(f"{client} locked")
+    assert done.status == 0, done.text
+    bus.restart()
+    done = bus(f"{client} shut")
+    assert done.status == 0, done.text
+
+
+def test_secretstorage_s_own_tests_pass(bus, programs):
+    needs(MODULES, "secretstorage")
+    done = bus(f"{python(programs)} {programs}/python/secretstorage/tests/run_tests.py")
+    assert done.status == 0, done.text
+    # Those that are skipped are for its own mock.
+    assert "Ran 27 tests" in done.text and "OK (skipped=6)" in done.text, done.text
+
+
+def test_keyring_s_own_tests_of_the_secret_service_pass(bus, programs):
+    needs(MODULES, "Python's keyring")
+    done = bus(f"{python(programs)} -m pytest -q -p no:cacheprovider"
+               f" {programs}/python/keyring/tests/backends/test_SecretService.py")
+    assert done.status == 0 and "16 passed" in done.text, done.text
+
+
+def test_secret_tool_stores_finds_and_clears(bus):
+    done = bus("printf s3cret | secret-tool store --label=L one 1 two 2 && secret-tool lookup one 1 &&"
+               " echo && secret-tool search --all two 2 && secret-tool clear one 1; secret-tool lookup one 1")
+    assert done.status == 1, done.text
+    assert "s3cret\n" in done.text and "label = L" in done.text and "attribute.one = 1" in done.text
+    binary = bus("head -c 999 /dev/zero | tr '\\0' '\\377' | secret-tool store --label=B kind binary;"
+                 " secret-tool lookup kind binary | wc -c")
+    assert binary.text.strip().endswith("999"), binary.text
+
+
+def test_docker_s_helper_keeps_and_gives_back(bus, programs):
+    needs(DOCKER_HELPER, "docker's helper")
+    helper = f"{programs}/docker/{DOCKER_HELPER.name}"
+    store = '{"ServerURL":"https://registry.example/v1","Username":"me","Secret":"d0cker-s3cret"}'
+    done = bus(f"echo '{store}' | {helper} store && echo https://registry.example/v1 | {helper} get &&"
+               f" {helper} list && echo https://registry.example/v1 | {helper} erase &&"
+               f" echo https://registry.example/v1 | {helper} get")
+    assert '"Secret":"d0cker-s3cret"' in done.text and '"https://registry.example/v1":"me"' in done.text
+    assert done.status == 1 and "credentials not found" in done.text, done.text
+
+
+def test_no_file_has_a_secret(bus):
+    assert bus("printf f1le-s3cret | secret-tool store --label=L kind file").status == 0
+    # The shell's own history has the command.
+    assert bus.shell.run("grep -r --exclude=.bash_history f1le-s3cret .").status == 1
+    assert world.run("grep", "-r", "f1le-s3cret", world.STATE, check=False).returncode == 1
+
+
+def test_a_second_one_says_which_process_has_the_name(bus):
+    done = bus(f"secret-tool lookup no such; {BRIDGE} --embedded; echo one $?; {BRIDGE}; echo two $?")
+    # Where the package is installed, there is no embedded one.
+    assert done.text.count("org.freedesktop.secrets belongs to process") == 1 + (bus.mode == "embedded")
+    assert "one 1\n" in done.text and "two 1\n" in done.text, done.text
+
+
+def test_a_bridge_without_its_group_says_so_and_exits(login, programs):
+    shell = login()
+    said = shell.run(f"cp {BRIDGE} bridge; dbus-run-session -- ./bridge")
+    assert said.status == 1 and "has not the group _keychain-secrets" in said.text, said
+    said = shell.run(f"setpriv --no-new-privs dbus-run-session -- {BRIDGE}")
+    assert said.status == 1 and "has not the group _keychain-secrets" in said.text, said
+
+
+def test_an_address_starts_no_program(login, programs):
+    shell = login()
+    shell.run("printf '#!/bin/sh\\nid >> $HOME/started\\n' > evil; chmod +x evil; rm -f started")
+    said = shell.run(f"DBUS_SESSION_BUS_ADDRESS=unixexec:path=$HOME/evil {BRIDGE}")
+    assert said.status == 1 and "no address of a socket" in said.text, said
+    assert shell.run("cat started").status == 1
+
+
+def test_a_killed_bridge_loses_nothing_acknowledged(bus):
+    done = bus("for n in 1 2 3 4 5; do printf s$n | secret-tool store --label=L n $n; done;"
+               " kill -9 $(dbus-send --session --print-reply=literal --dest=org.freedesktop.DBus /"
+               " org.freedesktop.DBus.GetConnectionUnixProcessID string:org.freedesktop.secrets"
+               " | grep -o '[0-9]*$'); true")
+    assert done.status == 0, done.text
+    found = bus("for n in 1 2 3 4 5; do secret-tool lookup n $n; done")
+    assert "".join(found.text.split()).endswith("s1s2s3s4s5"), found.text
+
+
+def test_secrets_are_enabled_and_disabled_by_files_of_the_user_s(login, programs):
+    shell = login()
+    shell.run("keychainctl secrets disable")
+    assert "not enabled" in shell.run("dbus-run-session -- keychainctl secrets status").text
+    assert shell.run("keychainctl secrets enable").status == 0
+    found = shell.run("dbus-run-session -- sh -c 'secret-tool lookup a b; keychainctl secrets status'")
+    # No process of its user's may look at its file.
+    assert "org.freedesktop.secrets: keychain-secret, process" in found.text and "started by the bus" in found.text, found.text
+    assert shell.run("keychainctl secrets disable >/dev/null; ls -A .local/share/dbus-1/services").text.strip() == ""
+    shell.run("mkdir -p .local/share/dbus-1/services;"
+              " echo mine > .local/share/dbus-1/services/org.freedesktop.secrets.service")
+    refused = shell.run("keychainctl secrets enable")
+    assert refused.status == 9 and "another's" in refused.text, refused
+    shell.run("keychainctl secrets disable")
+    assert shell.run("cat .local/share/dbus-1/services/*").text.strip() == "mine"
+    shell.run("rm -r .local/share/dbus-1")
+
+
+def test_an_embedded_keychain_is_opened_with_a_line_from_standard_input(login, programs):
+    shell = login()
+    shell.run("rm -rf ~/keychains; keyctl clear @u")
+
+    def run(command, password):
+        inner = (f"printf '{password}\\n' | {BRIDGE} --embedded --unlock & {WAIT}; {command};"
+                 " code=$?; kill $!; exit $code")
+        return shell.run(f"KEYCHAIN_HOME=~/keychains timeout 60 dbus-run-session -- sh -c {shlex.quote(inner)}")
+
+    made = run("printf s3cret | secret-tool store --label=L a b", ALICE[1])
+    assert made.status == 0, made
+    shell.run("keyctl clear @u")
+    assert run("secret-tool lookup a b", ALICE[1]).text.strip().endswith("s3cret")
+    shell.run("keyctl clear @u")
+
+
+@pytest.fixture
+def desk(login, programs):
+    """A terminal with a prompter to come, of a user who has a locked keychain with an item in it."""
+    shell = login()
+    assert shell.run("rm -rf ~/.local/share/dbus-1; keychainctl secrets enable").status == 0
+    stored = shell.run("printf s3cret | dbus-run-session -- secret-tool store --label=L a b")
+    assert stored.status == 0, stored
+    assert shell.run("keychainctl lock").status == 0
+    terminal = Terminal(ALICE[0])
+    terminal.on_a_bus = lambda command: terminal.start(
+        f"env HOME={terminal.user.pw_dir} dbus-run-session -- {command}; echo \"<status $?>\"")
+    yield terminal
+    terminal.shell.close(force=True)
+
+
+def test_a_locked_keychain_is_opened_by_a_prompt(desk):
+    desk.prompter("honest", ALICE[1])
+    desk.on_a_bus("secret-tool lookup a b")
+    desk.hears("<asked>")
+    desk.hears("s3cret")
+    desk.hears("<status 0>")
+
+
+def test_a_wrong_password_opens_nothing_and_the_program_goes_on(desk):
+    desk.prompter("honest", "guess")
+    desk.on_a_bus("secret-tool lookup a b")
+    for _ in range(3):
+        desk.hears("<asked>")
+    desk.hears("<status 1>")
+
+
+def test_prompts_are_their_peer_s_and_end_once_and_not_at_once(desk):
+    desk.prompter("honest", ALICE[1])
+    desk.on_a_bus(f"/usr/bin/python3 -B {world.TOOLS}/secrets_client.py prompts")
+    desk.hears("<asked>")
+    desk.hears("<status 0>")
