@@ -87,6 +87,11 @@ package struct Authentication: Sendable {
     ) throws(RequestError) -> [PolicyMethod] {
         var available = provable(for: client)
         var proven: [PolicyMethod] = []
+        // The judge has weighed the evidence before: what seems to meet all of the requirement is too old
+        // for it, or was given for something else. Left in, it would end the question before it is put.
+        let isSpent =
+            requirement.cheapestProof(given: evidence, available: available)?.isEmpty ?? false
+        let evidence = isSpent ? Evidence() : evidence
         while true {
             let known = proven.reduce(evidence) { $0.adding($1) }
             guard let proof = requirement.cheapestProof(given: known, available: available) else {

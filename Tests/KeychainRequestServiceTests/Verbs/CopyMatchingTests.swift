@@ -116,6 +116,21 @@ import Testing
         #expect(world.person.questions.count == 2)
     }
 
+    @Test func `what wants a proof of its own asks, whatever its context has proven`() throws {
+        try world.add("mail")
+        try world.use(
+            rules: AskingVerb.rule("require: presence\n    scope: operation", "read-secret"))
+        var program = Program("/usr/bin/git", process: 10)
+        program.context = AuthenticationContext()
+        for count in 1...2 {
+            #expect(try world.read("mail", as: program) == "secret of mail")
+            #expect(world.person.questions.count == count)
+        }
+        try world.ask(Authenticate(.devicePasscode), program)
+        #expect(try world.read("mail", as: program) == "secret of mail")
+        #expect(world.person.questions.count == 4)
+    }
+
     @Test func `a question for an application password is counted as a question`() throws {
         let context = AuthenticationContext()
         context.applicationPassword = ServiceInMemory.secret("app")
