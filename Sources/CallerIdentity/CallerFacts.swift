@@ -84,9 +84,19 @@ package final class CallerFacts: Sendable {
         return new
     }
 
+    /// Facts for a record, with the program's groups as they are when it is called.
+    package func toTell(_ facts: PolicyFacts, of caller: Caller) -> @Sendable () -> PolicyFacts {
+        let groups = groupsToTell(of: caller)
+        return {
+            var facts = facts
+            facts[.group] = groups()
+            return facts
+        }
+    }
+
     /// The names of the groups that the program has now. The account database, which tells them, is
     /// asked when they are called for.
-    package func groupsToTell(of caller: Caller) -> @Sendable () -> Fact<[PolicyText]> {
+    private func groupsToTell(of caller: Caller) -> @Sendable () -> Fact<[PolicyText]> {
         let known = known.withLock { $0.asked.contains(.group) ? $0.facts[.group] : nil }
         if let known { return { known } }
         let numbers = process?.groups()

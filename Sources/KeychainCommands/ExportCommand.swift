@@ -151,10 +151,13 @@ struct ExportedItems {
             query.limit = nil
             query.returnFields = .attributes
             query.synchronizable = .any
+            // A count is worth no question.
+            if !kind.isPassword { query.authenticationUI = .skip }
             let found = try keychain.items(query, to: Self.task).map(\.reference)
-            switch kind.itemClass {
-            case .genericPassword, .internetPassword: passwords += found
-            default: if !found.isEmpty { others.append((kind.rawValue, found.count)) }
+            if kind.isPassword {
+                passwords += found
+            } else if !found.isEmpty {
+                others.append((kind.rawValue, found.count))
             }
         }
         references = passwords

@@ -18,6 +18,8 @@ enum ItemKind: String, ExpressibleByArgument, CaseIterable {
         }
     }
 
+    var isPassword: Bool { self == .genericPassword || self == .internetPassword }
+
     /// nil for a class that has commands of its own.
     init?(_ itemClass: ItemClass) {
         switch itemClass {

@@ -363,13 +363,7 @@ final class RemoteClient: Client {
     }
 
     func factsToTell() -> @Sendable () -> PolicyFacts {
-        let facts = policyFacts(.toldAtOnce)
-        let groups = program.callerFacts.groupsToTell(of: caller)
-        return {
-            var facts = facts
-            facts[.group] = groups()
-            return facts
-        }
+        program.callerFacts.toTell(policyFacts(.toldAtOnce), of: caller)
     }
 
     func reach(

@@ -46,8 +46,10 @@ extension Bridge {
     private func mayBegin(_ call: Call) -> Bool {
         switch call.request {
         case .openSession:
+            let sameGroup = peers.values.filter { $0.group == call.peer.group }
             return call.peer.sessions.count < Limits.sessionsOfPeer
                 && peers.values.reduce(0) { $0 + $1.sessions.count } < Limits.sessions
+                && sameGroup.reduce(0) { $0 + $1.sessions.count } < Limits.sessionsOfGroup
         case .lock: return call.peer.mayLock(now: .now)
         default: return true
         }
@@ -142,6 +144,10 @@ extension Bridge {
         // A question that stands goes on: its answer serves the next try.
         questions.drop(call.number)
         answer(call, .failure(call.request.unanswered))
+        // The bus or the keychain never said who it is: its next call asks them again.
+        if case .unknown = call.peer.state, call.peer.callsUnderWay == 0 {
+            return forget(call.peer)
+        }
         guard call.peer.current == call.number else { return }
         call.peer.current = nil
         proceed(call.peer)

@@ -13,7 +13,7 @@ extension Bridge {
             return known
         }
         guard peers.count < Limits.peers || forgetOneIdle() else { return nil }
-        let peer = Peer(name, mayAsk: keychains.mayAsk)
+        let peer = Peer(name, serial: nextNumber(), mayAsk: keychains.mayAsk)
         peers[name] = peer
         introduce(peer)
         return peer
@@ -71,18 +71,20 @@ extension Bridge {
     }
 
     private func introduce(_ peer: Peer, as process: Descriptor, heardOf: UInt64?) {
-        let (name, keychains, inbox) = (peer.name, keychains, inbox)
+        let (name, serial, keychains, inbox) = (peer.name, peer.serial, keychains, inbox)
         quick.submit {
             let result: Result<IntroducedPeer, RequestError>
             do throws(RequestError) {
                 result = .success(try keychains.introduce(process, heardOf: heardOf))
             } catch { result = .failure(error) }
-            inbox.post { $0.introduced(name, result) }
+            inbox.post { $0.introduced(name, serial, result) }
         }
     }
 
-    private func introduced(_ name: String, _ result: Result<IntroducedPeer, RequestError>) {
-        guard let peer = peers[name] else {
+    private func introduced(
+        _ name: String, _ serial: UInt64, _ result: Result<IntroducedPeer, RequestError>
+    ) {
+        guard let peer = peers[name], peer.serial == serial else {
             guard case .success(let introduced) = result else { return }
             let keychains = keychains
             return quick.submit { keychains.forget(introduced) }

@@ -133,11 +133,16 @@ package final class Bridge {
         timers.insert((due, work), at: place)
     }
 
+    /// Of calls and peers.
+    func nextNumber() -> UInt64 {
+        lastNumber += 1
+        return lastNumber
+    }
+
     func admit(
         _ message: BusMessage, from peer: Peer, to object: ObjectPath, _ request: ServiceRequest
     ) -> Call {
-        lastNumber += 1
-        let call = Call(lastNumber, message, from: peer, to: object, request)
+        let call = Call(nextNumber(), message, from: peer, to: object, request)
         calls[call.number] = call
         deadlines.append((call.number, call.deadline))
         peer.callsUnderWay += 1

@@ -44,6 +44,8 @@ enum Limits {
     static let calls = 1024
     static let sessionsOfPeer = 64
     static let sessions = 1024
+    /// Of programs of one name, however many connections they have.
+    static let sessionsOfGroup = 256
     static let promptsOfPeer = 16
     /// Questions that stand at once, of all programs and of one: others wait.
     static let questions = 4

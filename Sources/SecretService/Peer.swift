@@ -11,6 +11,8 @@ final class Peer {
     }
 
     let name: String
+    /// Of one that was forgotten and came again, another one.
+    let serial: UInt64
     var state = State.unknown
     /// Calls that wait for the one before them.
     var waiting: [Call] = []
@@ -32,8 +34,9 @@ final class Peer {
     /// In whose name the keychain keeps what was proven for this program.
     let context: AuthenticationContext
 
-    init(_ name: String, mayAsk: Bool) {
+    init(_ name: String, serial: UInt64, mayAsk: Bool) {
         self.name = name
+        self.serial = serial
         var context = AuthenticationContext()
         context.mayInteract = mayAsk
         self.context = context

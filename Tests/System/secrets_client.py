@@ -242,6 +242,39 @@ def silent():
     expect(peer.error(found[0], ITEM, "Delete"), "NoSuchObject", "deleting it twice")
 
 
+def floods():
+    """What many calls bring is let go with their answers, and descriptors never come in."""
+    peer = Peer()
+    session = peer.session()
+    process = peer.bus.call_blocking(
+        "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus",
+        "GetConnectionUnixProcessID", "s", (NAME,))
+
+    def resident():
+        lines = open(f"/proc/{process}/status").read().splitlines()
+        return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS")) // 1024
+
+    before = resident()
+    for _ in range(24):
+        peer.call(LOGIN, COLLECTION, "CreateItem", "a{sv}(oayays)b", peer.properties(kind="flood"),
+                  secret(session, bytes(8 * 1024 * 1024)), True)
+    if resident() > before + 96:
+        sys.exit(f"{before} MiB became {resident()}")
+    # Prompts that are never called for.
+    peer.call(ROOT, SERVICE, "Lock", "ao", [dbus.ObjectPath(LOGIN)])
+    for _ in range(40):
+        other = Peer()
+        for _ in range(17):
+            other.error(ROOT, SERVICE, "Unlock", "ao", [dbus.ObjectPath(LOGIN)])
+        other.bus.close()
+    # Descriptors: the bus has none for a connection that takes none.
+    for _ in range(100):
+        with open("/dev/null") as file:
+            peer.error(ROOT, SERVICE, "SearchItems", "a{ss}h",
+                       dbus.Dictionary({}, signature="ss"), dbus.types.UnixFd(file))
+    peer.search(none="such")
+
+
 def unread():
     """A peer that reads no reply holds no other up."""
     address = os.environ["DBUS_SESSION_BUS_ADDRESS"]
@@ -404,4 +437,4 @@ def prompts():
 DBusGMainLoop(set_as_default=True)
 {case.__name__: case for case in
  (errors, exchanges, others, many, silent, unread, monitor, replaces, aliases, locked, shut,
-  prompts)}[sys.argv[1]]()
+  prompts, floods)}[sys.argv[1]]()

@@ -193,15 +193,25 @@ def export(shell, password):
     return status, said
 
 
+def test_a_list_is_whole_where_other_programs_have_items_of_several_classes(shell):
+    """Each class is listed for a proof of its own."""
+    assert shell.run("security add-generic-password -s shop -a me -w other").status == 0
+    assert shell.run("security add-internet-password -s web -a me -w w3b").status == 0
+    listed = shell.run("keychainctl list", [ALICE[1]] * 2)
+    assert listed.status == 0 and "shop/me" in listed.text and "web/me" in listed.text, listed
+
+
 def test_unencrypted_passwords_leave_for_the_password_alone(shell):
     # What another program stored is exported too, and asked for first.
     assert shell.run("printf other | security add-generic-password -s shop -a me -w other").status == 0
+    added = shell.run("security add-internet-password -s web -a me -w w3b")
+    assert added.status == 0, added
     path = os.path.join(home(ALICE[0]), "backup.json")
     status, said = export(shell, ALICE[1])
     assert status == 0, said
     exported = json.loads(open(path).read())
     assert {item["name"]: item["login"]["password"] for item in exported["items"]} == {
-        "mail": "tell-nobody", "shop": "other"}
+        "mail": "tell-nobody", "shop": "other", "web": "w3b"}
     assert os.stat(path).st_mode & 0o777 == 0o600
     os.unlink(path)
     assert export(shell, "not it")[0] != 0 and not os.path.exists(path)

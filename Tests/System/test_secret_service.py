@@ -17,7 +17,8 @@ BRIDGE = world.PREFIX / "libexec/keychain/keychain-secrets"
 MODULES = world.TOP / ".deps/secret-service"
 DOCKER_HELPER = world.TOP / ".deps/docker-secretservice/usr/bin/docker-credential-secretservice"
 PATIENCE = 4 * world.PATIENCE
-CASES = ("errors", "exchanges", "others", "many", "silent", "unread", "monitor", "replaces", "aliases")
+CASES = ("errors", "exchanges", "others", "many", "silent", "unread", "monitor", "replaces", "aliases",
+         "floods")
 
 
 @pytest.fixture(scope="module")
