@@ -62,7 +62,7 @@ enum MovingPath {
         return name.isEmpty || name.hasPrefix("/") ? nil : store + name
     }
 
-    /// `/tmp/.mount_NAMEXXXXXX/…`: where an AppImage mounts itself at each start.
+    /// `/tmp/.mount_` with a name and six letters behind it: where an AppImage mounts itself at each start.
     private static func imagePath(_ path: String) -> String? {
         var parts = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         let place = parts.firstIndex {
