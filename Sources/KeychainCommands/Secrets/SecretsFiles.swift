@@ -25,11 +25,16 @@ struct SecretsFiles {
         guard let home = ProcessEnvironment["HOME"] ?? UserAccount.own?.home else {
             throw CommandFailure(.failure, name: "noHome", "there is no home folder")
         }
-        let data = ProcessEnvironment["XDG_DATA_HOME"] ?? home + "/.local/share"
-        let settings = ProcessEnvironment["XDG_CONFIG_HOME"] ?? home + "/.config"
+        let data = Self.folder("XDG_DATA_HOME") ?? home + "/.local/share"
+        let settings = Self.folder("XDG_CONFIG_HOME") ?? home + "/.config"
         activation = data + "/dbus-1/services/" + Self.service
         autostart = settings + "/autostart/gnome-keyring-secrets.desktop"
         unit = settings + "/systemd/user/gnome-keyring-daemon.service.d/keychain.conf"
+    }
+
+    /// One that is not absolute counts as not set, for the bus too.
+    private static func folder(_ variable: String) -> String? {
+        ProcessEnvironment[variable].flatMap { $0.hasPrefix("/") ? $0 : nil }
     }
 
     var isEnabled: Bool { Self.isOwn(activation) }
