@@ -59,13 +59,17 @@ static void tell_of_crash(int number) {
     int count = backtrace(places, 24);
     char *end = put_text(line, crash.name);
     end = put_number(put_text(end, ": crashed by signal "), (size_t)number, 10);
-    end = put_text(end, ", at");
     // The first is this function. Where a library lies is no part of it.
+    char *reason = end;
     for (int i = 1; i < count; i++) {
         size_t place = (size_t)places[i];
         if (place >= crash.base && place < crash.end) {
-            end = put_number(put_text(end, " +0x"), place - crash.base, 16);
+            end = put_text(end, end == reason ? ", at +0x" : " +0x");
+            end = put_number(end, place - crash.base, 16);
         }
+    }
+    if (end == reason) {
+        end = put_text(end, ", in a library");
     }
     *end++ = '\n';
     ssize_t ignored = write(crash.out, line, (size_t)(end - line));

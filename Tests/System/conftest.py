@@ -29,6 +29,13 @@ def pytest_runtest_protocol(item):
     return None if takes(item.path.name) else True
 
 
+def pytest_terminal_summary(terminalreporter):
+    """Why a test was made once more is told, also where it passed then."""
+    for report in terminalreporter.stats.get("rerun", []):
+        terminalreporter.section(f"made once more: {report.nodeid}")
+        terminalreporter.write_line(report.longreprtext)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def prepared():
     world.require_world()

@@ -3,6 +3,7 @@
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 
@@ -330,6 +331,16 @@ sys.stdin.read()
 """
 
 
+def kernel_stacks(daemon):
+    """Where in the kernel each thread of the daemon is."""
+    for task in pathlib.Path(f"/proc/{daemon.pid}/task").iterdir():
+        try:
+            yield (task / "stack").read_text()
+        except (FileNotFoundError, ProcessLookupError):
+            # It ended in between.
+            continue
+
+
 def test_a_descriptor_whose_close_takes_long_holds_up_no_other_user(victim, daemon, login):
     other = login(BOB)
     uid = world.pwd.getpwnam(ALICE[0]).pw_uid
@@ -340,9 +351,7 @@ def test_a_descriptor_whose_close_takes_long_holds_up_no_other_user(victim, daem
     try:
         assert holder.stdout.readline().strip() == "done"
         assert other.run("timeout 20 keychainctl status").status == 0
-        tasks = pathlib.Path(f"/proc/{daemon.pid}/task")
-        assert not [task for task in tasks.iterdir()
-                    if "tcp_close" in (task / "stack").read_text()]
+        assert not [stack for stack in kernel_stacks(daemon) if "tcp_close" in stack]
     finally:
         holder.stdin.close()
         holder.wait()
@@ -639,5 +648,6 @@ def test_a_daemon_that_is_killed_says_by_what_and_nothing_else(daemon):
     assert daemon.process.wait(world.PATIENCE) == -world.signal.SIGILL
     # A line about the daemon's start may still come in between.
     *_, told = lines = daemon.log().removeprefix(before).splitlines()
-    assert told.startswith("keychaind: crashed by signal 4, at +0x"), lines
+    # The kernel chooses the thread that is told, which may wait in a library.
+    assert re.fullmatch("keychaind: crashed by signal 4, (at( [+]0x[0-9a-f]+)+|in a library)", told)
     assert sum("crashed" in line or "at +0x" in line for line in lines) == 1, lines

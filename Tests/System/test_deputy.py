@@ -117,15 +117,18 @@ def now():
     return time.clock_gettime_ns(time.CLOCK_BOOTTIME)
 
 
-def descriptors(daemon):
-    return len(os.listdir(f"/proc/{daemon.pid}/fd"))
-
-
-def steady(daemon):
-    """How many are open, once that no longer changes; 0 before."""
-    before = descriptors(daemon)
-    time.sleep(0.5)
-    return before if descriptors(daemon) == before else 0
+def held_by(daemon, peer):
+    """How many descriptors of that process, and of the file that deputy.py sends, the daemon has."""
+    process = pathlib.Path(f"/proc/{daemon.pid}")
+    found = 0
+    for descriptor in (process / "fd").iterdir():
+        try:
+            file = os.readlink(descriptor)
+            told = (process / "fdinfo" / descriptor.name).read_text()
+        except FileNotFoundError:
+            continue
+        found += file == "/etc/hostname" or f"\nPid:\t{peer.pid}\n" in told
+    return found
 
 
 @pytest.fixture
@@ -293,25 +296,20 @@ def test_what_is_no_process_is_no_peer_and_is_closed(deputy, daemon, peer):
     held = deputy(f"introduce:{peer.pid}", "pause")
     assert named(held.hears()) == "exe:" + SLEEP
     assert held.hears() == "paused"
-    open_before = descriptors(daemon)
+    assert held_by(daemon, peer) > 0
     asked = deputy("introduce:file", "introduce:file", f"introduce:{peer.pid}", "pause")
     assert [asked.hears() for _ in range(2)] == [str(NOT_ENTITLED)] * 2
     assert named(asked.hears()) == "exe:" + SLEEP
     asked.ends()
-    world.wait_for(lambda: descriptors(daemon) == open_before, "descriptors to be closed")
+    held.ends()
+    world.wait_for(lambda: held_by(daemon, peer) == 0, "descriptors to be closed")
 
 
 def test_one_descriptor_comes_with_an_introduction_and_with_nothing_else(deputy, daemon, peer):
-    def attack():
-        assert deputy(f"other:{peer.pid}").hears() == f"{BAD_REQUEST}, hung up"
-        assert deputy(f"two:{peer.pid}").hears() == "hung up"
-        assert deputy("introduce:none").hears() == str(BAD_REQUEST)
-
-    # What the daemon opens once is open then.
-    attack()
-    calm = world.wait_for(lambda: steady(daemon), "the daemon to be at rest")
-    attack()
-    world.wait_for(lambda: descriptors(daemon) == calm, "descriptors to be closed")
+    assert deputy(f"other:{peer.pid}").hears() == f"{BAD_REQUEST}, hung up"
+    assert deputy(f"two:{peer.pid}").hears() == "hung up"
+    assert deputy("introduce:none").hears() == str(BAD_REQUEST)
+    world.wait_for(lambda: held_by(daemon, peer) == 0, "descriptors to be closed")
 
 
 def test_a_peer_reaches_no_item_of_another_class_and_not_the_machine_s_keychain(deputy, peer):

@@ -353,7 +353,9 @@ class Client:
         self.sequence += 1
         said = frame(message.encoded(secrets), self.hello, self.sequence, b"".join(secrets))
         sent = socket.send_fds(self.connection, [said], list(passing)) if passing else 0
-        self.connection.sendall(said[sent:])
+        # Sending nothing at all fails where the daemon has answered and hung up.
+        if sent < len(said):
+            self.connection.sendall(said[sent:])
 
     def hear(self):
         """A message, and the secrets beside it."""
