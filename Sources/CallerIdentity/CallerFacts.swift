@@ -280,6 +280,11 @@ package struct ProcessFacts: Sendable {
     }
 }
 
+/// What a caller's session is: the values of `subject.session`, in the order of its words.
+package enum SessionKind: UInt8, CaseIterable, Sendable {
+    case seat, ssh, remoteDesktop, service, cron, other
+}
+
 /// What policies ask about the caller's login session and the moment (docs/policies.md, When: the
 /// circumstances).
 package struct SessionAttributes: Sendable {
@@ -312,8 +317,7 @@ package struct SessionAttributes: Sendable {
             where: asked.contains)
         let kind = ofSession || asked.contains(ChoiceField.session) ? kind : nil
         if asked.contains(ChoiceField.session) {
-            let place = kind.flatMap(ChoiceField.session.index)
-            facts[ChoiceField.session] = place.map { .known($0) } ?? .unknown
+            facts[ChoiceField.session] = kind.map { .known($0.rawValue) } ?? .unknown
         }
         if ofSession || asked.contains(AgeField.session) { addSession(asked, to: &facts, kind) }
         if asked.contains(.host) {
@@ -331,22 +335,18 @@ package struct SessionAttributes: Sendable {
     }
 
     private func addSession(
-        _ asked: AskedFacts, to facts: inout PolicyFacts, _ kind: String?
+        _ asked: AskedFacts, to facts: inout PolicyFacts, _ kind: SessionKind?
     ) {
         guard let session else {
             // A service has no user far away, and no screen.
-            let isNobodys = kind == "service" || kind == "cron"
+            let isNobodys = kind == .service || kind == .cron
             facts[.remote] = isNobodys ? .known(false) : .unknown
             facts[.active] = isNobodys ? .known(false) : .unknown
             facts[.screenLocked] = isNobodys ? .absent : .unknown
             return
         }
         facts[.remote] = .known(session.isRemote)
-        let (started, isOver) = Int64(clamping: session.leaderStart)
-            .multipliedReportingOverflow(by: 1000 / Self.clockTicks)
-        let age = Self.sinceBoot - started
-        let isKnown = !isOver && age >= 0
-        facts[AgeField.session] = isKnown ? .known(PolicyDuration(milliseconds: age)) : .unknown
+        if asked.contains(AgeField.session) { facts[AgeField.session] = Self.age(of: session) }
         guard let logind = session.logindSession else {
             // No logind knows of a screen that could be locked.
             facts[.active] = .unknown
@@ -359,16 +359,23 @@ package struct SessionAttributes: Sendable {
         facts[.screenLocked] = screens.isLocked(logind).map { .known($0) } ?? .unknown
     }
 
-    /// One of the words of `subject.session`; nil where it can't be told.
-    private var kind: String? {
+    private static func age(of session: LoginSession) -> Fact<PolicyDuration> {
+        let (started, isOver) = Int64(clamping: session.leaderStart)
+            .multipliedReportingOverflow(by: 1000 / clockTicks)
+        let age = sinceBoot - started
+        return !isOver && age >= 0 ? .known(PolicyDuration(milliseconds: age)) : .unknown
+    }
+
+    /// nil where it can't be told.
+    private var kind: SessionKind? {
         if let session {
             if session.service.hasPrefix("cron") || session.service.hasPrefix("atd") {
-                return "cron"
+                return .cron
             }
-            guard session.isRemote else { return "seat" }
-            if session.service.hasPrefix("ssh") { return "ssh" }
+            guard session.isRemote else { return .seat }
+            if session.service.hasPrefix("ssh") { return .ssh }
             return Self.remoteDesktops.contains(where: session.service.hasPrefix)
-                ? "remote-desktop" : "other"
+                ? .remoteDesktop : .other
         }
         guard let controlGroup = process?.cgroup() else { return nil }
         return Self.kind(outsideLogins: controlGroup, isGuarded)
@@ -377,15 +384,15 @@ package struct SessionAttributes: Sendable {
     /// The same of what belongs to no login.
     package static func kind(
         outsideLogins controlGroup: [UInt8], _ isGuarded: (_ unit: String) -> Bool
-    ) -> String? {
+    ) -> SessionKind? {
         // Before all else: below it users make control groups of any name.
         let text = String(decoding: controlGroup, as: UTF8.self)
         // Under a user's own manager anything may have started it.
         if text.contains("/user@") || text.contains("/user.slice") { return nil }
-        if SystemUnit.isScheduler(controlGroup) { return "cron" }
-        guard let unit = SystemUnit.name(controlGroup) else { return "other" }
+        if SystemUnit.isScheduler(controlGroup) { return .cron }
+        guard let unit = SystemUnit.name(controlGroup) else { return .other }
         // Else it may be any program of its user's.
-        return isGuarded(unit) ? "service" : nil
+        return isGuarded(unit) ? .service : nil
     }
 
     /// Milliseconds, with those asleep.

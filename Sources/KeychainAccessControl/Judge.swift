@@ -220,8 +220,7 @@ public struct Judge: Sendable {
                     because: ruling.lead.flatMap { policy.id(of: $0)?.string },
                     wantsFullAudit: ruling.audit == .full))
         }
-        let needs = policy.decision(on: request.policyRequest(evidence)).requires
-        return needs.map { challenge(request, Requirement($0), evidence) } ?? .deny(.impossible)
+        return challenge(request, evidence)
     }
 
     private func denial(
@@ -236,10 +235,11 @@ public struct Judge: Sendable {
         return request.classDenial ?? .impossible
     }
 
-    private func challenge(
-        _ request: AccessRequest, _ requirement: Requirement, _ evidence: Evidence
-    ) -> Verdict {
-        guard request.canProve(requirement, given: evidence) else { return .deny(.impossible) }
+    private func challenge(_ request: AccessRequest, _ evidence: Evidence) -> Verdict {
+        let needs = policy.decision(on: request.policyRequest(evidence)).requires
+        guard let requirement = needs.map({ Requirement($0) }),
+            request.canProve(requirement, given: evidence)
+        else { return .deny(.impossible) }
         guard request.circumstances.mayAsk == true else { return .deny(.interactionNotAllowed) }
         return .allowAfter(requirement)
     }
@@ -347,7 +347,8 @@ extension AccessRequest {
         facts[.member] = .known(isOwn)
         facts.isLetIn = isLetIn
         circumstances.addMoment(to: &facts)
-        facts.constraint = PolicyItemConstraint(constraint)
+        let constraint = constraint
+        if constraint != .always { facts.constraint = PolicyItemConstraint(constraint) }
     }
 }
 
@@ -363,6 +364,7 @@ extension AccessRequest.Circumstances {
 extension AccessRequest.Item {
     fileprivate func constraint(for operation: ItemOperation) -> Constraint {
         let own = accessControl.constraint(for: operation)
+        guard own != .always else { return own }
         return own.withCurrentBiometry(biometryIsCurrent).canonical
     }
 }

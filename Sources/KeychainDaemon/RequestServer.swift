@@ -243,7 +243,7 @@ package final class RequestServer: Sendable {
     }
 
     private static func room(for frame: FrameLimits) -> Int {
-        frame.secrets + (frame.message > MemoryBudget.free ? frame.message * unfolding : 0)
+        frame.secrets + frame.message * unfolding
     }
 
     /// Each side is told where the other is older, and what it can do about it.

@@ -81,7 +81,7 @@ final class FrameStream {
     }
 
     /// `patience` is for the first byte; from then on it is `timeout` for the header and for what
-    /// follows it.
+    /// follows it. `admit` hears of a frame that needs more memory than it is read into.
     func receive(
         _ limits: FrameLimits, within patience: Duration?,
         admit: (FrameLimits) throws(SocketError) -> Void = { _ in }
@@ -97,7 +97,9 @@ final class FrameStream {
         guard header.sequence == received else { throw .malformed }
         guard header.messageLength <= limits.message, header.secretsLength <= limits.secrets
         else { throw .tooLarge }
-        try admit(FrameLimits(message: header.messageLength, secrets: header.secretsLength))
+        if header.messageLength + header.secretsLength > Self.readAhead {
+            try admit(FrameLimits(message: header.messageLength, secrets: header.secretsLength))
+        }
         frameDeadline = ContinuousClock.now + timeout
         let message = try message(header.messageLength, frameDeadline)
         var frame = Frame(message: message, secrets: nil)

@@ -106,9 +106,6 @@ public enum BooleanField: UInt8, PolicyField, CaseIterable {
         default: .environment
         }
     }
-
-    /// What an absent fact counts as.
-    public var whenAbsent: Bool { self == .member || self == .interactive }
 }
 
 /// Fields with a closed vocabulary; a value is the place of its word.

@@ -322,6 +322,11 @@ public struct PolicyFacts: Sendable, Hashable {
     }
 }
 
+extension BooleanField {
+    /// What an absent fact counts as.
+    public var whenAbsent: Bool { self == .member || self == .interactive }
+}
+
 /// Facts with few values in one number, so many bits each: 0 is absent, 1 unknown, and a value of v
 /// is v + 2.
 private struct FactDigits: Sendable, Hashable {

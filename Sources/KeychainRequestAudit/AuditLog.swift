@@ -67,7 +67,19 @@ package final class AuditLog: Sendable {
         let user: UInt32
         let via: Caller.Via?
         var program: String
-        var outcome: AuditOutcome
+        var ending: Ending
+    }
+    /// How the requests ended that are counted together.
+    fileprivate enum Ending: Hashable {
+        case alike(RequestError?)
+        case differently
+
+        var outcome: AuditOutcome {
+            switch self {
+            case .alike(let error): AuditOutcome(error)
+            case .differently: .several
+            }
+        }
     }
     fileprivate struct Allowance {
         var lines = Double(AuditLog.burst)
@@ -111,14 +123,13 @@ package final class AuditLog: Sendable {
         facts: () -> @Sendable () -> PolicyFacts = { { PolicyFacts() } }
     ) {
         guard operation != .status else { return }
-        let outcome = AuditOutcome(error)
         let isPlainRead =
             operation == .copyMatching && (error == nil || error == .state(.notFound))
             && !notes.wantsFullAudit && (notes.trust ?? "listed") == "listed"
             && !notes.isComplainedOf
         let tally = Tally(
             operation: operation, user: subject.user, via: subject.via,
-            program: subject.program, outcome: outcome)
+            program: subject.program, ending: .alike(error))
         let (hasLine, place, isFirst) = state.withLock { state in
             if state.hasRoom(for: subject.user),
                 !evidence.isEmpty || (!isPlainRead && state.takeLine(subject.user))
@@ -132,7 +143,7 @@ package final class AuditLog: Sendable {
             let account = Account(notes, completedBy: facts())
             write(
                 Self.record(
-                    Event(operation, subject, outcome), evidence, notes, account))
+                    Event(operation, subject, AuditOutcome(error)), evidence, notes, account))
             return
         }
         if isFirst { complete(place, notes, facts()) }
@@ -182,7 +193,7 @@ package final class AuditLog: Sendable {
                 via: tally.via)
             write(
                 Self.record(
-                    Event(tally.operation, subject, tally.outcome), Evidence(), nil,
+                    Event(tally.operation, subject, tally.ending.outcome), Evidence(), nil,
                     counted.first, count: counted.count))
         }
     }
@@ -293,7 +304,7 @@ extension AuditLog.State {
             }
         }
         if tallies[tally] == nil, kinds[tally.user, default: 0] >= AuditLog.mostKinds {
-            (tally.program, tally.outcome) = ("others", .several)
+            (tally.program, tally.ending) = ("others", .differently)
         }
         return tally
     }
@@ -333,7 +344,7 @@ extension AuditLog.State {
 
     fileprivate mutating func putBack(_ tally: AuditLog.Tally, _ count: Int) {
         var place = tally
-        (place.program, place.outcome) = ("others", .several)
+        (place.program, place.ending) = ("others", .differently)
         tallies[place, default: AuditLog.Counted()].count += count
     }
 }

@@ -171,7 +171,8 @@ extension KeychainService {
                 mayAsk: mayAsk, provable: provable,
                 facts: facts,
                 numbered: isPolicyEmpty ? nil : client.numbered(facts, under: judge.policy),
-                day: isPolicyEmpty ? 0 : LocalTime.now.day),
+                // Only rules on trial end on a day.
+                day: judge.hasPermissiveRules ? LocalTime.now.day : 0),
             keychainName: access.keychain.name.description, biometry: biometry,
             notes: client.notes)
         scope.refine(context)

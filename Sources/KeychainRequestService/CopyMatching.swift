@@ -221,6 +221,8 @@ final class AnswerWriter {
     static let mostItems = 256
     /// Bytes of one part, attributes and secrets, but for the last item in it.
     static let mostBytes = 256 * 1024
+    /// Bytes of a secret for which no room is taken: the number of connections bounds them.
+    private static let mostUncounted = 4096
     /// Bytes of secrets of one answer.
     private static let mostBytesInAll = 64 * 1024 * 1024
 
@@ -264,7 +266,7 @@ final class AnswerWriter {
             unlock = try access.keys.unlock
         }
         if count > 0, part.isEmpty { try unlock?.check(item.availability) }
-        guard bytes > MemoryBudget.free else { return }
+        guard bytes > Self.mostUncounted else { return }
         let user = prompts.client.caller.user
         if let share = try? memory.take(bytes, for: user, patience: .zero) {
             shares.append(share)

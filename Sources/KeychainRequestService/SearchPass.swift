@@ -17,15 +17,15 @@ final class SearchPass {
     let groups: GroupScope
     private(set) var found: [SealedItem]?
     private let caller: Caller
-    /// Items that the user lets the program have for now.
-    private var allowed: Set<ItemReference>
+    private let service: KeychainService
+    /// Items that the user lets the program have for now. Its own are found without them.
+    private lazy var allowed = Set(service.authentication.trust.items(for: caller))
 
     init(_ query: ItemQuery, _ access: Authorization) throws(RequestError) {
-        let caller = access.client.caller
         self.query = query
         groups = try access.groups(query)
-        self.caller = caller
-        allowed = Set(access.service.authentication.trust.items(for: caller))
+        caller = access.client.caller
+        service = access.service
         found = try few(access)
     }
 

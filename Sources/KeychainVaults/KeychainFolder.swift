@@ -67,7 +67,7 @@ package final class KeychainFolder: Sendable {
         let known = open.withLock { $0.files[key] }
         let path = known?.file.path ?? filePath(name, user)
         let identity = FileIdentity(path)
-        let owner = try owner(user)
+        let account = try account(of: user)
         func opened(_ file: KeychainFile) -> OpenKeychain {
             let isShared = hasSystemKeychain && name == .system
             return OpenKeychain(
@@ -75,10 +75,11 @@ package final class KeychainFolder: Sendable {
         }
         // The user's number may belong to another user by now.
         if let known, let identity, known.identity == identity,
-            known.file.owner == owner
+            known.file.belongs(to: user, called: account)
         {
             return opened(known.file)
         }
+        let owner = KeychainOwner(user: user, account: account)
         let file: KeychainFile
         do {
             file = try KeychainFile.open(
@@ -179,8 +180,12 @@ package final class KeychainFolder: Sendable {
     }
 
     package func owner(_ user: UInt32) throws(RequestError) -> KeychainOwner {
+        KeychainOwner(user: user, account: try account(of: user))
+    }
+
+    private func account(of user: UInt32) throws(RequestError) -> String {
         guard let account = accountName(user) else { throw .refused(.notEntitled) }
-        return KeychainOwner(user: user, account: account)
+        return account
     }
 
     /// Every keychain of every user.

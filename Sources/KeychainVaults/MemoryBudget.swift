@@ -13,7 +13,7 @@ package final class MemoryBudget: @unchecked Sendable {
     /// have. So has the first request of a user who holds nothing, of any size.
     static let ofEach = 24 * 1024 * 1024
     /// Less is not counted: the number of connections bounds it.
-    package static let free = 4096
+    static let free = 4096
     /// What an allocation of its own costs at least, its guard pages and its entry in the kernel's
     /// table of mappings included.
     private static let least = 64 * 1024

@@ -5,6 +5,7 @@ internal import KeychainModel
 internal import KeychainSecrets
 internal import KeychainVaults
 internal import LoginRegistry
+internal import Synchronization
 
 /// The name of a key in the kernel's keyring, and the context that its content is sealed with.
 struct KeptKey: Sendable {
@@ -118,6 +119,8 @@ package final class PendingUnlocks: @unchecked Sendable {
 
     private let condition = Condition()
     private var counts: [UInt32: Int] = [:]
+    /// Of all users: most requests come while there is none.
+    private let all = Atomic(0)
 
     package init() {}
 
@@ -125,11 +128,11 @@ package final class PendingUnlocks: @unchecked Sendable {
     package func begin(_ user: UInt32) -> Bool {
         condition.lock()
         defer { condition.unlock() }
-        let all = counts.values.reduce(0, +)
-        guard all < Self.mostInAll, counts[user, default: 0] < Self.mostForUser else {
-            return false
-        }
+        guard all.load(ordering: .relaxed) < Self.mostInAll,
+            counts[user, default: 0] < Self.mostForUser
+        else { return false }
         counts[user, default: 0] += 1
+        all.add(1, ordering: .releasing)
         return true
     }
 
@@ -138,10 +141,12 @@ package final class PendingUnlocks: @unchecked Sendable {
         defer { condition.unlock() }
         counts[user, default: 1] -= 1
         if counts[user] == 0 { counts[user] = nil }
+        all.subtract(1, ordering: .releasing)
         condition.broadcast()
     }
 
     package func wait(for user: UInt32) {
+        guard all.load(ordering: .acquiring) > 0 else { return }
         condition.lock()
         defer { condition.unlock() }
         let deadline = ContinuousClock.now + Self.longestWait

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import KeychainModel
 import KeychainLinuxSystem
+import KeychainPolicyModel
 import Testing
 
 @testable import CallerIdentity
@@ -61,15 +62,22 @@ import Testing
 
     @Test func `what runs in no login is a service's, a scheduler's or neither's`() {
         for (group, kind) in [
-            ("system.slice/cron.service", "cron"), ("system.slice/nginx.service", "service"),
-            ("", "other"), ("system.slice/docker-1.scope/cron.service", "other"),
+            ("system.slice/cron.service", SessionKind.cron),
+            ("system.slice/nginx.service", .service), ("", .other),
+            ("system.slice/docker-1.scope/cron.service", .other),
         ] {
             #expect(kindOutsideLogins("0::/\(group)\n", isGuarded: true) == kind)
         }
         #expect(kindOutsideLogins("0::/system.slice/nginx.service\n", isGuarded: false) == nil)
     }
 
-    private func kindOutsideLogins(_ group: String, isGuarded: Bool) -> String? {
+    @Test func `kinds of sessions are in the order of the words that policies have for them`() {
+        #expect(
+            SessionKind.allCases.map { "\($0)" }
+                == ChoiceField.session.words.map { $0 == "remote-desktop" ? "remoteDesktop" : $0 })
+    }
+
+    private func kindOutsideLogins(_ group: String, isGuarded: Bool) -> SessionKind? {
         SessionAttributes.kind(outsideLogins: Array(group.utf8)) { _ in isGuarded }
     }
 }

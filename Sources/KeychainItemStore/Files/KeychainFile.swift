@@ -9,7 +9,7 @@ internal import Synchronization
 /// and `delete`, each in a file of its own.
 package final class KeychainFile: Sendable {
     package let path: String
-    package let owner: KeychainOwner
+    let owner: KeychainOwner
     /// 16 random bytes that everything sealed in this file is bound to.
     package let identifier: [UInt8]
     private let database: Database
@@ -53,6 +53,11 @@ package final class KeychainFile: Sendable {
         groupCounts = GroupCounts()
         corruptRows = CorruptRows()
         client = nil
+    }
+
+    /// A user's number may belong to another account by now.
+    package func belongs(to user: UInt32, called account: String) -> Bool {
+        owner.user == user && owner.account.utf8.elementsEqual(account.utf8)
     }
 
     package func itemCount() throws(KeychainStoreError) -> Int {
