@@ -218,10 +218,19 @@ let package = Package(
                 "KeychainSecrets", "KeychainUserPresence", "KeychainVaults",
             ]),
         library(
+            "KeychainManagement",
+            [
+                "KeychainAccessControl", "KeychainActivePolicy", "KeychainItemStore",
+                "KeychainLinuxSystem", "KeychainMessages", "KeychainModel", "KeychainPolicyEngine",
+                "KeychainPolicyModel", "KeychainRequestAudit", "KeychainSecrets",
+                "KeychainUserPresence", "KeychainVaults",
+            ]),
+        library(
             "KeychainRequestService",
             [
                 "KeychainAccessControl", "KeychainActivePolicy", "KeychainItemStore",
-                "KeychainLinuxSystem", "KeychainMaintenance", "KeychainMessages", "KeychainModel",
+                "KeychainLinuxSystem", "KeychainMaintenance", "KeychainManagement",
+                "KeychainMessages", "KeychainModel",
                 "KeychainPolicyEngine", "KeychainPolicyModel", "KeychainRequestAudit",
                 "KeychainSecrets", "KeychainUserPresence", "KeychainVaults",
             ]),
@@ -532,7 +541,8 @@ let package = Package(
                 "CKeychainLinux", "CallerIdentity", "KeychainAccessControl",
                 "KeychainActivePolicy", "KeychainDaemon", "KeychainEmbedded",
                 "KeychainItemStore", "KeychainKernelKeyring", "KeychainLinuxSystem",
-                "KeychainLocalSocket", "KeychainMaintenance", "KeychainMessageSamples",
+                "KeychainLocalSocket", "KeychainMaintenance", "KeychainManagement",
+                "KeychainMessageSamples",
                 "KeychainMessages", "KeychainModel", "KeychainPolicyCompiler",
                 "KeychainPolicyEngine", "KeychainPolicyModel", "KeychainRequestAudit",
                 "KeychainRequestService", "KeychainSecrets",

@@ -97,6 +97,7 @@ final class FrameStream {
         guard header.sequence == received else { throw .malformed }
         guard header.messageLength <= limits.message, header.secretsLength <= limits.secrets
         else { throw .tooLarge }
+        // Safe: each is within its limit.
         if header.messageLength + header.secretsLength > Self.readAhead {
             try admit(FrameLimits(message: header.messageLength, secrets: header.secretsLength))
         }

@@ -3,6 +3,7 @@ internal import KeychainAccessControl
 internal import KeychainActivePolicy
 internal import KeychainItemStore
 internal import KeychainLinuxSystem
+internal import KeychainManagement
 internal import KeychainMessages
 internal import KeychainModel
 internal import KeychainPolicyEngine
@@ -147,7 +148,7 @@ extension KeychainService {
         var biometry: [UInt8] = []
         let restsOnPasscode = few?.contains { $0.restsOnPasscode(for: intent.operation) } ?? true
         if restsOnPasscode || (evidence != nil && !judge.policy.isEmpty) {
-            isPasscodeSet = try hasProvableOwner(access.keychain, for: client.caller)
+            isPasscodeSet = try management.hasProvableOwner(access.keychain, for: client.caller)
             if evidence != nil { provable = authentication.provable(for: client) }
         }
         if few?.contains(where: { $0.accessControl.isBoundToBiometry }) ?? true {

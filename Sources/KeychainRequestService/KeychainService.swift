@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import KeychainActivePolicy
 package import KeychainMaintenance
+internal import KeychainManagement
 package import KeychainMessages
 package import KeychainModel
 package import KeychainRequestAudit
@@ -47,13 +48,11 @@ package final class KeychainService: Sendable {
     let authentication: Authentication
     let policy: ActivePolicy
     let limits = PolicyLimits()
-    let guesses: UnlockThrottle
     let itemGuesses = ItemThrottle()
     package let memory: MemoryBudget
     package let maintenance: KeychainMaintenance
+    let management: KeychainManagement
     let mode: ServiceStatus.Mode
-    let resync: PasswordResync
-    let unlocking: any UnlockStep
     let consent: any ConsentStep
     var isDaemon: Bool { mode == .daemon }
     private let audit: AuditLog?
@@ -65,16 +64,18 @@ package final class KeychainService: Sendable {
         protectors = parts.protectors
         authentication = Authentication(parts.authenticator, parts.evidence)
         policy = parts.policy
-        guesses = parts.guesses
         memory = parts.memory
         audit = parts.audit
         maintenance = KeychainMaintenance(
             folder: folder, vault: vault, protectors: protectors, authentication: authentication,
             memory: memory, isDaemon: parts.mode == .daemon)
         mode = parts.mode
-        resync = PasswordResync(
-            vault: vault, protectors: protectors, guesses: guesses, policy: policy, limits: limits)
-        unlocking = parts.unlocking ?? resync
+        management = KeychainManagement(
+            folder: folder, authentication: authentication,
+            resync: PasswordResync(
+                vault: vault, protectors: protectors, guesses: parts.guesses, policy: policy,
+                limits: limits),
+            unlocking: parts.unlocking, isDaemon: parts.mode == .daemon)
         consent = parts.consent ?? TrustedApplicationConsent(authentication: authentication)
     }
 
@@ -129,14 +130,6 @@ package final class KeychainService: Sendable {
     /// The questions of a request about keychains as a whole.
     func prompts(_ client: any Client) -> UserPrompts { UserPrompts(client, authentication) }
 
-    /// For what is done with a keychain as a whole: the machine's is root's.
-    func keychain(_ name: String?, for caller: Caller) throws(RequestError) -> OpenKeychain {
-        let keychain = try folder.keychain(name, of: caller.user)
-        guard !keychain.isSystem || caller.user == 0 else { throw .refused(.notEntitled) }
-        guard !keychain.isSystem || caller.via == nil else { throw .state(.noSuchKeychain) }
-        return keychain
-    }
-
     /// What protects the policy itself is not expressible in it: only root has it read again.
     func policies(reload: Bool, for client: any Client) throws(RequestError) -> String {
         if reload {
@@ -148,13 +141,8 @@ package final class KeychainService: Sendable {
     }
 
     func status(for caller: Caller) -> ServiceStatus {
-        var names = folder.names(of: caller.user)
-        if !names.contains(.login) { names.insert(.login, at: 0) }
-        if folder.hasSystemKeychain, !names.contains(.system) { names.append(.system) }
-        // For programs that a deputy brings the machine's keychain is not there.
-        if caller.via != nil { names.removeAll { $0 == .system } }
-        return ServiceStatus(
-            mode: mode, keychains: names.map { folder.status(of: $0, for: caller, vault) },
+        ServiceStatus(
+            mode: mode, keychains: management.statusOfAll(for: caller),
             callerIdentifier: caller.identifier,
             hasSession: vault.knowsSession(of: caller),
             hasPrompter: authentication.hasPrompter(for: caller), locksMemory: locksMemory,
@@ -183,20 +171,6 @@ extension AuditLog {
     }
 }
 
-/// Opens a keychain that a request found locked with what its user types.
-protocol UnlockStep: Sendable {
-    /// Whether something that the user could type is known to open it.
-    func applies(to keychain: OpenKeychain) -> Bool
-    func question(
-        for keychain: OpenKeychain, _ client: any Client
-    ) throws(RequestError) -> UnlockQuestion
-    /// Whether what was typed opens it. `begun` is when the question was put: a lock since then counts.
-    func opens(
-        _ keychain: OpenKeychain, _ typed: HeldSecret, for client: any Client,
-        since begun: LockGeneration
-    ) throws(RequestError) -> Bool
-}
-
 extension KeychainService {
     /// Does a verb's work in one keychain, and once more where the keychain was locked and its user
     /// opens it. Work that says `.locked` has changed nothing; `hasTold` is whether it has told
@@ -208,14 +182,11 @@ extension KeychainService {
         do throws(RequestError) {
             return try work(Authorization(intent, in: keychain, prompts, by: self))
         } catch {
-            guard error == .state(.locked), !hasTold(), unlocking.applies(to: keychain),
-                prompts.mayAsk(intent.ui)
+            guard error == .state(.locked), !hasTold(),
+                management.couldOpen(keychain), prompts.mayAsk(intent.ui)
             else { throw error }
         }
-        do throws(RequestError) { try unlock(keychain, prompts) } catch {
-            prompts.client.notes.note(step: .unlock, error)
-            throw error
-        }
+        try management.open(keychain, prompts)
         return try work(Authorization(intent, in: keychain, prompts, by: self))
     }
 
@@ -227,21 +198,6 @@ extension KeychainService {
         try each(of: keychains) { keychain throws(RequestError) in
             try withAccess(to: keychain, intent, prompts, unless: hasTold, work)
         }
-    }
-
-    private func unlock(
-        _ keychain: OpenKeychain, _ prompts: UserPrompts
-    ) throws(RequestError) {
-        let client = prompts.client
-        let question = try unlocking.question(for: keychain, client)
-        let begun = vault.locks.now(keychain.id)
-        try prompts.unlock(
-            question, unless: { vault.lockState(of: keychain) == .unlocked },
-            with: { typed throws(RequestError) in
-                let isOpen = try unlocking.opens(keychain, typed, for: client, since: begun)
-                if isOpen { client.notes.note(step: .unlock, nil) }
-                return isOpen
-            })
     }
 }
 
@@ -271,47 +227,50 @@ extension KeychainService: VerbHandler {
 
     package func handle(_ verb: CreateKeychain, for client: any Client) throws(RequestError) -> Done
     {
-        let password = verb.asks ? try askForPassword(of: verb, for: client) : verb.password
-        try createKeychain(verb.name, password, verb.recoveryKey, for: client)
+        let password =
+            verb.asks ? try management.askForPassword(of: verb, for: client) : verb.password
+        try management.createKeychain(verb.name, password, verb.recoveryKey, for: client)
         return Done()
     }
 
     package func handle(_ verb: Unlock, for client: any Client) throws(RequestError) -> Done {
         if let password = verb.password {
-            try unlock(verb.keychain, password, for: client)
+            try management.unlock(verb.keychain, password, for: client)
         } else {
-            try askToUnlock(verb.keychain, for: client)
+            try management.askToUnlock(verb.keychain, for: client)
         }
         return Done()
     }
 
     package func handle(_ verb: Lock, for client: any Client) throws(RequestError) -> Done {
-        try lock(verb.keychain, for: client)
+        try management.lock(verb.keychain, for: client)
         return Done()
     }
 
     package func handle(_ verb: ChangeSettings, for client: any Client) throws(RequestError) -> Done
     {
-        try changeSettings(verb.keychain, verb.change, for: client)
+        try management.changeSettings(verb.keychain, verb.change, for: client)
         return Done()
     }
 
     package func handle(_ verb: SetPassword, for client: any Client) throws(RequestError) -> Done {
-        try setPassword(verb.keychain, verb.old, verb.new, for: client)
+        try management.setPassword(verb.keychain, verb.old, verb.new, for: client)
         return Done()
     }
 
     package func handle(_ verb: Authenticate, for client: any Client) throws(RequestError) -> Done {
-        try authenticate(verb.constraint, for: client)
+        try prompts(client).authenticate(
+            verb.constraint, hasPasscode: management.hasPasscode(client.caller))
         return Done()
     }
 
     package func handle(_ verb: ReadCapabilities, for client: any Client) -> Capabilities {
-        capabilities(for: client)
+        authentication.capabilities(
+            for: client, hasPasscode: management.hasPasscode(client.caller))
     }
 
     package func handle(_ verb: EndContext, for client: any Client) -> Done {
-        endContext(for: client)
+        authentication.endContext(of: client)
         return Done()
     }
 
@@ -322,38 +281,40 @@ extension KeychainService: VerbHandler {
     package func handle(
         _ verb: Preferences, for client: any Client
     ) throws(RequestError) -> KeychainPreferences {
-        try preferences(verb.change, for: client)
+        try management.preferences(verb.change, for: client)
     }
 
     package func handle(
         _ verb: ListProtectors, for client: any Client
     ) throws(RequestError) -> [Protector] {
-        try listProtectors(verb.keychain, for: client)
+        try management.listProtectors(verb.keychain, for: client)
     }
 
     package func handle(_ verb: AddProtector, for client: any Client) throws(RequestError)
         -> Protector
     {
-        try addProtector(verb.new, verb.keychain, from: verb.opener, for: client)
+        try management.addProtector(verb.new, verb.keychain, from: verb.opener, for: client)
     }
 
     package func handle(_ verb: RemoveProtector, for client: any Client) throws(RequestError)
         -> Done
     {
-        try removeProtector(verb.identifier, verb.keychain, for: client)
+        try management.removeProtector(verb.identifier, verb.keychain, for: client)
         return Done()
     }
 
     package func handle(_ verb: TestProtector, for client: any Client) throws(RequestError) -> Done
     {
-        try testProtector(verb.identifier, verb.keychain, typed: verb.secret, for: client)
+        try management.testProtector(
+            verb.identifier, verb.keychain, typed: verb.secret, for: client)
         return Done()
     }
 
     package func handle(
         _ verb: UnlockWithProtector, for client: any Client
     ) throws(RequestError) -> Done {
-        try unlock(verb.keychain, with: verb.opener, newPassword: verb.newPassword, for: client)
+        try management.unlock(
+            verb.keychain, with: verb.opener, newPassword: verb.newPassword, for: client)
         return Done()
     }
 

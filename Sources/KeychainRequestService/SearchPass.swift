@@ -2,6 +2,7 @@
 internal import KeychainAccessControl
 internal import KeychainActivePolicy
 internal import KeychainItemStore
+internal import KeychainManagement
 internal import KeychainMessages
 internal import KeychainModel
 internal import KeychainPolicyEngine
@@ -258,10 +259,10 @@ extension KeychainService {
     ) throws(RequestError) -> [KeychainID] {
         if let name = query.keychain {
             let id = try folder.id(KeychainFolder.verified(name), of: caller.user)
-            try check(id, toChange: toChange, for: caller)
+            try management.check(id, toChange: toChange, for: caller)
             return [id]
         }
-        let preferences = preferences(of: caller)
+        let preferences = folder.preferences(of: caller)
         var names = preferences.searchList
         // A reference means one item, wherever it is.
         if query.references != nil {
@@ -286,28 +287,14 @@ extension KeychainService {
         if let name {
             verified = try KeychainFolder.verified(name)
         } else {
-            guard let byDefault = preferences(of: caller).defaultKeychain else {
+            guard let byDefault = folder.preferences(of: caller).defaultKeychain else {
                 throw .state(.noDefaultKeychain)
             }
             verified = byDefault
         }
         let id = try folder.id(verified, of: caller.user)
-        try check(id, toChange: true, for: caller)
+        try management.check(id, toChange: true, for: caller)
         return id
-    }
-
-    /// Others than root's programs and the machine's don't learn what is in its keychain, and none
-    /// but root's change it.
-    private func check(
-        _ id: KeychainID, toChange: Bool, for caller: Caller
-    ) throws(RequestError) {
-        guard id.name == .system else { return }
-        guard caller.via == nil else { throw .state(.noSuchKeychain) }
-        if toChange {
-            guard caller.user == 0 else { throw .state(.readOnly) }
-        } else {
-            guard caller.isOfMachine else { throw .state(.notFound) }
-        }
     }
 
     /// Does the work in one place after the other until it says that it has enough, and says whether
@@ -333,82 +320,5 @@ extension KeychainService {
         }
         guard exists else { throw .state(.noSuchKeychain) }
         guard hasFound else { throw .state(.notFound) }
-    }
-
-    // MARK: Preferences
-
-    func preferences(
-        _ change: KeychainPreferencesChange?, for client: any Client
-    ) throws(RequestError) -> KeychainPreferences {
-        let user = client.caller.user
-        if let change {
-            let prompts = prompts(client)
-            if client.caller.via != nil, case .defaultKeychain(let name) = change {
-                _ = try name.map { name throws(RequestError) in
-                    try existing(name, for: client.caller)
-                }
-                try confirmDefault(name, prompts)
-            }
-            // Read only now: others may have been set during the question.
-            var new = preferences(of: client.caller)
-            switch change {
-            case .defaultKeychain(let name):
-                new.defaultKeychain = try name.map { name throws(RequestError) in
-                    try existing(name, for: client.caller)
-                }
-            case .searchList(let names): new.searchList = try list(names)
-            case .alias(let alias, let name):
-                guard KeychainPreferences.isAlias(alias) else { throw .invalid(.badRequest) }
-                new.aliases[alias] = try name.map { name throws(RequestError) in
-                    try existing(name, for: client.caller)
-                }
-                guard new.aliases.count <= KeychainPreferences.mostAliases else {
-                    throw .invalid(.dataTooLarge)
-                }
-            }
-            try prompts.checkClient()
-            try folder.makeFolder(of: user)
-            do {
-                try folder.preferences.save(new, for: user, in: folder.folder(user))
-            } catch { throw RequestError(error) }
-        }
-        return shown(preferences(of: client.caller))
-    }
-
-    private func existing(_ name: String, for caller: Caller) throws(RequestError) -> KeychainName {
-        let name = try KeychainFolder.verified(name)
-        let id = try folder.id(name, of: caller.user)
-        guard folder.exists(name, of: id.user) else { throw .state(.noSuchKeychain) }
-        try check(id, toChange: true, for: caller)
-        return name
-    }
-
-    /// They need not exist: lists are made before and outlive what they name.
-    private func list(_ names: [String]) throws(RequestError) -> [KeychainName] {
-        guard names.count <= KeychainPreferences.mostSearched else { throw .invalid(.badRequest) }
-        var list: [KeychainName] = []
-        for text in names {
-            let name = try KeychainFolder.verified(text)
-            if !list.contains(name) { list.append(name) }
-        }
-        return list
-    }
-
-    private func preferences(of caller: Caller) -> KeychainPreferences {
-        let user = caller.user
-        let said = folder.preferences.load(for: user, from: folder.folder(user))
-        guard user == 0, caller.session == nil, said == .standard,
-            case .unit = caller.identity
-        else { return said }
-        // Root's services have no login that could open another.
-        var preferences = said
-        preferences.defaultKeychain = .system
-        return preferences
-    }
-
-    private func shown(_ preferences: KeychainPreferences) -> KeychainPreferences {
-        var shown = preferences
-        if !folder.hasSystemKeychain { shown.searchList.removeAll { $0 == .system } }
-        return shown
     }
 }

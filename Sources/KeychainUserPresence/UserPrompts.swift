@@ -12,7 +12,7 @@ package import KeychainSecrets
 /// at another count are stale.
 package final class UserPrompts {
     package let client: any Client
-    private let authentication: Authentication
+    let authentication: Authentication
     package private(set) var count = 0
     private var logins: LiveLogins?
 

@@ -179,6 +179,19 @@ package final class KeychainFolder: Sendable {
         layout == .ownUser ? path : path + "/\(user)"
     }
 
+    /// What the user has said about keychains that calls don't name.
+    package func preferences(of caller: Caller) -> KeychainPreferences {
+        let user = caller.user
+        let said = preferences.load(for: user, from: folder(user))
+        guard user == 0, caller.session == nil, said == .standard,
+            case .unit = caller.identity
+        else { return said }
+        // Root's services have no login that could open another.
+        var preferences = said
+        preferences.defaultKeychain = .system
+        return preferences
+    }
+
     package func owner(_ user: UInt32) throws(RequestError) -> KeychainOwner {
         KeychainOwner(user: user, account: try account(of: user))
     }

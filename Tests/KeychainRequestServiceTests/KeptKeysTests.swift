@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import KeychainKernelKeyring
 import KeychainModel
-import KeychainItemStore
+@testable import KeychainItemStore
 import KeychainSecrets
 import Testing
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import KeychainMessages
 import KeychainModel
+@testable import KeychainManagement
 @testable import KeychainRequestService
 import KeychainSecrets
 @testable import KeychainUserPresence
@@ -10,7 +11,7 @@ import Testing
 /// A keychain whose password is an older one than its user's login.
 @Suite struct PasswordResyncTests {
     private let world: ServiceInMemory
-    private var resync: PasswordResync { world.service.resync }
+    private var resync: PasswordResync { world.service.management.resync }
 
     init() throws { world = try ServiceInMemory() }
 

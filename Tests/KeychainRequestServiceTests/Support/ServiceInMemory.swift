@@ -8,6 +8,7 @@ import KeychainModel
 import KeychainPolicyCompiler
 import KeychainPolicyEngine
 import KeychainRequestAudit
+@testable import KeychainManagement
 @testable import KeychainRequestService
 import KeychainSecrets
 import KeychainUserPresence

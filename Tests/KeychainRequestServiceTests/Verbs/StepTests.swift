@@ -8,6 +8,7 @@ import KeychainSecrets
 import Synchronization
 import Testing
 
+@testable import KeychainManagement
 @testable import KeychainRequestService
 
 /// The steps of the pass of authorisation, each by itself.
@@ -50,7 +51,7 @@ import Testing
     @Test func `an older password opens, and a wrong one does not and counts as a guess`() throws {
         let world = try ServiceInMemory()
         let keychain = try world.keychain
-        let resync = world.service.resync
+        let resync = world.service.management.resync
         #expect(!resync.applies(to: keychain))
         try world.vault.lock(keychain)
         let begun = world.vault.locks.now(keychain.id)

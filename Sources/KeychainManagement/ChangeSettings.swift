@@ -3,15 +3,15 @@ internal import KeychainPolicyModel
 internal import KeychainAccessControl
 internal import KeychainItemStore
 internal import KeychainMessages
-internal import KeychainModel
+package import KeychainModel
 internal import KeychainRequestAudit
-internal import KeychainUserPresence
+package import KeychainUserPresence
 internal import KeychainVaults
 
-extension KeychainService {
+extension KeychainManagement {
     /// When a keychain closes is its user's to say. Any program of the user's may have it closed
     /// sooner; to have it open longer the user is asked.
-    func changeSettings(
+    package func changeSettings(
         _ name: String?, _ change: KeychainSettingsChange, for client: any Client
     ) throws(RequestError) {
         let keychain = try keychain(name, for: client.caller)

@@ -1,15 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainItemStore
 internal import KeychainMessages
-internal import KeychainModel
+package import KeychainModel
 internal import KeychainRequestAudit
-internal import KeychainSecrets
-internal import KeychainUserPresence
-internal import KeychainVaults
+package import KeychainSecrets
+package import KeychainUserPresence
+package import KeychainVaults
 
-/// What a user does with whole keychains.
-extension KeychainService {
-    func createKeychain(
+/// What a user does with whole keychains: makes, opens and closes them, says how they stay open and
+/// what opens them. Each is done for one client, with a keychain that is the client's own; the
+/// machine's is root's.
+package struct KeychainManagement: Sendable {
+    let folder: KeychainFolder
+    let authentication: Authentication
+    let resync: PasswordResync
+    let unlocking: any UnlockStep
+    /// In embedded mode the files are the user's own.
+    let isDaemon: Bool
+
+    var vault: any KeyVault { resync.vault }
+    var protectors: Protectors { resync.protectors }
+    var guesses: UnlockThrottle { resync.guesses }
+
+    /// `unlocking` is nil for the product's own step.
+    package init(
+        folder: KeychainFolder, authentication: Authentication, resync: PasswordResync,
+        unlocking: (any UnlockStep)?, isDaemon: Bool
+    ) {
+        self.folder = folder
+        self.authentication = authentication
+        self.resync = resync
+        self.unlocking = unlocking ?? resync
+        self.isDaemon = isDaemon
+    }
+
+    func prompts(_ client: any Client) -> UserPrompts { UserPrompts(client, authentication) }
+
+    /// The machine's is root's.
+    func keychain(_ name: String?, for caller: Caller) throws(RequestError) -> OpenKeychain {
+        let keychain = try folder.keychain(name, of: caller.user)
+        guard !keychain.isSystem || caller.user == 0 else { throw .refused(.notEntitled) }
+        guard !keychain.isSystem || caller.via == nil else { throw .state(.noSuchKeychain) }
+        return keychain
+    }
+
+    /// The user's keychains as the caller may know of them; the login keychain is there or could be.
+    package func statusOfAll(for caller: Caller) -> [KeychainStatus] {
+        var names = folder.names(of: caller.user)
+        if !names.contains(.login) { names.insert(.login, at: 0) }
+        if folder.hasSystemKeychain, !names.contains(.system) { names.append(.system) }
+        // For programs that a deputy brings the machine's keychain is not there.
+        if caller.via != nil { names.removeAll { $0 == .system } }
+        return names.map { folder.status(of: $0, for: caller, vault) }
+    }
+
+    package func createKeychain(
         _ name: String, _ password: HeldSecret?, _ recoveryKey: HeldSecret?,
         for client: any Client
     ) throws(RequestError) {
@@ -30,7 +75,7 @@ extension KeychainService {
         }
     }
 
-    func unlock(
+    package func unlock(
         _ name: String?, _ password: HeldSecret, for client: any Client
     ) throws(RequestError) {
         try checkLength(password)
@@ -44,7 +89,7 @@ extension KeychainService {
         try vault.keep(keys, of: keychain, for: client.caller, since: begun)
     }
 
-    func lock(_ name: String?, for client: any Client) throws(RequestError) {
+    package func lock(_ name: String?, for client: any Client) throws(RequestError) {
         let keychain = try keychain(name, for: client.caller)
         // What opens by itself can't be kept locked.
         let isProtected = try isProtected(keychain)
@@ -53,7 +98,7 @@ extension KeychainService {
         authentication.forget(client.caller.user)
     }
 
-    func setPassword(
+    package func setPassword(
         _ name: String?, _ old: HeldSecret?, _ new: HeldSecret, for client: any Client
     ) throws(RequestError) {
         try checkLength(old)
@@ -86,7 +131,7 @@ extension KeychainService {
 
     /// Whether a person can prove that the keychain is theirs: who has its password; of the
     /// machine's, root.
-    func hasProvableOwner(
+    package func hasProvableOwner(
         _ keychain: OpenKeychain, for caller: Caller
     ) throws(RequestError) -> Bool {
         if keychain.isSystem { return caller.user == 0 }
@@ -97,5 +142,11 @@ extension KeychainService {
         guard password?.bytes.count ?? 0 <= RequestLimits.longestPassword else {
             throw .invalid(.dataTooLarge)
         }
+    }
+
+    /// Whether the login keychain has a password that could be asked for.
+    package func hasPasscode(_ caller: Caller) -> Bool {
+        guard let keychain = try? folder.keychain(nil, of: caller.user) else { return false }
+        return (try? isProtected(keychain)) ?? false
     }
 }

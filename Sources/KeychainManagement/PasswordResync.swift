@@ -1,28 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainAccessControl
-internal import KeychainActivePolicy
+package import KeychainActivePolicy
 internal import KeychainItemStore
 internal import KeychainLinuxSystem
 internal import KeychainMessages
-internal import KeychainModel
+package import KeychainModel
 internal import KeychainPolicyEngine
 internal import KeychainPolicyModel
-internal import KeychainSecrets
-internal import KeychainUserPresence
-internal import KeychainVaults
+package import KeychainSecrets
+package import KeychainUserPresence
+package import KeychainVaults
+
+/// Opens a keychain that a request found locked with what its user types.
+package protocol UnlockStep: Sendable {
+    /// Whether something that the user could type is known to open it.
+    func applies(to keychain: OpenKeychain) -> Bool
+    func question(
+        for keychain: OpenKeychain, _ client: any Client
+    ) throws(RequestError) -> UnlockQuestion
+    /// Whether what was typed opens it. `begun` is when the question was put: a lock since then counts.
+    func opens(
+        _ keychain: OpenKeychain, _ typed: HeldSecret, for client: any Client,
+        since begun: LockGeneration
+    ) throws(RequestError) -> Bool
+}
 
 /// Puts a keychain in step again with a login whose password it did not know: its user types the
 /// older password, or the recovery key.
-struct PasswordResync: UnlockStep {
+package struct PasswordResync: UnlockStep {
     let vault: any KeyVault
     let protectors: Protectors
     let guesses: UnlockThrottle
     let policy: ActivePolicy
     let limits: PolicyLimits
 
-    func applies(to keychain: OpenKeychain) -> Bool { vault.isOutOfStep(keychain) }
+    package init(
+        vault: any KeyVault, protectors: Protectors, guesses: UnlockThrottle,
+        policy: ActivePolicy, limits: PolicyLimits
+    ) {
+        self.vault = vault
+        self.protectors = protectors
+        self.guesses = guesses
+        self.policy = policy
+        self.limits = limits
+    }
 
-    func question(
+    package func applies(to keychain: OpenKeychain) -> Bool { vault.isOutOfStep(keychain) }
+
+    package func question(
         for keychain: OpenKeychain, _ client: any Client
     ) throws(RequestError) -> UnlockQuestion {
         guard isWithinLimits(client) else { throw .state(.locked) }
@@ -36,7 +61,7 @@ struct PasswordResync: UnlockStep {
                 ]))
     }
 
-    func opens(
+    package func opens(
         _ keychain: OpenKeychain, _ typed: HeldSecret, for client: any Client,
         since begun: LockGeneration
     ) throws(RequestError) -> Bool {

@@ -1,22 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
+package import KeychainMessages
+package import KeychainModel
 internal import KeychainAccessControl
-internal import KeychainItemStore
-internal import KeychainMessages
-internal import KeychainModel
 internal import KeychainPolicyModel
-internal import KeychainRequestAudit
-internal import KeychainUserPresence
-internal import KeychainVaults
 
-/// What a context is for (`LAContext`): proofs that are given before, and for more than, one request.
-extension KeychainService {
-    func authenticate(
-        _ constraint: Constraint, for client: any Client
+// What a context is for (`LAContext`): proofs that are given before, and for more than, one request.
+// `hasPasscode` is whether the login keychain has a password that could be asked for.
+
+extension UserPrompts {
+    package func authenticate(
+        _ constraint: Constraint, hasPasscode: @autoclosure () -> Bool
     ) throws(RequestError) {
         guard let context = client.context else { throw .invalid(.badRequest) }
         let evidence = authentication.evidence(for: client)
-        try prompts(client).authorize(given: evidence) {
-            evidence throws(RequestError) -> Ruling<Void> in
+        try authorize(given: evidence) { evidence throws(RequestError) -> Ruling<Void> in
             switch PolicyItemConstraint(constraint) {
             case .none: return .allow(())
             case .never: throw .refused(.authenticationFailed)
@@ -24,17 +21,17 @@ extension KeychainService {
                 if PolicyDemand(needed).isMet(by: evidence.proofs, for: .readAttributes) {
                     return .allow(())
                 }
+                guard hasPasscode() else { throw .state(.passcodeNotSet) }
                 return .allowAfter(
-                    try provable(needed, given: evidence, for: client),
+                    try provable(needed, given: evidence),
                     Question(.authenticate, names: [], itemCount: 0, reason: context.reason))
             }
         }
     }
 
     private func provable(
-        _ needed: PolicyConstraint, given evidence: Evidence, for client: any Client
+        _ needed: PolicyConstraint, given evidence: Evidence
     ) throws(RequestError) -> Requirement {
-        guard hasPasscode(client.caller) else { throw .state(.passcodeNotSet) }
         let requirement = Requirement(needed)
         let provable = authentication.provable(for: client)
         guard requirement.cheapestProof(given: evidence, available: provable) != nil else {
@@ -42,32 +39,24 @@ extension KeychainService {
         }
         return requirement
     }
+}
 
-    func endContext(for client: any Client) {
-        authentication.endContext(of: client)
-    }
-
-    func capabilities(for client: any Client) -> Capabilities {
-        let provable = authentication.provable(for: client)
+extension Authentication {
+    package func capabilities(for client: any Client, hasPasscode: Bool) -> Capabilities {
+        let provable = provable(for: client)
         var known = Capabilities()
-        if hasPasscode(client.caller) {
+        if hasPasscode {
             known.passcode = provable.contains(.factor(.passcode))
             known.presence = provable.contains(.factor(.presence))
         }
         known.companion = provable.contains(.factor(.companion))
-        known.biometryState = authentication.enrolledBiometry(of: client.caller)
+        known.biometryState = enrolledBiometry(of: client.caller)
         if provable.contains(.factor(.biometry)) {
             known.biometry = .available
-        } else if authentication.hasBiometryService() {
+        } else if hasBiometryService() {
             known.biometry = .notEnrolled
         }
-        known.interaction = authentication.mayAsk(.allow, for: client)
+        known.interaction = mayAsk(.allow, for: client)
         return known
-    }
-
-    /// Whether the login keychain has a password that could be asked for.
-    private func hasPasscode(_ caller: Caller) -> Bool {
-        guard let keychain = try? folder.keychain(nil, of: caller.user) else { return false }
-        return (try? keychain.file.isPasswordProtected()) ?? false
     }
 }

@@ -2,22 +2,22 @@
 internal import KeychainAccessControl
 internal import KeychainActivePolicy
 internal import KeychainItemStore
-internal import KeychainMessages
-internal import KeychainModel
+package import KeychainMessages
+package import KeychainModel
 internal import KeychainRequestAudit
-internal import KeychainSecrets
-internal import KeychainUserPresence
+package import KeychainSecrets
+package import KeychainUserPresence
 internal import KeychainVaults
 
 /// What a user does with the things that open their keychains.
-extension KeychainService {
-    func listProtectors(
+extension KeychainManagement {
+    package func listProtectors(
         _ name: String?, for client: any Client
     ) throws(RequestError) -> [Protector] {
         try protectors.list(try keychain(name, for: client.caller))
     }
 
-    func addProtector(
+    package func addProtector(
         _ new: NewProtector, _ name: String?, from opener: KeychainOpener, for client: any Client
     ) throws(RequestError) -> Protector {
         let keychain = try keychain(name, for: client.caller)
@@ -30,7 +30,7 @@ extension KeychainService {
         return added
     }
 
-    func removeProtector(
+    package func removeProtector(
         _ identifier: String, _ name: String?, for client: any Client
     ) throws(RequestError) {
         let keychain = try keychain(name, for: client.caller)
@@ -41,7 +41,7 @@ extension KeychainService {
         if hadPassword, !hasPassword { try forgetPassword(of: keychain) }
     }
 
-    func testProtector(
+    package func testProtector(
         _ identifier: String, _ name: String?, typed: HeldSecret?, for client: any Client
     ) throws(RequestError) {
         let keychain = try keychain(name, for: client.caller)
@@ -69,7 +69,7 @@ extension KeychainService {
         try? vault.keep(keys, of: keychain, for: caller, since: begun)
     }
 
-    func unlock(
+    package func unlock(
         _ name: String?, with opener: KeychainOpener, newPassword: HeldSecret?,
         for client: any Client
     ) throws(RequestError) {
@@ -111,7 +111,7 @@ extension KeychainService {
                 isPasscodeSet: try hasProvableOwner(keychain, for: client.caller),
                 mayAsk: authentication.mayAsk(.allow, for: client),
                 provable: authentication.provable(for: client))
-            switch policy.now.judge.judge(change, proven) {
+            switch resync.policy.now.judge.judge(change, proven) {
             case .allow(let grant): return .allow(grant)
             case .deny(let denial): throw RequestError(denial)
             case .allowAfter(let requirement):

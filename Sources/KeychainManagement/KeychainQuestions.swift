@@ -1,29 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainAccessControl
-internal import KeychainMessages
-internal import KeychainModel
+package import KeychainMessages
+package import KeychainModel
 internal import KeychainPolicyModel
-internal import KeychainSecrets
-internal import KeychainUserPresence
-internal import KeychainVaults
+internal import KeychainRequestAudit
+package import KeychainSecrets
+package import KeychainUserPresence
+package import KeychainVaults
 
 /// What a prompter asks about keychains as a whole, so that no password goes through the program that
 /// has it asked.
-extension KeychainService {
+extension KeychainManagement {
     /// Has the user open the keychain with its password or its recovery key, a few tries at most. The
     /// guesses count as all others do.
-    func askToUnlock(_ name: String?, for client: any Client) throws(RequestError) {
+    package func askToUnlock(_ name: String?, for client: any Client) throws(RequestError) {
         let keychain = try keychain(name, for: client.caller)
         guard try isProtected(keychain) else { throw .state(.passcodeNotSet) }
         guard vault.lockState(of: keychain) != .unlocked else { return }
         let prompts = prompts(client)
         guard prompts.mayAsk(.allow) else { throw .refused(.interactionNotAllowed) }
-        let question = try question(for: keychain, client)
+        try unlock(keychain, by: question(for: keychain, client), prompts)
+    }
+
+    /// Whether a user who was asked could open a keychain that a request found locked.
+    package func couldOpen(_ keychain: OpenKeychain) -> Bool { unlocking.applies(to: keychain) }
+
+    /// Has the user open it, as a step of the request that the record tells of.
+    package func open(_ keychain: OpenKeychain, _ prompts: UserPrompts) throws(RequestError) {
+        let notes = prompts.client.notes
+        do throws(RequestError) {
+            let question = try unlocking.question(for: keychain, prompts.client)
+            try unlock(keychain, by: question, prompts) { notes.note(step: .unlock, nil) }
+        } catch {
+            notes.note(step: .unlock, error)
+            throw error
+        }
+    }
+
+    private func unlock(
+        _ keychain: OpenKeychain, by question: UnlockQuestion, _ prompts: UserPrompts,
+        whenOpen: () -> Void = {}
+    ) throws(RequestError) {
         let begun = vault.locks.now(keychain.id)
         try prompts.unlock(
             question, unless: { vault.lockState(of: keychain) == .unlocked },
             with: { typed throws(RequestError) in
-                try unlocking.opens(keychain, typed, for: client, since: begun)
+                let isOpen = try unlocking.opens(
+                    keychain, typed, for: prompts.client, since: begun)
+                if isOpen { whenOpen() }
+                return isOpen
             })
     }
 
@@ -42,7 +67,7 @@ extension KeychainService {
     }
 
     /// The password of a keychain that is to be made. A name that is taken is refused first.
-    func askForPassword(
+    package func askForPassword(
         of verb: CreateKeychain, for client: any Client
     ) throws(RequestError) -> HeldSecret {
         guard verb.password == nil, verb.recoveryKey == nil else { throw .invalid(.badRequest) }

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainLinuxSystem
+internal import KeychainMessages
+package import KeychainModel
+package import KeychainUserPresence
+package import KeychainVaults
+
+/// What users say about keychains that calls don't name, and which of them a call may mean.
+extension KeychainManagement {
+    /// Others than root's programs and the machine's don't learn what is in its keychain, and none
+    /// but root's change it.
+    package func check(
+        _ id: KeychainID, toChange: Bool, for caller: Caller
+    ) throws(RequestError) {
+        guard id.name == .system else { return }
+        guard caller.via == nil else { throw .state(.noSuchKeychain) }
+        if toChange {
+            guard caller.user == 0 else { throw .state(.readOnly) }
+        } else {
+            guard caller.isOfMachine else { throw .state(.notFound) }
+        }
+    }
+
+    package func preferences(
+        _ change: KeychainPreferencesChange?, for client: any Client
+    ) throws(RequestError) -> KeychainPreferences {
+        let user = client.caller.user
+        if let change {
+            let prompts = prompts(client)
+            if client.caller.via != nil, case .defaultKeychain(let name) = change {
+                _ = try name.map { name throws(RequestError) in
+                    try existing(name, for: client.caller)
+                }
+                try confirmDefault(name, prompts)
+            }
+            // Read only now: others may have been set during the question.
+            var new = folder.preferences(of: client.caller)
+            switch change {
+            case .defaultKeychain(let name):
+                new.defaultKeychain = try name.map { name throws(RequestError) in
+                    try existing(name, for: client.caller)
+                }
+            case .searchList(let names): new.searchList = try list(names)
+            case .alias(let alias, let name):
+                guard KeychainPreferences.isAlias(alias) else { throw .invalid(.badRequest) }
+                new.aliases[alias] = try name.map { name throws(RequestError) in
+                    try existing(name, for: client.caller)
+                }
+                guard new.aliases.count <= KeychainPreferences.mostAliases else {
+                    throw .invalid(.dataTooLarge)
+                }
+            }
+            try prompts.checkClient()
+            try folder.makeFolder(of: user)
+            do {
+                try folder.preferences.save(new, for: user, in: folder.folder(user))
+            } catch { throw RequestError(error) }
+        }
+        return shown(folder.preferences(of: client.caller))
+    }
+
+    private func existing(_ name: String, for caller: Caller) throws(RequestError) -> KeychainName {
+        let name = try KeychainFolder.verified(name)
+        let id = try folder.id(name, of: caller.user)
+        guard folder.exists(name, of: id.user) else { throw .state(.noSuchKeychain) }
+        try check(id, toChange: true, for: caller)
+        return name
+    }
+
+    /// They need not exist: lists are made before and outlive what they name.
+    private func list(_ names: [String]) throws(RequestError) -> [KeychainName] {
+        guard names.count <= KeychainPreferences.mostSearched else { throw .invalid(.badRequest) }
+        var list: [KeychainName] = []
+        for text in names {
+            let name = try KeychainFolder.verified(text)
+            if !list.contains(name) { list.append(name) }
+        }
+        return list
+    }
+
+    private func shown(_ preferences: KeychainPreferences) -> KeychainPreferences {
+        var shown = preferences
+        if !folder.hasSystemKeychain { shown.searchList.removeAll { $0 == .system } }
+        return shown
+    }
+}
