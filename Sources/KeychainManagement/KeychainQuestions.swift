@@ -14,10 +14,11 @@ extension KeychainManagement {
     /// Has the user open the keychain with its password or its recovery key, a few tries at most. The
     /// guesses count as all others do.
     package func askToUnlock(_ name: String?, for client: any Client) throws(RequestError) {
+        let prompts = prompts(client)
+        try prompts.checkClient()
         let keychain = try keychain(name, for: client.caller)
         guard try isProtected(keychain) else { throw .state(.passcodeNotSet) }
         guard vault.lockState(of: keychain) != .unlocked else { return }
-        let prompts = prompts(client)
         guard prompts.mayAsk(.allow) else { throw .refused(.interactionNotAllowed) }
         try unlock(keychain, by: question(for: keychain, client), prompts)
     }

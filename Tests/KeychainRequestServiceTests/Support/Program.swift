@@ -33,13 +33,13 @@ struct Program: Client {
 
     init(
         _ path: String, process: Int32, terminal: UInt32? = nil, session: Int32? = 7,
-        groups: [String] = []
+        groups: [String] = [], via: Caller.Via? = nil
     ) {
         self.path = path
         caller = Caller(
             user: geteuid(), process: process, identity: .trustedExecutable(path),
             session: session.map(SessionID.init), terminal: terminal,
-            accessGroups: ["exe:" + path] + groups)
+            accessGroups: ["exe:" + path] + groups, via: via)
         self.process = Self.place(process)
     }
 

@@ -146,10 +146,12 @@ final class ServiceInMemory {
     /// Rules of an administrator, in YAML.
     func use(rules: String) throws { policy.use(try Self.rules(rules)) }
 
-    static func rules(_ rules: String) throws -> ActivePolicy.Pair {
+    static func rules(
+        _ rules: String, writtenOn day: Int32 = 20_778
+    ) throws -> ActivePolicy.Pair {
         let text = "policy: v1\nname: test\nrules:\n" + rules
         let loaded = LoadedPolicies(
-            [[SourceFile(path: "50-test.yaml", bytes: Array(text.utf8))]], today: 20_778)
+            [[SourceFile(path: "50-test.yaml", bytes: Array(text.utf8))]], today: day)
         #expect(!loaded.hasErrors)
         return ActivePolicy.Pair(
             try CompiledPolicy(loaded.policy), reach: try CompiledPolicy(loaded.policy.reachOnly))

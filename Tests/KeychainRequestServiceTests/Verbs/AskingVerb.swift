@@ -15,7 +15,7 @@ enum AskingVerb: String, CaseIterable, Sendable {
     case read, readWithPassword, readOfAnother, readLocked, list
     case add, addWithPassword, update, updateTrust, delete
     case changeSettings, addProtector, removeProtector, backUp, restore, restoreGeneration
-    case authenticate
+    case authenticate, unlock, createKeychain, chooseDefault
 
     /// The verbs on items, which a rule of the administrator's could refuse meanwhile.
     static let onItems: [AskingVerb] = [
@@ -26,8 +26,8 @@ enum AskingVerb: String, CaseIterable, Sendable {
     /// a key can be deleted.
     static let needingKeys: [AskingVerb] =
         onItems.filter { $0 != .delete } + [.changeSettings, .backUp]
-    /// A new application password is typed twice.
-    var questions: Int { self == .addWithPassword ? 2 : 1 }
+    /// A new password is typed twice.
+    var questions: Int { self == .addWithPassword || self == .createKeychain ? 2 : 1 }
 
     /// Makes what the verb is about, and says what is asked for.
     func prepare(_ world: ServiceInMemory) throws -> (any Verb, Program) {
@@ -115,6 +115,16 @@ enum AskingVerb: String, CaseIterable, Sendable {
             var program = git
             program.context = AuthenticationContext()
             return (Authenticate(.userPresence), program)
+        case .unlock:
+            try world.vault.lock(world.keychain)
+            world.person.types(ServiceInMemory.secret(ServiceInMemory.password))
+            return (Unlock(keychain: nil, password: nil), git)
+        case .createKeychain:
+            world.person.types(ServiceInMemory.secret("work"))
+            return (CreateKeychain(name: "work", password: nil, asks: true), git)
+        case .chooseDefault:
+            let program = Program("/usr/bin/git", process: 10, via: .secretService)
+            return (Preferences(.defaultKeychain("login")), program)
         }
     }
 

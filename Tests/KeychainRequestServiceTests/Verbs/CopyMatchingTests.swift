@@ -33,6 +33,19 @@ import Testing
         #expect(program.looksAtFacts == facts + 1)
     }
 
+    @Test(arguments: [("2024-10-10", 20_000, true), ("2079-07-10", 40_000, false)])
+    func `a rule on trial forbids from the day on which its trial ends`(
+        _ end: String, _ writtenOn: Int32, _ forbids: Bool
+    ) throws {
+        try world.add("mail")
+        let onTrial = "mode: complain\n    expires: \(end)\n    forbid: No."
+        world.policy.use(
+            try ServiceInMemory.rules(
+                AskingVerb.rule(onTrial, "read-secret"), writtenOn: writtenOn))
+        let refusal = refusal { () throws(RequestError) in _ = try world.read("mail") }
+        #expect(refusal == (forbids ? .refused(.forbidden) : nil))
+    }
+
     @Test func `one question is asked for all items of a search`() throws {
         for name in ["a", "b", "c"] {
             try world.add(name) {

@@ -40,7 +40,12 @@ import Testing
     ) throws {
         let (request, program) = try verb.prepare(world)
         let before = try world.state()
-        world.person.meanwhile { program.isSame.end() }
+        let looks = Mutex(0)
+        let shared = SharedWorld(world)
+        world.person.meanwhile {
+            program.isSame.end()
+            looks.withLock { $0 = shared.world.vault.looks }
+        }
         var items = 0
         let refusal = refusal { () throws(RequestError) in
             func count<V: Verb>(_ verb: V) throws(RequestError) {
@@ -55,7 +60,8 @@ import Testing
         #expect(world.person.questions.count == verb.questions)
         #expect(items == 0)
         #expect(try world.state() == before)
-        // Nor is a proof kept for it.
+        // Nor is a key taken, nor a proof kept for it.
+        #expect(looks.withLock { world.vault.looks == $0 })
         #expect(world.evidence.evidence(for: program).isEmpty)
     }
 
