@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // floor CORES COUNT FOLDER [kept]: one read of a secret as C does it that has no code of ours; the
-// client and the server are pinned as in `roundtrip`.
+// client and the server are pinned as in `roundtrip`; 0 pins neither.
 // floor bare COUNT FOLDER: its look-ups and decryptions alone, in one process.
 //
 // Each step is one that a trace of the daemon's read shows (strace -f for the system calls, gdb at
@@ -304,7 +304,7 @@ int main(int count, char **words) {
     connect_pair(ends);
     pid_t client = getpid(), server = fork();
     check(server >= 0, "fork");
-    pin(server == 0 ? cores - 1 : 0);
+    if (cores > 0) pin(server == 0 ? cores - 1 : 0);
     if (server == 0) {
         close(ends[0]);
         prepare(words[3], count > 4);

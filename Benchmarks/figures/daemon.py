@@ -144,6 +144,10 @@ def at_once(table, house):
                for many, rate in best.items())
     table.add("the most that is lost to fewer programs at once", kept, "", least=0.8,
               note="of what fewer reach")
+    floors = {many: max(anchors.floors_at_once(many) for _ in range(2)) for many in (1, 2, 16)}
+    for many, rate in floors.items():
+        table.add(f"C floor, {many} pair{'s' * (many > 1)}", rate, "/s",
+                  note=f"ours {best[many] / rate:.2f} of it")
     try:
         counted = counting.Counted(house.daemon.pid, ["all=call", counting.call("futex"),
                                                       "switches=switch"])

@@ -107,8 +107,10 @@ package final class RequestServer: Sendable {
                         program, caller, context, offersTerminal: offersTerminal)
                     return answer(verb, for: client, on: connection)
                 }
-                // Writers share a commit, the more of them the better.
-                guard verb is CopyMatching ? turns.take(turn, goesOn) : goesOn() else { return }
+                // A user who is alone keeps no other waiting. Writers share a commit, the more of
+                // them the better.
+                let takesTurn = verb is CopyMatching && limits.areShared
+                guard takesTurn ? turns.take(turn, goesOn) : goesOn() else { return }
             case .registerPrompter(let showsWindows, let server):
                 let shown = resolver.screen(of: caller, connection.process, server)
                 let prompter = Prompter(

@@ -3,12 +3,13 @@ internal import Dispatch
 internal import Glibc
 internal import KeychainSecrets
 
-/// The turns of one user's reads. As many are worked on at once as the machine has cores; the others
-/// wait in the order in which they came.
+/// The turns of one user's reads, while other users are connected. As many are worked on at once as the
+/// machine has cores; the others wait in the order in which they came.
 ///
 /// Without turns the thread of each connection competes for the cores: a user with 32 connections has
 /// 32 shares of them, and another user has one. With turns a user's reads wait for one another, and
-/// never for those of other users, which find few threads before them.
+/// never for those of other users, which find few threads before them. A read that waits is woken twice
+/// and thrown off its core, which doubles its cost: a user who is alone needs no turns.
 ///
 /// A turn orders reads and protects nothing. One that has lasted longer than `patience` counts no more
 /// once another waits: a question to the user, a slow disk and a client that does not read its answer

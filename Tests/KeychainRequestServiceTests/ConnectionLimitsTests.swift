@@ -31,6 +31,29 @@ import Testing
         return ConnectionLimits(accounts) { "\($0)" }
     }
 
+    @Test func `limits are shared while more than one user is connected`() throws {
+        let limits = limits(knowing: 7...8)
+        #expect(!limits.areShared)
+        let first = [begin(limits, 7, 1), begin(limits, 7, 2)]
+        #expect(!limits.areShared)
+        let other = try #require(begin(limits, 8, 3))
+        #expect(limits.areShared)
+        other.end()
+        #expect(!limits.areShared)
+        withExtendedLifetime(first) {}
+    }
+
+    @Test func `a user who was not asked about yet shares the limits, and once`() throws {
+        let limits = ConnectionLimits(AccountNames { "user\($0)" }) { "\($0)" }
+        let first = try #require(begin(limits, 7, 1))
+        let other = try #require(begin(limits, 8, 2))
+        _ = first.hasAccount()
+        #expect(limits.areShared)
+        other.end()
+        #expect(!limits.areShared)
+        withExtendedLifetime(first) {}
+    }
+
     @Test func `one program leaves room for others of the same user`() {
         let limits = limits(knowing: 7...7)
         let greedy = hold(limits, user: 7, process: 1)
