@@ -142,6 +142,7 @@ let package = Package(
         library("LoginManager", ["CSystemd", "KeychainModel"]),
         library("MessageBus", ["CSystemd", "KeychainLinuxSystem", "KeychainSecrets"]),
         library("BusCrypto", ["CCrypto", "KeychainSecrets"]),
+        library("ExportCrypto", ["CCrypto", "KeychainSecrets"]),
         library("TrustedPlatform", ["CTSS2", "KeychainSecrets"]),
         library(
             "SecurityKeys", ["CFIDO2", "KeychainModel", "KeychainLocalSocket", "KeychainSecrets"]),
@@ -380,7 +381,8 @@ let package = Package(
         // Passwords as other programs keep them, and what reads them for keychainctl.
         library("KeychainImport", ["KeychainModel", "KeychainSecrets"]),
         library(
-            "ImportSources", ["KeychainImport", "KeychainModel", "KeychainSecrets", "SecretJSON"]),
+            "ImportSources",
+            ["ExportCrypto", "KeychainImport", "KeychainModel", "KeychainSecrets", "SecretJSON"]),
         program(
             "keychainctl-import",
             [

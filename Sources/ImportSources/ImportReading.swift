@@ -4,9 +4,10 @@ package import KeychainSecrets
 
 extension ImportFormat {
     /// `name`: the entry's of pass, or what variables belong to.
-    fileprivate func source(_ name: String) -> any ImportSource {
+    fileprivate func source(_ name: String, _ password: HeldSecret?) -> any ImportSource {
         switch self {
-        case .csv, .keepass: CSVSource()
+        case .csv: CSVSource()
+        case .keepass: KeePassSource()
         case .gitCredentials: ImportLines(GitCredentialLines())
         case .env: ImportLines(EnvironmentLines(name: name))
         case .pypirc: ImportLines(SectionLines.pypirc)
@@ -23,8 +24,7 @@ extension ImportFormat {
             }
         case .bitwarden:
             ImportWhole { text, put throws(ImportError) in
-                try BitwardenText.read(text, put)
-                try JSONRest.ofBitwarden(text, put)
+                try BitwardenText.read(text, password: password, put)
             }
         case .onePassword: ImportWhole(OnePasswordText.read)
         }
@@ -35,10 +35,13 @@ extension ImportFormat {
 package struct ImportReading {
     private let format: ImportFormat
     private let name: String
+    private let password: HeldSecret?
 
-    package init(_ format: ImportFormat, name: String) {
+    /// `password`: of an export that has one.
+    package init(_ format: ImportFormat, name: String, password: HeldSecret? = nil) {
         self.format = format
         self.name = name
+        self.password = password
     }
 
     /// `put` gets what is found, and at last that it was all, or why it was not. False from it ends
@@ -53,7 +56,7 @@ package struct ImportReading {
     private func read(
         _ next: () throws(any Error) -> SecretBytes, _ put: (ImportMessage) -> Bool
     ) throws(ImportError) {
-        var bytes = CheckedBytes(format.source(name))
+        var bytes = CheckedBytes(format.source(name, password))
         func give(_ entry: ImportEntry) throws(ImportError) {
             for message in entry.messages {
                 guard put(message) else { throw .inputOutput }

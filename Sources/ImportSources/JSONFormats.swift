@@ -74,12 +74,27 @@ enum Base64 {
 
 /// Bitwarden's export in JSON, as it is or with a password of its own.
 enum BitwardenText {
-    static func read(_ buffer: SecretBuffer, _ put: ImportSource.Put) throws(ImportError) {
+    static func read(
+        _ buffer: SecretBuffer, password: HeldSecret?, _ put: ImportSource.Put
+    ) throws(ImportError) {
+        let plain = try plain(buffer, password)
+        try read(plain, put)
+        try JSONRest.ofBitwarden(plain, put)
+    }
+
+    private static func plain(
+        _ buffer: SecretBuffer, _ password: HeldSecret?
+    ) throws(ImportError) -> SecretBuffer {
+        guard let export = ProtectedExport(try JSONValue(export: buffer)) else { return buffer }
+        guard let password else { throw .encryptedByPassword }
+        return try export.opened(with: password)
+    }
+
+    private static func read(
+        _ buffer: SecretBuffer, _ put: ImportSource.Put
+    ) throws(ImportError) {
         let root = try JSONValue(export: buffer)
-        if root["encrypted"]?.isTrue == true {
-            if root["passwordProtected"]?.isTrue == true { throw .encryptedByPassword }
-            throw .encryptedForAccount
-        }
+        if root["encrypted"]?.isTrue == true { throw .encryptedForAccount }
         guard case .list(let items)? = root["items"]?.content else { throw .malformed(line: 1) }
         var folders: [String: String] = [:]
         for folder in (root["folders"]?.elements ?? []) + (root["collections"]?.elements ?? []) {
@@ -209,7 +224,7 @@ extension SplitAddress {
 }
 
 extension SecretBuffer {
-    fileprivate convenience init(_ text: JSONText) {
+    convenience init(_ text: JSONText) {
         let secret = text.secret
         self.init(limit: max(1, secret.bytes.count))
         _ = append(secret.bytes)
@@ -228,7 +243,7 @@ extension JSONValue {
         } catch { throw .malformed(line: error.line) }
     }
 
-    fileprivate var isTrue: Bool { if case .flag(true) = content { true } else { false } }
+    var isTrue: Bool { if case .flag(true) = content { true } else { false } }
 
     /// A text that is no secret; nil of other values.
     fileprivate var string: String? {

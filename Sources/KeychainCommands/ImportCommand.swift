@@ -62,7 +62,7 @@ struct ImportCommand: ParsableCommand {
         guard !shred || (format != .pass && format != .gopass) else {
             throw ValidationError("--shred is for a file; the entries of \(format.rawValue) stay.")
         }
-        // Attachments are not brought; from a database no fields of the user's own and no history.
+        // Attachments are not brought; of KeePass' history nothing but the passwords.
         let isWhole = format != .onePassword && format != .keepass
         guard !shred || isWhole || path?.hasSuffix(".csv") == true else {
             throw ValidationError("--shred is not for this format: not all of it is brought.")
@@ -93,11 +93,10 @@ struct ImportCommand: ParsableCommand {
     }
 
     private func bring(into asked: Keychain) throws(CommandFailure) {
-        let origin = try origin()
+        try checkIsOpen(asked)
+        var origin = try origin()
         let stamp = FileStamp(origin.path)
-        let reading = ProgressBar("Reading")
-        let plan = try ImportPlan(origin, into: asked, reading)
-        reading.end()
+        let plan = try plan(&origin, asked)
         let text = ImportText(style: TextStyle(.output))
         if !output.json { text.show(plan) }
         guard !dryRun, plan.items > 0, try isWanted(plan) else {
@@ -114,6 +113,39 @@ struct ImportCommand: ParsableCommand {
         // What was added, and how it is taken back, is said whatever became of the file.
         if output.json { JSONOutput.write(ImportRecord(plan, run)) } else { text.show(run) }
         if let failure { throw failure }
+    }
+
+    /// A locked keychain shows no items, and everything would look new.
+    private func checkIsOpen(_ asked: Keychain) throws(CommandFailure) {
+        let name = asked.name ?? KeychainName.login.description
+        let status = try asked.status().keychains.first { $0.name == name }
+        guard status.map({ $0.lockState == .unlocked }) ?? true else {
+            throw CommandFailure(.state(.locked), ImportOrigin.task, keychain: name)
+        }
+    }
+
+    /// Only its reader can tell whether an export has a password.
+    private func plan(
+        _ origin: inout ImportOrigin, _ asked: Keychain
+    ) throws(CommandFailure) -> ImportPlan {
+        do throws(CommandFailure) { return try plan(origin, asked) } catch {
+            guard error.name == CommandFailure.exportPasswordMissing else { throw error }
+        }
+        origin.password = try filePassword(origin.path)
+        return try plan(origin, asked)
+    }
+
+    private func plan(
+        _ origin: ImportOrigin, _ asked: Keychain
+    ) throws(CommandFailure) -> ImportPlan {
+        let progress = ProgressBar("Reading")
+        defer { progress.end() }
+        return try ImportPlan(origin, into: asked, progress)
+    }
+
+    private func filePassword(_ path: String) throws(CommandFailure) -> HeldSecret {
+        try SecretReading.passwords(
+            ["Password of \(PlainText.line(path)): "], fromInput: password.passwordStdin)[0]
     }
 
     /// Without a terminal to ask on, only what was said beforehand counts.
@@ -150,6 +182,7 @@ struct ImportCommand: ParsableCommand {
                 try run.add(item)
                 progress.step()
             }
+            try run.finish()
         } catch {
             progress.end()
             receipt.write("It broke off after \(run.added) items.")
@@ -202,10 +235,8 @@ struct ImportCommand: ParsableCommand {
         }
         var origin = ImportOrigin(
             format: format, path: path, name: format == .env ? variablesOwner(path) : "")
-        if format == .keepass, !path.hasSuffix(".csv") {
-            let question = "Password of \(path): "
-            origin.password = try SecretReading.passwords(
-                [question], fromInput: password.passwordStdin)[0]
+        if origin.isDatabase {
+            origin.password = try filePassword(path)
         }
         return origin
     }

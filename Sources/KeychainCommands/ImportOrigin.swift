@@ -11,7 +11,7 @@ struct ImportOrigin {
     let path: String
     /// What variables of a file of them belong to.
     let name: String
-    /// KeePass's.
+    /// KeePass's, or that of an export which has one.
     var password: HeldSecret?
 
     static let task = "import"
@@ -30,8 +30,7 @@ struct ImportOrigin {
     ) throws(CommandFailure) {
         switch format {
         case .pass, .gopass: try readStore(body, rest)
-        case .keepass where !path.hasSuffix(".csv"):
-            try readKeePass(body, rest)
+        case .keepass where isDatabase: try readKeePass(body, rest)
         case .onePassword where !path.hasSuffix(".data"):
             let unzip = try tool("/usr/bin/unzip", "unzip")
             try read(from: unzip, ["-p", plainPath, "export.data"], name, nil, body, rest)
@@ -40,8 +39,13 @@ struct ImportOrigin {
             do throws(SystemError) { file = try Descriptor.reading(path) } catch {
                 throw CommandFailure(file: error, path, Self.task)
             }
-            try Reader(format, name).read(file, body, rest)
+            try Reader(format, name, password).read(file, body, rest)
         }
+    }
+
+    /// One of KeePass, and no export of one.
+    var isDatabase: Bool {
+        format == .keepass && ![".csv", ".xml"].contains(where: path.lowercased().hasSuffix)
     }
 
     /// For a tool, which could take a path for an option.
@@ -55,7 +59,7 @@ struct ImportOrigin {
         line.append(SecretBytes(copying: [0x0A]))
         let typed = HeldSecret(line.finish())
         try read(
-            from: program, ["export", "--quiet", "--format", "csv", plainPath], name, typed, body,
+            from: program, ["export", "--quiet", "--format", "xml", plainPath], name, typed, body,
             rest)
     }
 
@@ -199,12 +203,17 @@ private struct Reader {
     /// Seconds without a word; a tool may ask its user meanwhile.
     private static let longestPause = 600.0
 
+    /// Where it finds the password of an export.
+    private static let passwordDescriptor: Int32 = 3
+
     private let format: ImportFormat
     private let name: String
+    private let password: HeldSecret?
 
-    init(_ format: ImportFormat, _ name: String) {
+    init(_ format: ImportFormat, _ name: String, _ password: HeldSecret? = nil) {
         self.format = format
         self.name = name
+        self.password = password
     }
 
     func read(
@@ -254,9 +263,17 @@ private struct Reader {
         _ path: String, _ source: Descriptor
     ) throws(SystemError) -> (ChildProcess, Descriptor) {
         let (reading, writing) = try Descriptor.pipe()
-        let child = try ChildProcess.between(
-            source, writing, executable: path, arguments: [format.rawValue, name],
-            environment: [], newSession: true)
+        let given = try password.map { secret throws(SystemError) in
+            try SecretPipe.filled(with: secret.bytes)
+        }
+        let child = try withExtendedLifetime((writing, given)) { () throws(SystemError) in
+            var passing = [(source: source.number, target: Int32(0)), (writing.number, 1)]
+            if let given { passing.append((given.number, Self.passwordDescriptor)) }
+            return try ChildProcess(
+                executable: path,
+                arguments: [format.rawValue, name] + (given == nil ? [] : ["password"]),
+                environment: [], passing: passing, newSession: true)
+        }
         return (child, reading)
     }
 
@@ -270,6 +287,7 @@ extension CommandFailure {
     init(_ error: ImportError) {
         let beginning = "could not import: "
         var advice: String? = "Nothing was added."
+        var name = "sourceUnreadable"
         let sentence: String
         switch error {
         case .notUTF8(let line):
@@ -288,16 +306,19 @@ extension CommandFailure {
             sentence = "the export is encrypted with the account's key"
             advice = "Export it once more as plain JSON, or with a password of its own."
         case .encryptedByPassword:
-            sentence = "the export is encrypted with a password of its own, which is not read here"
-            advice = "Export it once more as plain JSON, import that, and add --shred."
-        case .wrongPassword: sentence = "that is not the export's password"
+            sentence = "the export is encrypted with a password of its own"
+            name = Self.exportPasswordMissing
+        case .wrongPassword:
+            sentence = "that is not the export's password"
+            name = "wrongPassword"
         case .unsupportedKey:
             sentence = "its password is made a key in a way that is not known here"
+            advice = "PBKDF2 is. With Argon2id, export it as plain JSON, and add --shred."
         case .unknownFormat, .inputOutput: sentence = "the source can't be read"
         }
         let code: ResultCode = error == .wrongPassword ? .notAuthenticated : .failure
-        self.init(code, name: Self.sourceName, beginning + sentence, advice: advice)
+        self.init(code, name: name, beginning + sentence, advice: advice)
     }
 
-    private static let sourceName = "sourceUnreadable"
+    static let exportPasswordMissing = "exportPasswordMissing"
 }

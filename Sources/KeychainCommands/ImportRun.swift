@@ -4,7 +4,7 @@ internal import KeychainMessages
 internal import KeychainModel
 internal import KeychainSecrets
 
-/// Adds what a source has, item by item. Each bears the import's number (`kSecAttrType`), by which
+/// Adds what a source has. Each item bears the import's number (`kSecAttrType`), by which
 /// all of them can be taken back, wherever it was interrupted.
 struct ImportRun {
     let number: Int64
@@ -17,49 +17,71 @@ struct ImportRun {
     /// There with the same secret, and described otherwise than in the source.
     private(set) var unlike: [String] = []
 
+    /// Threads that add at once: each has a connection, of which a user has 32.
+    private static let threads = 16
+    private static let mostWaiting = 128
+    private static let mostWaitingBytes = 1024 * 1024
+
+    private var isFirst = true
+    private var waiting: [ImportedItem] = []
+    private var waitingKeys: Set<ImportKey> = []
+    private var waitingBytes = 0
+
     init(number: Int64, into keychain: Keychain) {
         self.number = number
         self.keychain = keychain
     }
 
+    /// Adds it, or keeps it for a moment to be added with others: `finish` adds the last ones.
+    ///
+    /// Several are added at once, because those share a commit, and waiting for the disk is most of
+    /// what one costs. The first goes alone and may ask the user, whose answer serves the others.
     mutating func add(_ found: ImportedItem) throws(CommandFailure) {
-        var item = NewItem(found.itemClass)
-        item.keychain = keychain.name
-        item.attributes = found.attributes
-        item.attributes[.type] = .number(number)
-        do throws(CommandFailure) {
-            try keychain.ask(Add(item, secret: found.secret, returning: []), to: ImportOrigin.task)
-            added += 1
-        } catch {
-            guard error.code == .exists else { throw error }
-            let name = "\(found.name) (line \(found.line))"
-            switch sameItem(found).map({ $0.describes(found) }) {
-            case true?: same += 1
-            case false?:
-                same += 1
-                unlike.append(name)
-            case nil: different.append(name)
-            }
+        guard !isFirst else {
+            isFirst = false
+            return try addInTurn(found)
+        }
+        let key = ImportKey(found.itemClass, found.attributes)
+        let isFull =
+            waiting.count == Self.mostWaiting
+            || waitingBytes + found.secret.bytes.count > Self.mostWaitingBytes
+        // Of two of one name the first counts.
+        if isFull || waitingKeys.contains(key) { try finish() }
+        waiting.append(found)
+        waitingKeys.insert(key)
+        waitingBytes += found.secret.bytes.count
+    }
+
+    mutating func finish() throws(CommandFailure) {
+        let items = waiting
+        waiting = []
+        waitingKeys = []
+        waitingBytes = 0
+        let adding = AddingOne(number: number, keychain: keychain)
+        let outcomes = Concurrently.map(items, threads: Self.threads) { adding.add($0, .fail) }
+        for (item, outcome) in zip(items, outcomes) { try? take(outcome, item) }
+        // Those that need the user, one after the other.
+        for (item, outcome) in zip(items, outcomes) {
+            if case .failed = outcome { try addInTurn(item) }
         }
     }
 
-    /// With the same secret. The user is not asked for that.
-    private func sameItem(_ found: ImportedItem) -> Item? {
-        var query = ItemQuery(found.itemClass)
-        query.keychain = keychain.name
-        for name in [AttributeName.service, .account, .server, .networkProtocol, .port, .path] {
-            query.attributes[name] = found.attributes[name]
-        }
-        query.returnFields = [.data, .attributes]
-        query.authenticationUI = .fail
-        query.limit = nil
-        guard let items = try? keychain.items(query, to: ImportOrigin.task) else { return nil }
-        // What the source does not say the query leaves open: another account's item may have the
-        // same secret.
-        let key = ImportKey(found.itemClass, found.attributes)
-        return items.first {
-            ImportKey(found.itemClass, $0.attributes) == key
-                && $0.secret?.bytes.matches(found.secret.bytes) == true
+    private mutating func addInTurn(_ found: ImportedItem) throws(CommandFailure) {
+        try take(AddingOne(number: number, keychain: keychain).add(found, .allow), found)
+    }
+
+    private mutating func take(
+        _ outcome: AddingOne.Outcome, _ found: ImportedItem
+    ) throws(CommandFailure) {
+        let name = "\(found.name) (line \(found.line))"
+        switch outcome {
+        case .added: added += 1
+        case .same: same += 1
+        case .unlike:
+            same += 1
+            unlike.append(name)
+        case .different: different.append(name)
+        case .failed(let failure): throw failure
         }
     }
 
@@ -120,6 +142,62 @@ struct ImportRun {
         query.synchronizable = .any
         query.limit = nil
         return query
+    }
+}
+
+/// How one item is added, by whatever thread.
+private struct AddingOne: Sendable {
+    enum Outcome: Sendable {
+        case added
+        /// There with the same secret.
+        case same
+        /// The same, and described otherwise.
+        case unlike
+        /// There with another secret, or one that can't be read now.
+        case different
+        case failed(CommandFailure)
+    }
+
+    let number: Int64
+    let keychain: Keychain
+
+    func add(_ found: ImportedItem, _ ui: ItemQuery.AuthenticationUI) -> Outcome {
+        var item = NewItem(found.itemClass)
+        item.keychain = keychain.name
+        item.attributes = found.attributes
+        item.attributes[.type] = .number(number)
+        item.authenticationUI = ui
+        do throws(CommandFailure) {
+            try keychain.ask(Add(item, secret: found.secret, returning: []), to: ImportOrigin.task)
+            return .added
+        } catch {
+            guard error.code == .exists else { return .failed(error) }
+            return switch sameItem(found).map({ $0.describes(found) }) {
+            case true?: .same
+            case false?: .unlike
+            case nil: .different
+            }
+        }
+    }
+
+    /// With the same secret. The user is not asked for that.
+    private func sameItem(_ found: ImportedItem) -> Item? {
+        var query = ItemQuery(found.itemClass)
+        query.keychain = keychain.name
+        for name in [AttributeName.service, .account, .server, .networkProtocol, .port, .path] {
+            query.attributes[name] = found.attributes[name]
+        }
+        query.returnFields = [.data, .attributes]
+        query.authenticationUI = .fail
+        query.limit = nil
+        guard let items = try? keychain.items(query, to: ImportOrigin.task) else { return nil }
+        // What the source does not say the query leaves open: another account's item may have the
+        // same secret.
+        let key = ImportKey(found.itemClass, found.attributes)
+        return items.first {
+            ImportKey(found.itemClass, $0.attributes) == key
+                && $0.secret?.bytes.matches(found.secret.bytes) == true
+        }
     }
 }
 

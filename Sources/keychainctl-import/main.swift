@@ -10,11 +10,19 @@ internal import Terminal
 // no file open but the one that it was given, and ends with what it found.
 //
 //     keychainctl-import FORMAT NAME <SOURCE
+//     keychainctl-import FORMAT NAME password <SOURCE 3<PASSWORD
 try? ProcessHardening.apply()
 let words = CommandLine.arguments
-guard words.count == 3, let format = ImportFormat(rawValue: words[1]) else { exit(2) }
+guard (3...4).contains(words.count), let format = ImportFormat(rawValue: words[1]) else { exit(2) }
+var password: HeldSecret?
+if words.count == 4 {
+    guard words[3] == "password",
+        let read = try? SecretInput(Descriptor(owning: 3)).next()
+    else { exit(2) }
+    password = HeldSecret(read)
+}
 let output = MessageOutput()
-ImportReading(format, name: words[2]).run(
+ImportReading(format, name: words[2], password: password).run(
     { try SecretInput.standard.next() }, { output.put($0) })
 exit(output.flush() ? 0 : 1)
 

@@ -7,6 +7,7 @@ import re
 DOORS = {
     "AccountDatabase": "the C library's look-ups of accounts",
     "BusCrypto": "libcrypto",
+    "ExportCrypto": "libcrypto",
     "KeychainCertificates": "CryptoKit reads keys where they lie",
     "KeychainDatabase": "SQLite",
     "KeychainKernelKeyring": "libkeyutils",

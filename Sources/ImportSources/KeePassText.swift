@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainImport
+internal import KeychainSecrets
+
+/// What KeePass and KeePassXC export: XML, or CSV.
+struct KeePassSource: ImportSource {
+    private var source: (any ImportSource)?
+
+    mutating func take(_ byte: UInt8, line: Int, _ put: Put) throws(ImportError) {
+        var source = source ?? Self.source(begunWith: byte)
+        try source.take(byte, line: line, put)
+        self.source = source
+    }
+
+    mutating func finish(_ put: Put) throws(ImportError) {
+        var source = source ?? CSVSource()
+        try source.finish(put)
+    }
+
+    private static func source(begunWith byte: UInt8) -> any ImportSource {
+        byte == UInt8(ascii: "<") ? ImportWhole(KeePassText.read) : CSVSource()
+    }
+}
+
+/// The XML of KeePass 2, which is also what a KDBX file has in it.
+struct KeePassText {
+    private var xml: XMLReader
+    /// The group of what was deleted.
+    private var recycleBin: [UInt8]?
+
+    static func read(_ text: SecretBuffer, _ put: ImportSource.Put) throws(ImportError) {
+        var keePass = KeePassText(xml: XMLReader(text))
+        guard try keePass.xml.child() == "KeePassFile" else { throw keePass.xml.malformed }
+        while let name = try keePass.xml.child() {
+            switch name {
+            case "Meta": try keePass.takeMeta()
+            case "Root": try keePass.takeGroup(in: "", isDeleted: false, put)
+            default: try keePass.xml.skip()
+            }
+        }
+        guard try keePass.xml.child() == nil else { throw keePass.xml.malformed }
+    }
+
+    private init(xml: XMLReader) { self.xml = xml }
+
+    private mutating func takeMeta() throws(ImportError) {
+        var isUsed = true
+        while let name = try xml.child() {
+            switch name {
+            case "RecycleBinEnabled":
+                let content = try xml.content()
+                isUsed = !content.says("false", in: 0..<content.count)
+            case "RecycleBinUUID": recycleBin = try identifier()
+            default: try xml.skip()
+            }
+        }
+        if !isUsed { recycleBin = nil }
+    }
+
+    /// Also of the root, which has groups in it as a group has.
+    private mutating func takeGroup(
+        in parent: String, isDeleted: Bool, _ put: ImportSource.Put
+    ) throws(ImportError) {
+        var folder = parent
+        var isDeleted = isDeleted
+        while let name = try xml.child() {
+            let line = xml.line
+            switch name {
+            case "UUID":
+                let found = try identifier()
+                if let found, found == recycleBin { isDeleted = true }
+            case "Name":
+                let name = try plainText()
+                folder = parent.isEmpty ? name : parent + "/" + name
+            case "Notes": if try xml.content().count > 0 { try put(.rest(line)) }
+            case "Group": try takeGroup(in: folder, isDeleted: isDeleted, put)
+            // What was thrown away is not brought back.
+            case "Entry" where isDeleted:
+                try xml.skip()
+                try put(.rest(line))
+            case "Entry": try takeEntry(in: folder, put)
+            default: try xml.skip()
+            }
+        }
+    }
+
+    private mutating func takeEntry(
+        in folder: String, _ put: ImportSource.Put
+    ) throws(ImportError) {
+        var entry = ImportEntry(line: xml.line)
+        entry.folder = folder
+        let notes = NoteLines()
+        var address: SplitAddress?
+        var earlier: [HeldSecret] = []
+        while let name = try xml.child() {
+            let line = xml.line
+            switch name {
+            case "String":
+                let (key, value) = try pair()
+                if key == "URL" {
+                    address = SplitAddress(value, 0..<value.count)
+                } else {
+                    Self.take(key, value, &entry, notes)
+                }
+            case "History": try takeHistory(&earlier)
+            // A file of the user's.
+            case "Binary":
+                try xml.skip()
+                try put(.rest(line))
+            default: try xml.skip()
+            }
+        }
+        if let address { entry.take(address, notes) }
+        for secret in earlier where entry.password?.bytes.matches(secret.bytes) != true {
+            notes.add(secret, name: "earlier password")
+        }
+        entry.notes = notes.contents
+        try put(entry)
+    }
+
+    private static func take(
+        _ key: String, _ value: SecretBuffer, _ entry: inout ImportEntry, _ notes: NoteLines
+    ) {
+        let whole = 0..<value.count
+        switch key {
+        case "Title": entry.title = value.text(whole) ?? ""
+        case "UserName": entry.account = value.text(whole) ?? ""
+        case "Password": entry.password = value.secret(whole)
+        case "Notes": notes.add(value.secret(whole))
+        case "otp": entry.oneTimePassword = value.secret(whole)
+        default: notes.add(value.secret(whole), name: key)
+        }
+    }
+
+    /// Of earlier states the passwords, each once.
+    private mutating func takeHistory(_ earlier: inout [HeldSecret]) throws(ImportError) {
+        while let name = try xml.child() {
+            guard name == "Entry" else {
+                try xml.skip()
+                continue
+            }
+            while let name = try xml.child() {
+                guard name == "String" else {
+                    try xml.skip()
+                    continue
+                }
+                let (key, value) = try pair()
+                let secret = value.secret(0..<value.count)
+                guard key == "Password",
+                    !earlier.contains(where: { $0.bytes.matches(secret.bytes) })
+                else { continue }
+                earlier.append(secret)
+            }
+        }
+    }
+
+    /// `<Key>PIN</Key><Value>1234</Value>`, within its element.
+    private mutating func pair() throws(ImportError) -> (key: String, value: SecretBuffer) {
+        var key = ""
+        var value = SecretBuffer(limit: 1)
+        while let name = try xml.child() {
+            switch name {
+            case "Key": key = try plainText()
+            case "Value":
+                // Encrypted once more, as it is within a database.
+                guard !xml.says("Protected") else { throw xml.malformed }
+                value = try xml.content()
+            default: try xml.skip()
+            }
+        }
+        return (key, value)
+    }
+
+    private mutating func plainText() throws(ImportError) -> String {
+        let content = try xml.content()
+        return content.text(0..<content.count) ?? ""
+    }
+
+    /// nil for none: zeros in base64.
+    private mutating func identifier() throws(ImportError) -> [UInt8]? {
+        let content = try xml.content()
+        guard let decoded = Base64.decoded(content, 0..<content.count) else { return nil }
+        let bytes = (0..<decoded.count).map { decoded.byte($0) }
+        return bytes.allSatisfy { $0 == 0 } ? nil : bytes
+    }
+}
