@@ -301,11 +301,18 @@ package final class RequestServer: Sendable {
     }
 }
 
-/// A connection, and what was seen of its program when it was accepted.
-struct ConnectedProgram {
+/// A connection, and what was seen of its program when it was accepted. An object, as every step of a
+/// request hands it on.
+final class ConnectedProgram: Sendable {
     let connection: ServerConnection
     let facts: ProcessFacts?
     let callerFacts: CallerFacts
+
+    init(connection: ServerConnection, facts: ProcessFacts?, callerFacts: CallerFacts) {
+        self.connection = connection
+        self.facts = facts
+        self.callerFacts = callerFacts
+    }
 }
 
 /// A program at the other end of a socket, for one request.

@@ -152,8 +152,9 @@ extension PolicyImage {
 }
 
 /// The texts of a subject and its environment in the numbers of one policy: made once for a
-/// connection, and good for as long as the texts are the same.
-public struct NumberedTexts: Sendable {
+/// connection, and good for as long as the texts are the same. An object, as each judgement hands it
+/// on.
+public final class NumberedTexts: Sendable {
     /// Of the policy that numbered them.
     private let checksum: UInt64
     /// What was numbered.
