@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -23,6 +24,16 @@ int kc_rename_new(const char *from, const char *to) {
 
 int kc_rename_exchange(const char *one, const char *other) {
     return renameat2(AT_FDCWD, one, AT_FDCWD, other, RENAME_EXCHANGE);
+}
+
+uint64_t kc_file_made(const char *path) {
+    struct statx facts;
+    if (statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, STATX_BTIME, &facts) != 0) {
+        return 0;
+    }
+    return facts.stx_mask & STATX_BTIME && facts.stx_btime.tv_sec > 0
+               ? (uint64_t)facts.stx_btime.tv_sec
+               : 0;
 }
 
 int kc_open_folder(const char *path) { return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC); }

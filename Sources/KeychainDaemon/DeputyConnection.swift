@@ -55,6 +55,9 @@ final class DeputyConnection: Sendable {
 
     deinit { peers.leave(deputy) }
 
+    var user: UInt32 { deputy.user }
+    var process: Int32 { deputy.process }
+
     func program(_ relay: Relay) throws(RequestError) -> RelayedProgram {
         guard let program = peers.program(relay.peer, of: deputy) else {
             throw .state(.noSuchPeer)

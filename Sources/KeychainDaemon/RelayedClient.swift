@@ -15,10 +15,12 @@ final class RelayedClient: Client {
     let logins: LiveLogins?
     let context: AuthenticationContext?
     let notes: RequestNotes
+    /// Whose requests these are, by its process.
+    var deputy: Int32? { connected.connection.process?.id }
     /// The deputy has no terminal, and starts nothing on another program's.
     let offersTerminal = false
     private let program: RelayedProgram
-    private let deputy: ConnectedProgram
+    private let connected: ConnectedProgram
     private let sessionAttributes: SessionAttributes
     /// How a secret will travel to the program; absent where none does.
     private let transfer: Fact<UInt8>
@@ -30,7 +32,7 @@ final class RelayedClient: Client {
         transfer: Relay.Transfer?, context: AuthenticationContext?, notes: RequestNotes
     ) {
         self.program = program
-        self.deputy = deputy
+        connected = deputy
         (logins, caller) = (seen.logins, seen.caller)
         self.sessionAttributes = sessionAttributes
         self.transfer =
@@ -75,11 +77,11 @@ final class RelayedClient: Client {
     /// Of the deputy it counts that it lives: it goes on under the same connection where its file is
     /// replaced by a newer one, and no other process speaks there.
     func isUnchanged() -> Bool {
-        program.isUnchanged() && deputy.connection.process?.isAlive ?? false
+        program.isUnchanged() && connected.connection.process?.isAlive ?? false
     }
 
     /// The program, or the deputy, which ends its connection where the program takes a request back.
-    func hasGone() -> Bool { deputy.connection.peerHungUp() || !program.process.isAlive }
+    func hasGone() -> Bool { connected.connection.peerHungUp() || !program.process.isAlive }
 
     func startPrompter(challenge: [UInt8]) -> Bool { false }
 }

@@ -19,6 +19,8 @@ package final class RequestServer: Sendable {
     private static let firstRequestWithin: Duration = .seconds(10)
     /// A client keeps its connection, but not for ever.
     private static let nextRequestWithin: Duration = .seconds(900)
+    /// How long a deputy waits for a change before it asks again.
+    private static let watchFor: Duration = .seconds(50)
 
     /// Bytes in memory that a byte of a message can become: an empty constraint has one byte, and is a
     /// value of 16 in a list that grows by doubling.
@@ -189,6 +191,13 @@ package final class RequestServer: Sendable {
             if let verb = verb as? ForgetPeer {
                 deputy.forget(verb.peer)
                 return say(.answer(Done(), to: ForgetPeer.self, continues: false), to: connection)
+            }
+            if let verb = verb as? WatchKeychains {
+                let changes = service.changes.changes(
+                    of: deputy.user, after: verb.position, for: deputy.process,
+                    within: Self.watchFor)
+                return say(
+                    .answer(changes, to: WatchKeychains.self, continues: false), to: connection)
             }
             return answer(verb, for: own(), on: connection)
         } catch { return refuse(verb, error, to: own(), on: connection) }

@@ -31,6 +31,11 @@ package final class DeputyKeychain: Sendable {
         return introduced
     }
 
+    /// What other programs than this deputy's have changed since the position; waits a while for it.
+    package func changes(after position: UInt64?) throws(RequestError) -> KeychainChanges {
+        try keychain.send(WatchKeychains(after: position), in: nil, relay: nil, cancellation: nil)
+    }
+
     /// The program has left the bus.
     package func forget(_ peer: RelayedPeer) {
         guard let known = peers.withLock({ $0.removeValue(forKey: peer.handle) }) else { return }

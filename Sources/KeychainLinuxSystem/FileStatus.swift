@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import CKeychainLinux
 internal import Glibc
 
 /// What the kernel says of what lies at a path. Links are not followed.
@@ -37,6 +38,13 @@ package struct FileStatus: Sendable, Equatable {
         changed = .seconds(status.st_mtim.tv_sec) + .nanoseconds(status.st_mtim.tv_nsec)
         device = UInt64(status.st_dev)
         number = UInt64(status.st_ino)
+    }
+
+    /// When the file was made, in seconds since 1970; nil where its file system does not tell.
+    package static func made(_ path: String) -> UInt64? {
+        // Safe: reads the path.
+        let made = unsafe kc_file_made(path)
+        return made == 0 ? nil : made
     }
 
     /// Gives what lies there other permissions, and never what a link there leads to. False where

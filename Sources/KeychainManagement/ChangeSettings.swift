@@ -53,6 +53,7 @@ extension KeychainManagement {
         do throws(KeychainStoreError) { try keychain.file.setLabel(label) } catch {
             throw RequestError(error)
         }
+        tell(.labelled(label), of: keychain.id, by: client)
     }
 
     /// Where another program has written them, those that came into force instead.

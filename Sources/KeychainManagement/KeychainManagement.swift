@@ -17,6 +17,7 @@ package struct KeychainManagement: Sendable {
     let unlocking: any UnlockStep
     /// In embedded mode the files are the user's own.
     let isDaemon: Bool
+    package let changes = ChangeFeed()
 
     var vault: any KeyVault { resync.vault }
     var protectors: Protectors { resync.protectors }
@@ -32,6 +33,7 @@ package struct KeychainManagement: Sendable {
         self.resync = resync
         self.unlocking = unlocking ?? resync
         self.isDaemon = isDaemon
+        tellLocks()
     }
 
     func prompts(_ client: any Client) -> UserPrompts { UserPrompts(client, authentication) }
@@ -66,6 +68,7 @@ package struct KeychainManagement: Sendable {
         try prompts(client).checkClient()
         try protectors.create(
             name, of: client.caller.user, password: password, recoveryKey: recoveryKey)
+        tell(.created, of: try folder.id(name, of: client.caller.user), by: client)
         if let password {
             let keychain = try folder.keychain(name.description, of: client.caller.user)
             let begun = vault.locks.now(keychain.id)

@@ -131,7 +131,7 @@ extension ServiceStatus: VerbAnswer {
 }
 
 extension KeychainStatus: ListElement {
-    package static let leastBytes = 45
+    package static let leastBytes = 61
 
     package func encode(into message: inout MessageWriter) {
         message.append(name)
@@ -149,6 +149,8 @@ extension KeychainStatus: ListElement {
         for name in remains { message.append(name) }
         message.append(settings)
         message.append(label)
+        message.bytes.append(number: created)
+        message.bytes.append(number: modified)
     }
 
     package init(_ message: inout MessageReader) throws(MalformedBytes) {
@@ -177,6 +179,8 @@ extension KeychainStatus: ListElement {
         self.quarantinedItems = quarantinedItems
         self.remains = remains
         label = try message.optionalText()
+        created = try message.bytes.number(UInt64.self)
+        modified = try message.bytes.number(UInt64.self)
     }
 }
 

@@ -163,6 +163,8 @@ package enum Verbs {
         Introduce.self,  // 29
         ForgetPeer.self,  // 30
         FindAttributed.self,  // 31
+        WatchKeychains.self,  // 32
+        EndProofs.self,  // 33
     ]
 
     /// nil for a verb of a newer version.
@@ -213,6 +215,8 @@ package protocol VerbHandler {
         _ verb: FindAttributed, for client: Peer,
         emit: ([AttributedMatch]) throws(RequestError) -> Void
     ) throws(RequestError) -> [AttributedMatch]
+    func handle(_ verb: WatchKeychains, for client: Peer) throws(RequestError) -> KeychainChanges
+    func handle(_ verb: EndProofs, for client: Peer) throws(RequestError) -> Int
 }
 
 package struct Add: Verb {

@@ -33,6 +33,10 @@ public struct KeychainStatus: Sendable, Equatable {
     public var settings: KeychainSettings?
     /// What people call it; nil where nothing was said.
     public var label: String?
+    /// When its file was made, and when something was last written into it: seconds since 1970, 0 where
+    /// that can't be told.
+    public var created: UInt64 = 0
+    public var modified: UInt64 = 0
 
     public init(
         name: String, path: String, lockState: LockState, isPasswordProtected: Bool,

@@ -366,19 +366,39 @@ final class Authorization {
         try prompts.checkClient()
         var unlock = try keys.unlock
         var refusal: RequestError?
+        var changed = changedItems()
         do throws(RequestError) {
             let result = try body { item in
                 do throws(RequestError) {
                     try unlock.checkNowAndThen(item.availability)
-                    return try grant(item)
+                    let grant = try grant(item)
+                    changed?.append(item)
+                    return grant
                 } catch {
                     refusal = error
                     return nil
                 }
             }
             client.notes.noteChange()
+            changed?.tell()
             return result
         } catch { throw refusal ?? error }
+    }
+
+    /// Those of the class `attributed` that the verb is writing, where a deputy wants to know.
+    private func changedItems() -> ChangedItems? {
+        let event: KeychainChange.ItemEvent
+        switch intent.policyOperation {
+        case .add: event = .added
+        case .update: event = .changed
+        case .delete: event = .deleted
+        default: return nil
+        }
+        guard !keychain.isSystem,
+            service.changes.isWatched(keychain.user, besides: client.deputy)
+        else { return nil }
+        return ChangedItems(
+            keychain: keychain.id, event: event, feed: service.changes, by: client.deputy)
     }
 }
 

@@ -55,6 +55,7 @@ package final class KeychainService: Sendable {
     let mode: ServiceStatus.Mode
     let consent: any ConsentStep
     var isDaemon: Bool { mode == .daemon }
+    package var changes: ChangeFeed { management.changes }
     private let audit: AuditLog?
     private let locksMemory = LockedMemory.isAvailable()
 
@@ -331,6 +332,17 @@ extension KeychainService: VerbHandler {
         throw .refused(.notEntitled)
     }
 
+    /// The same: it tells of all of the user's programs.
+    package func handle(
+        _ verb: WatchKeychains, for client: any Client
+    ) throws(RequestError) -> KeychainChanges {
+        throw .refused(.notEntitled)
+    }
+
+    package func handle(_ verb: EndProofs, for client: any Client) throws(RequestError) -> Int {
+        authentication.endProofs(about: verb.items, of: client)
+    }
+
     // MARK: Maintenance
 
     package func handle(
@@ -372,14 +384,19 @@ extension KeychainService: VerbHandler {
     package func handle(
         _ verb: FinishRestore, for client: any Client
     ) throws(RequestError) -> RestoredKeychain {
-        try maintenance.finishRestore(
+        let restored = try maintenance.finishRestore(
             of: verb.keychain, verb.transfer, digest: verb.digest, for: client)
+        try management.tellReplaced(verb.keychain, by: client)
+        return restored
     }
 
     package func handle(
         _ verb: RestoreGeneration, for client: any Client
     ) throws(RequestError) -> RestoredKeychain {
-        try maintenance.restore(generation: verb.generation, of: verb.keychain, for: client)
+        let restored = try maintenance.restore(
+            generation: verb.generation, of: verb.keychain, for: client)
+        try management.tellReplaced(verb.keychain, by: client)
+        return restored
     }
 
     package func handle(

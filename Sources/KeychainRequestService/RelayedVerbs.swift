@@ -22,6 +22,9 @@ enum RelayedVerbs {
         case let verb as Update: return try keychain(of: verb.query)
         case let verb as Delete: return try keychain(of: verb.query)
         case is Status, is ReadCapabilities: return nil
+        case let verb as EndProofs:
+            try require(verb.items.allSatisfy { $0.itemClass == .attributed })
+            return nil
         case let verb as CreateKeychain:
             try require(verb.asks)
             return verb.name

@@ -78,6 +78,11 @@ package struct Authentication: Sendable {
 
     package func endContext(of client: any Client) { store.forgetContext(of: client) }
 
+    /// How many proofs there were.
+    package func endProofs(about items: [ItemReference], of client: any Client) -> Int {
+        store.forget(about: items, of: client.caller)
+    }
+
     /// What the user proves to meet the requirement, or the refusal that came of asking.
     ///
     /// Where a reader or a second device does not do, another way is tried, if there is one.

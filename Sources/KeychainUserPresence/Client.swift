@@ -12,6 +12,8 @@ package protocol Client: Sendable {
     var logins: LiveLogins? { get }
     /// What the request was made in; without one, proofs serve this request alone.
     var context: AuthenticationContext? { get }
+    /// The process that brings the program's requests; nil for a program that asks itself.
+    var deputy: Int32? { get }
     /// Where a proof that is given now belongs, and which ones may be taken: in this process, on
     /// its terminal, in the caller's session.
     var process: ProofOrigin.Process? { get }
@@ -48,6 +50,8 @@ extension Client {
     ) -> NumberedTexts? { nil }
 
     package var logins: LiveLogins? { nil }
+
+    package var deputy: Int32? { nil }
 
     package func factsToTell() -> @Sendable () -> PolicyFacts {
         let facts = policyFacts(.told)

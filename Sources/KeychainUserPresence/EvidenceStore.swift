@@ -176,7 +176,20 @@ package final class EvidenceStore: Sendable {
         }
     }
 
-    private func forget(of user: UInt32, _ isMeant: (Proof) -> Bool) {
+    /// Those that let the caller's program have any of the items through a deputy; of a proof that was
+    /// given for others, too, all of it. Tells how many.
+    func forget(about items: [ItemReference], of caller: Caller) -> Int {
+        let meant = Set(items.map(\.bytes))
+        return forget(of: caller.user) { proof in
+            guard let relayed = proof.relayed,
+                caller.identifier?.utf8.elementsEqual(relayed.program.utf8) == true
+            else { return false }
+            return relayed.items.contains(where: meant.contains)
+        }
+    }
+
+    @discardableResult
+    private func forget(of user: UInt32, _ isMeant: (Proof) -> Bool) -> Int {
         let gone = proofs.withLock { proofs in
             let gone = (proofs[user] ?? []).filter(isMeant)
             proofs[user]?.removeAll(where: isMeant)
@@ -184,6 +197,7 @@ package final class EvidenceStore: Sendable {
             return gone
         }
         for proof in gone { keyring?.remove(proof.name, of: user) }
+        return gone.count
     }
 
     // MARK: In the kernel

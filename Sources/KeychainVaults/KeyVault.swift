@@ -208,8 +208,22 @@ package final class LockCounts: Sendable {
     private let counts = ShortLock(Counts())
     /// One writing or removing of keys at a time.
     private let changing = Mutex(())
+    private let observer = ShortLock<(@Sendable (Change) -> Void)?>(nil)
 
     package init() {}
+
+    /// Keychains that were locked, or opened.
+    package enum Change: Sendable {
+        case keychain(KeychainID)
+        case all([UInt32])
+    }
+
+    /// `observer` is called after each change, on the thread that makes it.
+    package func observe(_ observer: @escaping @Sendable (Change) -> Void) {
+        self.observer.withLock { $0 = observer }
+    }
+
+    private func tell(_ change: Change) { observer.withLock { $0 }?(change) }
 
     /// Waits for a lock that is removing keys: what is read after it is read without them.
     package func now(_ keychain: KeychainID) -> LockGeneration {
@@ -235,11 +249,13 @@ package final class LockCounts: Sendable {
     package func lock(_ keychain: KeychainID, _ body: () throws(RequestError) -> Void)
         throws(RequestError)
     {
+        defer { tell(.keychain(keychain)) }
         try change({ $0.ofKeychains[keychain, default: 0] &+= 1 }, body)
     }
 
     /// The same for all of the users' keychains.
     package func lockAll(of users: [UInt32], _ body: () -> Void) {
+        defer { tell(.all(users)) }
         try? change(
             { counts in for user in users { counts.ofUsers[user, default: 0] &+= 1 } }, body)
     }
@@ -248,6 +264,7 @@ package final class LockCounts: Sendable {
     package func forget(_ keychain: KeychainID, _ body: () throws(RequestError) -> Void)
         throws(RequestError)
     {
+        defer { tell(.keychain(keychain)) }
         try change(
             { counts in
                 counts.ofKeychains[keychain, default: 0] &+= 1
@@ -257,6 +274,7 @@ package final class LockCounts: Sendable {
 
     /// The same for all of the users' keychains.
     package func forgetAll(of users: [UInt32], _ body: () -> Void) {
+        defer { tell(.all(users)) }
         try? change(
             { counts in
                 for user in users {
@@ -275,5 +293,6 @@ package final class LockCounts: Sendable {
             guard counts.withLock({ $0.now(keychain) }) == moment else { throw .state(.locked) }
             try body()
         }
+        tell(.keychain(keychain))
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import KeychainModel
 internal import KeychainItemStore
+internal import KeychainLinuxSystem
 
 extension KeychainFolder {
     /// How the keychain stands, as far as it is the caller's to know.
@@ -31,6 +32,8 @@ extension KeychainFolder {
                 status.isProvisional = states.contains(.provisional)
                 status.hasPendingPassword = states.contains { $0 == .pending || $0 == .adopted }
                 status.label = try keychain.file.label()
+                status.created = FileStatus.made(status.path) ?? 0
+                status.modified = Self.modified(status.path)
                 status.itemCount = try keychain.file.itemCount()
                 status.damagedItems = keychain.file.corruptItemCount
                 status.quarantinedItems = try keychain.file.quarantinedCount()
@@ -46,5 +49,11 @@ extension KeychainFolder {
             }
         }
         return status
+    }
+
+    /// SQLite writes to the log first, and to the file some time later.
+    private static func modified(_ path: String) -> UInt64 {
+        let changes = [path, path + "-wal"].compactMap { FileStatus($0)?.changed }
+        return UInt64(clamping: changes.max()?.components.seconds ?? 0)
     }
 }

@@ -20,6 +20,8 @@ package enum BusFailure: Error, Equatable, Sendable {
         /// Nothing is to be done until `wait` returns.
         case idle
         case closed
+        /// An error of the library's, by its number, after which the connection is of no more use.
+        case failed(Int32)
     }
 
     package static let itself = "org.freedesktop.DBus"
@@ -44,7 +46,7 @@ package enum BusFailure: Error, Equatable, Sendable {
             guard ContinuousClock.now < deadline else { throw .unreachable }
             switch next() {
             case .idle: wait(until: deadline, or: nil)
-            case .closed: throw .unreachable
+            case .closed, .failed: throw .unreachable
             case .message, .progress: continue
             }
         }
@@ -70,8 +72,11 @@ package enum BusFailure: Error, Equatable, Sendable {
         // Safe: the library gives a reference away with the message.
         let processed = unsafe sd_bus_process(bus, &message)
         if let message = unsafe message { return unsafe .message(BusMessage(owning: message)) }
-        if processed < 0 { return .closed }
-        return processed > 0 ? .progress : .idle
+        switch -processed {
+        case ...0: return processed > 0 ? .progress : .idle
+        case ENOTCONN, ECONNRESET, EPIPE, ESHUTDOWN: return .closed
+        case let error: return .failed(error)
+        }
     }
 
     /// Until there is something to read or write, the deadline has passed or the wake was woken.

@@ -130,6 +130,24 @@ package enum BusReadError: Error, Equatable, Sendable {
         }
     }
 
+    /// Wipes what `secret` would have read out of the structure behind those types: of a message that is
+    /// given up before that.
+    package func wipeSecret(behind types: String) {
+        // Safe: the message is alive, and only its reading position changes.
+        guard unsafe sd_bus_message_rewind(message, 1) >= 0 else { return }
+        _ = try? wipeNextSecret(behind: types)
+    }
+
+    private func wipeNextSecret(behind types: String) throws(BusReadError) {
+        if !types.isEmpty { try skip(types) }
+        try enter("r", "oayays")
+        try skip("oay")
+        // Safe: the message's memory is this process's own, and the buffer is not kept.
+        try unsafe withBytes { bytes throws(BusReadError) in
+            if let start = bytes.baseAddress { unsafe explicit_bzero(start, bytes.count) }
+        }
+    }
+
     /// Each element of an array.
     package func each(
         _ contents: String, _ body: () throws(BusReadError) -> Void

@@ -12,14 +12,24 @@ extension Bridge {
         // Before a secret is copied.
         guard calls.count < Limits.calls, let peer = peer(sender),
             peer.callsUnderWay < peer.mostCalls
-        else { return refuse(message, .limitsExceeded) }
+        else { return refuse(unread: message, .limitsExceeded) }
         let request: ServiceRequest
         do throws(ServiceError) {
             request = try ServiceRequest(message, to: object)
-        } catch { return refuse(message, error) }
+        } catch { return refuse(unread: message, error) }
         guard hasRoom(for: request) else { return refuse(message, .limitsExceeded) }
         peer.waiting.append(admit(message, from: peer, to: object, request))
         proceed(peer)
+    }
+
+    /// The library frees what it has received as it is: so a secret goes first.
+    private func refuse(unread message: BusMessage, _ error: ServiceError) {
+        switch message.signature {
+        case "(oayays)": message.wipeSecret(behind: "")
+        case "a{sv}(oayays)b": message.wipeSecret(behind: "a{sv}")
+        default: break
+        }
+        refuse(message, error)
     }
 
     /// Begins the peer's next call, where none is being done.
@@ -133,6 +143,7 @@ extension Bridge {
                 if session.transfer == .encrypted { prepareExchange() }
             case .offered(let task): try offer(task, to: peer)
             case .showed(let place): peer.watched.insert(place)
+            case .listed(let items, let place): peer.list(items, in: place)
             case .stood(let item, let standIn): peer.show(item, standIn)
             case .item, .collection: continue
             }

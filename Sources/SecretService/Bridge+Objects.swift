@@ -7,7 +7,8 @@ extension Bridge {
     /// nil for a call to anything else.
     func answerHere(_ call: Call) throws(ServiceError) -> Outcome? {
         switch call.object {
-        case .folder(let folder): return try introspect(call, children(folder, call.peer))
+        case .folder(.session): return try introspect(call, call.peer.sessions.keys.sorted())
+        case .folder(.prompt): return try introspect(call, call.peer.prompts.keys.sorted())
         case .session(let name):
             try own(call.peer, { $0.sessions[name] != nil })
             guard case .closeSession = call.request else { return try ofEvery(call) }
@@ -26,7 +27,7 @@ extension Bridge {
         case .service:
             guard case .introspect = call.request else { return nil }
             return try introspect(call, ObjectPath.Folder.allCases.map(\.rawValue))
-        case .collection, .item: return nil
+        case .folder(.collection), .folder(.aliases), .collection, .item: return nil
         }
     }
 
@@ -44,15 +45,6 @@ extension Bridge {
     private func introspect(_ call: Call, _ children: [String]) throws(ServiceError) -> Outcome {
         guard case .introspect = call.request else { throw .unknownMethod }
         return Outcome(.text(Introspection.document(of: call.object, children: children)))
-    }
-
-    /// Collections and aliases are read as properties.
-    private func children(_ folder: ObjectPath.Folder, _ peer: Peer) -> [String] {
-        switch folder {
-        case .session: peer.sessions.keys.sorted()
-        case .prompt: peer.prompts.keys.sorted()
-        case .collection, .aliases: []
-        }
     }
 
     // MARK: Prompts

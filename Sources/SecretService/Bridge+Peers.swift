@@ -20,11 +20,12 @@ extension Bridge {
     }
 
     /// The one that has called least lately, and has nothing here: it is introduced anew.
-    private func forgetOneIdle() -> Bool {
-        for peer in peers.values { peer.dropUnusedPrompts() }
-        guard
-            let oldest = peers.values.filter(\.isIdle).min(by: { $0.lastCall < $1.lastCall })
-        else { return false }
+    private func forgetOneIdle(where isMeant: (Peer) -> Bool = { _ in true }) -> Bool {
+        let meant = peers.values.filter(isMeant)
+        for peer in meant { peer.dropUnusedPrompts() }
+        guard let oldest = meant.filter(\.isIdle).min(by: { $0.lastCall < $1.lastCall }) else {
+            return false
+        }
         forget(oldest)
         return true
     }
@@ -91,12 +92,23 @@ extension Bridge {
         }
         switch result {
         case .success(let introduced):
+            // However many connections it makes, one program leaves room for all others.
+            let hasRoom = hasRoom(in: introduced.group)
             peer.state = .known(introduced)
-            proceed(peer)
+            if hasRoom { proceed(peer) } else { refuse(peer, .limitsExceeded) }
         case .failure(let error):
             if case .refused = error { return refuse(peer, .accessDenied) }
             refuse(peer, .failed)
         }
+    }
+
+    private func hasRoom(in group: String?) -> Bool {
+        func isOfGroup(_ peer: Peer) -> Bool {
+            guard case .known(let other) = peer.state else { return false }
+            return other.group == group
+        }
+        return peers.values.count(where: isOfGroup) < Limits.peersOfGroup
+            || forgetOneIdle(where: isOfGroup)
     }
 
     /// Its next call has it introduced again.

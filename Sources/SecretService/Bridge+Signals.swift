@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainModel
 internal import MessageBus
 
 /// What is told of changes: of collections to all that listen, of items to the programs that may know
@@ -11,23 +12,33 @@ extension Bridge {
 
     private func tell(_ effect: Effect, by changer: IntroducedPeer) {
         switch effect {
-        case .opened, .offered, .showed, .stood: return
+        case .opened, .offered, .showed, .listed, .stood: return
         case .collection(let place, let event): tell(place, event)
         case .item(let item, let event, let place):
-            for other in peers.values where other.watched.contains(place) {
-                guard case .known(let told) = other.state, told.group == changer.group else {
-                    continue
-                }
-                tell(item, event, place, to: other)
-            }
+            tell(item, event, place, toGroup: changer.group)
         }
     }
 
-    private func tell(_ place: Scope.Place, _ event: CollectionEvent) {
+    func tell(
+        _ item: ItemName, _ event: ItemEvent, _ place: Scope.Place, toGroup group: String?
+    ) {
+        for other in peers.values where other.watched.contains(place) {
+            guard case .known(let told) = other.state, told.group == group else { continue }
+            tell(item, event, place, to: other)
+        }
+    }
+
+    func tell(_ place: Scope.Place, _ event: CollectionEvent) {
         let path = BusValue.path(place.path)
         switch event {
         case .created: signal(ObjectPath.root, .service, "CollectionCreated", [path])
-        case .locked(let isLocked): changed(place, .locked, .bool(isLocked))
+        case .replaced: signal(ObjectPath.root, .service, "CollectionChanged", [path])
+        case .locked(let isLocked):
+            // The keychain tells of it once more, where it tells of changes.
+            let told = toldLocks.updateValue(isLocked, forKey: place)
+            guard told != isLocked || !keychains.tellsPeersApart else { return }
+            changed(place, .locked, .bool(isLocked))
+            tellItems(of: place, areLocked: isLocked)
         case .labelled(let label): changed(place, .label, .text(label))
         }
     }
@@ -35,27 +46,47 @@ extension Bridge {
     private func changed(_ place: Scope.Place, _ property: ServiceProperty, _ value: BusValue) {
         signal(
             place.path, .properties, "PropertiesChanged",
-            [
-                .text(Names.Interface.collection.rawValue),
-                .properties([(property.rawValue, property.signature, value)]),
-                .array(of: "s", []),
-            ])
+            changes(of: .collection, [(property, value)]))
         signal(ObjectPath.root, .service, "CollectionChanged", [.path(place.path)])
+    }
+
+    /// The items of the collection that a program was shown last. Of an open collection's it may have
+    /// to prove something still.
+    private func tellItems(of place: Scope.Place, areLocked: Bool) {
+        for peer in peers.values where peer.watched.contains(place) {
+            for listed in peer.listed where listed.place == place {
+                tell(listed.item, areLocked ? .locked(true) : .changed, place, to: peer)
+            }
+        }
+    }
+
+    private func changes(
+        of interface: Names.Interface, _ values: [(property: ServiceProperty, value: BusValue)]
+    ) -> [BusValue] {
+        [
+            .text(interface.rawValue),
+            .properties(values.map { ($0.rawValue, $0.signature, $1) }),
+            .array(of: "s", []),
+        ]
     }
 
     private func tell(_ item: ItemName, _ event: ItemEvent, _ place: Scope.Place, to peer: Peer) {
         let path = place.path(of: item)
-        guard
-            let message = made(
-                place.path, .collection, event.rawValue, [.path(path)], to: peer.name)
-        else { return }
-        // A client that waits for the end of its prompt may take any signal for that.
-        guard !peer.isPrompting else { return hold(message, for: peer) }
-        bus.send(message)
+        tell(made(place.path, .collection, event.member, [.path(path)], to: peer.name), peer)
+        // A client reads the rest again: a value that is not there would be none to it.
+        let values = event.properties
+        guard !values.isEmpty else { return }
+        tell(
+            made(
+                path, .properties, "PropertiesChanged", changes(of: .item, values),
+                to: peer.name), peer)
     }
 
-    private func hold(_ message: BusMessage, for peer: Peer) {
-        guard peer.held.count < Limits.callsOfPeer else { return }
+    /// A client that waits for the end of its prompt may take any signal for that.
+    private func tell(_ message: BusMessage?, _ peer: Peer) {
+        guard let message else { return }
+        guard peer.isPrompting else { return _ = bus.send(message) }
+        guard peer.held.count < Limits.heldSignals else { return }
         peer.held.append(message)
     }
 
@@ -74,5 +105,23 @@ extension Bridge {
         let message = bus.signal(path, interface.rawValue, member, to: destination)
         guard let message, values.allSatisfy(message.append) else { return nil }
         return message
+    }
+}
+
+extension ItemEvent {
+    /// The properties whose values are known after it.
+    fileprivate var properties: [(property: ServiceProperty, value: BusValue)] {
+        switch self {
+        case .created, .deleted: return []
+        case .locked(let isLocked): return [(.locked, .bool(isLocked))]
+        case .changed(let label, let pairs):
+            var values: [(property: ServiceProperty, value: BusValue)] = []
+            if let label { values.append((.label, .text(label))) }
+            if let pairs {
+                values.append((.attributes, .texts(pairs.asTexts)))
+                values.append((.type, .text(pairs.text(.schema) ?? "")))
+            }
+            return values
+        }
     }
 }

@@ -14,6 +14,8 @@ package final class Bridge {
         case nameTaken(process: Int32?)
         /// The bus went away.
         case closed
+        /// The connection is of no more use, for the library's reason.
+        case failed(Int32)
     }
 
     /// Connections of which it is known when they came; of later ones it counts when this began.
@@ -25,7 +27,7 @@ package final class Bridge {
     let bus: BusConnection
     let keychains: any PeerKeychains
     let inbox: Inbox
-    let memory = MemoryCollection()
+    let memory: MemoryCollection
     let exchange = ReadyExchange()
     let quick = WorkPool(threads: quickThreads)
     let questions = Questions()
@@ -37,6 +39,8 @@ package final class Bridge {
     private var deadlines: [(number: UInt64, due: ContinuousClock.Instant)] = []
     private var firstDeadline = 0
     private var lastNumber: UInt64 = 0
+    /// What was told last of collections' locks.
+    var toldLocks: [Scope.Place: Bool] = [:]
     private var replies: [UInt64: (BusMessage) -> Void] = [:]
     private var timers: [(due: ContinuousClock.Instant, work: () -> Void)] = []
     /// When each connection came, as far as it was seen.
@@ -51,6 +55,7 @@ package final class Bridge {
         self.bus = bus
         self.keychains = keychains
         inbox = Inbox(wake: wake)
+        memory = MemoryCollection(isShared: keychains.tellsPeersApart)
         try takeName()
         prepareExchange()
     }
@@ -84,8 +89,11 @@ package final class Bridge {
     // MARK: The loop
 
     /// Comes back when the bus has gone.
-    package func run() {
-        while (try? turn()) != nil {}
+    package func run() throws(Failure) {
+        watch()
+        do throws(Failure) {
+            while true { try turn() }
+        } catch { guard error == .closed else { throw error } }
     }
 
     private func turn() throws(Failure) {
@@ -103,6 +111,7 @@ package final class Bridge {
         case .progress: return
         case .idle: bus.wait(until: due, or: inbox.wake)
         case .closed: throw .closed
+        case .failed(let error): throw .failed(error)
         }
     }
 

@@ -16,9 +16,17 @@ struct CallWork: Sendable {
         case .service: try ofService(asking: asking)
         case .collection(let name): try ofCollection(name)
         case .item(let collection, let item): try ofItem(collection, item, asking: asking)
+        case .folder(let folder): try ofFolder(folder)
         // Answered by the thread that has the connection.
-        case .folder, .session, .prompt: throw .unknownMethod
+        case .session, .prompt: throw .unknownMethod
         }
+    }
+
+    private func ofFolder(_ folder: ObjectPath.Folder) throws(ServiceError) -> Outcome {
+        guard case .introspect = request else { throw .unknownMethod }
+        return introspected(
+            folder == .collection
+                ? try scope.collections().map(\.place.element) : try scope.aliases())
     }
 
     private func ofService(asking: Bool) throws(ServiceError) -> Outcome {
@@ -57,10 +65,13 @@ struct CallWork: Sendable {
             _ = try scope.facts(of: answers.place)
             return introspected([])
         default:
+            var effects: [Effect] = []
             var outcome = try ofProperties { properties throws(ServiceError) in
-                try answers.values(properties)
+                let (values, seen) = try answers.values(properties)
+                effects = seen
+                return values
             }
-            outcome.effects = [.showed(answers.place)]
+            outcome.effects = effects
             return outcome
         }
     }

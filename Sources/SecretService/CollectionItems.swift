@@ -63,7 +63,12 @@ protocol CollectionItems: Sendable {
     /// The best match first.
     func search(_ pairs: Attributes) throws(ServiceError) -> [FoundItem]
     func secret(of item: ItemName, asking: Bool) throws(ServiceError) -> OpenedSecret
+    /// Has the user prove what is missing before the secrets of these can be had, at once for all that
+    /// are the program's own; tells which can be had now.
+    func unlock(_ items: [ItemName], unless isCancelled: () -> Bool) -> Set<ItemName>
     /// `isNew` is false for an item that took another's place.
+    /// What was proven for the item counts no more; false where nothing was.
+    func lock(_ item: ItemName) throws(ServiceError) -> Bool
     func add(_ item: NewSecretItem) throws(ServiceError) -> (item: ItemName, isNew: Bool)
     func change(_ item: ItemName, _ change: SecretItemChange) throws(ServiceError)
     func delete(_ item: ItemName, asking: Bool) throws(ServiceError)

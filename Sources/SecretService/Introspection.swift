@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an object tells of itself. Items are no children of their collections: a list would tell who
-/// asks what others have.
+/// What an object tells of itself. Items are no children of their collections: a list would tell a
+/// program what others have.
 enum Introspection {
     private static let header = """
         <!DOCTYPE node PUBLIC "-//freedesktop//DTD D-BUS Object Introspection 1.0//EN"
@@ -10,12 +10,12 @@ enum Introspection {
         """
 
     static func document(of object: ObjectPath, children: [String]) -> String {
-        let interfaces = ObjectInterface.all(of: object).map(describe).joined()
+        let interfaces = ObjectInterface.all(of: object).map { describe($0, of: object) }.joined()
         let nodes = children.map { " <node name=\"\($0)\"/>\n" }.joined()
         return header + "<node>\n" + interfaces + nodes + "</node>\n"
     }
 
-    private static func describe(_ interface: ObjectInterface) -> String {
+    private static func describe(_ interface: ObjectInterface, of object: ObjectPath) -> String {
         let members = interface.members.map(describe).joined()
         let properties = interface.properties.map { property, isWritable in
             let access = isWritable ? "readwrite" : "read"
@@ -23,7 +23,7 @@ enum Introspection {
                 + " access=\"\(access)\"/>\n"
         }
         return " <interface name=\"\(interface.name.rawValue)\">\n" + members
-            + properties.joined() + signals(of: interface.name) + " </interface>\n"
+            + properties.joined() + signals(of: interface.name, object) + " </interface>\n"
     }
 
     private static func describe(_ member: ServiceMember) -> String {
@@ -37,7 +37,7 @@ enum Introspection {
         "   <arg name=\"\(argument.name)\" type=\"\(argument.type)\"\(more)/>\n"
     }
 
-    private static func signals(of interface: Names.Interface) -> String {
+    private static func signals(of interface: Names.Interface, _ object: ObjectPath) -> String {
         let signals: KeyValuePairs<String, KeyValuePairs<String, String>> =
             switch interface {
             case .service:
@@ -52,19 +52,28 @@ enum Introspection {
                     "ItemChanged": ["item": "o"],
                 ]
             case .prompt: ["Completed": ["dismissed": "b", "result": "v"]]
-            case .properties:
+            case .properties where object.tellsChanges:
                 [
                     "PropertiesChanged": [
                         "interface_name": "s", "changed_properties": "a{sv}",
                         "invalidated_properties": "as",
                     ]
                 ]
-            case .item, .session, .introspectable: [:]
+            case .item, .session, .introspectable, .properties: [:]
             }
         return signals.map { name, arguments in
             "  <signal name=\"\(name)\">\n"
                 + arguments.map { argument(.init(name: $0.key, type: $0.value), "") }.joined()
                 + "  </signal>\n"
         }.joined()
+    }
+}
+
+extension ObjectPath {
+    fileprivate var tellsChanges: Bool {
+        switch self {
+        case .collection, .item: true
+        case .service, .folder, .session, .prompt: false
+        }
     }
 }

@@ -66,6 +66,44 @@ struct KeychainItems: CollectionItems {
         } catch { throw ServiceError(error) }
     }
 
+    func unlock(_ items: [ItemName], unless isCancelled: () -> Bool) -> Set<ItemName> {
+        var open: Set<ItemName> = []
+        if items.count > 1 {
+            do throws(ServiceError) { open = try unlockTogether(items) } catch {
+                // A yes that was refused is refused for all.
+                guard [.noSuchObject, .accessDenied, .limitsExceeded].contains(error) else {
+                    return []
+                }
+            }
+        }
+        // Others' items are asked about by themselves.
+        for item in items where !open.contains(item) && !isCancelled() {
+            if (try? secret(of: item, asking: true)) != nil { open.insert(item) }
+        }
+        return open
+    }
+
+    /// One question for all.
+    private func unlockTogether(_ items: [ItemName]) throws(ServiceError) -> Set<ItemName> {
+        do throws(RequestError) {
+            var names: [ItemReference: ItemName] = [:]
+            for item in items { names[try reference(item)] = item }
+            var query = ItemQuery(.attributed)
+            query.keychain = keychain
+            query.references = Array(names.keys)
+            query.limit = nil
+            query.returnFields = [.data, .persistentReference]
+            query.authenticationUI = .allow
+            return Set(try send(CopyMatching(query)).compactMap { names[$0.reference] })
+        } catch { throw ServiceError(error) }
+    }
+
+    func lock(_ item: ItemName) throws(ServiceError) -> Bool {
+        do throws(RequestError) {
+            return try send(EndProofs(of: [try reference(item)])) > 0
+        } catch { throw ServiceError(error) }
+    }
+
     func add(_ item: NewSecretItem) throws(ServiceError) -> (item: ItemName, isNew: Bool) {
         var new = NewItem(.attributed)
         new.keychain = keychain

@@ -29,11 +29,20 @@ final class MemoryCollection: Sendable {
         var bytes = 0
         var changes: UInt64 = 0
 
+        /// What each group may have: of the whole, `1/share`.
+        let share: Int
+
+        init(share: Int) { self.share = share }
+
         mutating func put(_ kept: Kept, as name: ItemName) throws(ServiceError) {
             let before = items[name]
             let bytes = bytes - (before?.bytes ?? 0) + kept.bytes
+            let others = items.filter { $0.key != name && $0.value.group == kept.group }
+            let groupBytes = others.values.reduce(kept.bytes) { $0 + $1.bytes }
             guard before != nil || items.count < Limits.memoryItems,
-                bytes <= Limits.memoryBytes
+                bytes <= Limits.memoryBytes,
+                others.count < Limits.memoryItems / share,
+                groupBytes <= Limits.memoryBytes / share
             else { throw .limitsExceeded }
             changes += 1
             var kept = kept
@@ -52,7 +61,10 @@ final class MemoryCollection: Sendable {
         }
     }
 
-    fileprivate let contents = Mutex(Contents())
+    fileprivate let contents: Mutex<Contents>
+
+    /// `isShared` by several groups, none of which fills it for all others.
+    init(isShared: Bool) { contents = Mutex(Contents(share: isShared ? 2 : 1)) }
 
     func items(of group: String) -> MemoryItems { MemoryItems(collection: self, group: group) }
 }
@@ -100,6 +112,13 @@ struct MemoryItems: CollectionItems {
             return (name, same == nil)
         }
     }
+
+    /// All are open.
+    func unlock(_ items: [ItemName], unless isCancelled: () -> Bool) -> Set<ItemName> {
+        Set(items.filter { (try? facts(of: $0)) != nil })
+    }
+
+    func lock(_ item: ItemName) -> Bool { false }
 
     func change(_ item: ItemName, _ change: SecretItemChange) throws(ServiceError) {
         try locked { contents throws(ServiceError) in

@@ -25,6 +25,7 @@ struct NameOwner {
             case .progress: continue
             case .idle: bus.wait(until: deadline, or: nil)
             case .closed: throw .closed
+            case .failed(let error): throw .failed(error)
             }
         }
         throw .closed

@@ -51,9 +51,16 @@ enum Limits {
     static let questions = 4
     static let questionsOfGroup = 2
     static let peers = 512
+    /// Of them, connections of programs of one name.
+    static let peersOfGroup = 128
     static let locksPerMinute = 6
     static let unwrittenReplies = 64
-    /// Items of the collection that lies in memory, and bytes of them.
+    /// Items that a program is told of when their collection is locked: those that it was shown last.
+    static let listedItems = 256
+    /// Signals that wait for the end of a prompt.
+    static let heldSignals = 1024
+    /// Items of the collection that lies in memory, and bytes of them: one of several groups has at most
+    /// half of both.
     static let memoryItems = 1000
     static let memoryBytes = 4 * 1024 * 1024
 

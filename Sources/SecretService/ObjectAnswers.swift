@@ -18,7 +18,12 @@ struct CollectionAnswers {
         let ordered = found.filter { !$0.isLocked } + found.filter(\.isLocked)
         return Outcome(
             .paths(ordered.map { place.path(of: $0.item) }),
-            effects: ordered.compactMap(\.effect))
+            effects: ordered.compactMap(\.effect) + [listed(found)])
+    }
+
+    private func listed(_ found: [FoundItem]) -> Effect {
+        let items = found.lazy.map(\.item).filter { !$0.isStandIn }
+        return .listed(Array(items.prefix(Limits.listedItems)), in: place)
     }
 
     func create(
@@ -32,7 +37,11 @@ struct CollectionAnswers {
         let (item, isNew) = try items.add(new)
         return Outcome(
             .path(place.path(of: item)), .path(ObjectPath.none),
-            effects: [.item(item, isNew ? .created : .changed, in: place)])
+            effects: [
+                .item(
+                    item, isNew ? .created : .changed(label: new.label, pairs: new.pairs),
+                    in: place)
+            ])
     }
 
     /// No verb deletes a keychain.
@@ -41,27 +50,34 @@ struct CollectionAnswers {
         throw .notSupported
     }
 
-    func value(of property: ServiceProperty, _ facts: CollectionFacts) throws(ServiceError)
-        -> BusValue
-    {
+    private func value(
+        of property: ServiceProperty, _ facts: CollectionFacts, _ items: [ItemName]
+    ) throws(ServiceError) -> BusValue {
         switch property {
-        // A shut collection tells no items: only who looks for one is shown a stand-in.
-        case .items:
-            .paths(
-                try items.search([:]).filter { !$0.item.isStandIn }
-                    .map { place.path(of: $0.item) })
+        case .items: .paths(items.map { place.path(of: $0) })
         case .label: .text(facts.label)
         case .locked: .bool(facts.isLocked)
-        case .created, .modified: .uint64(0)
+        case .created: .uint64(facts.created)
+        case .modified: .uint64(facts.modified)
         case .collections, .attributes, .type: throw .unknownProperty
         }
     }
 
-    func values(_ properties: [ServiceProperty]) throws(ServiceError) -> [BusValue] {
+    /// With what the client has seen by them.
+    func values(
+        _ properties: [ServiceProperty]
+    ) throws(ServiceError) -> (values: [BusValue], seen: [Effect]) {
         let facts = try scope.facts(of: place)
-        return try properties.map { property throws(ServiceError) in
-            try value(of: property, facts)
+        var found: [FoundItem] = []
+        // A shut collection tells no items: a search for one is shown a stand-in.
+        if properties.contains(.items) {
+            found = try items.search([:]).filter { !$0.item.isStandIn }
         }
+        let names = found.map(\.item)
+        let values = try properties.map { property throws(ServiceError) in
+            try value(of: property, facts, names)
+        }
+        return (values, [.showed(place), listed(found)])
     }
 
     func change(_ change: PropertyChange) throws(ServiceError) -> Outcome {
@@ -140,6 +156,7 @@ struct ItemAnswers {
             changed.pairs = pairs
         }
         try items.change(item, changed)
-        return Outcome(effects: [.item(item, .changed, in: place)])
+        let event = ItemEvent.changed(label: changed.label, pairs: changed.pairs)
+        return Outcome(effects: [.item(item, event, in: place)])
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainModel
 internal import MessageBus
 
 /// What came of a call: its reply, and what changes for others.
@@ -20,6 +21,8 @@ enum Effect: Sendable {
     case offered(PromptTask)
     case item(ItemName, ItemEvent, in: Scope.Place)
     case collection(Scope.Place, CollectionEvent)
+    /// The client was shown items.
+    case listed([ItemName], in: Scope.Place)
     /// The client was shown a stand-in.
     case stood(ItemName, StandIn)
     /// The client has looked at the collection's items, and is told of changes from then on.
@@ -30,16 +33,31 @@ extension FoundItem {
     var effect: Effect? { standIn.map { .stood(item, $0) } }
 }
 
-enum ItemEvent: String, Sendable {
-    case created = "ItemCreated"
-    case deleted = "ItemDeleted"
-    case changed = "ItemChanged"
+enum ItemEvent: Sendable {
+    case created
+    case deleted
+    /// With what is known of it now.
+    case changed(label: String?, pairs: Attributes?)
+    case locked(Bool)
+
+    static let changed = ItemEvent.changed(label: nil, pairs: nil)
+
+    /// The collection's signal.
+    var member: String {
+        switch self {
+        case .created: "ItemCreated"
+        case .deleted: "ItemDeleted"
+        case .changed, .locked: "ItemChanged"
+        }
+    }
 }
 
 enum CollectionEvent: Sendable {
     case created
     case locked(Bool)
     case labelled(String)
+    /// All of it may be other than before.
+    case replaced
 }
 
 /// What a prompt does once it is asked to.
@@ -65,6 +83,14 @@ struct UnlockTarget: Sendable {
 
     let spelled: String
     let object: Object
+}
+
+extension UnlockTarget.Object {
+    var place: Scope.Place {
+        switch self {
+        case .collection(let place), .item(_, let place): place
+        }
+    }
 }
 
 /// How a prompt ended.

@@ -27,6 +27,8 @@ final class Peer {
     /// What it was shown in the place of items, the latest last.
     private(set) var standIns: [ItemName: StandIn] = [:]
     private var standInOrder: [ItemName] = []
+    /// Items that it was shown, the latest last.
+    private(set) var listed: [ListedItem] = []
     /// Signals that wait for the end of its prompt.
     var held: [BusMessage] = []
     var lastCall = ContinuousClock.now
@@ -64,6 +66,13 @@ final class Peer {
         if standInOrder.count > StandIn.most { standIns[standInOrder.removeFirst()] = nil }
     }
 
+    func list(_ items: [ItemName], in place: Scope.Place) {
+        let new = items.suffix(Limits.listedItems).map { ListedItem(item: $0, place: place) }
+        let again = Set(new)
+        listed.removeAll(where: again.contains)
+        listed = (listed + new).suffix(Limits.listedItems)
+    }
+
     /// Whether it locks no more often than programs may.
     func mayLock(now: ContinuousClock.Instant) -> Bool {
         locks.removeAll { $0.duration(to: now) > .seconds(60) }
@@ -71,6 +80,11 @@ final class Peer {
         locks.append(now)
         return true
     }
+}
+
+struct ListedItem: Hashable {
+    let item: ItemName
+    let place: Scope.Place
 }
 
 /// A call that is not answered yet.

@@ -22,6 +22,9 @@ package protocol PeerKeychains: Sendable {
 
     /// `transfer` is how secrets of the call travel on the bus; nil where none do.
     func endpoint(of peer: IntroducedPeer, transfer: Transfer?) -> any KeychainEndpoint
+
+    /// Waits for what others change in the keychains; nil where that can't be known.
+    func changes(after position: UInt64?) throws(RequestError) -> KeychainChanges?
 }
 
 /// A program on the bus, as the keychain knows it.
@@ -64,4 +67,7 @@ package struct EmbeddedPeers: PeerKeychains {
     package func endpoint(
         of peer: IntroducedPeer, transfer: Transfer?
     ) -> any KeychainEndpoint { keychain }
+
+    /// Other processes write the same files, and tell nothing.
+    package func changes(after position: UInt64?) -> KeychainChanges? { nil }
 }

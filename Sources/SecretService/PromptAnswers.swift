@@ -8,7 +8,7 @@ struct PromptAnswers {
     let scope: Scope
 
     func result(of work: PromptTask.Work) -> PromptResult {
-        guard scope.cancellation?.isCancelled != true else { return work.dismissed }
+        guard !isCancelled else { return work.dismissed }
         do throws(ServiceError) {
             switch work {
             case .unlock(let targets): return unlock(targets) ?? work.dismissed
@@ -23,34 +23,43 @@ struct PromptAnswers {
         } catch { return work.dismissed }
     }
 
-    /// One question for each keychain, and one for each item of an open one; nil where nothing came
+    /// One question for each keychain, and one for all items of an open one; nil where nothing came
     /// open.
     private func unlock(_ targets: [UnlockTarget]) -> PromptResult? {
-        var states: [UnlockTarget.Object: Bool] = [:]
+        var opened: Set<UnlockTarget.Object> = []
+        var done: Set<Scope.Place> = []
         var effects: [Effect] = []
-        for object in targets.map(\.object) where states[object] == nil {
-            guard scope.cancellation?.isCancelled != true else { break }
-            let keychain: Scope.Place
-            switch object {
-            case .collection(let place): keychain = place
-            case .item(_, let place): keychain = place
+        for place in targets.map(\.object.place) where done.insert(place).inserted {
+            guard !isCancelled else { break }
+            let wasLocked = (try? scope.facts(of: place))?.isLocked ?? true
+            guard !wasLocked || unlock(place) else { continue }
+            opened.insert(.collection(place))
+            if wasLocked { effects.append(.collection(place, .locked(false))) }
+            let items = items(of: targets, in: place)
+            guard !items.isEmpty, !isCancelled else { continue }
+            let open = scope.items(in: place).unlock(items, unless: { isCancelled })
+            for item in open {
+                opened.insert(.item(item, place))
+                if !wasLocked { effects.append(.item(item, .locked(false), in: place)) }
             }
-            if states[.collection(keychain)] == nil {
-                let wasLocked = (try? scope.facts(of: keychain))?.isLocked ?? true
-                let isOpen = !wasLocked || unlock(keychain)
-                states[.collection(keychain)] = isOpen
-                if wasLocked, isOpen { effects.append(.collection(keychain, .locked(false))) }
-            }
-            guard case .item(let item, let place) = object else { continue }
-            states[object] =
-                states[.collection(place)] == true
-                && (try? scope.items(in: place).secret(of: item, asking: true)) != nil
         }
-        let open = targets.filter { states[$0.object] == true }
+        let open = targets.filter { opened.contains($0.object) }
         guard !open.isEmpty else { return nil }
         return PromptResult(
             isDismissed: false, signature: "ao", value: .paths(open.map(\.spelled)),
             effects: effects)
+    }
+
+    private var isCancelled: Bool { scope.cancellation?.isCancelled ?? false }
+
+    private func items(of targets: [UnlockTarget], in place: Scope.Place) -> [ItemName] {
+        var seen: Set<ItemName> = []
+        return targets.compactMap { target in
+            guard case .item(let item, place) = target.object, seen.insert(item).inserted else {
+                return nil
+            }
+            return item
+        }
     }
 
     private func unlock(_ place: Scope.Place) -> Bool {

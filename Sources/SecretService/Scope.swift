@@ -8,7 +8,7 @@ struct Scope: Sendable {
     private static let system = "system"
     private static let login = "login"
     /// The group of programs that can't be told.
-    private static let unidentified = "bus:unidentified"
+    static let unidentified = "bus:unidentified"
 
     let keychains: any PeerKeychains
     let peer: IntroducedPeer
@@ -51,6 +51,8 @@ struct Scope: Sendable {
             }
         }
         var path: String { CollectionName(keychain: name).path }
+        /// The last part of its path.
+        var element: String { CollectionName.encoded(name) }
     }
 
     /// Whether a keychain of that name is there, the verbs find out.
@@ -76,6 +78,16 @@ struct Scope: Sendable {
                 try place(keychain: name.description)
             }
         }
+    }
+
+    /// Those that stand for a collection that is there.
+    func aliases() throws(ServiceError) -> [String] {
+        let preferences = try send(Preferences(nil))
+        let there = Set(try collections().map(\.place.name))
+        var names = [MemoryCollection.name: MemoryCollection.name, Self.login: Self.login]
+        names["default"] = preferences.defaultKeychain?.description
+        names.merge(preferences.aliases.mapValues(\.description)) { first, _ in first }
+        return names.filter { there.contains($0.value) }.keys.sorted()
     }
 
     private func place(keychain: String) throws(ServiceError) -> Place {
@@ -118,19 +130,23 @@ struct CollectionFacts: Sendable, Equatable {
     let place: Scope.Place
     let label: String
     let isLocked: Bool
+    /// Seconds since 1970; 0 where that can't be told.
+    let created: UInt64
+    let modified: UInt64
 
-    static let memory = CollectionFacts(
-        place: .memory, label: MemoryCollection.name, isLocked: false)
+    static let memory = CollectionFacts()
 
-    private init(place: Scope.Place, label: String, isLocked: Bool) {
-        self.place = place
-        self.label = label
-        self.isLocked = isLocked
+    private init() {
+        place = .memory
+        label = MemoryCollection.name
+        isLocked = false
+        (created, modified) = (0, 0)
     }
 
     init(_ status: KeychainStatus) {
         place = .keychain(status.name)
         label = status.label ?? status.name
         isLocked = status.lockState != .unlocked
+        (created, modified) = (status.created, status.modified)
     }
 }

@@ -31,6 +31,8 @@ package enum SecretsProgram {
             switch error {
             case .outOfDescriptors: return complain(name, "no descriptor is left")
             case .closed: return complain(name, "the bus closed the connection")
+            case .failed(let error):
+                return complain(name, "the connection to the bus failed with error \(error)")
             case .nameTaken(let process):
                 return complain(name, "\(Names.service) belongs to \(owner(process))")
             }

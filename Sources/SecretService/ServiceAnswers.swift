@@ -43,7 +43,15 @@ struct ServiceAnswers {
         }
         return Outcome(
             .paths(paths(locked: false)), .paths(paths(locked: true)),
-            effects: found.compactMap { $0.1.effect })
+            effects: found.compactMap { $0.1.effect } + Self.listed(found))
+    }
+
+    /// Stand-ins are no items.
+    private static func listed(_ found: [(Scope.Place, FoundItem)]) -> [Effect] {
+        let items = found.lazy.filter { !$0.1.item.isStandIn }.prefix(Limits.listedItems)
+        return Dictionary(grouping: items, by: \.0).map { place, items in
+            .listed(items.map(\.1.item), in: place)
+        }
     }
 
     // MARK: Locking
@@ -89,24 +97,20 @@ struct ServiceAnswers {
         }
     }
 
+    /// An item that took a proof loses that, and its collection stays open.
     func lock(_ paths: [String]) throws(ServiceError) -> Outcome {
         var done: Set<Scope.Place> = []
         var locked: [String] = []
         var effects: [Effect] = []
         for path in paths {
-            let named: CollectionName? =
-                switch ObjectPath(path) {
-                case .collection(let name), .item(let name, _): name
-                default: nil
-                }
-            guard let named, let place = try? scope.place(named), isThere(path, place) else {
-                continue
-            }
+            guard let (place, item) = lockable(path) else { continue }
             guard case .keychain(let keychain) = place else {
                 locked.append(path)
                 continue
             }
-            if done.insert(place).inserted {
+            if let item, !done.contains(place), try scope.items(in: place).lock(item) {
+                effects.append(.item(item, .locked(true), in: place))
+            } else if done.insert(place).inserted {
                 do throws(ServiceError) { _ = try scope.send(Lock(keychain: keychain)) } catch {
                     // A keychain that can't be locked, or is not there.
                     guard error == .isLocked || error == .noSuchObject else { throw error }
@@ -119,9 +123,19 @@ struct ServiceAnswers {
         return Outcome(.paths(locked), .path(ObjectPath.none), effects: effects)
     }
 
-    /// The collection of an item that is not there stays as it is.
-    private func isThere(_ path: String, _ place: Scope.Place) -> Bool {
-        guard case .item(_, let item) = ObjectPath(path) else { return true }
+    /// nil for what is not there: the collection of such an item stays as it is.
+    private func lockable(_ path: String) -> (place: Scope.Place, item: ItemName?)? {
+        switch ObjectPath(path) {
+        case .collection(let name):
+            return (try? scope.place(name)).map { ($0, nil) }
+        case .item(let name, let item):
+            guard let place = try? scope.place(name), isThere(item, place) else { return nil }
+            return (place, item)
+        default: return nil
+        }
+    }
+
+    private func isThere(_ item: ItemName, _ place: Scope.Place) -> Bool {
         do throws(ServiceError) {
             _ = try scope.items(in: place).facts(of: item)
             return true

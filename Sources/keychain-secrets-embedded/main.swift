@@ -26,7 +26,8 @@ do throws(RequestError) {
     let keychain = try KeychainEndpointChoice.embedded(as: nil)
     if unlocks { try FirstUnlock(keychain).run() }
     let address = BusAddress.ofThisProcess(user: getuid())
-    exit(SecretsProgram.serve(name, at: address, EmbeddedPeers(keychain)))
+    // At once: other threads may be in libcrypto, which `exit` would clean up.
+    _exit(SecretsProgram.serve(name, at: address, EmbeddedPeers(keychain)))
 } catch {
     exit(SecretsProgram.complain(name, "the keychain can't be opened: \(error)"))
 }

@@ -34,6 +34,10 @@ struct DeputyKeychains: PeerKeychains {
         return deputy.endpoint(for: self.relayed(peer), transfer: relayed)
     }
 
+    func changes(after position: UInt64?) throws(RequestError) -> KeychainChanges? {
+        try deputy.changes(after: position)
+    }
+
     private func relayed(_ peer: IntroducedPeer) -> RelayedPeer {
         RelayedPeer(handle: peer.handle, identifier: peer.group)
     }

@@ -27,7 +27,8 @@ case .daemon:
                     + "its file"))
     }
     ProcessHardening.boundMemory()
-    exit(SecretsProgram.serve(name, at: address, DeputyKeychains()))
+    // At once: other threads may be in libcrypto, which `exit` would clean up.
+    _exit(SecretsProgram.serve(name, at: address, DeputyKeychains()))
 case .embedded:
     // Another program has the service in itself, and this one's group is none of its business. It is
     // installed beside this one.

@@ -100,6 +100,7 @@ package enum Samples {
         (keychain.damagedItems, keychain.quarantinedItems) = (8, 9)
         keychain.remains = ["login.keychain-wal"]
         keychain.label = "Anna's"
+        (keychain.created, keychain.modified) = (1, .max)
         return ServiceStatus(
             mode: .embedded, keychains: [keychain], callerIdentifier: "exe:/a", hasSession: true,
             hasPrompter: true, locksMemory: true, usesKernelKeyring: true, deviceKeyOnDisk: true,
@@ -144,12 +145,29 @@ package enum Samples {
         return restored
     }
 
+    package static var changes: KeychainChanges {
+        KeychainChanges(
+            position: .max, isComplete: false,
+            changes: [
+                KeychainChange(keychain: "work", .created),
+                KeychainChange(keychain: "work", .locked(true)),
+                KeychainChange(keychain: "work", .locked(false)),
+                KeychainChange(keychain: "work", .labelled("Work")),
+                KeychainChange(keychain: "work", .replaced),
+                KeychainChange(
+                    keychain: "work", .item(attributedReference, of: "exe:/a", .deleted)),
+            ])
+    }
+
+    private static var attributedReference: ItemReference {
+        guard let reference = ItemReference(itemClass: .attributed, identifier: Array(0..<16))
+        else { preconditionFailure("an identifier has its length") }
+        return reference
+    }
+
     package static var matches: [AttributedMatch] {
         [
-            AttributedMatch(
-                keychain: "work",
-                reference: ItemReference(itemClass: .attributed, identifier: Array(0..<16)),
-                isLocked: true),
+            AttributedMatch(keychain: "work", reference: attributedReference, isLocked: true),
             AttributedMatch(keychain: "old", reference: nil, isLocked: true),
         ]
     }
@@ -181,6 +199,7 @@ package enum Samples {
             RestoreGeneration(keychain: nil, generation: 7),
             Introduce(heardOf: .max, via: .portal), ForgetPeer(7),
             FindAttributed(keychain: "work", pairs: [.pair("a"): .string("b")], limit: 9),
+            WatchKeychains(after: 9), EndProofs(of: [attributedReference]),
         ]
     }
 
@@ -209,7 +228,8 @@ package enum Samples {
             part(FinishRestore.self, restored), part(RestoreGeneration.self, restored),
             part(Introduce.self, RelayedPeer(handle: .max, identifier: "exe:/a")),
             part(ForgetPeer.self, Done()),
-            part(FindAttributed.self, matches),
+            part(FindAttributed.self, matches), part(WatchKeychains.self, changes),
+            part(EndProofs.self, 2),
         ]
     }
 

@@ -141,6 +141,22 @@ private struct TestClient: Client {
         #expect(try !isFresh(relayed(process: 43, program: .unknown), store))
     }
 
+    @Test func `a program ends what was proven to let it have an item, and nothing else`() throws {
+        let item = try #require(Self.item)
+        let other = try #require(
+            ItemReference(itemClass: .attributed, identifier: [UInt8](repeating: 2, count: 16)))
+        store.add([.factor(.passcode)], for: relayed(), about: [item])
+        store.add([.factor(.passcode)], for: TestClient().with(context))
+        let stranger = relayed(program: .trustedExecutable("/usr/bin/ssh"))
+        #expect(store.forget(about: [item], of: stranger.caller) == 0)
+        #expect(store.forget(about: [other], of: relayed().caller) == 0)
+        #expect(try isFresh(relayed(process: 43), store))
+        #expect(store.forget(about: [other, item], of: relayed().caller) == 1)
+        #expect(try !isFresh(relayed(process: 43), store))
+        #expect(store.forget(about: [item], of: relayed().caller) == 0)
+        #expect(!store.evidence(for: TestClient().with(context)).isEmpty)
+    }
+
     @Test func `it serves for a minute`() throws {
         let item = try #require(Self.item)
         for (seconds, serves) in [(59, true), (61, false)] {

@@ -19,7 +19,7 @@ private func item(
 }
 
 @Suite struct MemoryItemsTests {
-    private let collection = MemoryCollection()
+    private let collection = MemoryCollection(isShared: false)
     private var mine: MemoryItems { collection.items(of: "exe:/mine") }
     private var others: MemoryItems { collection.items(of: "exe:/others") }
 
@@ -71,5 +71,18 @@ private func item(
         try mine.delete(kept, asking: false)
         for _ in 0..<Limits.memoryItems { _ = try mine.add(item([:])) }
         #expect(throws: ServiceError.limitsExceeded) { try others.add(item([:])) }
+    }
+
+    @Test func `one of several groups fills no more than half`() throws {
+        let shared = MemoryCollection(isShared: true)
+        let (mine, others) = (shared.items(of: "exe:/mine"), shared.items(of: "exe:/others"))
+        for _ in 0..<Limits.memoryItems / 2 { _ = try mine.add(item([:])) }
+        #expect(throws: ServiceError.limitsExceeded) { try mine.add(item([:])) }
+        let half = [UInt8](repeating: 0, count: Limits.memoryBytes / 2)
+        let kept = try others.add(item([:], secret: Array(half.dropLast(100)))).item
+        #expect(throws: ServiceError.limitsExceeded) {
+            try others.change(
+                kept, SecretItemChange(secret: HeldSecret(SecretBytes(copying: half))))
+        }
     }
 }

@@ -47,6 +47,9 @@ def main(steps):
             del connections[:-1]
         elif verb == "handle":
             told(client.ask(wire.READ_STATUS.relayed(int(words[0]))))
+        elif verb == "watching":
+            heard = client.ask(wire.WATCH)
+            told(heard.hex().encode() if isinstance(heard, bytes) else heard)
         elif verb == "pause":
             print("<paused>", flush=True)
             input()
@@ -113,6 +116,8 @@ def asked(client, verb, peer, name="x", kind="0"):
         message = wire.unlock_by_question()
     elif verb == "create":
         message = wire.create_by_question(name)
+    elif verb == "watch":
+        message = wire.WATCH
     elif verb == "forget":
         return client.ask(wire.forget(peer))
     else:

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import time
+from xml.etree import ElementTree
 
 import dbus
 import dbus.bus
@@ -358,10 +359,14 @@ def aliases():
 
 def locked():
     """With no user to ask: nothing waits, and nothing tells what is locked but that it is."""
-    peer = Peer()
+    peer, other = Peer(), Peer()
     session = peer.session()
     item = peer.create(session, kind="locked")
+    listener = Listener(other)
+    other.search(kind="locked")
     expect(peer.call(ROOT, SERVICE, "Lock", "ao", [dbus.ObjectPath(item)]), ([item], "/"), "Lock")
+    expect(listener.hears(LOGIN, "PropertiesChanged"), {"Locked": True}, "what is told of the collection")
+    expect(listener.hears(item, "PropertiesChanged"), {"Locked": True}, "what is told of an item")
     expect(peer.call(LOGIN, PROPERTIES, "Get", "ss", COLLECTION, "Locked"), True, "a locked collection")
     expect(peer.search(kind="locked"), ([], [item]), "a search")
     expect(peer.search(kind="none"), ([], []), "a search for another")
@@ -434,7 +439,173 @@ def prompts():
     expect(peer.call(LOGIN, PROPERTIES, "Get", "ss", COLLECTION, "Locked"), False, "the collection")
 
 
+def introspects():
+    """The tree of objects: collections, aliases and one's own sessions, and no item."""
+    peer = Peer()
+
+    def document(path):
+        return ElementTree.fromstring(peer.call(path, "org.freedesktop.DBus.Introspectable", "Introspect"))
+
+    def children(path):
+        return {node.get("name") for node in document(path).findall("node")}
+
+    def signals(path):
+        return {signal.get("name") for signal in document(path).iter("signal")}
+
+    session = peer.session()
+    item = peer.create(session, kind="tree")
+    expect(children(ROOT), {"collection", "aliases", "session", "prompt"}, "the service")
+    expect({"login", "session"} <= children(ROOT + "/collection"), True, "collections")
+    expect(children(ROOT + "/aliases"), {"default", "login", "session"}, "aliases")
+    expect(children(ROOT + "/session"), {session.rsplit("/", 1)[1]}, "sessions")
+    expect(Peer().bus and children(LOGIN), set(), "a collection")
+    expect("PropertiesChanged" in signals(LOGIN) & signals(item), True, "what tells of changes")
+    expect("PropertiesChanged" in signals(ROOT) | signals(session), False, "what tells of none")
+    expect(peer.error(ROOT + "/collection", PROPERTIES, "GetAll", "s", ""), "UnknownMethod", "a folder")
+    peer.call(item, ITEM, "Delete")
+
+
+class Listener:
+    """Hears what a program is told that has looked at a collection."""
+
+    def __init__(self, peer, collection=LOGIN):
+        self.peer, self.heard, self.loop = peer, [], GLib.MainLoop()
+        peer.call(collection, PROPERTIES, "GetAll", "s", COLLECTION)
+        peer.bus.add_signal_receiver(self.hear, None, None, path_keyword="path", member_keyword="member")
+
+    def hear(self, *said, path=None, member=None):
+        if path.startswith(ROOT):
+            self.heard.append((path, member, said))
+            self.loop.quit()
+
+    def hears(self, path, member, what=None):
+        """Waits for it; gives the properties where it tells of some."""
+        deadline = GLib.timeout_add_seconds(20, lambda: sys.exit(f"{member} of {path}: only {self.heard}"))
+        while True:
+            for signal in self.heard:
+                told = dict(signal[2][1]) if signal[1] == "PropertiesChanged" else signal[2][:1]
+                if signal[:2] == (path, member) and (what is None or what(told)):
+                    GLib.source_remove(deadline)
+                    return told
+            self.loop.run()
+
+
+def signals():
+    """What a second connection of the same program is told of items."""
+    peer, other = Peer(), Peer()
+    listener = Listener(other)
+    session = peer.session()
+    began = int(time.time())
+    item = peer.create(session, kind="told")
+    dates = peer.call(LOGIN, PROPERTIES, "GetAll", "s", COLLECTION)
+    # Some file systems don't tell when a file was made.
+    expect(dates["Created"] <= dates["Modified"] and began <= dates["Modified"], True, dict(dates))
+    listener.hears(LOGIN, "ItemCreated", lambda told: told == (item,))
+    peer.call(item, PROPERTIES, "Set", "ssv", ITEM, "Label", dbus.String("new", variant_level=1))
+    expect(listener.hears(item, "PropertiesChanged"), {"Label": "new"}, "the label")
+    listener.hears(LOGIN, "ItemChanged", lambda told: told == (item,))
+    listener.heard.clear()
+    expect(peer.create(session, b"two", replace=True, kind="told"), item, "a replaced item")
+    expect(listener.hears(item, "PropertiesChanged"),
+           {"Label": "x", "Attributes": {"kind": "told"}, "Type": ""}, "what replaced it")
+    expect([signal for signal in listener.heard if signal[1] == "ItemCreated"], [], "a replaced one is not new")
+    peer.call(item, ITEM, "Delete")
+    listener.hears(LOGIN, "ItemDeleted", lambda told: told == (item,))
+
+
+def connections():
+    """One program's connections leave room for others'."""
+    peers = []
+    for number in range(140):
+        peer = Peer()
+        if peer.error(ROOT, SERVICE, "OpenSession", "sv", "plain", dbus.String("", variant_level=1)):
+            break
+        peers.append(peer)
+    expect(len(peers), 128, "connections")
+    done = subprocess.run(["secret-tool", "lookup", "none", "such"], capture_output=True, text=True)
+    expect((done.returncode, done.stderr), (1, ""), "another program")
+    peers.pop().bus.close()
+    time.sleep(0.2)
+    Peer().session()
+
+
+def at_once():
+    """Several items that want a proof are unlocked by one question."""
+    peer = Peer()
+    session = peer.session()
+    items = [peer.create(session, kind="guarded", number=str(number)) for number in range(5)]
+    expect(sorted(peer.search(kind="guarded")[1]), sorted(items), "what is locked")
+    done, prompt = peer.call(ROOT, SERVICE, "Unlock", "ao", items)
+    loop, heard = GLib.MainLoop(), []
+    peer.bus.add_signal_receiver(lambda *said: (heard.append(said), loop.quit()), "Completed", PROMPT)
+    peer.call(prompt, PROMPT, "Prompt", "s", "")
+    loop.run()
+    expect(heard[0][0], False, "whether it was dismissed")
+    expect([items.index(path) for path in heard[0][1]], list(range(5)), "what was unlocked")
+    found = peer.call(ROOT, SERVICE, "GetSecrets", "aoo", items, session)
+    expect(sorted(found), sorted(items), "their secrets")
+    # One that took a proof loses that alone, and its collection stays open.
+    listener = Listener(Peer())
+    expect(peer.call(ROOT, SERVICE, "Lock", "ao", items[:1]), (items[:1], "/"), "Lock")
+    expect(listener.hears(items[0], "PropertiesChanged"), {"Locked": True}, "what is told of it")
+    expect(items[0] in peer.search(kind="guarded")[1], True, "that it is locked")
+    expect(peer.call(LOGIN, PROPERTIES, "Get", "ss", COLLECTION, "Locked"), False, "the collection")
+
+
+def watched():
+    """What others change is told: keychainctl, and the same program on another bus."""
+    peer = Peer()
+    listener = Listener(peer)
+    item = peer.create(peer.session(), kind="watched")
+    peer.search(kind="watched")
+
+    def elsewhere(*command):
+        subprocess.run(["dbus-run-session", "--", *command], check=True, input="x", text=True)
+
+    elsewhere("secret-tool", "store", "--label=L", "kind", "a stranger's")
+    elsewhere(sys.executable, "-B", __file__, "stores")
+    created = listener.hears(LOGIN, "ItemCreated", lambda told: told != (item,))
+    expect(peer.search(kind="elsewhere")[0], [created[0]], "the item that was told")
+    told = [signal[2][0] for signal in listener.heard if signal[1] == "ItemCreated"]
+    expect(told, [item, created[0]], "items of this program's, each once")
+    elsewhere(sys.executable, "-B", __file__, "clears")
+    listener.hears(LOGIN, "ItemDeleted", lambda told: told == created)
+    subprocess.run(["keychainctl", "lock"], check=True)
+    listener.hears(LOGIN, "PropertiesChanged", lambda told: told == {"Locked": True})
+    listener.hears(item, "PropertiesChanged", lambda told: told == {"Locked": True})
+    locks = [signal for signal in listener.heard if signal[:2] == (LOGIN, "PropertiesChanged")]
+    expect(len(locks), 1, "signals of one lock")
+
+
+def refused():
+    """A secret comes in clear in calls that are refused; tells where, and waits."""
+    peer = Peer()
+    session = peer.session()
+    value = os.environ["MARK"].encode()[::-1] * 100
+    for properties, wanted in ((peer.properties(**{"a" * 257: "b"}), "LimitsExceeded"),
+                               (dbus.Dictionary({"x": dbus.String("y", variant_level=1)}, signature="sv"),
+                                "InvalidArgs")):
+        expect(peer.error(LOGIN, COLLECTION, "CreateItem", "a{sv}(oayays)b", properties,
+                          secret(session, value), False), wanted, "a refused call")
+    process = peer.bus.call_blocking(
+        "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus",
+        "GetConnectionUnixProcessID", "s", (NAME,))
+    print(f"<process {process}>", flush=True)
+    input()
+
+
+def stores():
+    peer = Peer()
+    peer.create(peer.session(), kind="elsewhere")
+
+
+def clears():
+    peer = Peer()
+    peer.call(peer.search(kind="elsewhere")[0][0], ITEM, "Delete")
+
+
 DBusGMainLoop(set_as_default=True)
 {case.__name__: case for case in
  (errors, exchanges, others, many, silent, unread, monitor, replaces, aliases, locked, shut,
-  prompts, floods)}[sys.argv[1]]()
+  prompts, floods, introspects, signals, connections, at_once, watched,
+  refused, stores, clears)}[sys.argv[1]]()

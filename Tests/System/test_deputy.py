@@ -162,6 +162,16 @@ def test_a_program_without_the_group_is_no_deputy(start, peer):
     assert asked.hears() == str(NOT_ENTITLED)
 
 
+def test_what_others_change_is_told_to_a_deputy_itself_and_to_no_other(start, deputy, peer):
+    asked = deputy(f"introduce:{peer.pid}", "watch:0")
+    named(asked.hears())
+    assert asked.hears() == str(NOT_ENTITLED)
+    asked = start(PYTHON, "-B", world.TOOLS / "deputy.py", "watching")
+    assert asked.hears() == str(NOT_ENTITLED)
+    asked = deputy("watching")
+    assert len(asked.hears()) > 0
+
+
 def test_a_copy_of_the_deputy_is_no_deputy(start, deputy, peer):
     home = pathlib.Path(pwd.getpwnam(ALICE[0]).pw_dir)
     copied = start("cp", DEPUTY, home / "keychain-secrets")

@@ -11,6 +11,7 @@ import pytest
 import conftest
 import world
 from conftest import ALICE
+from test_policies import admin  # noqa: F401 (a fixture)
 from test_prompters import Terminal
 
 BRIDGE = world.PREFIX / "libexec/keychain/keychain-secrets"
@@ -18,7 +19,7 @@ MODULES = world.TOP / ".deps/secret-service"
 DOCKER_HELPER = world.TOP / ".deps/docker-secretservice/usr/bin/docker-credential-secretservice"
 PATIENCE = 4 * world.PATIENCE
 CASES = ("errors", "exchanges", "others", "many", "silent", "unread", "monitor", "replaces", "aliases",
-         "floods")
+         "floods", "introspects", "signals")
 
 
 @pytest.fixture(scope="module")
@@ -87,6 +88,20 @@ def test_calls_as_few_programs_make_them(bus, case):
     assert done.status == 0, done.text
 
 
+def test_one_program_s_connections_leave_room_for_others(bus):
+    if bus.mode == "embedded":
+        pytest.skip("all programs are one there")
+    done = bus(f"/usr/bin/python3 -B {world.TOOLS}/secrets_client.py connections")
+    assert done.status == 0, done.text
+
+
+def test_what_others_change_is_told(bus):
+    if bus.mode == "embedded":
+        pytest.skip("other processes' changes are not known there")
+    done = bus(f"/usr/bin/python3 -B {world.TOOLS}/secrets_client.py watched")
+    assert done.status == 0, done.text
+
+
 def test_what_is_locked_stays_so_where_no_user_can_be_asked(bus):
     client = f"/usr/bin/python3 -B {world.TOOLS}/secrets_client.py"
     if bus.mode == "embedded":
@@ -137,6 +152,20 @@ def test_docker_s_helper_keeps_and_gives_back(bus, programs):
                f" echo https://registry.example/v1 | {helper} get")
     assert '"Secret":"d0cker-s3cret"' in done.text and '"https://registry.example/v1":"me"' in done.text
     assert done.status == 1 and "credentials not found" in done.text, done.text
+
+
+@pytest.mark.parametrize("end", ["closes", "fails"])
+def test_a_bus_that_fails_is_told_and_one_that_ends_is_not(login, programs, end):
+    shell = login()
+    shutil.copy(world.TOP / "Tests/System/fake_bus.py", world.TOOLS)
+    said = shell.run(f"cd; rm -f bus; /usr/bin/python3 -B {world.TOOLS}/fake_bus.py bus {end} &"
+                     " for n in $(seq 100); do test -S bus && break; sleep 0.05; done;"
+                     f" KEYCHAIN_HOME=~/keychains DBUS_SESSION_BUS_ADDRESS=unix:path=$HOME/bus"
+                     f" {BRIDGE} --embedded")
+    if end == "closes":
+        assert said.status == 0 and "keychain-secrets:" not in said.text, said
+    else:
+        assert said.status == 1 and "the connection to the bus failed with error" in said.text, said
 
 
 def test_no_file_has_a_secret(bus):
@@ -222,6 +251,7 @@ def desk(login, programs):
     assert stored.status == 0, stored
     assert shell.run("keychainctl lock").status == 0
     terminal = Terminal(ALICE[0])
+    terminal.login = shell
     terminal.on_a_bus = lambda command: terminal.start(
         f"env HOME={terminal.user.pw_dir} dbus-run-session -- {command}; echo \"<status $?>\"")
     yield terminal
@@ -242,6 +272,43 @@ def test_a_wrong_password_opens_nothing_and_the_program_goes_on(desk):
     for _ in range(3):
         desk.hears("<asked>")
     desk.hears("<status 1>")
+
+
+def test_several_items_are_unlocked_by_one_question(desk, admin):
+    admin("""rules:
+  - id: test.guarded
+    require: presence
+    within: 1m
+    operations: read-secret
+    resource: {class: attributed}
+""")
+    assert desk.login.run("keychainctl unlock", [ALICE[1]]).status == 0
+    desk.prompter("honest", ALICE[1])
+    desk.on_a_bus(f"/usr/bin/python3 -B {world.TOOLS}/secrets_client.py at_once")
+    desk.hears("<asked>")
+    desk.hears("<status 0>")
+
+
+def test_a_secret_of_a_refused_call_stays_in_no_memory(desk):
+    desk.on_a_bus(f"env MARK=tnecer-t0n-si-siht /usr/bin/python3 -B {world.TOOLS}/secrets_client.py refused")
+    process = desk.heard().strip("<>").split()[1]
+    found = set()
+    with open(f"/proc/{process}/maps") as maps, open(f"/proc/{process}/mem", "rb", 0) as memory:
+        for line in maps:
+            place, rights = line.split()[:2]
+            start, end = (int(number, 16) for number in place.split("-"))
+            if "rw" not in rights:
+                continue
+            try:
+                memory.seek(start)
+                bytes_there = memory.read(end - start)
+            except (OSError, OverflowError):
+                continue
+            found |= {word for word in (b"this-is-n0t-recent", b"org.freedesktop.DBus")
+                      if word in bytes_there}
+    assert b"this-is-n0t-recent" not in found and found, found
+    desk.shell.sendline("")
+    desk.hears("<status 0>")
 
 
 def test_prompts_are_their_peer_s_and_end_once_and_not_at_once(desk):

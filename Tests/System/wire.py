@@ -209,6 +209,9 @@ def forget(peer):
     return Message(FORGET, number(peer, 8))
 
 
+WATCH = Message(32, flag(False))
+
+
 def unlock_by_question(keychain=None):
     return Message(UNLOCK, text(keychain), flag(False))
 

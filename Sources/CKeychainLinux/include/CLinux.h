@@ -81,6 +81,9 @@ int kc_rename_new(const char *from, const char *to);
 /// Two files change names in one step; -1 with EINVAL or ENOSYS where the file system can't.
 int kc_rename_exchange(const char *one, const char *other);
 
+/// When the file was made, in seconds since 1970; 0 where the file system does not tell.
+uint64_t kc_file_made(const char *path);
+
 /// Has freed memory go back to the kernel, and not lie in an arena of each thread.
 void kc_bound_memory(void);
 
