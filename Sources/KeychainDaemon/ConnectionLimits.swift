@@ -42,8 +42,7 @@ final class ConnectionLimits: Sendable {
     private let accounts: AccountNames
     private let program: @Sendable (Int32) -> String
     private let open = Mutex<[Part: Held]>([:])
-    /// For a look before each read, which waits for no lock.
-    private let partCount = Atomic<Int>(0)
+    let users = ConnectedUsers()
 
     /// `program` names what a process runs, without a look at any file system that could hang.
     /// Processes that are gone count as one program.
@@ -54,10 +53,6 @@ final class ConnectionLimits: Sendable {
         self.accounts = accounts
         self.program = program
     }
-
-    /// Whether more than one user may have connections. Another user counts from before its first
-    /// request on.
-    var areShared: Bool { partCount.load(ordering: .relaxed) > 1 }
 
     /// Counts a connection; nil where there is no room for it. Asks nothing.
     func begin(_ peer: PeerCredentials) -> Place? {
@@ -82,7 +77,7 @@ final class ConnectionLimits: Sendable {
             mine.count += 1
             mine.ofPrograms[program] = ofProgram + 1
             open[part] = mine
-            partCount.store(open.count, ordering: .relaxed)
+            users.are(open.count)
             return true
         }
     }
@@ -93,7 +88,7 @@ final class ConnectionLimits: Sendable {
             mine.count -= 1
             mine.ofPrograms[program] = ofProgram > 1 ? ofProgram - 1 : nil
             open[part] = mine.count > 0 ? mine : nil
-            partCount.store(open.count, ordering: .relaxed)
+            users.are(open.count)
         }
     }
 

@@ -36,6 +36,7 @@ package final class RequestServer: Sendable {
     private let deputyProgram: DeputyProgram
     private let peers = RelayedPeers()
     private let limits: ConnectionLimits
+    private let users: ConnectedUsers
 
     /// Programs that are known by the groups of their files.
     struct Programs {
@@ -53,6 +54,7 @@ package final class RequestServer: Sendable {
         self.resolver = resolver
         self.directory = directory
         limits = ConnectionLimits(directory.accounts)
+        users = limits.users
         self.prompters = prompters
         prompterProgram = programs.prompter
         deputyProgram = DeputyProgram(programs.deputy)
@@ -111,7 +113,7 @@ package final class RequestServer: Sendable {
                 }
                 // A user who is alone keeps no other waiting. Writers share a commit, the more of
                 // them the better.
-                let takesTurn = verb is CopyMatching && limits.areShared
+                let takesTurn = verb is CopyMatching && users.areSeveral
                 guard takesTurn ? turns.take(turn, goesOn) : goesOn() else { return }
             case .registerPrompter(let showsWindows, let server):
                 let shown = resolver.screen(of: caller, connection.process, server)

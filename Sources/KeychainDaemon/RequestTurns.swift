@@ -2,6 +2,7 @@
 internal import Dispatch
 internal import Glibc
 internal import KeychainSecrets
+internal import Synchronization
 
 /// The turns of one user's reads, while other users are connected. As many are worked on at once as the
 /// machine has cores; the others wait in the order in which they came.
@@ -103,4 +104,14 @@ final class RequestTurns: Sendable {
         }
         next?.begins.signal()
     }
+}
+
+/// How many users have connections. Another user counts from before its first request on.
+final class ConnectedUsers: Sendable {
+    /// For a look before each read, which waits for no lock.
+    private let count = Atomic(0)
+
+    var areSeveral: Bool { count.load(ordering: .relaxed) > 1 }
+
+    func are(_ count: Int) { self.count.store(count, ordering: .relaxed) }
 }

@@ -33,13 +33,13 @@ import Testing
 
     @Test func `limits are shared while more than one user is connected`() throws {
         let limits = limits(knowing: 7...8)
-        #expect(!limits.areShared)
+        #expect(!limits.users.areSeveral)
         let first = [begin(limits, 7, 1), begin(limits, 7, 2)]
-        #expect(!limits.areShared)
+        #expect(!limits.users.areSeveral)
         let other = try #require(begin(limits, 8, 3))
-        #expect(limits.areShared)
+        #expect(limits.users.areSeveral)
         other.end()
-        #expect(!limits.areShared)
+        #expect(!limits.users.areSeveral)
         withExtendedLifetime(first) {}
     }
 
@@ -48,9 +48,9 @@ import Testing
         let first = try #require(begin(limits, 7, 1))
         let other = try #require(begin(limits, 8, 2))
         _ = first.hasAccount()
-        #expect(limits.areShared)
+        #expect(limits.users.areSeveral)
         other.end()
-        #expect(!limits.areShared)
+        #expect(!limits.users.areSeveral)
         withExtendedLifetime(first) {}
     }
 

@@ -34,7 +34,7 @@ struct DoctorCommand: ParsableCommand {
 
     private func examine() -> [Finding] {
         let keychain = Keychain(name: nil, asJSON: output.json)
-        let progress = ProgressBar("Looking", of: 5)
+        let progress = ProgressBar("Looking", of: 5, drawn: .byItself)
         defer { progress.end() }
         var findings = ServiceExam(keychain).findings
         progress.step()
