@@ -166,14 +166,18 @@ let package = Package(
             ["KeychainModel", "KeychainPolicyEngine", "KeychainPolicyModel"]),
         library("PolicySyntax", [yams]),
         library("PolicyLanguage", ["KeychainLinuxSystem", "KeychainPolicyModel", "PolicySyntax"]),
+        library("PolicyRequestSpace", ["KeychainPolicyModel"]),
         library(
             "PolicyAnalysis",
-            ["KeychainPolicyCompiler", "KeychainPolicyEngine", "KeychainPolicyModel"]),
+            [
+                "KeychainPolicyCompiler", "KeychainPolicyEngine", "KeychainPolicyModel",
+                "PolicyRequestSpace",
+            ]),
         library(
             "PolicyTools",
             [
                 "KeychainPolicyCompiler", "KeychainPolicyEngine", "KeychainPolicyModel",
-                "PolicyAnalysis", "PolicyLanguage", "PolicySyntax",
+                "PolicyAnalysis", "PolicyLanguage", "PolicyRequestSpace", "PolicySyntax",
             ]),
 
         // Keeping.
@@ -404,8 +408,8 @@ let package = Package(
                 "KeychainAccessControl", "KeychainCommands", "KeychainDaemonClient",
                 "KeychainLinuxSystem", "KeychainMessages", "KeychainModel",
                 "KeychainPolicyCompiler", "KeychainPolicyEngine", "KeychainPolicyModel",
-                "PolicyAnalysis", "PolicyLanguage", "PolicySyntax", "PolicyTools", "Terminal",
-                arguments,
+                "PolicyAnalysis", "PolicyLanguage", "PolicyRequestSpace", "PolicySyntax",
+                "PolicyTools", "Terminal", arguments,
             ]),
         program(
             "keychain-embedded",
@@ -523,10 +527,16 @@ let package = Package(
             ["KeychainPolicyModel", "PolicyLanguage", "PolicySyntax", "PolicyTools"]),
         tests(
             "PolicyAnalysisTests",
-            ["KeychainPolicyGenerators", "KeychainPolicyModel", "PolicyAnalysis", "PolicyTools"]),
+            [
+                "KeychainPolicyGenerators", "KeychainPolicyModel", "PolicyAnalysis",
+                "PolicyRequestSpace", "PolicyTools",
+            ]),
         tests(
             "PolicyToolsTests",
-            ["KeychainPolicyModel", "PolicyLanguage", "PolicySyntax", "PolicyTools"]),
+            [
+                "KeychainPolicyModel", "PolicyAnalysis", "PolicyLanguage", "PolicyRequestSpace",
+                "PolicySyntax", "PolicyTools",
+            ]),
         // Each message with all that it can carry.
         .target(
             name: "KeychainMessageSamples",

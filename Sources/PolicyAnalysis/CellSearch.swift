@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainPolicyEngine
 internal import KeychainPolicyModel
+internal import PolicyRequestSpace
 
 /// Divides cells of requests into such as one or two sets decide alike: takes a request, grows the cell
 /// around it in which the statements that decide it still do, takes that cell away, and goes on with
@@ -16,13 +16,24 @@ struct CellSearch {
     private let telling: [EffectCells]
     /// Of two sets what they don't have in common: they tell which differences a cell may have.
     private let distinguishing: [EffectCells]
+    private let detail: Detail
 
-    /// `everythingCounts`: requirements, redactions and audit are told apart, not only refusals; of
-    /// two sets those that are no difference are not.
+    /// How far requests are told apart.
+    enum Detail {
+        /// By refusals alone.
+        case outcome
+        /// By requirements, redactions and audit too; of two sets those that are no difference
+        /// are left out.
+        case needs
+        /// By the rules that let them through too, and of two sets by all that only one has.
+        case rules
+    }
+
     init(
-        _ universe: Universe, _ maker: RuleEffectMaker, sides: [UInt8], everythingCounts: Bool,
+        _ universe: Universe, _ maker: RuleEffectMaker, sides: [UInt8], telling detail: Detail,
         _ budget: inout Budget
     ) throws(Budget.Spent) {
+        self.detail = detail
         self.universe = universe
         self.sides = sides
         let algebra = universe.algebra
@@ -33,7 +44,7 @@ struct CellSearch {
         let releases = try universe.cells(of: .releases, .unknown, &budget)
         self.releases = releases
         var cut: [EffectCells] = []
-        for effect in maker.effects where everythingCounts || effect.kind.step != .tell {
+        for effect in maker.effects where detail != .outcome || effect.kind.step != .tell {
             let joined = members[effect.groups].cells(effect.number)
             var cells = try universe.cells(
                 of: effect.match, effect.kind.least, joined: joined, &budget)
@@ -42,12 +53,15 @@ struct CellSearch {
                 cells = releases.flatMap { key in cells.map(key.intersection) }
                     .filter { !algebra.isEmpty($0) }
             }
-            if !cells.isEmpty { cut.append(EffectCells(effect: effect, cells: cells)) }
+            guard !cells.isEmpty else { continue }
+            cut.append(EffectCells(effect: effect, number: cut.count, cells: cells))
         }
         deciding = Dictionary(grouping: cut, by: \.effect.kind.step)
         let differences = sides.count > 1 ? DistinguishingEffects(maker.effects) : nil
         telling = cut.filter { own in
-            own.effect.kind.step == .tell && differences?.contains(own.effect) ?? true
+            guard own.effect.kind.step == .tell else { return false }
+            if detail == .rules, case .require = own.effect.kind { return true }
+            return differences?.contains(own.effect) ?? true
         }
         distinguishing = differences.map { own in cut.filter { own.contains($0.effect) } } ?? []
     }
@@ -55,15 +69,18 @@ struct CellSearch {
     /// Calls the body with cells of requests that not all sets refuse and that can be, until it says
     /// that it has enough. Of two sets, `known` is the part of a cell that is of no more interest,
     /// nil for none: of one in which nothing but what they have in common is left to be known, and
-    /// of one that these effects, which only one set has, meet.
+    /// of one that these effects, which only one set has, meet. `open` has what is left where the
+    /// budget is spent.
     func search(
-        _ cells: [Cell], _ budget: inout Budget,
+        _ cells: [Cell], leaving open: inout [Cell], _ budget: inout Budget,
         without known: (Cell, [SetState]) -> Cell? = { _, _ in nil },
         near: (Cell, [RuleEffect]) -> Cell? = { _, _ in nil },
         _ body: (Cell, [SetState]) -> Bool
     ) throws(Budget.Spent) {
-        var open: [Cell] = []
-        for cell in cells { open += try universe.possible(cell, &budget) }
+        open = cells
+        var possible: [Cell] = []
+        for cell in cells { possible += try universe.possible(cell, &budget) }
+        open = possible
         open.reverse()
         let effects = deciding.values.reduce(0) { $0 + $1.count }
         while let cell = open.popLast() {
@@ -81,13 +98,15 @@ struct CellSearch {
             if let cell = taken, !algebra.contains(cell, point) { taken = nil }
             if taken == nil {
                 let answers = sides.map { answer(to: point, in: cell, $0) }
-                let decided = answers.map(\.cell).reduce(cell) { $0.intersection($1) }
+                var decided = answers.map(\.cell).reduce(cell) { $0.intersection($1) }
                 if answers.allSatisfy(\.isDenied) {
                     taken = decided
                 } else {
+                    if detail == .rules { decided = decided.intersection(like.cell) }
                     var told = likeness(of: point, in: decided, telling)
                     for (side, answer) in answers.enumerated() {
                         told.sets[side].isDenied = answer.isDenied
+                        told.sets[side].changed = like.sets[side].changed
                     }
                     if body(told.cell, told.sets) { return }
                     taken = told.cell
@@ -111,6 +130,7 @@ struct CellSearch {
             like = like.intersection(inside)
             for (place, side) in sides.enumerated() where own.effect.sides & 1 << side != 0 {
                 sets[place].apply(own.effect)
+                if own.effect.isOneSided { sets[place].changed.insert(own.number) }
             }
         }
         return (like, sets)
@@ -142,11 +162,14 @@ struct CellSearch {
                 allowed = allowed.intersection(release)
             }
             let reaches = those(.reach, number)
-            guard let reach = around(reaches) else {
+            guard let reach = around(reaches.filter { $0.effect.kind == .member } + reaches) else {
                 for own in reaches { algebra.keep(apart: own.cells, from: &denied, around: point) }
                 return (true, denied)
             }
             allowed = allowed.intersection(reach)
+            if detail == .rules, !isMember(point, reaches) {
+                allowed = likeness(of: point, in: allowed, reaches).cell
+            }
             let scopes = those(.close, number)
             guard let scope = around(scopes) else {
                 for own in scopes { algebra.keep(apart: own.cells, from: &allowed, around: point) }
@@ -159,14 +182,26 @@ struct CellSearch {
                 return (true, denied)
             }
             allowed = allowed.intersection(permit)
+            // Outside of the scope permits are not what lets it through.
+            if detail == .rules {
+                allowed = likeness(of: point, in: allowed.intersection(scope), permits).cell
+            }
         }
         return (false, allowed)
     }
+
+    /// Which shares there are is told of others only.
+    private func isMember(_ point: Cell, _ reaches: [EffectCells]) -> Bool {
+        reaches.contains {
+            $0.effect.kind == .member && $0.cell(around: point, algebra) != nil
+        }
+    }
 }
 
-/// A effect and where it applies.
+/// An effect and where it applies.
 private struct EffectCells {
     let effect: RuleEffect
+    let number: Int
     /// None of which meet.
     let cells: [Cell]
 

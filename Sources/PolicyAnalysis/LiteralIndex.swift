@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainPolicyCompiler
 internal import KeychainPolicyModel
 
 /// Finds the boxes that may meet another by the texts that both name: of thousands that name a

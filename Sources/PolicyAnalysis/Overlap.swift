@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainPolicyEngine
 internal import KeychainPolicyModel
 
 /// The requests for which a box's truth is at least this: `.yes`, or `.unknown` where what could not

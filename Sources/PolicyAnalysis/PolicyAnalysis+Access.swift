@@ -1,79 +1,136 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainPolicyCompiler
 package import KeychainPolicyModel
+package import PolicyRequestSpace
 
-/// Which programs may do something, or what a program may do, and after which proof.
-package struct PolicyAccess: Sendable, Hashable {
+/// What is decided alike of some requests that are not refused.
+package struct PolicyAccess: Sendable {
+    /// One of the requests.
     package let request: PolicyRequest
+    /// What is decided of it, and, as far as `detail` goes, of all.
     package let decision: PolicyDecision
-    /// Field by field what all such requests have in common.
-    package let area: [String]
-    /// Nothing that a program of the same user could not forge tells these subjects.
+    /// Where all such requests lie; none is in two of the areas.
+    package let areas: [RequestArea]
+    /// It rests on names that a program of the same user could take, and on nothing else.
     package let isWeak: Bool
 }
 
 /// All access, as far as it was found.
-package struct PolicyAccessList: Sendable, Hashable {
+package struct PolicyAccessList: Sendable {
+    /// How much the requests of one entry have in common.
+    package enum Detail: String, Sendable {
+        /// The whole decision.
+        case rules
+        /// What has to be proved; the rules are those of the example.
+        case proofs
+        /// That they are not refused; proofs and rules are those of the example.
+        case outcome
+    }
+
     package let accesses: [PolicyAccess]
-    /// False where the budget ran out: there may be more.
-    package let isComplete: Bool
+    package let detail: Detail
+    /// In which area requests were not looked at; nil where all were.
+    package let undecided: [AreaField]?
+    package var isComplete: Bool { undecided == nil }
 }
 
 extension PolicyAnalysis {
-    /// Who may do the operation on the item: the facts of the item's block count.
+    /// Who may do the operation on items with these facts, whatever their others are.
     package func who(_ operation: PolicyOperation, item: PolicyFacts) -> PolicyAccessList {
-        access(PolicyOperations(operation), fixing: .resource, to: item)
+        access(PolicyOperations(operation), of: item)
     }
 
-    /// What the subject may do: the facts of the subject's block count.
+    /// What subjects with these facts may do, whatever their others are.
     package func can(_ subject: PolicyFacts) -> PolicyAccessList {
-        access(.all, fixing: .subject, to: subject)
+        access(.all, of: subject)
+    }
+
+    /// What takes too long to be told exactly is told in less detail.
+    private func access(
+        _ operations: PolicyOperations, of facts: PolicyFacts
+    ) -> PolicyAccessList {
+        let asked = Area(box: PolicyBox(operations: operations, facts.asConditions), least: .yes)
+        var found: PolicyAccessList?
+        for detail in [PolicyAccessList.Detail.rules, .proofs, .outcome] {
+            let list = access(asked, facts, detail)
+            if list.isComplete { return list }
+            if found == nil { found = list }
+        }
+        return found ?? access(asked, facts, .rules)
     }
 
     private func access(
-        _ operations: PolicyOperations, fixing block: PolicyBlock, to facts: PolicyFacts
+        _ asked: Area, _ facts: PolicyFacts, _ detail: PolicyAccessList.Detail
     ) -> PolicyAccessList {
-        let asked = Area(box: PolicyBox(operations: operations), least: .yes)
-        let own = meanings.compactMap { $0.fixed(block, to: facts) }
-        var collector = AccessCollector(policy, block, facts, day)
-        var isComplete = true
+        var collector = AccessCollector(ReferenceEvaluator(policy.near(asked)), detail, day)
+        var open: [Cell] = []
         do throws(Budget.Spent) {
             var budget = Budget(mostCells)
-            let maker = try RuleEffectMaker([own], near: [asked], &budget)
+            let maker = try RuleEffectMaker([meanings], near: [asked], &budget)
             let universe = try Universe(maker.boxes, &budget)
             collector.universe = universe
             let cells = try universe.cells(of: asked.box, .yes, &budget).map {
-                universe.fix($0, block, to: facts)
-            }
+                universe.fix($0, to: facts)
+            }.filter { !universe.algebra.isEmpty($0) }
             let search = try CellSearch(
-                universe, maker, sides: [0], everythingCounts: true, &budget)
-            try search.search(cells, &budget) { cell, _ in
+                universe, maker, sides: [0], telling: detail.search, &budget)
+            try search.search(cells, leaving: &open, &budget) { cell, _ in
                 collector.take(cell)
                 return false
             }
+            return PolicyAccessList(
+                accesses: collector.accesses, detail: detail, undecided: nil)
         } catch {
-            isComplete = false
+            return PolicyAccessList(
+                accesses: collector.accesses, detail: detail,
+                undecided: collector.universe?.hull(of: open) ?? [])
         }
-        return PolicyAccessList(accesses: collector.accesses, isComplete: isComplete)
     }
 }
 
-extension Universe {
-    /// The cell's requests with that class, or that membership: the conditions on a block's fields
-    /// that stay when its facts are given.
-    fileprivate func fix(_ cell: Cell, _ block: PolicyBlock, to facts: PolicyFacts) -> Cell {
-        var cells = [cell]
-        switch block {
-        case .resource:
-            keep(&cells, .choice(.itemClass)) {
-                Self.facts(of: [$0])[.itemClass] == facts[.itemClass]
+extension PolicySet {
+    /// The set without rules that match no request of the area.
+    fileprivate func near(_ area: Area) -> PolicySet {
+        func isNear(_ match: PolicyMatch) -> Bool {
+            [match.box, match.box.asRelease].compactMap(\.self).contains {
+                area.mayOverlap(Area(box: $0, least: .unknown))
             }
-        case .subject:
-            let given = facts[.member] == .known(true) ? .absent : facts[.member]
-            keep(&cells, .boolean(.member)) { Self.facts(of: [$0])[.member] == given }
-        case .environment: break
         }
-        return cells.first ?? cell
+        return PolicySet(
+            rules: rules.filter { isNear($0.match) }, closed: closed.filter { isNear($0.match) },
+            groups: groups)
+    }
+}
+
+extension PolicyAccessList.Detail {
+    fileprivate var search: CellSearch.Detail {
+        switch self {
+        case .rules: .rules
+        case .proofs: .needs
+        case .outcome: .outcome
+        }
+    }
+}
+
+extension PolicyFacts {
+    /// What a question tells: one value of each fact that is known. Which groups and flags are
+    /// known tells of the others too that they are not there.
+    fileprivate var asConditions: [PolicyCondition] {
+        var conditions: [PolicyCondition] = []
+        for field in TextField.allCases where field != .group {
+            if case .known(let texts) = self[field], let text = texts.first {
+                conditions.append(.text(field, [.literal(text)]))
+            }
+        }
+        for field in ChoiceField.allCases {
+            if case .known(let value) = self[field] {
+                conditions.append(.choice(field, mask: 1 << value))
+            }
+        }
+        for field in BooleanField.allCases {
+            if case .known(let value) = self[field] { conditions.append(.boolean(field, value)) }
+        }
+        if case .known(let uid) = uid { conditions.append(.uid([uid...uid])) }
+        return conditions
     }
 }
 
@@ -81,113 +138,90 @@ extension Universe {
 private struct AccessCollector {
     var universe: Universe?
     private let evaluator: ReferenceEvaluator
-    private let block: PolicyBlock
-    private let facts: PolicyFacts
+    private let detail: PolicyAccessList.Detail
     private let day: Int32
-    private var cells: [PolicyDecision: (request: PolicyRequest, hull: Cell)] = [:]
+    private var cells: [PolicyDecision: [Cell]] = [:]
+    private var examples: [PolicyDecision: (request: PolicyRequest, decision: PolicyDecision)] =
+        [:]
 
-    init(
-        _ policy: PolicySet, _ block: PolicyBlock, _ facts: PolicyFacts, _ day: Int32
-    ) {
-        evaluator = ReferenceEvaluator(policy)
-        self.block = block
-        self.facts = facts
+    init(_ evaluator: ReferenceEvaluator, _ detail: PolicyAccessList.Detail, _ day: Int32) {
+        self.evaluator = evaluator
+        self.detail = detail
         self.day = day
     }
 
     mutating func take(_ cell: Cell) {
         guard let universe else { return }
-        var request = universe.witness(of: cell, day: day)
-        request.facts = request.facts.taking(block, from: facts)
+        let request = universe.witness(of: cell, day: day)
         let decision = evaluator.decide(request)
         guard decision.outcome != .deny else { return }
-        guard let known = cells[decision] else {
-            cells[decision] = (request, cell)
-            return
-        }
-        let hull = Cell(words: zip(known.hull.words, cell.words).map { $0 | $1 })
-        cells[decision] = (known.request, hull)
+        let key = detail.common(decision)
+        cells[key, default: []].append(cell)
+        if examples[key] == nil { examples[key] = (request, decision) }
     }
 
     /// The weakest first, then those that need least.
     var accesses: [PolicyAccess] {
-        cells.map { decision, found in
-            let area = universe?.words(for: found.hull) ?? []
-            let isWeak = !area.contains { line in
-                Self.strong.contains { line.hasPrefix("subject.\($0):") }
+        guard let universe else { return [] }
+        let merging = CellMerging(universe)
+        let found = cells.flatMap { key, cells -> [PolicyAccess] in
+            guard let example = examples[key] else { return [] }
+            let areas = merging.merged(cells).map { RequestArea(universe, $0, day: day) }
+                .sorted { $0.words < $1.words }
+            // A strong way in must not hide that there is a weak one too.
+            return [true, false].compactMap { isWeak in
+                let own = areas.filter { $0.isWeak == isWeak }
+                guard let first = own.first else { return nil }
+                let isFirst = own.count == areas.count
+                let request = isFirst ? example.request : first.example
+                return PolicyAccess(
+                    request: request,
+                    decision: isFirst ? example.decision : evaluator.decide(request),
+                    areas: own, isWeak: isWeak)
             }
-            return PolicyAccess(
-                request: found.request, decision: decision, area: area, isWeak: isWeak)
-        }.sorted { a, b in
-            let key = { (access: PolicyAccess) in
-                (
-                    access.isWeak ? 0 : 1, access.decision.outcome == .allow ? 0 : 1,
-                    access.area.joined(), access.decision.because.map(\.string).joined()
-                )
-            }
-            return key(a) < key(b)
         }
+        return found.map { access in (Self.key(access), access) }
+            .sorted { $0.0.lexicographicallyPrecedes($1.0) }.map(\.1)
     }
 
-    private static let strong = [
-        "user", "uid", "group", "trusted-exe", "unit", "slice", "app", "label", "session", "member",
-    ]
-}
-
-extension Meaning {
-    /// The statement for requests with these facts: conditions that they meet fall away; nil where
-    /// it matches none of them.
-    fileprivate func fixed(_ block: PolicyBlock, to facts: PolicyFacts) -> Meaning? {
-        let grants = kind.least == .yes
-        guard let box = match.box.fixed(block, to: facts, grants: grants) else { return nil }
-        let exceptions = match.exceptions.compactMap {
-            $0.fixed(block, to: facts, grants: !grants)
-        }
-        return Meaning(kind: kind, match: PolicyMatch(box, unless: exceptions))
+    private static func key(_ access: PolicyAccess) -> [String] {
+        [
+            access.isWeak ? "0" : "1", access.decision.outcome == .allow ? "0" : "1",
+            access.areas.first?.words ?? "", access.decision.because.map(\.string).joined(),
+        ]
     }
 }
 
-extension PolicyBox {
-    /// The class and membership stay: they decide more than rules say.
-    fileprivate func fixed(
-        _ block: PolicyBlock, to facts: PolicyFacts, grants: Bool
-    ) -> PolicyBox? {
-        var left = PolicyBox(operations: operations)
-        for condition in conditions {
-            let isOther = !condition.fieldName.hasPrefix(block.rawValue + ".")
-            if isOther || condition.isStaying {
-                left.conditions.append(condition)
-                continue
-            }
-            let truth = condition.truth(of: facts)
-            guard truth == .yes || (truth == .unknown && !grants) else { return nil }
+extension PolicyAccessList.Detail {
+    /// What of a decision the requests of one entry have in common.
+    fileprivate func common(_ decision: PolicyDecision) -> PolicyDecision {
+        var common = decision
+        // What is on trial decides nothing.
+        common.wouldDecide = nil
+        if self != .rules { common.because = [] }
+        if self == .outcome {
+            common.outcome = .allow
+            common.requires = nil
+            common.redacted = []
+            common.audit = .decision
         }
-        return left
+        return common
     }
 }
 
-extension PolicyCondition {
-    fileprivate var isStaying: Bool {
-        switch self {
-        case .boolean(.member, _), .choice(.itemClass, _): true
-        default: false
-        }
+extension RequestArea {
+    /// Names a program by what a program of the same user can take over, and by nothing else.
+    fileprivate var isWeak: Bool {
+        let names = Set(fields.filter(\.isNamed).map(\.name))
+        return !names.isDisjoint(with: Self.weak) && names.isDisjoint(with: Self.strong)
     }
-}
 
-extension PolicyFacts {
-    /// These facts with those of a block from others; membership only where they tell it.
-    fileprivate func taking(_ block: PolicyBlock, from other: PolicyFacts) -> PolicyFacts {
-        if block == .resource { return with(item: other) }
-        var mixed = other.with(item: self)
-        for field in TextField.allCases where field.block == .environment {
-            mixed[field] = self[field]
-        }
-        for field in BooleanField.allCases where field.block == .environment {
-            mixed[field] = self[field]
-        }
-        for field in AgeField.allCases { mixed[field] = self[field] }
-        mixed.time = time
-        return mixed
+    private static let weak = named(["exe", "trusted-exe", "digest", "user-unit", "tty"])
+    private static let strong = named([
+        "user", "uid", "group", "unit", "slice", "app", "label", "session",
+    ])
+
+    private static func named(_ fields: [String]) -> Set<String> {
+        Set(fields.map { "subject." + $0 })
     }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainPolicyCompiler
-internal import KeychainPolicyEngine
 package import KeychainPolicyModel
+internal import PolicyRequestSpace
 
 /// A rule that decides nothing, or nothing that others don't.
 package struct RuleFinding: Sendable, Hashable {

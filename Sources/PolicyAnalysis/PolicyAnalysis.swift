@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import KeychainPolicyModel
+internal import PolicyRequestSpace
 
 /// Answers questions about all requests that a set can meet, exactly, or says that they were not
 /// decided within a budget.
@@ -75,9 +76,10 @@ package struct PolicyAnalysis: Sendable {
         let joined = try universe.union(of: maker.groups.flatMap(\.self), .yes, &budget)
         let cells = try universe.cells(of: assertion.never, .yes, joined: joined, &budget)
         let search = try CellSearch(
-            universe, maker, sides: [0], everythingCounts: false, &budget)
+            universe, maker, sides: [0], telling: .outcome, &budget)
         var found: Witness?
-        try search.search(cells, &budget) { cell, _ in
+        var open: [Cell] = []
+        try search.search(cells, leaving: &open, &budget) { cell, _ in
             found = witness(of: cell, universe)
             return true
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainPolicyEngine
 internal import KeychainPolicyModel
+internal import PolicyRequestSpace
 
 /// The effects of one or two sets near some areas.
 struct RuleEffectMaker {

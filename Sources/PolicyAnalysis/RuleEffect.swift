@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainPolicyEngine
 internal import KeychainPolicyModel
 
 /// Which of the things that a request must pass: itself, or the export that reading a key is too.
@@ -68,26 +67,39 @@ struct Meaning: Hashable {
 extension PolicySet {
     /// What is in force on the day, each once, in the order of the set.
     func meanings(on day: Int32) -> [Meaning] {
+        var seen: Set<Meaning> = []
+        return namedMeanings(on: day).map(\.meaning).filter { seen.insert($0).inserted }
+    }
+
+    /// What is in force on the day, with the ids of what says it.
+    func namedMeanings(on day: Int32) -> [(meaning: Meaning, id: PolicyText)] {
         func isEnforced(_ mode: PolicyMode) -> Bool {
             if case .permissive(let end) = mode { day >= end } else { true }
         }
-        let scopes = closed.filter { isEnforced($0.mode) }.map {
-            Meaning(kind: .closed, match: $0.match)
+        let scopes = closed.filter { isEnforced($0.mode) }.map { scope in
+            (meaning: Meaning(kind: .closed, match: scope.match), id: scope.id)
         }
         let own = rules.filter { isEnforced($0.mode) }.compactMap { rule in
-            RuleEffectKind(rule.effect).map { Meaning(kind: $0, match: rule.match) }
+            RuleEffectKind(rule.effect).map { kind in
+                (meaning: Meaning(kind: kind, match: rule.match), id: rule.id)
+            }
         }
-        var seen: Set<Meaning> = []
-        return (scopes + own + memberBoxes.map { Meaning(kind: .member, match: PolicyMatch($0)) })
-            .filter { seen.insert($0).inserted }
+        let members = groups.flatMap { group in
+            group.memberBoxes.map { box in
+                (meaning: Meaning(kind: .member, match: PolicyMatch(box)), id: group.id)
+            }
+        }
+        return scopes + own + members
     }
 
     /// Whom groups take in, as boxes.
-    var memberBoxes: [PolicyBox] {
-        groups.flatMap { group in
-            let item = PolicyCondition.text(.accessGroup, [.literal(group.group)])
-            return group.members.map { PolicyBox(operations: group.operations, $0 + [item]) }
-        }
+    var memberBoxes: [PolicyBox] { groups.flatMap(\.memberBoxes) }
+}
+
+extension GroupMembership {
+    fileprivate var memberBoxes: [PolicyBox] {
+        let item = PolicyCondition.text(.accessGroup, [.literal(group)])
+        return members.map { PolicyBox(operations: operations, $0 + [item]) }
     }
 }
 

@@ -2,6 +2,7 @@
 internal import KeychainPolicyCompiler
 internal import KeychainPolicyEngine
 internal import KeychainPolicyModel
+internal import PolicyRequestSpace
 
 /// Finds the rules that match a request, by the compiled engine: all of them forbid in it.
 struct RuleFinder {

@@ -10,6 +10,8 @@ struct SetState {
     private(set) var redacted: Set<PolicyText> = []
     private(set) var isAuditedInFull = false
     private(set) var isForbidden = false
+    /// The effects that only one of two sets has and that match, by their numbers.
+    var changed: Set<Int> = []
     private var reached = [false, false]
     private var closed = [false, false]
     private var permitted = [false, false]

@@ -1,33 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainPolicyModel
 package import PolicyAnalysis
+internal import PolicyRequestSpace
 
 extension PolicyDifference {
-    /// `{"complete": …, "differences": [{"kind", "new-access", "area", "before", "after",
-    /// "request"}, …]}`
+    /// `{"complete": …, "undecided": [ID, …], "differences": [{"kind", "new-access", "exact",
+    /// "areas", "statements", "before", "after", "request"}, …]}`
     package var json: String {
-        "{\"complete\": \(isComplete), \"differences\": ["
-            + changes.map(\.json).joined(separator: ", ") + "]}"
+        "{\"complete\": \(isComplete), \"undecided\": \(JSONText.list(undecided))"
+            + ", \"differences\": [" + changes.map(\.json).joined(separator: ", ") + "]}"
     }
 }
 
 extension PolicyChange {
     fileprivate var json: String {
-        "{\"kind\": \(JSONText(kind.rawValue)), \"new-access\": \(isNewAccess)"
-            + ", \"area\": \(JSONText.list(area.map { PolicyText($0) }))"
+        let statements = statements.map {
+            "{\"id\": \(JSONText($0.id.string)), \"is\": \(JSONText($0.fate.rawValue))}"
+        }.joined(separator: ", ")
+        return "{\"kind\": \(JSONText(kind.rawValue)), \"new-access\": \(isNewAccess)"
+            + ", \"exact\": \(isExact), \"areas\": \(areas.json), \"statements\": [\(statements)]"
             + ", \"before\": \(before.json), \"after\": \(after.json), \"request\": \(request.json)}"
     }
 }
 
 extension PolicyAccessList {
-    /// `{"complete": …, "accesses": [{"weak", "area", "decision", "request"}, …]}`
+    /// `{"complete": …, "told": "rules", "accesses": [{"weak", "areas", "decision", "request"},
+    /// …]}`; where the budget was spent also `"undecided": {FIELD: VALUES, …}`.
     package var json: String {
         let entries = accesses.map { access in
-            "{\"weak\": \(access.isWeak), \"area\": "
-                + JSONText.list(access.area.map { PolicyText($0) })
+            "{\"weak\": \(access.isWeak), \"areas\": \(access.areas.json)"
                 + ", \"decision\": \(access.decision.json), \"request\": \(access.request.json)}"
         }
-        return "{\"complete\": \(isComplete), \"accesses\": ["
-            + entries.joined(separator: ", ") + "]}"
+        let left = undecided.map { ", \"undecided\": \($0.json)" } ?? ""
+        return "{\"complete\": \(isComplete)\(left), \"told\": \(JSONText(detail.rawValue))"
+            + ", \"accesses\": [" + entries.joined(separator: ", ") + "]}"
+    }
+}
+
+extension [RequestArea] {
+    fileprivate var json: String {
+        "[" + map(\.fields.json).joined(separator: ", ") + "]"
+    }
+}
+
+extension [AreaField] {
+    fileprivate var json: String {
+        "{" + map { "\(JSONText($0.name)): \(JSONText($0.values))" }.joined(separator: ", ") + "}"
     }
 }

@@ -4,6 +4,7 @@ internal import KeychainPolicyEngine
 internal import KeychainPolicyModel
 internal import PolicyAnalysis
 package import PolicyLanguage
+internal import PolicyRequestSpace
 package import PolicySyntax
 
 /// What a set probably does not mean.

@@ -3,6 +3,7 @@ internal import KeychainPolicyEngine
 package import KeychainPolicyModel
 internal import PolicyAnalysis
 internal import PolicyLanguage
+internal import PolicyRequestSpace
 
 /// The smallest rules that would let through what was refused, or what rules on trial would refuse.
 /// For a person to read and to choose from: nothing is put in force.
@@ -128,9 +129,10 @@ private struct Draft {
         }
         guard let user = known(.user), let exe = known(.exe) else { return nil }
         var parts = [part(.user, user), part(.exe, exe)]
-        let isTrusted = facts[.trustedExe] == .known(true)
-        if isTrusted { parts.append((.boolean(.trustedExe, true), "trusted-exe: true")) }
-        return (parts.map(\.0), parts.map(\.1).joined(separator: ", "), !isTrusted)
+        if facts[.trustedExe] == .known(true) {
+            parts.append((.boolean(.trustedExe, true), "trusted-exe: true"))
+        }
+        return (parts.map(\.0), parts.map(\.1).joined(separator: ", "), true)
     }
 
     func isLike(_ other: Draft) -> Bool {
@@ -150,9 +152,10 @@ private struct Draft {
         var wider = policy
         wider.rules.append(rule(id))
         let found = PolicyAnalysis(policy, day: day).difference(to: wider)
-        var lines = found.changes.filter(\.isNewAccess).map { change in
-            "  # opens: "
-                + (change.area.isEmpty ? "everything" : change.area.joined(separator: "; "))
+        var lines = found.changes.filter(\.isNewAccess).flatMap { change in
+            change.areas.prefix([RequestArea].mostShown).map {
+                "  # opens: " + ($0.fields.isEmpty ? "everything" : $0.words)
+            }
         }
         if !found.isComplete { lines.append("  # opens more, perhaps: it was not decided in time") }
         if subject.isWeak {

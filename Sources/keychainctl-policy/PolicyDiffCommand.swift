@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import PolicySyntax
-internal import KeychainPolicyModel
-internal import PolicyTools
 internal import ArgumentParser
+internal import KeychainCommands
 internal import KeychainLinuxSystem
+internal import KeychainPolicyModel
 internal import PolicyAnalysis
 internal import PolicyLanguage
+internal import PolicyRequestSpace
+internal import PolicySyntax
+internal import PolicyTools
 internal import Terminal
 
 struct PolicyDiffCommand: ParsableCommand {
@@ -14,14 +16,33 @@ struct PolicyDiffCommand: ParsableCommand {
         discussion: """
             What is written differently and decides the same is no difference. Facts that are \
             absent and facts that can't be established count as well as known ones.
+
+            diff OLD NEW compares two folders or files; --old and --new, repeated, several folders \
+            a side. diff --with FILE compares what is in force with what would be, were the file \
+            in /etc/keychain/policies.d.
             """)
 
-    @Argument(help: "The folder or file of the old set.")
-    var old: String
-    @Argument(help: "The folder or file of the new set.")
-    var new: String
+    enum Format: String, ExpressibleByArgument, CaseIterable {
+        case text, json, table, csv, html
+    }
+
+    @Argument(help: "The folder or file of the old set, and that of the new one.")
+    var sets: [String] = []
+    @Option(
+        help: ArgumentHelp("A folder or file of the old set; may be repeated.", valueName: "dir"))
+    var old: [String] = []
+    @Option(
+        help: ArgumentHelp("A folder or file of the new set; may be repeated.", valueName: "dir"))
+    var new: [String] = []
+    @Option(
+        help: ArgumentHelp(
+            "A file or folder on top of what is in force; may be repeated.", valueName: "file"))
+    var with: [String] = []
+    @OptionGroup var policies: PolicyOptions
     @Flag(help: "End with 1 where a program can do more than before, or this could not be decided.")
     var failOnNewAccess = false
+    @Option(help: "text, json, table, csv, or html: a page with a picture.")
+    var format = Format.text
     @Flag(help: "Write JSON.")
     var json = false
 
@@ -30,43 +51,66 @@ struct PolicyDiffCommand: ParsableCommand {
 
     func run() throws {
         let today = LocalTime.now.day
+        let (old, new) = try sides()
         let (before, after) = (try load(old, today), try load(new, today))
         let analysis = PolicyAnalysis(before.policy, day: today, mostCells: Self.mostCells)
         let found = analysis.difference(to: after.policy)
         let widening = found.changes.count { $0.isNewAccess }
-        if json {
-            StandardStream.output.write(PlainText.json(found.json) + "\n")
-        } else {
-            tell(found, widening)
-        }
+        StandardStream.output.write(text(found, widening))
         if failOnNewAccess, widening > 0 || !found.isComplete { throw ExitCode.failure }
     }
 
-    private func tell(_ found: PolicyDifference, _ widening: Int) {
-        for change in found.changes { StandardStream.output.write(Self.text(change)) }
-        StandardStream.output.write(
-            "\(PolicyOutput.count(found.changes.count, "difference")), \(widening) of new access\n")
-        if !found.isComplete {
-            StandardStream.output.write("not decided: there may be more; the budget is spent\n")
+    /// What lies in the folders of each set.
+    private func sides() throws -> (old: [String], new: [String]) {
+        let named = (old.isEmpty ? 0 : 1) + (new.isEmpty ? 0 : 1)
+        switch (sets.count, named, with.isEmpty) {
+        case (2, 0, true) where policies.folders.isEmpty: return ([sets[0]], [sets[1]])
+        case (0, 2, true) where policies.folders.isEmpty: return (old, new)
+        case (0, 0, false):
+            let inForce = try policies.paths()
+            return (inForce, inForce + with)
+        default:
+            throw ValidationError("Say two sets: OLD NEW, --old DIR --new DIR, or --with FILE.")
         }
     }
 
-    private func load(_ path: String, _ today: Int32) throws -> LoadedPolicies {
-        let loaded = LoadedPolicies(reading: [path], today: today)
+    private func text(_ found: PolicyDifference, _ widening: Int) -> String {
+        switch json ? .json : format {
+        case .json: PlainText.json(found.json) + "\n"
+        case .table: PlainText.escaped(DifferenceReport.table.text(found))
+        case .csv: DifferenceReport.csv.text(found)
+        case .html: DifferenceReport.html.text(found)
+        case .text:
+            PlainText.escaped(
+                found.changes.map(Self.text).joined()
+                    + "\(PolicyOutput.count(found.changes.count, "difference")), "
+                    + "\(widening) of new access\n"
+                    + (found.isComplete ? "" : Self.undecided(found.undecided)))
+        }
+    }
+
+    private func load(_ paths: [String], _ today: Int32) throws -> LoadedPolicies {
+        let loaded = LoadedPolicies(reading: paths, today: today)
         guard loaded.hasErrors else { return loaded }
         PolicyOutput.tell(loaded.diagnostics.filter { $0.severity == .error })
         throw ExitCode.failure
     }
 
-    private static func text(_ change: PolicyChange) -> String {
-        let area = change.area.isEmpty ? "any request" : change.area.joined(separator: "; ")
-        return PlainText.escaped(
-            """
-            \(change.kind.rawValue): \(area)
-                before: \(AccessText.words(change.before))
-                after: \(AccessText.words(change.after))
-                for example: \(change.request.json)
+    private static func undecided(_ ids: [PolicyText]) -> String {
+        "not decided: the budget is spent; what is shown is true, and these may change more: "
+            + ids.map(\.string).joined(separator: ", ") + "\n"
+    }
 
-            """)
+    private static func text(_ change: PolicyChange) -> String {
+        let place = change.isExact ? "" : ", somewhere in"
+        let causes = change.causes.isEmpty ? "" : ", by " + change.causes
+        return """
+            \(change.kind.rawValue): \(change.words)\(causes)\(place)
+            \(AccessText.lines(change.areas).joined(separator: "\n"))
+                for example: \(change.request.json)
+                    before: \(change.before.words)
+                    after: \(change.after.words)
+
+            """
     }
 }

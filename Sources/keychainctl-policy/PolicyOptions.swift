@@ -23,7 +23,7 @@ struct PolicyOptions: ParsableArguments {
         LoadedPolicies(reading: try paths(), today: today)
     }
 
-    private func paths() throws(CommandFailure) -> [String] {
+    func paths() throws(CommandFailure) -> [String] {
         guard folders.isEmpty else { return folders }
         let present = LoadedPolicies.systemFolders.filter {
             FileManager.default.fileExists(atPath: $0)

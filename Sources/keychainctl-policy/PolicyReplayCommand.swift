@@ -38,7 +38,7 @@ struct PolicyReplayCommand: ParsableCommand {
             counts[verdict, default: 0] += entry.record.count
             guard verdict != .same else { continue }
             let line =
-                (verdict == .perhaps ? "perhaps " : "") + AccessText.words(decision) + ", was "
+                (verdict == .perhaps ? "perhaps " : "") + decision.words + ", was "
                 + entry.was + ": \(entry.request.operation.rawValue) by \(entry.record.program)"
                 + (entry.record.user.map { " of user \($0)" } ?? "")
             if let place = groups.firstIndex(where: { $0.line == line }) {

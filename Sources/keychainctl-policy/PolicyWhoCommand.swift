@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import PolicyLanguage
 internal import ArgumentParser
 internal import KeychainCommands
 internal import KeychainPolicyModel
 internal import PolicyAnalysis
+internal import PolicyLanguage
+internal import PolicyRequestSpace
 internal import PolicyTools
 internal import Terminal
 
@@ -71,22 +72,50 @@ enum AccessText {
             StandardStream.output.write(PlainText.json(list.json) + "\n")
             return
         }
-        var lines = list.accesses.flatMap { access in
-            [
-                words(access.decision) + (access.isWeak ? " (weak: can be forged)" : ""),
-                "    "
-                    + (access.area.isEmpty ? "any request" : access.area.joined(separator: "; ")),
-                "    for example: " + access.request.json,
-            ]
+        var lines: [String] = []
+        for access in list.accesses {
+            lines.append(
+                words(access.decision, list.detail)
+                    + (access.isWeak
+                        ? " (weak: a program of the same user can take its place)" : ""))
+            lines += Self.lines(access.areas)
+            lines.append("    for example: " + access.request.json)
         }
         if list.accesses.isEmpty, list.isComplete { lines.append("no program: nothing is allowed") }
-        if !list.isComplete { lines.append("not decided: there may be more; the budget is spent") }
+        lines += notes(list)
         StandardStream.output.write(PlainText.escaped(lines.joined(separator: "\n")) + "\n")
     }
 
-    static func words(_ decision: PolicyDecision) -> String {
-        let requires = decision.requires.map { " of \($0.json)" } ?? ""
-        let ids = decision.because.map(\.string).joined(separator: ", ")
-        return decision.outcome.rawValue + requires + (ids.isEmpty ? "" : " because \(ids)")
+    /// One line for each area.
+    static func lines(_ areas: [RequestArea]) -> [String] {
+        let shown = areas.prefix([RequestArea].mostShown).map { "    " + $0.words }
+        let rest = areas.count - shown.count
+        return shown + (rest > 0 ? ["    and \(rest) more such areas; --json has all"] : [])
+    }
+
+    private static func notes(_ list: PolicyAccessList) -> [String] {
+        let detail: String? =
+            switch list.detail {
+            case .rules: nil
+            case .proofs: "not decided: which rules let each request through; those of the examples"
+            case .outcome: "not decided: after which proof, and which rules; those of the examples"
+            }
+        guard let undecided = list.undecided else { return [detail].compactMap(\.self) }
+        let left = undecided.map { "\($0.name): \($0.values)" }.joined(separator: "; ")
+        return [
+            "not decided: the budget is spent; what is shown is true, and there may be more"
+                + (left.isEmpty ? "" : " in " + left),
+            "say more of the item or subject to have it decided",
+        ]
+    }
+
+    private static func words(
+        _ decision: PolicyDecision, _ detail: PolicyAccessList.Detail
+    ) -> String {
+        switch detail {
+        case .rules: decision.words + decision.obligations
+        case .proofs: decision.ending + decision.obligations
+        case .outcome: "allow, at once or after a proof"
+        }
     }
 }

@@ -2,6 +2,7 @@
 import KeychainPolicyGenerators
 import KeychainPolicyModel
 import PolicyAnalysis
+import PolicyRequestSpace
 import Testing
 
 @Suite struct `The difference of two sets` {
@@ -35,7 +36,8 @@ import Testing
         #expect(change.kind == .newlyAllowed)
         #expect(change.isNewAccess)
         #expect(change.request.facts[.exe] == .known(["y"]))
-        #expect(change.area == ["subject.exe: y", "subject.member: true"])
+        #expect(change.areas.map(\.words) == ["subject.exe: y; subject.member: true"])
+        #expect(change.statements.map(\.fate) == [.changed])
         #expect(changes(new, old).map(\.kind) == [.newlyDenied])
     }
 
@@ -77,7 +79,7 @@ import Testing
         #expect(change.request.facts[.remote] == .unknown)
         #expect(change.before.outcome == .deny)
         #expect(change.after.outcome == .allow)
-        #expect(change.area.contains("when.remote: unknown"))
+        #expect(change.areas[0].words.contains("when.remote: unknown"))
     }
 
     @Test func `is seen where a refusal hung on an unknown fact`() throws {
@@ -108,37 +110,39 @@ import Testing
         .session, mask: 1 << (ChoiceField.session.index(of: "service") ?? 0))
 
     @Test func `is found one statement after the other where together it is too much`() {
-        // A user in some of the groups needs some of the proofs: 4,096 ways.
+        // A user in some of the groups needs some of the proofs: 128 ways.
         let new = PolicySet(
-            rules: (0..<12).map { number in
+            rules: (0..<7).map { number in
                 rule(
                     PolicyText("r\(number)"),
                     .require(PolicyDemand(.pam(PolicyText("keychain-\(number)"), within: nil))),
                     .all, literal(.group, PolicyText("g\(number)")))
             })
         let found = changes(PolicySet(), new)
-        #expect(found.map(\.kind) == Array(repeating: .nowNeeds, count: 12))
-        #expect(Set(found.flatMap(\.after.because)).count == 12)
+        #expect(Set(found.map(\.kind)) == [.nowNeeds])
+        #expect(found.count < 100)
+        #expect(found.contains { !$0.isExact })
+        #expect(Set(found.flatMap(\.after.because)).count == 7)
         #expect(changes(new, PolicySet()).map(\.kind).allSatisfy { $0 == .noLongerNeeds })
     }
 
     @Test func `is of the same kinds whatever the budget that it was found in`() {
         var count = 0
-        for round in 0..<40 {
+        for round in 0..<12 {
             var world = PolicyGenerator(
                 seed: 7_100 + UInt64(round), fields: [.exe, .service, .group])
             let old = world.policy(rules: 7)
             var new = old
             let others = world.policy(rules: 4)
             new.rules = Array(new.rules.dropFirst(2)) + others.rules.prefix(2)
-            let kinds = [400, 1_000, 3_000, 10_000, 1_000_000].compactMap { budget in
+            let kinds = [400, 1_000, 3_000, 10_000, 200_000].compactMap { budget in
                 let found = PolicyAnalysis(old, day: today, mostCells: budget).difference(to: new)
                 return found.isComplete ? Set(found.changes.map(\.kind)) : nil
             }
             #expect(Set(kinds).count == 1)
             count += kinds.count
         }
-        #expect(count > 80)
+        #expect(count > 24)
     }
 
     @Test func `is what sampling finds`() {

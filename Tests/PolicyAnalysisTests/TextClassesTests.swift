@@ -3,7 +3,7 @@ import KeychainPolicyGenerators
 import KeychainPolicyModel
 import Testing
 
-@testable import PolicyAnalysis
+@testable import PolicyRequestSpace
 
 @Suite struct `Text classes` {
     /// All texts of up to four characters of a small alphabet.

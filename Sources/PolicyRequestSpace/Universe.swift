@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainPolicyCompiler
-internal import KeychainPolicyEngine
-internal import KeychainPolicyModel
+package import KeychainPolicyModel
 
 /// What a request can be, cut as finely as some boxes tell apart and no finer. Each fact is known,
 /// absent or unknown. What facts never occur together is told by `possible`.
-struct Universe {
+package struct Universe: Sendable {
     /// A value of one field that stands for all values which no box tells from it.
     enum Value {
         case operation(PolicyOperation)
@@ -55,9 +53,15 @@ struct Universe {
     /// What can't be, as cells.
     private(set) var impossible: [Cell] = []
 
-    private(set) var algebra = CellAlgebra(axes: [])
+    /// What the values of the axes stand for.
+    private(set) var texts: [TextField: TextAtoms] = [:]
+    private(set) var uids: [[ClosedRange<Int64>]] = []
+    private(set) var minutes: [[ClosedRange<Int64>]] = []
+    private(set) var ages: [AgeField: [[ClosedRange<Int64>]]] = [:]
 
-    init(_ boxes: [PolicyBox], _ budget: inout Budget) throws(Budget.Spent) {
+    package private(set) var algebra = CellAlgebra(axes: [])
+
+    package init(_ boxes: [PolicyBox], _ budget: inout Budget) throws(Budget.Spent) {
         try budget.spend(boxes.count / 4)
         let conditions = Set(boxes.flatMap(\.conditions))
         add(.operation, PolicyOperation.allCases.map(Value.operation))
@@ -76,15 +80,32 @@ struct Universe {
         wordCount = last + 1
     }
 
-    /// Of the values that all conditions on the field take alike only one is kept.
+    /// Of the values that all conditions on the field take alike only one is kept. Of each of those
+    /// the spans of all that it stands for.
     private mutating func add(
-        _ subject: Subject, _ values: [Value], telling conditions: [PolicyCondition]
-    ) {
-        var seen: Set<[Truth]> = []
-        let distinct = values.filter { value in
-            seen.insert(conditions.map { $0.truth(of: Self.facts(of: [value])) }).inserted
+        _ subject: Subject, _ values: [(value: Value, span: ClosedRange<Int64>?)],
+        telling conditions: [PolicyCondition]
+    ) -> [[ClosedRange<Int64>]] {
+        var places: [[Truth]: Int] = [:]
+        var distinct: [Value] = []
+        var spans: [[ClosedRange<Int64>]] = []
+        for (value, span) in values {
+            let truths = conditions.map { $0.truth(of: Self.facts(of: [value])) }
+            let place = places[truths, default: distinct.count]
+            if place == distinct.count {
+                places[truths] = place
+                distinct.append(value)
+                spans.append([])
+            }
+            if let span { spans[place].append(span) }
         }
         add(subject, distinct + [.unknown(subject)])
+        return spans
+    }
+
+    /// From each of the numbers to before the next, and to the last of all.
+    private static func spans(_ starts: [Int64], upTo last: Int64) -> [ClosedRange<Int64>] {
+        zip(starts, starts.dropFirst().map { $0 - 1 } + [last]).map { $0...$1 }
     }
 
     private mutating func addTexts(
@@ -104,7 +125,7 @@ struct Universe {
                 addGroups(sorted, found.classes)
             } else {
                 try budget.spend(own.count * found.classes.count / 64)
-                add(field, Array(own), found.classes, sorted.map { naming[$0] ?? [] })
+                add(field, Array(own), found.classes, sorted, sorted.map { naming[$0] ?? [] })
             }
         }
     }
@@ -121,15 +142,19 @@ struct Universe {
     /// `naming`: of each pattern the conditions that have it.
     private mutating func add(
         _ field: TextField, _ conditions: [PolicyCondition], _ classes: [TextClasses.Class],
-        _ naming: [[Int]]
+        _ patterns: [TextPattern], _ naming: [[Int]]
     ) {
         var values: [Value] = [.text(field, nil)]
         var met: [Set<Int>] = [[]]
         // Where its presence tells something, a text that is like none is not the same as no text.
-        var seen: Set<Set<Int>> = field.isTiedToOthers ? [] : [[]]
+        var seen: [Set<Int>: Int] = field.isTiedToOthers ? [:] : [[]: 0]
+        var places: [Int] = []
         for own in classes {
             let conditionsMet = Set(own.matches.flatMap { naming[$0] })
-            guard seen.insert(conditionsMet).inserted else { continue }
+            let place = seen[conditionsMet, default: values.count]
+            places.append(place)
+            guard place == values.count else { continue }
+            seen[conditionsMet] = place
             values.append(
                 conditionsMet.isEmpty
                     ? .otherText(field, field.example(besides: conditions) ?? own.text)
@@ -137,6 +162,7 @@ struct Universe {
             met.append(conditionsMet)
         }
         add(.text(field), values + [.unknown(.text(field))])
+        texts[field] = TextAtoms(patterns: patterns, classes: classes, places: places)
         for (number, condition) in conditions.enumerated() {
             matching[condition] = met.map { $0.contains(number) } + [false]
         }
@@ -207,18 +233,26 @@ struct Universe {
         let values = [uids.count, minutes.count] + ages.values.map(\.count)
         for count in values where count > 1 { try budget.spend(count * conditions.count / 2) }
         if uids.count > 1 || !telling("subject.uid").isEmpty {
-            add(
-                .uid, [.uid(nil)] + uids.sorted().map { .uid($0) },
+            let spans = Self.spans(uids.sorted().map { Int64($0) }, upTo: Int64(UInt32.max))
+            self.uids = add(
+                .uid,
+                [(.uid(nil), nil)] + spans.map { (.uid(UInt32(clamping: $0.lowerBound)), $0) },
                 telling: telling("subject.uid"))
         }
         if !telling("when.time").isEmpty {
-            add(
-                .time, minutes.sorted().compactMap(MinuteOfWeek.init).map { .time($0) },
-                telling: telling("when.time"))
+            let last = Int64(MinuteOfWeek.count - 1)
+            let spans = Self.spans(minutes.sorted().map { Int64($0) }, upTo: last)
+            self.minutes = add(
+                .time,
+                spans.compactMap { span in
+                    MinuteOfWeek(Int(span.lowerBound)).map { (.time($0), span) }
+                }, telling: telling("when.time"))
         }
         for (field, values) in ages.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
-            add(
-                .age(field), values.sorted().map { .age(field, $0) },
+            let spans = Self.spans(values.sorted().map(\.milliseconds), upTo: .max)
+            self.ages[field] = add(
+                .age(field),
+                spans.map { (.age(field, PolicyDuration(milliseconds: $0.lowerBound)), $0) },
                 telling: telling("when.\(field.name)"))
         }
     }

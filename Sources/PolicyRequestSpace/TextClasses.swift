@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainPolicyCompiler
-internal import KeychainPolicyEngine
 internal import KeychainPolicyModel
 
 /// The texts that a set of patterns tells apart: for each combination of patterns that some text

@@ -2,7 +2,6 @@
 // What never occurs together, however a program is made: so that what is shown is a request that
 // could be. Only what the keychain service itself ensures is taken for granted; a login may well be
 // in a system unit, and which uid an account has is the machine's affair.
-internal import KeychainPolicyEngine
 package import KeychainPolicyModel
 
 extension Universe {
@@ -66,7 +65,7 @@ extension Universe {
     }
 
     /// The cell without what can't be, as cells that don't meet.
-    func possible(
+    package func possible(
         _ cell: Cell, _ budget: inout Budget
     ) throws(Budget.Spent) -> [Cell] {
         try algebra.subtract(impossible, from: [cell], &budget)

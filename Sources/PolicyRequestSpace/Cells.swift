@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A product of sets of values, one for each axis of a universe, as bits.
-struct Cell: Hashable {
+package struct Cell: Sendable, Hashable {
     var words: [UInt64]
 
-    func intersection(_ other: Cell) -> Cell {
+    package func intersection(_ other: Cell) -> Cell {
         Cell(words: zip(words, other.words).map { $0 & $1 })
+    }
+
+    /// The smallest cell that has all of both: it may have more.
+    package func hull(_ other: Cell) -> Cell {
+        Cell(words: zip(words, other.words).map { $0 | $1 })
     }
 }
 
@@ -16,19 +21,21 @@ struct AxisPlace: Hashable {
 }
 
 /// How much may be computed before the answer is "not decided".
-struct Budget {
+package struct Budget: Sendable {
     private var left: Int
-    init(_ cells: Int) { left = cells }
+    package init(_ cells: Int) { left = cells }
 
-    struct Spent: Error {}
+    package struct Spent: Error {
+        package init() {}
+    }
 
-    mutating func spend(_ cells: Int = 1) throws(Spent) {
+    package mutating func spend(_ cells: Int = 1) throws(Spent) {
         left -= cells
         guard left >= 0 else { throw Spent() }
     }
 
     /// A part of it; what was used of that comes off this one.
-    mutating func lend<Answer>(
+    package mutating func lend<Answer>(
         _ most: Int, _ body: (inout Budget) throws(Spent) -> Answer
     ) throws(Spent) -> Answer {
         let lent = max(0, min(most, left))
@@ -39,28 +46,28 @@ struct Budget {
 }
 
 /// Boxes in one universe, and what is left of one when another is taken away.
-struct CellAlgebra {
+package struct CellAlgebra: Sendable {
     let axes: [AxisPlace]
 
     /// What one cell of so many words costs.
-    var cost: Int { 1 + (axes.last?.last ?? 0) / 8 }
+    package var cost: Int { 1 + (axes.last?.last ?? 0) / 8 }
 
-    func isEmpty(_ cell: Cell) -> Bool {
+    package func isEmpty(_ cell: Cell) -> Bool {
         axes.contains { axis in (axis.first...axis.last).allSatisfy { cell.words[$0] == 0 } }
     }
 
-    func meets(_ a: Cell, _ b: Cell) -> Bool {
+    package func meets(_ a: Cell, _ b: Cell) -> Bool {
         axes.allSatisfy { axis in
             (axis.first...axis.last).contains { a.words[$0] & b.words[$0] != 0 }
         }
     }
 
-    func contains(_ outer: Cell, _ inner: Cell) -> Bool {
+    package func contains(_ outer: Cell, _ inner: Cell) -> Bool {
         zip(outer.words, inner.words).allSatisfy { $1 & ~$0 == 0 }
     }
 
     /// One of the cell's requests: of each axis the first value.
-    func point(of cell: Cell) -> Cell {
+    package func point(of cell: Cell) -> Cell {
         var point = Cell(words: [UInt64](repeating: 0, count: cell.words.count))
         for axis in axes {
             guard let word = (axis.first...axis.last).first(where: { cell.words[$0] != 0 })
@@ -72,7 +79,7 @@ struct CellAlgebra {
 
     /// Makes the cell, which has the point, smaller on one axis each until it meets none of the
     /// others, which don't have it.
-    func keep(apart others: [Cell], from cell: inout Cell, around point: Cell) {
+    package func keep(apart others: [Cell], from cell: inout Cell, around point: Cell) {
         for other in others where meets(other, cell) {
             var least: (axis: AxisPlace, lost: Int)?
             for axis in axes {
@@ -89,7 +96,7 @@ struct CellAlgebra {
     }
 
     /// At most one cell for each axis, none of which meet.
-    func subtract(_ taken: Cell, from cell: Cell) -> [Cell] {
+    package func subtract(_ taken: Cell, from cell: Cell) -> [Cell] {
         guard meets(cell, taken) else { return [cell] }
         var parts: [Cell] = []
         var rest = cell
@@ -106,7 +113,7 @@ struct CellAlgebra {
         return parts
     }
 
-    func subtract(
+    package func subtract(
         _ taken: [Cell], from cells: [Cell], _ budget: inout Budget
     ) throws(Budget.Spent) -> [Cell] {
         var cells = cells

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainPolicyEngine
-internal import KeychainPolicyModel
+package import KeychainPolicyModel
 
 extension Universe {
     /// The facts that the values are.
@@ -41,7 +40,7 @@ extension Universe {
     }
 
     /// A request of the cell; what need not be unknown is not.
-    func witness(of cell: Cell, day: Int32) -> PolicyRequest {
+    package func witness(of cell: Cell, day: Int32) -> PolicyRequest {
         let values = axes.compactMap { self.values(of: $0, in: cell).first }
         var operation = PolicyOperation.readSecret
         for case .operation(let own) in values { operation = own }

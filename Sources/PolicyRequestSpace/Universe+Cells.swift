@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import KeychainPolicyEngine
-internal import KeychainPolicyModel
+package import KeychainPolicyModel
 
 extension Universe {
-    var everything: Cell {
+    package var everything: Cell {
         var words = [UInt64](repeating: 0, count: wordCount)
         for axis in axes {
             for number in axis.values.indices {
@@ -15,7 +14,7 @@ extension Universe {
 
     /// The requests for which the box's truth is at least that, as cells. `joined` are those whose
     /// caller a group makes a member.
-    func cells(
+    package func cells(
         of box: PolicyBox, _ least: Truth, joined: [Cell] = [], _ budget: inout Budget
     ) throws(Budget.Spent) -> [Cell] {
         var cells = [everything]
@@ -48,7 +47,7 @@ extension Universe {
     }
 
     /// The same of a box minus its exceptions, as cells that don't meet.
-    func cells(
+    package func cells(
         of match: PolicyMatch, _ least: Truth, joined: [Cell] = [], _ budget: inout Budget
     ) throws(Budget.Spent) -> [Cell] {
         var taken: [Cell] = []
@@ -62,7 +61,7 @@ extension Universe {
     }
 
     /// The boxes' requests as cells that don't meet.
-    func union(
+    package func union(
         of boxes: [PolicyBox], _ least: Truth, joined: [Cell] = [], _ budget: inout Budget
     ) throws(Budget.Spent) -> [Cell] {
         var union: [Cell] = []

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainPolicyModel
+
+/// What an area says of one field, in the words of policies.
+package struct AreaField: Sendable, Hashable {
+    /// `subject.unit`
+    package let name: String
+    /// `payment-*.service, x.service` or `any but nginx.service`
+    package let values: String
+    /// It must be one of some: neither absent, nor unknown, nor anything but some.
+    package let isNamed: Bool
+}
+
+extension Universe {
+    /// What the cell says of each field that it says anything of.
+    func fields(of cell: Cell) -> [AreaField] {
+        var fields: [AreaField] = []
+        var groups: [String] = []
+        var flags: [String] = []
+        for axis in axes {
+            let numbers = numbers(of: axis, in: cell)
+            guard numbers.count < axis.values.count else { continue }
+            let values = numbers.map { axis.values[$0] }
+            switch axis.subject {
+            case .group, .groups: groups += membership(axis, values, in: cell)
+            case .flag, .flags: flags += membership(axis, values, in: cell)
+            default:
+                fields.append(
+                    AreaField(
+                        name: name(of: axis.subject), values: words(axis, numbers),
+                        isNamed: isNamed(axis, values)))
+            }
+        }
+        if !groups.isEmpty {
+            fields.append(
+                AreaField(
+                    name: "subject.group", values: groups.joined(separator: " and "),
+                    isNamed: groups.contains { !$0.hasPrefix("not ") && $0 != "unknown" }))
+        }
+        if !flags.isEmpty {
+            fields.append(
+                AreaField(
+                    name: "resource.flags", values: flags.joined(separator: " and "),
+                    isNamed: false))
+        }
+        return fields
+    }
+
+    /// The numbers of the values of an axis that the cell has.
+    func numbers(of axis: Axis, in cell: Cell) -> [Int] {
+        axis.values.indices.filter { number in
+            cell.words[axis.place.first + number / 64] & 1 << UInt64(number % 64) != 0
+        }
+    }
+
+    private func name(of subject: Subject) -> String {
+        switch subject {
+        case .operation: "operation"
+        case .uid: "subject.uid"
+        case .time: "when.time"
+        case .text(let field): Self.path(field)
+        case .group, .groups: "subject.group"
+        case .choice(let field): Self.path(field)
+        case .boolean(let field): Self.path(field)
+        case .age(let field): Self.path(field)
+        case .flag, .flags: "resource.flags"
+        }
+    }
+
+    private static func path(_ field: some PolicyField) -> String {
+        field.block.rawValue + "." + field.name
+    }
+
+    private func isNamed(_ axis: Axis, _ values: [Value]) -> Bool {
+        values.allSatisfy { value in
+            switch value {
+            case .text(_, nil), .otherText, .choice(_, nil), .uid(nil), .unknown: false
+            case .boolean(let field, let value): value != field.whenAbsent
+            default: true
+            }
+        }
+    }
+
+    // MARK: One field
+
+    private func words(_ axis: Axis, _ numbers: [Int]) -> String {
+        let isUnknownIn = numbers.last.map { axis.values[$0].isUnknown } ?? false
+        let mayBeUnknown = axis.values.last?.isUnknown ?? false
+        // All that there is, as long as it could be established.
+        if mayBeUnknown, !isUnknownIn, numbers.count == axis.values.count - 1 {
+            return "not unknown"
+        }
+        switch axis.subject {
+        case .text(let field):
+            return text(field, axis, Set(numbers), isUnknownIn)
+        case .uid:
+            let isNone = numbers.contains(0)
+            return Self.listed(spans(uids, numbers).map(Self.uidWords), isNone, isUnknownIn)
+        case .time:
+            return timeWords(numbers, isUnknownIn)
+        case .age(let field):
+            let own = spans(ages[field] ?? [], numbers)
+            return Self.listed(own.map(Self.ageWords), false, isUnknownIn)
+        default:
+            let words = axis.values.map(Self.word)
+            let own = numbers.map { words[$0] }
+            let others = words.indices.filter { !numbers.contains($0) }.map { words[$0] }
+            return others.count * 2 < own.count
+                ? "any but " + others.joined(separator: ", ") : own.joined(separator: ", ")
+        }
+    }
+
+    private static func listed(_ words: [String], _ isNone: Bool, _ isUnknown: Bool) -> String {
+        (words + (isNone ? ["none"] : []) + (isUnknown ? ["unknown"] : []))
+            .joined(separator: ", ")
+    }
+
+    private func text(
+        _ field: TextField, _ axis: Axis, _ numbers: Set<Int>, _ isUnknown: Bool
+    ) -> String {
+        guard let atoms = texts[field] else { return "" }
+        // Where no text and one that is like none are the same, "any but" says both.
+        let isNone = numbers.contains(0)
+        switch atoms.words(of: numbers) {
+        case .these(let names): return Self.listed(names, isNone, isUnknown)
+        case .anyBut(let names):
+            let others = names + (isNone ? [] : ["none"]) + (isUnknown ? [] : ["unknown"])
+            return others.isEmpty ? "any" : "any but " + others.joined(separator: ", ")
+        }
+    }
+
+    /// What the cell says of one group or flag, or of all.
+    private func membership(_ axis: Axis, _ values: [Value], in cell: Cell) -> [String] {
+        values.compactMap { value in
+            switch value {
+            case .group(_, let isIn):
+                guard case .group(let number) = axis.subject else { return nil }
+                return (isIn ? "" : "not ") + groupWords(number)
+            case .flag(let flag, let isSet):
+                let name = (0..<8).first { flag.rawValue == 1 << $0 }
+                    .map { PolicyItemFlags.words[$0] }
+                return name.map { (isSet ? "" : "not ") + $0 }
+            case .unknown: return "unknown"
+            case .groupsAreKnown, .flagsAreKnown:
+                let isSaid = axes.contains { other in
+                    other.subject.isPart(of: axis.subject)
+                        && numbers(of: other, in: cell).count < other.values.count
+                }
+                return isSaid ? nil : "not unknown"
+            default: return nil
+            }
+        }
+    }
+
+    private func groupWords(_ number: Int) -> String {
+        let atoms = TextAtoms(
+            patterns: groupPatterns.sorted { $0.value < $1.value }.map(\.key),
+            classes: groupClasses, places: Array(groupClasses.indices))
+        guard case .these(let names) = atoms.words(of: [number]) else {
+            return groupClasses[number].text.string
+        }
+        return names.joined(separator: ", ")
+    }
+
+    private static func word(_ value: Value) -> String {
+        switch value {
+        case .operation(let operation): operation.rawValue
+        case .choice(let field, let value): value.map { field.words[Int($0)] } ?? "none"
+        case .boolean(_, let value): "\(value)"
+        case .unknown: "unknown"
+        case .text, .otherText, .group, .groupsAreKnown, .flagsAreKnown, .uid, .time, .age, .flag:
+            ""
+        }
+    }
+
+    // MARK: Numbers
+
+    /// What the values stand for, joined where one span ends before the next.
+    private func spans(
+        _ all: [[ClosedRange<Int64>]], _ numbers: [Int]
+    ) -> [ClosedRange<Int64>] {
+        let sorted = numbers.filter(all.indices.contains).flatMap { all[$0] }
+            .sorted { $0.lowerBound < $1.lowerBound }
+        return sorted.reduce(into: []) { joined, span in
+            if let last = joined.last, last.upperBound + 1 == span.lowerBound {
+                joined[joined.count - 1] = last.lowerBound...span.upperBound
+            } else {
+                joined.append(span)
+            }
+        }
+    }
+
+    private static func uidWords(_ span: ClosedRange<Int64>) -> String {
+        span.count == 1 ? "\(span.lowerBound)" : "\(span.lowerBound)-\(span.upperBound)"
+    }
+
+    /// `10m to 1h`, `up to 1h`, `more than 1h`
+    private static func ageWords(_ span: ClosedRange<Int64>) -> String {
+        // An end just beside a round number is that number left out.
+        func isBeside(_ end: Int64, _ other: Int64) -> Bool {
+            PolicyDuration(milliseconds: end).description.hasSuffix("ms")
+                && !PolicyDuration(milliseconds: other).description.hasSuffix("ms")
+        }
+        let (low, high) = (span.lowerBound, span.upperBound)
+        let from =
+            isBeside(low, low - 1)
+            ? "more than \(PolicyDuration(milliseconds: low - 1))"
+            : "\(PolicyDuration(milliseconds: low))"
+        guard high < .max else { return isBeside(low, low - 1) ? from : from + " or more" }
+        let isLess = isBeside(high, high + 1)
+        let to = PolicyDuration(milliseconds: isLess ? high + 1 : high)
+        if low == 0 { return (isLess ? "less than " : "up to ") + "\(to)" }
+        return from + (isLess ? " to less than " : " to ") + "\(to)"
+    }
+
+    private func timeWords(_ numbers: [Int], _ isUnknown: Bool) -> String {
+        let own = WeekWords(spans(minutes, numbers))
+        let others = WeekWords(spans(minutes, minutes.indices.filter { !numbers.contains($0) }))
+        let words = others.count < own.count ? "outside " + others.words : own.words
+        return words + (isUnknown ? ", unknown" : "")
+    }
+}
+
+extension Universe.Subject {
+    fileprivate func isPart(of whole: Self) -> Bool {
+        switch (self, whole) {
+        case (.group, .groups), (.flag, .flags): true
+        default: false
+        }
+    }
+}
+
+/// Minutes of the week as windows of days.
+private struct WeekWords {
+    /// Of each window of the day the days on which it starts.
+    private var windows: [(start: Int, length: Int, days: UInt8)] = []
+
+    init(_ spans: [ClosedRange<Int64>]) {
+        var spans = spans.map { (start: Int($0.lowerBound), length: $0.count) }
+        // The week has no end.
+        if let first = spans.first, let last = spans.last, spans.count > 1, first.start == 0,
+            last.start + last.length == MinuteOfWeek.count
+        {
+            spans.removeFirst()
+            spans[spans.count - 1].length += first.length
+        }
+        for span in spans {
+            let day = span.start / MinuteOfWeek.perDay
+            let start = span.start % MinuteOfWeek.perDay
+            // Whole days are a window of each.
+            let isWhole = start == 0 && span.length % MinuteOfWeek.perDay == 0
+            let count = isWhole ? span.length / MinuteOfWeek.perDay : 1
+            let length = isWhole ? MinuteOfWeek.perDay : span.length
+            for number in 0..<count { add(start, length, (day + number) % 7) }
+        }
+    }
+
+    private mutating func add(_ start: Int, _ length: Int, _ day: Int) {
+        let place = windows.firstIndex { $0.start == start && $0.length == length }
+        guard let place else {
+            windows.append((start, length, 1 << UInt8(day)))
+            return
+        }
+        windows[place].days |= 1 << UInt8(day)
+    }
+
+    var count: Int { windows.count }
+
+    var words: String { windows.map(Self.words).joined(separator: ", ") }
+
+    private static func words(_ window: (start: Int, length: Int, days: UInt8)) -> String {
+        let days = dayWords(window.days)
+        let end = window.start + window.length
+        if window.length == MinuteOfWeek.perDay, window.start == 0 { return days }
+        let from = clock(window.start)
+        guard window.length < MinuteOfWeek.perDay else {
+            let later = (0..<7).filter { window.days & 1 << UInt8($0) != 0 }.map { day in
+                name((day + end / MinuteOfWeek.perDay) % 7)
+            }
+            return "from \(days) \(from) to \(later.joined(separator: ", ")) \(clock(end))"
+        }
+        let isLastMinute = end == MinuteOfWeek.perDay
+        let to = isLastMinute ? "24:00" : clock(end)
+        return (window.days == WeekWindow.everyDay ? "" : days + " ") + "\(from)-\(to)"
+    }
+
+    private static func clock(_ minute: Int) -> String {
+        func two(_ number: Int) -> String { (number < 10 ? "0" : "") + "\(number)" }
+        let ofDay = minute % MinuteOfWeek.perDay
+        return two(ofDay / 60) + ":" + two(ofDay % 60)
+    }
+
+    private static func name(_ day: Int) -> String {
+        ["mon", "tue", "wed", "thu", "fri", "sat", "sun"][day]
+    }
+
+    /// `mon-fri`, `mon, wed`
+    private static func dayWords(_ days: UInt8) -> String {
+        let own = (0..<7).filter { days & 1 << UInt8($0) != 0 }
+        guard let first = own.first, let last = own.last else { return "" }
+        if own.count > 2, last - first == own.count - 1 { return "\(name(first))-\(name(last))" }
+        return own.map(name).joined(separator: ", ")
+    }
+}

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainPolicyModel
+package import PolicyAnalysis
+internal import PolicyRequestSpace
+
+/// The difference of two sets as others than a terminal read it.
+package enum DifferenceReport: String, CaseIterable, Sendable {
+    case table, csv, html
+
+    package func text(_ found: PolicyDifference) -> String {
+        switch self {
+        case .table: Self.table(found)
+        case .csv: Self.csv(found)
+        case .html: Self.html(found)
+        }
+    }
+
+    // MARK: Rows
+
+    /// One row for each area.
+    private struct Row {
+        let change: PolicyChange
+        let area: RequestArea
+
+        static let names = [
+            "change", "new access", "decision", "operations", "subject", "item", "when",
+            "statements",
+        ]
+
+        var cells: [String] {
+            [
+                change.kind.rawValue + (change.isExact ? "" : " somewhere in"),
+                change.isNewAccess ? "yes" : "no", change.words, operations,
+                fields("subject."), fields("resource."), fields("when."), change.causes,
+            ]
+        }
+
+        var operations: String {
+            area.fields.first { $0.name == "operation" }?.values ?? "any"
+        }
+
+        func fields(_ block: String) -> String {
+            let own = area.fields.filter { $0.name.hasPrefix(block) }
+            return own.isEmpty
+                ? "any"
+                : own.map { "\($0.name.dropFirst(block.count)): \($0.values)" }
+                    .joined(separator: "; ")
+        }
+    }
+
+    private static func rows(_ found: PolicyDifference) -> [Row] {
+        found.changes.flatMap { change in change.areas.map { Row(change: change, area: $0) } }
+    }
+
+    private static func undecided(_ found: PolicyDifference) -> String? {
+        guard !found.isComplete else { return nil }
+        return "not decided within the budget, there may be more: "
+            + found.undecided.map(\.string).joined(separator: ", ")
+    }
+
+    // MARK: Forms
+
+    private static func table(_ found: PolicyDifference) -> String {
+        let rows = [Row.names] + rows(found).map(\.cells)
+        let widths = Row.names.indices.map { column in
+            rows.map { $0[column].count }.max() ?? 0
+        }
+        let lines = rows.map { row in
+            var line = zip(row, widths).map { cell, width in
+                cell + String(repeating: " ", count: width - cell.count)
+            }.joined(separator: "  ")
+            while line.last == " " { line.removeLast() }
+            return line
+        }
+        return (lines + [undecided(found)].compactMap(\.self)).joined(separator: "\n") + "\n"
+    }
+
+    /// As RFC 4180 has it. A cell that a spreadsheet would calculate begins with an apostrophe.
+    private static func csv(_ found: PolicyDifference) -> String {
+        func quoted(_ cell: String) -> String {
+            let isFormula = cell.first.map { "=+-@\t\r".contains($0) } ?? false
+            return "\"" + (isFormula ? "'" : "") + doubled(cell) + "\""
+        }
+        var rows = [Row.names + ["example"]]
+        rows += self.rows(found).map { $0.cells + [$0.area.example.json] }
+        if let undecided = undecided(found) {
+            rows.append([undecided] + Row.names.map { _ in "" })
+        }
+        return rows.map { $0.map(quoted).joined(separator: ",") + "\r\n" }.joined()
+    }
+
+    private static func doubled(_ cell: String) -> String {
+        cell.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"")
+    }
+
+    private static func html(_ found: PolicyDifference) -> String {
+        let rows = rows(found)
+        let widening = found.changes.count { $0.isNewAccess }
+        let head = Row.names.map { "<th>\($0)</th>" }.joined()
+        let body = rows.map { row in
+            "<tr class=\"\(row.change.colour)\">"
+                + row.cells.map { "<td>\(escaped($0))</td>" }.joined() + "</tr>"
+        }.joined(separator: "\n")
+        let examples = found.changes.map { change in
+            "<li>\(escaped(change.kind.rawValue)): <code>\(escaped(change.request.json))</code>"
+                + "<br>before: \(escaped(change.before.words))"
+                + "<br>after: \(escaped(change.after.words))</li>"
+        }.joined(separator: "\n")
+        let left = undecided(found).map { "<p><strong>\(escaped($0))</strong></p>\n" } ?? ""
+        return """
+            <!DOCTYPE html>
+            <html lang="en"><head><meta charset="utf-8"><title>Policy difference</title>
+            <style>
+            body { font: 14px/1.4 sans-serif; margin: 2em; }
+            table { border-collapse: collapse; } td, th { border: 1px solid #999; padding: .3em .5em;
+            text-align: left; vertical-align: top; } th { background: #eee; }
+            .more { background: #fde8e8; } .less { background: #e6f4ea; } .other { background: #fff; }
+            code { font-size: 12px; overflow-wrap: anywhere; } svg { max-width: 100%; }
+            </style></head><body>
+            <h1>Policy difference</h1>
+            <p>\(found.changes.count) differences, \(widening) of new access. Red: a program can do
+            more, or with less. Green: less, or with more.</p>
+            \(left)\(picture(rows))
+            <table><thead><tr>\(head)</tr></thead><tbody>
+            \(body)
+            </tbody></table>
+            <h2>Examples</h2>
+            <ul>
+            \(examples)
+            </ul>
+            </body></html>
+
+            """
+    }
+
+    // MARK: The picture
+
+    /// So many arrows can still be told from each other.
+    private static let mostArrows = 60
+
+    /// Subjects on the left, items on the right, and an arrow for each area.
+    private static func picture(_ rows: [Row]) -> String {
+        let rows = Array(rows.prefix(mostArrows))
+        guard !rows.isEmpty else { return "" }
+        let subjects = distinct(rows.map { $0.fields("subject.") })
+        let items = distinct(rows.map { $0.fields("resource.") })
+        let height = 40 * max(subjects.count, items.count) + 20
+        func place(_ text: String, in texts: [String]) -> Int {
+            (texts.firstIndex(of: text) ?? 0) * 40 + 30
+        }
+        var parts = subjects.map { box($0, x: 10, y: place($0, in: subjects)) }
+        parts += items.map { box($0, x: 750, y: place($0, in: items)) }
+        for row in rows {
+            let from = place(row.fields("subject."), in: subjects)
+            let to = place(row.fields("resource."), in: items)
+            parts.append(
+                "<g><title>\(escaped(row.cells.joined(separator: " | ")))</title>"
+                    + "<line x1=\"360\" y1=\"\(from)\" x2=\"742\" y2=\"\(to)\" stroke="
+                    + "\"\(row.change.stroke)\" stroke-width=\"2\" marker-end=\"url(#end)\"/>"
+                    + "<text x=\"551\" y=\"\((from + to) / 2 - 4)\" text-anchor=\"middle\">"
+                    + "\(escaped(short(row.operations, 40)))</text></g>")
+        }
+        return """
+            <svg viewBox="0 0 1110 \(height)" role="img" font-family="sans-serif" font-size="11">
+            <title>Who gains or loses what</title>
+            <defs><marker id="end" markerWidth="8" markerHeight="8" refX="6" refY="3"
+            orient="auto"><path d="M0,0 L6,3 L0,6 z"/></marker></defs>
+            \(parts.joined(separator: "\n"))
+            </svg>
+            """
+    }
+
+    private static func box(_ text: String, x: Int, y: Int) -> String {
+        "<g><title>\(escaped(text))</title><rect x=\"\(x)\" y=\"\(y - 14)\" width=\"350\" "
+            + "height=\"28\" fill=\"#f4f4f4\" stroke=\"#666\"/>"
+            + "<text x=\"\(x + 6)\" y=\"\(y + 4)\">\(escaped(short(text, 58)))</text></g>"
+    }
+
+    private static func distinct(_ texts: [String]) -> [String] {
+        var seen: Set<String> = []
+        return texts.filter { seen.insert($0).inserted }
+    }
+
+    private static func short(_ text: String, _ most: Int) -> String {
+        text.count <= most ? text : text.prefix(most - 1) + "…"
+    }
+
+    private static func escaped(_ text: String) -> String {
+        text.reduce(into: "") { escaped, character in
+            switch character {
+            case "&": escaped += "&amp;"
+            case "<": escaped += "&lt;"
+            case ">": escaped += "&gt;"
+            case "\"": escaped += "&quot;"
+            case "'": escaped += "&#39;"
+            default: escaped.append(character)
+            }
+        }
+    }
+}
+
+extension PolicyChange {
+    fileprivate var colour: String {
+        switch kind {
+        case .newlyAllowed, .noLongerNeeds: "more"
+        case .newlyDenied, .nowNeeds: "less"
+        case .toldDifferently: "other"
+        }
+    }
+
+    fileprivate var stroke: String {
+        switch colour {
+        case "more": "#c5221f"
+        case "less": "#137333"
+        default: "#5f6368"
+        }
+    }
+}

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+import KeychainPolicyGenerators
+import KeychainPolicyModel
+import PolicyAnalysis
+import PolicyRequestSpace
+import Testing
+
+@Suite struct `A printed area` {
+    private func changes(_ old: PolicySet, _ new: PolicySet) -> [PolicyChange] {
+        PolicyAnalysis(old, day: today).difference(to: new).changes
+    }
+
+    private func areas(_ new: PolicySet, without old: PolicySet = PolicySet()) -> [String] {
+        changes(old, new).flatMap { $0.areas.map(\.words) }
+    }
+
+    private let closed = [scope("c", .boolean(.member, true))]
+
+    // MARK: What it means
+
+    @Test func `holds only requests with its change, whatever the sets`() {
+        var sampled = 0
+        var areas = 0
+        for round in 0..<12 {
+            var world = PolicyGenerator(
+                seed: 41_000 + UInt64(round), fields: [.exe, .service, .group])
+            let old = world.policy(rules: 5)
+            var new = old
+            let others = world.policy(rules: 4)
+            if round % 3 == 0 { new.closed = others.closed }
+            if round % 3 == 1 { new.groups = others.groups }
+            new.rules = Array(new.rules.dropFirst()) + others.rules.prefix(1)
+            let found = PolicyAnalysis(old, day: today, mostCells: 10_000).difference(to: new)
+            let evaluators = (ReferenceEvaluator(old), ReferenceEvaluator(new))
+            for change in found.changes where change.isExact {
+                for area in change.areas.prefix(10) {
+                    areas += 1
+                    for _ in 0..<6 {
+                        guard let request = area.request(using: &world.random) else { continue }
+                        sampled += 1
+                        let was = evaluators.0.decide(request)
+                        let now = evaluators.1.decide(request)
+                        #expect((was.outcome == .deny) == (change.before.outcome == .deny))
+                        #expect((now.outcome == .deny) == (change.after.outcome == .deny))
+                        #expect(was.requires == change.before.requires)
+                        #expect(now.requires == change.after.requires)
+                        if change.kind == .toldDifferently {
+                            #expect(was.redacted != now.redacted || was.audit != now.audit)
+                        }
+                    }
+                }
+            }
+        }
+        #expect(areas > 60)
+        #expect(sampled > 300)
+    }
+
+    @Test func `of who may do something holds only requests with its decision`() {
+        var sampled = 0
+        for round in 0..<20 {
+            var world = PolicyGenerator(
+                seed: 52_000 + UInt64(round), fields: [.exe, .service, .group])
+            let policy = world.policy(rules: 6)
+            var item = PolicyFacts()
+            item[.service] = .known([world.random.pick(PolicyGenerator.texts)])
+            let found = PolicyAnalysis(policy, day: today, mostCells: 20_000)
+                .who(.readSecret, item: item)
+            guard found.detail == .rules else { continue }
+            let reference = ReferenceEvaluator(policy)
+            for access in found.accesses {
+                for area in access.areas.prefix(10) {
+                    for _ in 0..<8 {
+                        guard let request = area.request(using: &world.random) else { continue }
+                        sampled += 1
+                        let decision = reference.decide(request)
+                        #expect(decision.requires == access.decision.requires)
+                        #expect(decision.because == access.decision.because)
+                        #expect(request.facts[.service] == item[.service])
+                    }
+                }
+            }
+        }
+        #expect(sampled > 300)
+    }
+
+    @Test func `and another never meet`() throws {
+        for round in 0..<12 {
+            var world = PolicyGenerator(
+                seed: 63_000 + UInt64(round), fields: [.exe, .service])
+            let old = world.policy(rules: 4)
+            let new = world.policy(rules: 4)
+            let found = PolicyAnalysis(old, day: today, mostCells: 10_000).difference(to: new)
+            for change in found.changes where change.isExact {
+                // The same fields with the same values would be said twice.
+                #expect(Set(change.areas.map(\.words)).count == change.areas.count)
+            }
+        }
+    }
+
+    // MARK: What it says
+
+    @Test func `is one for each of two grants that have nothing in common`() {
+        let nightly = WeekWindow(from: 120, to: 180).map { [$0] } ?? []
+        let backup = rule(
+            "backup", .permit(""), PolicyOperations(.readSecret), literal(.unit, "backup.service"),
+            literal(.accessGroup, "payroll"), .time(nightly, outside: false))
+        let wiki = rule(
+            "wiki", .permit(""), PolicyOperations(.delete), literal(.unit, "wiki.service"),
+            literal(.accessGroup, "wiki"))
+        let old = PolicySet(closed: closed)
+        let found = changes(old, PolicySet(rules: [backup, wiki], closed: closed))
+        #expect(found.map(\.kind) == [.newlyAllowed, .newlyAllowed])
+        #expect(found.map { $0.statements.map(\.id) } == [["backup"], ["wiki"]])
+        let words = found.flatMap { $0.areas.map(\.words) }
+        #expect(words[0].contains("subject.unit: backup.service"))
+        #expect(words[0].contains("resource.access-group: payroll"))
+        #expect(words[0].contains("when.time: 02:00-03:00"))
+        #expect(!words[0].contains("wiki"))
+        #expect(words[1].contains("operation: delete; "))
+        #expect(!words[1].contains("when.time"))
+    }
+
+    @Test func `says an exception`() {
+        let remote = PolicyBox([
+            literal(.user, "bob"), .choice(.session, mask: 1 << 1),
+        ])
+        let policy = PolicySet(
+            rules: [rule("p", .permit(""), .read, literal(.user, "ann", "bob"), unless: [remote])],
+            closed: closed)
+        let words = areas(policy, without: PolicySet(closed: closed))
+        #expect(
+            words.contains { $0.contains("bob") && $0.contains("session: any but ssh, unknown") })
+        #expect(words.contains { $0.contains("ann") && !$0.contains("session") })
+        #expect(!words.contains { $0.contains("bob") && $0.contains("session: ssh") })
+    }
+
+    @Test func `says values as policies write them`() {
+        let work = WeekWindow(days: 0b001_1111, from: 480, to: 1_080).map { [$0] } ?? []
+        let policy = PolicySet(rules: [
+            rule(
+                "f", .forbid(""), .all, .uid([0...0]),
+                .text(.unit, [.pieces(["payment-", ".service"], open: false)]),
+                .text(.accessGroup, [.prefix("svc.postgres.")]),
+                .age(.session, .minutes(10)...(.hours(1))), .time(work, outside: false))
+        ])
+        let words = areas(PolicySet(), without: policy) + areas(policy)
+        for word in [
+            "subject.uid: 0", "subject.unit: payment-*.service", "svc.postgres.*",
+            "session-age: 10m to 1h", "when.time: mon-fri 08:00-18:00",
+        ] {
+            #expect(words.contains { $0.contains(word) }, "\(word) is not in \(words)")
+        }
+    }
+
+    @Test func `says what it leaves out where that is shorter`() {
+        let policy = PolicySet(rules: [
+            rule(
+                "f", .forbid(""), .all, .uid([0...0]), unless: [PolicyBox([literal(.unit, "a.b")])])
+        ])
+        #expect(areas(policy).contains { $0.contains("subject.unit: any but a.b") })
+    }
+
+    @Test func `says how patterns cut each other`() {
+        let policy = PolicySet(
+            rules: [
+                rule("p", .permit(""), .all, .text(.service, [.prefix("svc.")])),
+                rule(
+                    "f", .forbid(""), .all, .text(.service, [.prefix("svc.x."), .literal("svc.y")])),
+            ], closed: closed)
+        let words = areas(policy, without: PolicySet(closed: closed))
+        #expect(words.contains { $0.contains("resource.service: svc.* but not (svc.x.*, svc.y)") })
+    }
+}
+
+@Suite struct `A question about access` {
+    private let policy = PolicySet(
+        rules: [
+            rule(
+                "backup", .permit(""), .read, literal(.unit, "backup.service"),
+                literal(.accessGroup, "backup"))
+        ], closed: [scope("c")])
+
+    @Test func `takes what it leaves out for anything`() {
+        var item = PolicyFacts()
+        item[.service] = .known(["backup-passphrase"])
+        item[.itemClass] = .known(0)
+        let found = PolicyAnalysis(policy, day: today, mostCells: 20_000)
+            .who(.readSecret, item: item)
+        #expect(found.accesses.map(\.decision.because) == [["backup"]])
+        #expect(found.accesses[0].areas[0].words.contains("resource.access-group: backup"))
+        var subject = PolicyFacts()
+        subject[.user] = .known(["ward"])
+        let can = PolicyAnalysis(policy, day: today).can(subject)
+        #expect(can.accesses.map(\.decision.because) == [["backup"]])
+        #expect(can.accesses[0].areas[0].words.contains("subject.unit: backup.service"))
+    }
+
+    @Test func `takes the groups that it names for all that there are`() {
+        let policy = PolicySet(
+            rules: [
+                rule("ops", .permit(""), .all, literal(.group, "ops")),
+                rule("no", .forbid(""), .all, literal(.group, "guests")),
+            ], closed: [scope("c")])
+        func may(_ groups: PolicyText...) -> Bool {
+            var subject = PolicyFacts()
+            subject[.group] = .known(groups)
+            return !PolicyAnalysis(policy, day: today).can(subject).accesses.isEmpty
+        }
+        #expect(may("ops"))
+        #expect(may("ops", "staff"))
+        #expect(!may("staff"))
+        #expect(!may("ops", "guests"))
+    }
+
+    @Test func `tells programs that can be taken over apart from others`() {
+        let policy = PolicySet(
+            rules: [
+                rule(
+                    "git", .permit(""), .all, literal(.exe, "/usr/bin/git"),
+                    .boolean(.trustedExe, true)),
+                rule("ci", .permit(""), .all, literal(.unit, "ci.service")),
+            ], closed: [scope("c")])
+        let found = PolicyAnalysis(policy, day: today).who(.readSecret, item: PolicyFacts())
+        let weak = found.accesses.filter(\.isWeak)
+        #expect(weak.contains { $0.decision.because == ["git"] })
+        #expect(found.accesses.contains { !$0.isWeak && $0.decision.because == ["ci"] })
+    }
+
+    @Test func `that is too much is answered in less detail, or said not to be`() {
+        let policy = PolicySet(
+            rules: (0..<12).map { number in
+                rule(
+                    PolicyText("r\(number)"),
+                    .require(PolicyDemand(.pam(PolicyText("keychain-\(number)"), within: nil))),
+                    .all, literal(.group, PolicyText("g\(number)")))
+            })
+        let found = PolicyAnalysis(policy, day: today, mostCells: 8_000)
+            .who(.readSecret, item: PolicyFacts())
+        #expect(found.isComplete)
+        #expect(found.detail == .outcome)
+        let poor = PolicyAnalysis(policy, day: today, mostCells: 10)
+            .who(.readSecret, item: PolicyFacts())
+        #expect(!poor.isComplete)
+    }
+}
