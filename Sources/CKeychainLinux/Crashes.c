@@ -60,15 +60,15 @@ static void tell_of_crash(int number) {
     char *end = put_text(line, crash.name);
     end = put_number(put_text(end, ": crashed by signal "), (size_t)number, 10);
     // The first is this function. Where a library lies is no part of it.
-    char *reason = end;
+    char *places_begin = end;
     for (int i = 1; i < count; i++) {
         size_t place = (size_t)places[i];
         if (place >= crash.base && place < crash.end) {
-            end = put_text(end, end == reason ? ", at +0x" : " +0x");
+            end = put_text(end, end == places_begin ? ", at +0x" : " +0x");
             end = put_number(end, place - crash.base, 16);
         }
     }
-    if (end == reason) {
+    if (end == places_begin) {
         end = put_text(end, ", in a library");
     }
     *end++ = '\n';

@@ -63,7 +63,7 @@ extension KeychainService {
         let query = search.query
         let wantsSecret = query.returnFields.contains(.data)
         guard let grant = try grant(item, access, query) else { return }
-        let bytes = wantsSecret ? try sealedSize(item, access.keychain) : 0
+        let bytes = wantsSecret ? try unreadSecretSize(item, access.keychain) : 0
         try answer.begin(item, bytes: bytes, access)
         let isStrange = search.trusts(item)
         if isStrange, access.consent == nil { access.client.notes.note(trust: "listed") }
@@ -117,10 +117,10 @@ extension KeychainService {
         }
     }
 
-    private func sealedSize(
+    private func unreadSecretSize(
         _ item: SealedItem, _ keychain: OpenKeychain
     ) throws(RequestError) -> Int {
-        do { return try keychain.file.sealedSize(item) } catch { throw RequestError(error) }
+        do { return try keychain.file.unreadSecretSize(item) } catch { throw RequestError(error) }
     }
 }
 
@@ -221,8 +221,6 @@ final class AnswerWriter {
     static let mostItems = 256
     /// Bytes of one part, attributes and secrets, but for the last item in it.
     static let mostBytes = 256 * 1024
-    /// Bytes of a secret for which no room is taken: the number of connections bounds them.
-    private static let mostUncounted = 4096
     /// Bytes of secrets of one answer.
     private static let mostBytesInAll = 64 * 1024 * 1024
 
@@ -256,8 +254,9 @@ final class AnswerWriter {
         self.emit = emit
     }
 
-    /// Before an item is opened, with a secret of that size. The part before it may have taken its
-    /// reader long; and what lies here already goes first where there is not room for both.
+    /// Before an item is opened, with so many bytes of a secret still to be read. The part before it
+    /// may have taken its reader long; and what lies here already goes first where there is not room
+    /// for both.
     func begin(_ item: SealedItem, bytes: Int, _ access: Authorization) throws(RequestError) {
         if self.access !== access {
             // What lies here was opened with another unlock.
@@ -266,7 +265,7 @@ final class AnswerWriter {
             unlock = try access.keys.unlock
         }
         if count > 0, part.isEmpty { try unlock?.check(item.availability) }
-        guard bytes > Self.mostUncounted else { return }
+        guard bytes > 0 else { return }
         let user = prompts.client.caller.user
         if let share = try? memory.take(bytes, for: user, patience: .zero) {
             shares.append(share)

@@ -310,11 +310,11 @@ extension KeychainFile {
         }
     }
 
-    /// Bytes of an item's sealed secret, which is a little longer than what is in it; 0 without one.
-    package func sealedSize(_ item: SealedItem) throws(KeychainStoreError) -> Int {
+    /// Bytes of an item's sealed secret that are read when it is opened, a little more than it has; 0
+    /// where it was read along with the item, or there is none.
+    package func unreadSecretSize(_ item: SealedItem) throws(KeychainStoreError) -> Int {
         switch item.secret {
-        case .none: 0
-        case .here(let sealed): sealed.count
+        case .none, .here: 0
         case .inFile: try reading { try ItemRow.secretSize(item.reference, $0) }
         }
     }
