@@ -96,6 +96,10 @@ final class RelayedPeers: Sendable {
         }
     }
     private let state = Mutex(State())
+    private let hasLeft: @Sendable (Deputy) -> Void
+
+    /// `hasLeft` is called when the last connection of a deputy has ended.
+    init(hasLeft: @escaping @Sendable (Deputy) -> Void = { _ in }) { self.hasLeft = hasLeft }
 
     /// A connection of the deputy's begins. Each is followed by `leave`.
     func join(_ deputy: Deputy) {
@@ -104,15 +108,15 @@ final class RelayedPeers: Sendable {
 
     func leave(_ deputy: Deputy) {
         // What is forgotten ends outside of the lock.
-        let gone = state.withLock { state -> [Entry] in
+        let gone = state.withLock { state -> [Entry]? in
             let left = state.connections[deputy, default: 1] - 1
             state.connections[deputy] = left > 0 ? left : nil
-            guard left <= 0 else { return [] }
+            guard left <= 0 else { return nil }
             let gone = state.entries.filter { $0.value.deputy == deputy }
             for handle in gone.keys { state.entries[handle] = nil }
             return Array(gone.values)
         }
-        withExtendedLifetime(gone) {}
+        if gone != nil { hasLeft(deputy) }
     }
 
     /// The number is chosen at random, and so given to no other program later.

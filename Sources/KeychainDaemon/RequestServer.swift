@@ -34,7 +34,7 @@ package final class RequestServer: Sendable {
     private let prompters: PrompterRegistry
     private let prompterProgram: String
     private let deputyProgram: DeputyProgram
-    private let peers = RelayedPeers()
+    private let peers: RelayedPeers
     private let limits: ConnectionLimits
     private let users: ConnectedUsers
 
@@ -55,6 +55,9 @@ package final class RequestServer: Sendable {
         self.directory = directory
         limits = ConnectionLimits(directory.accounts)
         users = limits.users
+        peers = RelayedPeers { [changes = service.changes] in
+            changes.forget($0.process, of: $0.user)
+        }
         self.prompters = prompters
         prompterProgram = programs.prompter
         deputyProgram = DeputyProgram(programs.deputy)
@@ -195,9 +198,10 @@ package final class RequestServer: Sendable {
                 return say(.answer(Done(), to: ForgetPeer.self, continues: false), to: connection)
             }
             if let verb = verb as? WatchKeychains {
-                let changes = service.changes.changes(
-                    of: deputy.user, after: verb.position, for: deputy.process,
-                    within: Self.watchFor)
+                let end = ContinuousClock.now + Self.watchFor
+                let changes = try service.changes.changes(
+                    of: deputy.user, after: verb.position, for: deputy.process
+                ) { connection.waits(for: $0, until: end) }
                 return say(
                     .answer(changes, to: WatchKeychains.self, continues: false), to: connection)
             }

@@ -11,7 +11,8 @@ package final class Listener: Sendable {
     private static let pause: UInt32 = 50_000
 
     private let descriptor: Descriptor
-    private let wake: Descriptor
+    /// nil where there was no descriptor for it: accept() ends with the process then.
+    private let wake: Wake?
     /// The path it bound and the file it made there.
     private let bound: (path: String, file: FileIdentity)?
     private let isShutDown = Mutex(false)
@@ -22,7 +23,7 @@ package final class Listener: Sendable {
     /// The socket appears under its name when it already listens and has its mode.
     package init(path: String, mode: UInt32) throws(SocketError) {
         descriptor = Self.listening(try SocketAddress.makeNumber())
-        wake = try Self.makeWake()
+        do { wake = try Wake() } catch { throw SocketError(error) }
         let temporary = path + ".\(getpid())"
         // Left by a process of our number that was killed.
         // Safe: Swift's text is passed with a zero at its end, for the call alone.
@@ -42,15 +43,14 @@ package final class Listener: Sendable {
     package init(inherited number: Int32) {
         descriptor = Self.listening(number)
         _ = fcntl(number, F_SETFD, FD_CLOEXEC)
-        // Without a descriptor for it nothing wakes accept(), which then ends with the process.
-        wake = Descriptor(owning: kc_wake_make())
+        wake = try? Wake()
         bound = nil
     }
 
     /// The next connection. Throws `.closed` after `shutDown`.
     package func accept() throws(SocketError) -> Descriptor {
         while true {
-            let number = kc_accept(descriptor.number, wake.number)
+            let number = kc_accept(descriptor.number, wake?.number ?? -1)
             let error = errno
             if isShutDown.withLock({ $0 }) {
                 if number >= 0 { kc_close_peer(number) }
@@ -78,7 +78,7 @@ package final class Listener: Sendable {
             _ = unsafe unlink(bound.path)
         }
         isShutDown.withLock { $0 = true }
-        kc_wake(wake.number)
+        wake?.wake()
         if bound != nil { _ = Glibc.shutdown(descriptor.number, Int32(SHUT_RDWR)) }
     }
 
@@ -87,12 +87,6 @@ package final class Listener: Sendable {
     private static func listening(_ number: Int32) -> Descriptor {
         _ = kc_refuse_descriptors(number)
         return Descriptor(owning: number) { kc_close_held($0) }
-    }
-
-    private static func makeWake() throws(SocketError) -> Descriptor {
-        let number = kc_wake_make()
-        guard number >= 0 else { throw .system(errno) }
-        return Descriptor(owning: number)
     }
 
     private static func bind(

@@ -88,6 +88,13 @@ package final class ServerConnection: @unchecked Sendable {
     /// Whether the peer has closed its end; reads nothing.
     package func peerHungUp() -> Bool { kc_hung_up(descriptor.number) != 0 }
 
+    /// True once it is woken; false where the peer says something or has closed its end before that, or
+    /// the time is over.
+    package func waits(for wake: Wake, until deadline: ContinuousClock.Instant) -> Bool {
+        try? Wait.until(Wait.input, wake.number, or: descriptor.number, deadline: deadline)
+        return wake.isWoken
+    }
+
     /// Returns when the peer has closed its end, or the process has ended.
     package func waitForHangUp(orEndOf process: PinnedProcess?) {
         kc_wait_for_hang_up(descriptor.number, process?.pidfdNumber ?? -1)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import Dispatch
 internal import KeychainMessages
 package import KeychainModel
 package import KeychainUserPresence
@@ -6,22 +7,33 @@ internal import KeychainVaults
 
 /// What deputies are told of keychains (`ChangeFeed`).
 extension KeychainManagement {
-    /// Has what locks and opens keychains told.
+    private static let looking = DispatchQueue(label: "locks told")
+
+    /// Has what locks and opens keychains told. The lock of many is told from another thread, which looks
+    /// at their files: no other user's keys stay a moment longer for that.
     func tellLocks() {
-        vault.locks.observe { [changes, folder, vault] change in
-            let meant: [KeychainID]
-            switch change {
-            case .keychain(let id): meant = [id]
-            case .all(let users):
-                meant = users.filter { changes.isWatched($0, besides: nil) }.flatMap { user in
-                    folder.names(of: user).compactMap { try? folder.id($0, of: user) }
-                }
-            }
-            for id in meant where changes.isWatched(id.user, besides: nil) {
-                guard let keychain = try? folder.keychain(id, for: id.user) else { continue }
+        vault.locks.observe { [changes, folder, weak vault] change in
+            guard let vault else { return }
+            @Sendable func tell(_ id: KeychainID) {
+                guard changes.isWatched(id.user, besides: nil),
+                    let keychain = try? folder.keychain(id, for: id.user)
+                else { return }
                 let isLocked = vault.lockState(of: keychain) != .unlocked
                 let told = KeychainChange(keychain: id.name.description, .locked(isLocked))
                 changes.note([told], of: id.user)
+            }
+            switch change {
+            case .keychain(let id): tell(id)
+            case .all(let users):
+                let watched = users.filter { changes.isWatched($0, besides: nil) }
+                guard !watched.isEmpty else { return }
+                Self.looking.async {
+                    for user in watched {
+                        for name in folder.names(of: user) {
+                            if let id = try? folder.id(name, of: user) { tell(id) }
+                        }
+                    }
+                }
             }
         }
     }

@@ -33,7 +33,8 @@ package struct KeychainManagement: Sendable {
         self.resync = resync
         self.unlocking = unlocking ?? resync
         self.isDaemon = isDaemon
-        tellLocks()
+        // In embedded mode no deputy watches.
+        if isDaemon { tellLocks() }
     }
 
     func prompts(_ client: any Client) -> UserPrompts { UserPrompts(client, authentication) }

@@ -267,12 +267,18 @@ final class AnswerWriter {
         if count > 0, part.isEmpty { try unlock?.check(item.availability) }
         guard bytes > 0 else { return }
         let user = prompts.client.caller.user
-        if let share = try? memory.take(bytes, for: user, patience: .zero) {
-            shares.append(share)
-            return
+        do throws(RequestError) { try takeRoom(bytes, for: user, patience: .zero) } catch {
+            try send()
+            try takeRoom(bytes, for: user, patience: MemoryBudget.patience)
         }
-        try send()
-        if let share = try memory.take(bytes, for: user) { shares.append(share) }
+    }
+
+    private func takeRoom(
+        _ bytes: Int, for user: UInt32, patience: Duration
+    ) throws(RequestError) {
+        if let share = try memory.take(bytes, for: user, patience: patience) {
+            shares.append(share)
+        }
     }
 
     func add(_ item: Item, of found: SealedItem) throws(RequestError) {

@@ -1,27 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Dispatch
+package import KeychainLinuxSystem
 package import KeychainMessages
 package import KeychainItemStore
-internal import KeychainModel
+package import KeychainModel
 internal import KeychainSecrets
 
 /// The latest changes of each user's keychains, for the deputies of that user.
 ///
 /// Nothing is kept of a user whose keychains no deputy watches, or which its only deputy has changed
-/// itself: it knows of those.
+/// itself: it knows of those. A deputy watches from its first question until `forget`.
 package final class ChangeFeed: Sendable {
     /// Of one user; the oldest give way, and a deputy that has not heard of them is told so.
     static let most = 1024
-    /// A deputy that asked longer ago does not watch any more.
-    private static let patience: Duration = .seconds(120)
 
     private struct Line {
         /// The position of the first change; what was before it is not known any more.
         var first = UInt64.random(in: 0..<UInt64.max / 2)
         var changes: [(change: KeychainChange, deputy: Int32?)] = []
-        /// By their processes, with when each asked last.
-        var watchers: [Int32: ContinuousClock.Instant] = [:]
-        var waiting: [DispatchSemaphore] = []
+        /// The deputies' processes.
+        var watchers: Set<Int32> = []
+        var waiting: [Wake] = []
 
         var end: UInt64 { first + UInt64(clamping: changes.count) }
     }
@@ -31,19 +29,13 @@ package final class ChangeFeed: Sendable {
 
     /// Whether a deputy would be told of what another one, or none, has changed.
     package func isWatched(_ user: UInt32, besides deputy: Int32?) -> Bool {
-        lines.withLock { $0[user]?.watchers.keys.contains { $0 != deputy } ?? false }
+        lines.withLock { $0[user]?.watchers.contains { $0 != deputy } ?? false }
     }
 
     /// `deputy` is the process in whose name it was changed; nil for a program that asked itself.
     package func note(_ changes: [KeychainChange], of user: UInt32, by deputy: Int32? = nil) {
-        let woken = lines.withLock { lines -> [DispatchSemaphore] in
+        let woken = lines.withLock { lines -> [Wake] in
             guard var line = lines[user] else { return [] }
-            let oldest = ContinuousClock.now - Self.patience
-            line.watchers = line.watchers.filter { $0.value > oldest }
-            guard !line.watchers.isEmpty else {
-                lines[user] = nil
-                return line.waiting
-            }
             line.changes += changes.map { ($0, deputy) }
             let surplus = max(0, line.changes.count - Self.most)
             line.changes.removeFirst(surplus)
@@ -53,48 +45,59 @@ package final class ChangeFeed: Sendable {
             lines[user] = line
             return woken
         }
-        for waiting in woken { waiting.signal() }
+        for waiting in woken { waiting.wake() }
     }
 
-    /// Waits until there is one; what the deputy has changed itself is left out.
-    package func changes(
-        of user: UInt32, after position: UInt64?, for deputy: Int32, within patience: Duration
-    ) -> KeychainChanges {
-        let end = DispatchTime.now() + patience / .seconds(1)
-        while true {
-            let turn = DispatchSemaphore(value: 0)
-            let known = look(user, position, deputy, turn)
-            if let known { return known }
-            if turn.wait(timeout: end) == .success { continue }
-            lines.withLock { $0[user]?.waiting.removeAll { $0 === turn } }
-            // It may have been woken in between: what there is will be told next time.
-            return look(user, position, deputy, nil)
-                ?? KeychainChanges(position: position ?? 0, isComplete: true, changes: [])
+    /// The deputy's last connection is over: it has ended, or its user has logged out.
+    package func forget(_ deputy: Int32, of user: UInt32) {
+        lines.withLock { lines in
+            lines[user]?.watchers.remove(deputy)
+            if lines[user]?.watchers.isEmpty == true { lines[user] = nil }
         }
     }
 
-    /// nil where there is nothing to tell; then `turn` is signalled once there may be.
+    /// What others than the deputy have changed since the position; where that is nothing, `waits` for
+    /// a change, and returns false where it has waited long enough.
+    package func changes(
+        of user: UInt32, after position: UInt64?, for deputy: Int32, waits: (Wake) -> Bool
+    ) throws(RequestError) -> KeychainChanges {
+        var position = position
+        while true {
+            let wake: Wake
+            do { wake = try Wake() } catch { throw .refused(.tooManyRequests) }
+            let found = look(user, position, deputy, wake)
+            if found.hasNews { return found.answer }
+            // What the deputy has changed itself is passed over for good.
+            position = found.answer.position
+            guard waits(wake) else {
+                lines.withLock { $0[user]?.waiting.removeAll { $0 === wake } }
+                return found.answer
+            }
+        }
+    }
+
+    /// Where there is nothing to tell, `wake` is woken once there may be.
     private func look(
-        _ user: UInt32, _ position: UInt64?, _ deputy: Int32, _ turn: DispatchSemaphore?
-    ) -> KeychainChanges? {
+        _ user: UInt32, _ position: UInt64?, _ deputy: Int32, _ wake: Wake
+    ) -> (answer: KeychainChanges, hasNews: Bool) {
         lines.withLock { lines in
             var line = lines[user] ?? Line()
             defer { lines[user] = line }
-            line.watchers[deputy] = .now
+            line.watchers.insert(deputy)
+            let end = line.end
             guard let position else {
-                return KeychainChanges(position: line.end, isComplete: true, changes: [])
+                return (KeychainChanges(position: end, isComplete: true, changes: []), true)
             }
-            guard (line.first...line.end).contains(position) else {
-                return KeychainChanges(position: line.end, isComplete: false, changes: [])
+            guard (line.first...end).contains(position) else {
+                return (KeychainChanges(position: end, isComplete: false, changes: []), true)
             }
             // Safe: it lies between both.
             let news = line.changes.dropFirst(Int(position - line.first))
                 .filter { $0.deputy != deputy }.map(\.change)
-            guard news.isEmpty else {
-                return KeychainChanges(position: line.end, isComplete: true, changes: news)
-            }
-            if let turn { line.waiting.append(turn) }
-            return nil
+            if news.isEmpty { line.waiting.append(wake) }
+            return (
+                KeychainChanges(position: end, isComplete: true, changes: news), !news.isEmpty
+            )
         }
     }
 }

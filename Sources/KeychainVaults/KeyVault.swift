@@ -5,7 +5,7 @@ internal import KeychainSecrets
 internal import Synchronization
 
 /// Where class keys are while a keychain is open. No other part keeps one.
-package protocol ClassKeyVault: Sendable {
+package protocol ClassKeyVault: AnyObject, Sendable {
     /// The class keys that are there now, for one request.
     func keys(of keychain: OpenKeychain) throws(RequestError) -> ClassKeys
     /// The same with the unlocks that they came with. `logins` are those that a look has just seen.

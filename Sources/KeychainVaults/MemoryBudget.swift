@@ -17,7 +17,7 @@ package final class MemoryBudget: @unchecked Sendable {
     /// What an allocation of its own costs at least, its guard pages and its entry in the kernel's
     /// table of mappings included.
     private static let least = 64 * 1024
-    private static let patience: Duration = .seconds(3)
+    package static let patience: Duration = .seconds(3)
 
     private let condition = Condition()
     private var taken: [UInt32: Int] = [:]
