@@ -31,6 +31,7 @@ package final class Daemon: Sendable {
     private let logins: LoginServer
     private let offers: LoginServer
     private let sessions: SessionRegistry
+    private let vault: KernelVault
     private let locking: Locking
     private let audit: AuditLog
     private let generations: GenerationKeeper
@@ -65,7 +66,7 @@ package final class Daemon: Sendable {
             keyring: keyring, sessions: sessions, protectors: protectors,
             vaultKey: try VaultKey.load(
                 kept: plan.vaultKey, folder: plan.folders.runtime + "/private"),
-            pending: pending, bounds: plan.bounds)
+            pending: pending, bounds: plan.bounds())
         let prompters = PrompterRegistry()
         let audit = AuditLog(folder: state, journal: AuditJournal())
         PolicyAnnouncement.begin(plan.policy, audit)
@@ -121,6 +122,7 @@ package final class Daemon: Sendable {
         generations = GenerationKeeper(folder, log: plan.log)
         transfers = service.maintenance.transfers
         self.sessions = sessions
+        self.vault = vault
         self.audit = audit
     }
 
@@ -145,12 +147,13 @@ package final class Daemon: Sendable {
         sweep.schedule(
             deadline: .now(), repeating: .seconds(Self.sweepSeconds), leeway: .milliseconds(200))
         let watches = watches.withLock { $0 }
-        sweep.setEventHandler { [sessions, audit, generations, transfers] in
+        sweep.setEventHandler { [sessions, vault, audit, generations, transfers, plan] in
             sessions.forgetDead()
             audit.flushIfDue()
             generations.keepIfDue()
             transfers.forgetOld()
             for work in watches { work() }
+            vault.bind(to: plan.bounds())
         }
         sweep.resume()
         defer { sweep.cancel() }

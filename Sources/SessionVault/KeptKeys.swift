@@ -243,6 +243,12 @@ final class IdleTracker: Sendable {
     }
 
     private let uses = ShortLock<[KeychainID: Use]>([:])
+    private let bound = ShortLock(KeychainSettings.loosest)
+
+    /// What the administrator wants at least.
+    var bounds: KeychainSettings { bound.withLock { $0 } }
+
+    func bind(to bounds: KeychainSettings) { bound.withLock { $0 = bounds } }
 
     func begin(_ keychain: KeychainID, _ terms: AutoLockTerms) {
         uses.withLock { $0[keychain] = Use(last: terms.begun, terms: terms) }

@@ -33,7 +33,7 @@ extension KernelVault {
 
     private func settings(of name: String, _ user: UInt32) -> KeychainSettings? {
         guard let kept = keyring.read(name, of: user) else { return nil }
-        return AutoLockTerms(kept: kept)?.tightened(by: bounds()).settings
+        return AutoLockTerms(kept: kept)?.tightened(by: uses.bounds).settings
     }
 
     /// `device:` is an earlier version's, which this one may have been started after.

@@ -18,8 +18,6 @@ package final class KernelVault: KeyVault {
     private let pending: PendingUnlocks
     package let systemOpening: SystemKeychainOpening
     let uses = IdleTracker()
-    /// What the administrator wants at least.
-    package let bounds: @Sendable () -> KeychainSettings
 
     package let usesKernelKeyring = true
     package let vaultKeyPlace: ServiceStatus.VaultKeyPlace?
@@ -29,7 +27,7 @@ package final class KernelVault: KeyVault {
     package init(
         keyring: DaemonKeyring, sessions: SessionRegistry, protectors: Protectors,
         vaultKey: consuming VaultKey.Loaded, pending: PendingUnlocks,
-        bounds: @escaping @Sendable () -> KeychainSettings
+        bounds: KeychainSettings
     ) {
         self.keyring = keyring
         self.sessions = sessions
@@ -38,8 +36,11 @@ package final class KernelVault: KeyVault {
         self.protectors = protectors
         self.pending = pending
         systemOpening = SystemKeychainOpening(protectors)
-        self.bounds = bounds
+        bind(to: bounds)
     }
+
+    /// What the administrator wants at least, from now on.
+    package func bind(to bounds: KeychainSettings) { uses.bind(to: bounds) }
 
     package func waitForPendingUnlocks(of user: UInt32) { pending.wait(for: user) }
 
@@ -101,7 +102,7 @@ package final class KernelVault: KeyVault {
             unlocked.whileUnlocked, unlockKey(session, keychain), sealing, terms)
         try locks.keep(keychain.id, since: begun) { () throws(RequestError) in
             try keyring.write(firstUnlock.name, first, of: keychain.user)
-            uses.begin(keychain.id, terms.tightened(by: bounds()))
+            uses.begin(keychain.id, terms.tightened(by: uses.bounds))
             try write(unlock, session, keychain, terms)
         }
         sessions.setLockReason(.none, of: session.id)
@@ -112,7 +113,7 @@ package final class KernelVault: KeyVault {
         _ terms: AutoLockTerms
     ) throws(RequestError) {
         let name = unlockKey(session, keychain).name
-        let rest = uses.rest(of: terms.tightened(by: bounds()), keychain.id)
+        let rest = uses.rest(of: terms.tightened(by: uses.bounds), keychain.id)
         try sessions.whileKnown(session) { () throws(RequestError) in
             try keyring.write(name, unlock, of: keychain.user, timeoutSeconds: rest?.kernelSeconds)
         }
@@ -131,7 +132,7 @@ package final class KernelVault: KeyVault {
             let terms = AutoLockTerms(settings, begun: old.begun)
             let unlock = sealed(keys, key, sealing, terms)
             try locks.keep(keychain.id, since: begun) { () throws(RequestError) in
-                uses.change(keychain.id, terms.tightened(by: bounds()))
+                uses.change(keychain.id, terms.tightened(by: uses.bounds))
                 do throws(RequestError) { try write(unlock, session, keychain, terms) } catch {
                     guard error == .state(.noSession) else { throw error }
                 }
@@ -140,7 +141,7 @@ package final class KernelVault: KeyVault {
     }
 
     package func inForce(_ settings: KeychainSettings) -> KeychainSettings? {
-        settings.tightened(by: bounds())
+        settings.tightened(by: uses.bounds)
     }
 
     /// Says so where a key could not be removed: a keychain that is not locked must not be taken
@@ -204,7 +205,7 @@ package final class KernelVault: KeyVault {
         guard let kept = keyring.read(key.name, of: keychain.user),
             let terms = AutoLockTerms(kept: kept)
         else { return false }
-        return uses.rest(of: terms.tightened(by: bounds()), keychain.id) != .zero
+        return uses.rest(of: terms.tightened(by: uses.bounds), keychain.id) != .zero
     }
 
     private func unlocks(of keychain: OpenKeychain) throws(RequestError) -> [String] {
@@ -310,7 +311,7 @@ package final class KernelVault: KeyVault {
             guard let sealed = keyring.read(key.name, of: keychain.user),
                 let terms = AutoLockTerms(kept: sealed)
             else { continue }
-            let lasting = terms.tightened(by: bounds())
+            let lasting = terms.tightened(by: uses.bounds)
             guard uses.rest(of: lasting, keychain.id) != .zero else {
                 keyring.remove(key.name, of: keychain.user)
                 continue

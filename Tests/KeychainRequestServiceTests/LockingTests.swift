@@ -60,7 +60,7 @@ struct LockingTests {
     private var remembersProofs: Bool { !evidence.evidence(for: Program.git).isEmpty }
 
     private func bounds(sleep: Bool = false, screen: Bool = false) {
-        login.bounds.set(KeychainSettings(locksOnSleep: sleep, locksWithScreen: screen))
+        login.vault.bind(to: KeychainSettings(locksOnSleep: sleep, locksWithScreen: screen))
     }
 
     private func settle(sleep: Bool, screen: Bool) throws {

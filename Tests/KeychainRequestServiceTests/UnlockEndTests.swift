@@ -24,13 +24,13 @@ enum UnlockEnd: String, CaseIterable, Sendable {
             try login.vault.lock(login.keychain)
             try login.unlock()
         case .screenLock:
-            login.bounds.set(KeychainSettings(locksOnSleep: false, locksWithScreen: true))
+            login.vault.bind(to: KeychainSettings(locksOnSleep: false, locksWithScreen: true))
             let isDone = login.vault.lockAll(of: OpenLogin.user, because: .screenLocked) {
                 $0.locksWithScreen
             }
             #expect(isDone)
         case .sleep:
-            login.bounds.set(KeychainSettings(locksOnSleep: true, locksWithScreen: false))
+            login.vault.bind(to: KeychainSettings(locksOnSleep: true, locksWithScreen: false))
             let isDone = login.vault.lockAll(of: OpenLogin.user, because: .slept) {
                 $0.locksOnSleep
             }
@@ -42,8 +42,8 @@ enum UnlockEnd: String, CaseIterable, Sendable {
             try login.unlock(in: login.beginAnother())
         case .leaderKilled: login.killLeader()
         case .ticketRevoked: try login.revokeTicket()
-        case .idle: login.bounds.set(KeychainSettings(lockAfterIdle: 0))
-        case .time: login.bounds.set(KeychainSettings(lockAfter: 0))
+        case .idle: login.vault.bind(to: KeychainSettings(lockAfterIdle: 0))
+        case .time: login.vault.bind(to: KeychainSettings(lockAfter: 0))
         case .restore: try login.vault.forget(login.keychain)
         }
     }
@@ -104,7 +104,7 @@ struct UnlockEndTests {
             #expect(
                 refusal { () throws(RequestError) in _ = try login.ask(verb, client) }
                     == .state(.locked))
-            login.bounds.set(KeychainSettings(locksOnSleep: false, locksWithScreen: false))
+            login.vault.bind(to: KeychainSettings(locksOnSleep: false, locksWithScreen: false))
             if end != .lockAndUnlock { try login.unlock(in: login.beginAnother(after: end)) }
             let found = try login.ask(CopyMatching(OpenLogin.query(.attributes)))
             #expect(found.map { $0.attributes[.comment] } == [nil, nil])

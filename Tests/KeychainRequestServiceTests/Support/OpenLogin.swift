@@ -31,26 +31,15 @@ final class OpenLogin: Sendable {
     let session: LoginSession
     let memory = MemoryBudget()
     let authenticator = RefusingAuthenticator()
-    /// What the administrator wants of every keychain.
-    let bounds: Bounds
     let protectors: Protectors
     let keychains: KeychainFolder
     let pending = PendingUnlocks()
     private let ticket: KeySerial
     private let leader: Mutex<Process>
 
-    /// A value that a closure and a test share.
-    final class Bounds: Sendable {
-        private let value = Mutex(KeychainSettings(locksOnSleep: false, locksWithScreen: false))
-        var now: KeychainSettings { value.withLock { $0 } }
-        func set(_ settings: KeychainSettings) { value.withLock { $0 = settings } }
-    }
-
     init(keys: ProtectorKeys = .none) throws {
         try FileManager.default.createDirectory(
             atPath: folder, withIntermediateDirectories: true)
-        let bounds = Bounds()
-        self.bounds = bounds
         keyring = try DaemonKeyring(stateFolder: folder)
         sessions = SessionRegistry(keyring: keyring) { _, _ in }
         keychains = KeychainFolder(
@@ -61,8 +50,8 @@ final class OpenLogin: Sendable {
             allowsDeviceProtector: false, keys: keys)
         vault = KernelVault(
             keyring: keyring, sessions: sessions, protectors: protectors,
-            vaultKey: VaultKey.Loaded(key: .random(), place: .file), pending: pending
-        ) { bounds.now }
+            vaultKey: VaultKey.Loaded(key: .random(), place: .file), pending: pending,
+            bounds: KeychainSettings(locksOnSleep: false, locksWithScreen: false))
         var parts = KeychainService.Parts(
             folder: keychains, vault: vault, protectors: protectors, authenticator: authenticator,
             mode: .daemon)
@@ -119,9 +108,10 @@ final class OpenLogin: Sendable {
     func revokeTicket() throws { try KernelKeyring.revoke(ticket) }
 
     private static func makeTicket(_ folder: String) throws -> KeySerial {
-        // In a keyring of its own: a key of the same name would be the same key.
+        // In a keyring of its own: a key of the same name would be the same key. No search goes into
+        // it: root's sessions would find the ticket of a test that was killed as their own.
         let ring = try KernelKeyring.makeKeyring(
-            "tickets:\(folder):\(UUID().uuidString)", in: .userKeyring, permissions: 0x3f3f_0000)
+            "tickets:\(folder):\(UUID().uuidString)", in: .userKeyring, permissions: 0x3737_0000)
         return try KernelKeyring.add(
             SessionRegistry.ticketDescription, SecretBytes(random: 32), in: ring,
             permissions: 0x3f3f_0000, timeoutSeconds: nil)
