@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ticket, and the session keyring it lies in. The host starts each time with root's."""
+"""The ticket, and the session keyring it lies in. The host starts each time with a new
+one of root's."""
 
 from fake_daemon import FakeDaemon
 from registry import SUCCESS, codes, test, word
