@@ -4,7 +4,7 @@
 # make crash  keychainctl killed, cut off or its disk failing, at CRASH_POINTS=10000 points of CRASH_SEED=1
 # make lint   formatting, warnings, what keeps targets and folders apart, and the pages with all that names them
 # make fuzz   the fuzzers of the PAM module and of all that reads messages, frames, keychains and
-#             policies, FUZZ_SECONDS=30 or FUZZ_RUNS=10000000 each
+#             policies and imports, FUZZ_SECONDS=30 or FUZZ_RUNS=10000000 each
 # make bench  measurements, as ratios, in one table; BENCH_SIZE=100000 items of the large keychain
 # make test-counters  what a read makes the daemon do, counted, against Benchmarks/counters.json
 # make compare  DECISIONS=1000000 random decisions of the policy engine, held against the definition

@@ -60,8 +60,8 @@ let log: Target.Dependency = .product(name: "Logging", package: "swift-log")
 /// What reads the fuzzers' inputs: a test bundle over the corpus. `Tests/Fuzz/run` sets the variable
 /// and makes a program of the same sources, with libFuzzer in it.
 let fuzzed: [Target.Dependency] = [
-    "CredentialHelpers", "KeychainAccessControl", "KeychainItemStore", "KeychainLinuxSystem",
-    "KeychainLocalSocket",
+    "CredentialHelpers", "ImportSources", "KeychainAccessControl", "KeychainImport",
+    "KeychainItemStore", "KeychainLinuxSystem", "KeychainLocalSocket",
     "KeychainMessages", "KeychainMessageSamples", "KeychainModel", "KeychainPolicyCompiler",
     "KeychainPolicyEngine", "KeychainPolicyGenerators", "KeychainPolicyModel", "KeychainSecrets",
     "LoginHandoff", "PolicyLanguage", "PolicySyntax", "PolicyTools", "SecretJSON",

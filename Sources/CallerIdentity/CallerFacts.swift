@@ -299,15 +299,25 @@ package struct SessionAttributes: Sendable {
     private let session: LoginSession?
     private let process: PinnedProcess?
     private let screens: ScreenLocks
+    private let others: Others?
     private let isGuarded: @Sendable (_ unit: String) -> Bool
 
+    /// Where the logins of a program are found that has none of its own.
+    package struct Others: Sendable {
+        let sessions: SessionRegistry
+        let user: UInt32
+    }
+
+    /// `others`: nil of what a login does by itself.
     package init(
         _ session: LoginSession?, _ process: PinnedProcess?, _ screens: ScreenLocks,
+        others: Others? = nil,
         isGuarded: @escaping @Sendable (_ unit: String) -> Bool = { _ in false }
     ) {
         self.session = session
         self.process = process
         self.screens = screens
+        self.others = others
         self.isGuarded = isGuarded
     }
 
@@ -315,15 +325,34 @@ package struct SessionAttributes: Sendable {
     package func add(_ asked: AskedFacts, to facts: inout PolicyFacts) {
         let ofSession = [BooleanField.remote, .active, .screenLocked].contains(
             where: asked.contains)
-        let kind = ofSession || asked.contains(ChoiceField.session) ? kind : nil
-        if asked.contains(ChoiceField.session) {
-            facts[ChoiceField.session] = kind.map { .known($0.rawValue) } ?? .unknown
+        if ofSession || asked.contains(ChoiceField.session) || asked.contains(AgeField.session) {
+            if let session, session.isOfPAM {
+                add(asked, of: [session], to: &facts)
+            } else if !addOfManaged(asked, to: &facts) {
+                addOutsideLogins(to: &facts)
+            }
         }
-        if ofSession || asked.contains(AgeField.session) { addSession(asked, to: &facts, kind) }
         if asked.contains(.host) {
             facts[.host] = Self.host.isEmpty ? .unknown : .known([PolicyText(Self.host)])
         }
         if asked.containsTime { addTime(to: &facts) }
+    }
+
+    /// A program that the user's service manager started may be of any of the user's live logins: on
+    /// a desktop nearly all are. False where it is none, or there is no login.
+    private func addOfManaged(_ asked: AskedFacts, to facts: inout PolicyFacts) -> Bool {
+        guard let others, let lines = process?.cgroup(),
+            ServiceManager.ran(lines, for: others.user)
+        else { return false }
+        let logins = others.sessions.live(others.user).filter(\.isOfPAM)
+        guard !logins.isEmpty else { return false }
+        add(asked, of: logins, to: &facts)
+        // A login from elsewhere may have gone past the PAM module.
+        if facts[.remote] == .known(false), LoginSessions.hasRemote(others.user) {
+            facts[.remote] = .unknown
+            facts[ChoiceField.session] = .unknown
+        }
+        return true
     }
 
     private func addTime(to facts: inout PolicyFacts) {
@@ -334,29 +363,46 @@ package struct SessionAttributes: Sendable {
             .map { .known($0) } ?? .unknown
     }
 
-    private func addSession(
-        _ asked: AskedFacts, to facts: inout PolicyFacts, _ kind: SessionKind?
-    ) {
-        guard let session else {
-            // A service has no user far away, and no screen.
-            let isNobodys = kind == .service || kind == .cron
-            facts[.remote] = isNobodys ? .known(false) : .unknown
-            facts[.active] = isNobodys ? .known(false) : .unknown
-            facts[.screenLocked] = isNobodys ? .absent : .unknown
-            return
+    private func addOutsideLogins(to facts: inout PolicyFacts) {
+        let kind = process?.cgroup().flatMap { Self.kind(outsideLogins: $0, isGuarded) }
+        facts[ChoiceField.session] = kind.map { .known($0.rawValue) } ?? .unknown
+        // A service has no user far away, and no screen.
+        let isNobodys = kind == .service || kind == .cron
+        facts[.remote] = isNobodys ? .known(false) : .unknown
+        facts[.active] = isNobodys ? .known(false) : .unknown
+        facts[.screenLocked] = isNobodys ? .absent : .unknown
+    }
+
+    func add(_ asked: AskedFacts, of logins: [LoginSession], to facts: inout PolicyFacts) {
+        facts[ChoiceField.session] = Self.agreed(logins) { .known(Self.kind(of: $0).rawValue) }
+        facts[.remote] = Self.agreed(logins) { .known($0.isRemote) }
+        if asked.contains(AgeField.session) {
+            facts[AgeField.session] = Self.agreed(logins, Self.age)
         }
-        facts[.remote] = .known(session.isRemote)
-        if asked.contains(AgeField.session) { facts[AgeField.session] = Self.age(of: session) }
-        guard let logind = session.logindSession else {
-            // No logind knows of a screen that could be locked.
-            facts[.active] = .unknown
-            facts[.screenLocked] = .absent
-            return
+        if asked.contains(.active) { facts[.active] = Self.agreed(logins, Self.isActive) }
+        if asked.contains(.screenLocked) {
+            // A login that logind knows nothing of has no screen that could be locked.
+            let withScreens = logins.filter { $0.logindSession != nil }
+            facts[.screenLocked] =
+                withScreens.isEmpty ? .absent : Self.agreed(withScreens, isScreenLocked)
         }
-        if asked.contains(.active) {
-            facts[.active] = LoginSessions.isActive(logind).map { .known($0) } ?? .unknown
-        }
-        facts[.screenLocked] = screens.isLocked(logind).map { .known($0) } ?? .unknown
+    }
+
+    /// What is true of each of the logins. Where they differ it is unknown: the program may be of
+    /// the one for which a rule is strict.
+    private static func agreed<Value: Equatable>(
+        _ logins: [LoginSession], _ fact: (LoginSession) -> Fact<Value>
+    ) -> Fact<Value> {
+        guard let first = logins.first.map(fact) else { return .unknown }
+        return logins.dropFirst().allSatisfy { fact($0) == first } ? first : .unknown
+    }
+
+    private static func isActive(_ login: LoginSession) -> Fact<Bool> {
+        login.logindSession.flatMap(LoginSessions.isActive).map { .known($0) } ?? .unknown
+    }
+
+    private func isScreenLocked(_ login: LoginSession) -> Fact<Bool> {
+        login.logindSession.flatMap(screens.isLocked).map { .known($0) } ?? .unknown
     }
 
     private static func age(of session: LoginSession) -> Fact<PolicyDuration> {
@@ -366,22 +412,14 @@ package struct SessionAttributes: Sendable {
         return !isOver && age >= 0 ? .known(PolicyDuration(milliseconds: age)) : .unknown
     }
 
-    /// nil where it can't be told.
-    private var kind: SessionKind? {
-        if let session {
-            if session.service.hasPrefix("cron") || session.service.hasPrefix("atd") {
-                return .cron
-            }
-            guard session.isRemote else { return .seat }
-            if session.service.hasPrefix("ssh") { return .ssh }
-            return Self.remoteDesktops.contains(where: session.service.hasPrefix)
-                ? .remoteDesktop : .other
-        }
-        guard let controlGroup = process?.cgroup() else { return nil }
-        return Self.kind(outsideLogins: controlGroup, isGuarded)
+    private static func kind(of login: LoginSession) -> SessionKind {
+        if login.service.hasPrefix("cron") || login.service.hasPrefix("atd") { return .cron }
+        guard login.isRemote else { return .seat }
+        if login.service.hasPrefix("ssh") { return .ssh }
+        return remoteDesktops.contains(where: login.service.hasPrefix) ? .remoteDesktop : .other
     }
 
-    /// The same of what belongs to no login.
+    /// Of what belongs to no login; nil where it can't be told.
     package static func kind(
         outsideLogins controlGroup: [UInt8], _ isGuarded: (_ unit: String) -> Bool
     ) -> SessionKind? {

@@ -105,7 +105,8 @@ package struct CallerResolver: Sendable {
         -> SessionAttributes
     {
         SessionAttributes(
-            caller.session.flatMap { sessions.session($0, of: caller.user) }, process, screens
+            caller.session.flatMap { sessions.session($0, of: caller.user) }, process, screens,
+            others: .init(sessions: sessions, user: caller.user)
         ) { [names] unit in
             // No unit's name is worth anything where a deputy brings it.
             guard caller.via == nil, let process else { return false }

@@ -36,6 +36,23 @@ package enum LoginSessions {
         return answer < 0 ? nil : answer > 0
     }
 
+    /// Whether a session of the user's came from elsewhere, by any way that logind is told of.
+    package static func hasRemote(_ user: UInt32) -> Bool {
+        var sessions: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+        // Safe: the library allocates the list and its texts, which are freed here. -1: all of them.
+        let count = unsafe sd_uid_get_sessions(user, -1, &sessions)
+        guard count > 0, let list = unsafe sessions else { return false }
+        defer { unsafe free(list) }
+        var isRemote = false
+        for place in 0..<Int(count) {
+            // Safe: the list has that many texts.
+            guard let text = unsafe list[place] else { break }
+            isRemote = unsafe Self.isRemote(String(cString: text)) == true || isRemote
+            unsafe free(text)
+        }
+        return isRemote
+    }
+
     /// Whether it has a screen and not only a terminal; nil where that can't be told.
     package static func isGraphical(_ session: String) -> Bool? {
         var type: UnsafeMutablePointer<CChar>?

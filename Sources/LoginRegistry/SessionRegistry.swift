@@ -323,6 +323,8 @@ package final class LoginSession: Sendable, Equatable {
     package var logindSession: String? { details.logindSession }
     package var isRemote: Bool { details.isRemote }
     package var lockReason: LockReason { details.lockReason }
+    /// Else a program has unlocked a keychain outside any login.
+    package var isOfPAM: Bool { !service.isEmpty }
 
     /// `leader` is the number of the process and its start.
     package init(

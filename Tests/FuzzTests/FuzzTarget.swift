@@ -15,6 +15,7 @@ enum FuzzTarget: String, CaseIterable, Sendable {
     case yaml
     case policies
     case helperRequests = "helper-requests"
+    case imports
 
     /// Whether the bytes mean anything. Throws where what was read is written differently; a trap
     /// ends the program.
@@ -31,6 +32,7 @@ enum FuzzTarget: String, CaseIterable, Sendable {
         case .yaml: try PolicyFiles.readYAML(bytes)
         case .policies: try PolicyFiles.readPolicies(bytes)
         case .helperRequests: try HelperRequests.read(bytes)
+        case .imports: try Imports.read(bytes)
         }
     }
 

@@ -47,6 +47,7 @@ enum Seeds {
         case .policyImage: try policyImages()
         case .yaml, .policies: policies.map { Array($0.utf8) }
         case .helperRequests: HelperRequests.seeds
+        case .imports: Imports.seeds
         }
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import KeychainModel
 import KeychainLinuxSystem
+import KeychainPolicyEngine
 import KeychainPolicyModel
 import Testing
 
@@ -75,6 +76,72 @@ import Testing
         #expect(
             SessionKind.allCases.map { "\($0)" }
                 == ChoiceField.session.words.map { $0 == "remote-desktop" ? "remoteDesktop" : $0 })
+    }
+
+    // MARK: What a user's service manager started
+
+    private func facts(_ logins: [LoginSession], locked: Set<String> = []) -> PolicyFacts {
+        let screens = ScreenLocks()
+        screens.know(locked)
+        var facts = PolicyFacts()
+        SessionAttributes(nil, nil, screens).add(.told, of: logins, to: &facts)
+        return facts
+    }
+
+    private func login(
+        _ service: String, isRemote: Bool = false, logind: String? = nil, start: UInt64 = 1
+    ) -> LoginSession {
+        var details = LoginSession.Details()
+        details.isRemote = isRemote
+        details.logindSession = logind
+        return LoginSession(
+            SessionID(rawValue: Int32(start)), user: 1000, account: "a",
+            leader: (1, start), service: service, details)
+    }
+
+    @Test func `facts of logins are those in which all of a user's logins agree`() {
+        let (seat, other) = (login("gdm-password"), login("login", start: 2))
+        let ssh = login("sshd", isRemote: true, start: 3)
+        for (logins, session, remote) in [
+            ([seat], Fact.known(SessionKind.seat.rawValue), Fact.known(false)),
+            ([seat, other], .known(SessionKind.seat.rawValue), .known(false)),
+            ([ssh], .known(SessionKind.ssh.rawValue), .known(true)),
+            ([seat, ssh], .unknown, .unknown), ([ssh, other], .unknown, .unknown),
+            ([login("crond"), seat], .unknown, .known(false)),
+        ] {
+            let facts = facts(logins)
+            #expect(facts[ChoiceField.session] == session && facts[.remote] == remote)
+        }
+    }
+
+    @Test func `the age of a login is a program's where there is no other login`() {
+        let (first, second) = (login("login"), login("login", start: 2))
+        guard case .known = facts([first])[AgeField.session] else {
+            Issue.record("the age of the only login is not known")
+            return
+        }
+        #expect(facts([first, second])[AgeField.session] == .unknown)
+    }
+
+    @Test func `a screen is locked, or open, where those of all logins are that have one`() {
+        let (first, second) = (login("a", logind: "1"), login("b", logind: "2"))
+        let without = login("c")
+        for (logins, locked, fact) in [
+            ([first, second], [], Fact.known(false)),
+            ([first, second], ["1", "2"], .known(true)), ([first, second], ["1"], .unknown),
+            ([first, without], ["1"], .known(true)), ([first, without], [], .known(false)),
+            ([without], ["1"], .absent),
+        ] as [([LoginSession], Set<String>, Fact<Bool>)] {
+            #expect(facts(logins, locked: locked)[.screenLocked] == fact)
+        }
+    }
+
+    @Test func `an unlock from outside any login makes none of its program`() {
+        let unlock = LoginSession(
+            SessionID(rawValue: 0), user: 1000, account: "", leader: (1, 1), service: "")
+        var facts = PolicyFacts()
+        SessionAttributes(unlock, nil, ScreenLocks()).add(.told, to: &facts)
+        #expect(facts[ChoiceField.session] == .unknown && facts[.remote] == .unknown)
     }
 
     private func kindOutsideLogins(_ group: String, isGuarded: Bool) -> SessionKind? {

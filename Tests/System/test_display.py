@@ -13,6 +13,8 @@ from conftest import ALICE, BOB
 from graphical import LOGIND, Desktop, ServiceManager, logind_says, pinentries, prompter_waits
 from test_login import ADD as ADD_MAIL, GET as MAIL
 from test_login import NEW, end_logins, first_password_again  # noqa: F401
+from test_others import STACK, su
+from test_policies import admin  # noqa: F401 (a fixture)
 from test_presence import ADD, GET
 
 
@@ -57,6 +59,45 @@ def test_what_the_service_manager_started_reads_what_a_login_has_opened(alice, l
     end_logins()
     refused = alice.run(MAIL)
     assert refused.status == 4 and "s3cret" not in refused.text
+
+
+def reads_unless(circumstances, alice, admin):
+    """Whether a program of the service manager reads where that is forbidden in these alone."""
+    admin(f"""rules:
+  - id: test.circumstances
+    forbid: Not so.
+    operations: read-secret
+    {circumstances}
+""")
+    read = alice.run(MAIL)
+    assert read.status in (0, 5), read
+    return read.status == 0
+
+
+REMOTE, LOCAL = "when: {remote: true}", "when: {remote: false}"
+# The service of these tests is called neither sshd nor like a desktop.
+OTHER, SEAT = "subject: {session: other}", "subject: {session: seat}"
+
+
+def test_what_the_service_manager_started_is_judged_as_its_user_s_logins_are(alice, login, admin):
+    assert login(ALICE).run(ADD_MAIL).status == 0
+    for circumstances, reads in ((REMOTE, False), (LOCAL, True), (OTHER, False), (SEAT, True)):
+        assert reads_unless(circumstances, alice, admin) == reads, circumstances
+    local = su(ALICE, (ALICE[1],), STACK, caller=BOB)
+    for circumstances in (REMOTE, LOCAL, OTHER, SEAT):
+        assert not reads_unless(circumstances, alice, admin), circumstances
+    local.close()
+
+
+def test_a_login_from_elsewhere_that_only_logind_knows_counts(alice, logind, admin):
+    end_logins()
+    local = su(ALICE, (ALICE[1],), STACK, caller=BOB)
+    assert local.run(ADD_MAIL).status == 0
+    assert reads_unless(REMOTE, alice, admin)
+    logind(alice.user.pw_uid, kind="tty", remote=True)
+    for circumstances in (REMOTE, LOCAL, SEAT):
+        assert not reads_unless(circumstances, alice, admin), circumstances
+    local.close()
 
 
 def test_no_user_is_asked_while_another_has_the_screen(alice, logind, desktop):
