@@ -141,8 +141,7 @@ let package = Package(
             ]),
         library("LoginManager", ["CSystemd", "KeychainModel"]),
         library("MessageBus", ["CSystemd", "KeychainLinuxSystem", "KeychainSecrets"]),
-        library("BusCrypto", ["CCrypto", "KeychainSecrets"]),
-        library("ExportCrypto", ["CCrypto", "KeychainSecrets"]),
+        library("LibCrypto", ["CCrypto", "KeychainSecrets"]),
         library("TrustedPlatform", ["CTSS2", "KeychainSecrets"]),
         library(
             "SecurityKeys", ["CFIDO2", "KeychainModel", "KeychainLocalSocket", "KeychainSecrets"]),
@@ -269,8 +268,8 @@ let package = Package(
         library(
             "SecretService",
             [
-                "BusCrypto", "KeychainLinuxSystem", "KeychainMessages", "KeychainModel",
-                "KeychainSecrets", "MessageBus", "Terminal",
+                "KeychainLinuxSystem", "KeychainMessages", "KeychainModel", "KeychainSecrets",
+                "LibCrypto", "MessageBus", "Terminal",
             ]),
         program(
             "keychain-secrets",
@@ -386,7 +385,7 @@ let package = Package(
         library("KeychainImport", ["KeychainModel", "KeychainSecrets"]),
         library(
             "ImportSources",
-            ["ExportCrypto", "KeychainImport", "KeychainModel", "KeychainSecrets", "SecretJSON"]),
+            ["KeychainImport", "KeychainModel", "KeychainSecrets", "LibCrypto", "SecretJSON"]),
         program(
             "keychainctl-import",
             [
@@ -470,7 +469,7 @@ let package = Package(
         tests(
             "ImportSourcesTests",
             ["ImportSources", "KeychainImport", "KeychainModel", "KeychainSecrets"]),
-        tests("BusCryptoTests", ["BusCrypto", "KeychainSecrets"]),
+        tests("LibCryptoTests", ["KeychainSecrets", "LibCrypto"]),
         tests("SecretServiceTests", ["KeychainModel", "KeychainSecrets", "SecretService"]),
         tests("TerminalTests", ["Terminal", "KeychainSecrets"]),
         tests("PAMSetupTests", ["PAMSetup"]),

@@ -17,11 +17,7 @@ extension ImportFormat {
             ImportWhole { text, put throws(ImportError) in
                 try PassText.read(text, name: name, put)
             }
-        case .docker:
-            ImportWhole { text, put throws(ImportError) in
-                try DockerText.read(text, put)
-                try JSONRest.ofDocker(text, put)
-            }
+        case .docker: ImportWhole(DockerText.read)
         case .bitwarden:
             ImportWhole { text, put throws(ImportError) in
                 try BitwardenText.read(text, password: password, put)

@@ -87,7 +87,7 @@ struct ImportWhole: ImportSource {
     init(_ read: @escaping (SecretBuffer, Put) throws(ImportError) -> Void) { self.read = read }
 
     mutating func take(_ byte: UInt8, line: Int, _ put: Put) throws(ImportError) {
-        guard contents.append(byte) else { throw .tooLong(line: line) }
+        guard contents.append(byte) else { throw .tooLarge }
     }
 
     mutating func finish(_ put: Put) throws(ImportError) { try read(contents, put) }

@@ -7,6 +7,11 @@ internal import SecretJSON
 enum DockerText {
     static func read(_ buffer: SecretBuffer, _ put: ImportSource.Put) throws(ImportError) {
         let root = try JSONValue(export: buffer)
+        try read(root, put)
+        try JSONRest.ofDocker(root, put)
+    }
+
+    private static func read(_ root: JSONValue, _ put: ImportSource.Put) throws(ImportError) {
         for (registry, value) in root["auths"]?.members ?? [] {
             var entry = ImportEntry(line: value.line)
             entry.address = registry.contains("://") ? registry : "https://" + registry
@@ -77,23 +82,21 @@ enum BitwardenText {
     static func read(
         _ buffer: SecretBuffer, password: HeldSecret?, _ put: ImportSource.Put
     ) throws(ImportError) {
-        let plain = try plain(buffer, password)
-        try read(plain, put)
-        try JSONRest.ofBitwarden(plain, put)
+        let root = try plain(buffer, password)
+        try read(root, put)
+        try JSONRest.ofBitwarden(root, put)
     }
 
     private static func plain(
         _ buffer: SecretBuffer, _ password: HeldSecret?
-    ) throws(ImportError) -> SecretBuffer {
-        guard let export = ProtectedExport(try JSONValue(export: buffer)) else { return buffer }
+    ) throws(ImportError) -> JSONValue {
+        let root = try JSONValue(export: buffer)
+        guard let export = ProtectedExport(root) else { return root }
         guard let password else { throw .encryptedByPassword }
-        return try export.opened(with: password)
+        return try JSONValue(export: export.opened(with: password))
     }
 
-    private static func read(
-        _ buffer: SecretBuffer, _ put: ImportSource.Put
-    ) throws(ImportError) {
-        let root = try JSONValue(export: buffer)
+    private static func read(_ root: JSONValue, _ put: ImportSource.Put) throws(ImportError) {
         if root["encrypted"]?.isTrue == true { throw .encryptedForAccount }
         guard case .list(let items)? = root["items"]?.content else { throw .malformed(line: 1) }
         var folders: [String: String] = [:]

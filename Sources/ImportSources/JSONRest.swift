@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainImport
-internal import KeychainSecrets
 internal import SecretJSON
 
 /// What a JSON source has and no item is made of: names that its format is not known to have.
@@ -8,10 +7,7 @@ struct JSONRest {
     /// Where it stands.
     private var lines: [Int] = []
 
-    static func ofDocker(
-        _ buffer: SecretBuffer, _ put: ImportSource.Put
-    ) throws(ImportError) {
-        let root = try JSONValue(export: buffer)
+    static func ofDocker(_ root: JSONValue, _ put: ImportSource.Put) throws(ImportError) {
         var rest = JSONRest()
         rest.report(root, besides: ["auths"])
         for (_, registry) in root["auths"]?.members ?? [] {
@@ -28,10 +24,7 @@ struct JSONRest {
         for line in rest.lines { try put(.rest(line)) }
     }
 
-    static func ofBitwarden(
-        _ buffer: SecretBuffer, _ put: ImportSource.Put
-    ) throws(ImportError) {
-        let root = try JSONValue(export: buffer)
+    static func ofBitwarden(_ root: JSONValue, _ put: ImportSource.Put) throws(ImportError) {
         var rest = JSONRest()
         rest.report(root, besides: ["encrypted", "items", "folders", "collections"])
         for item in root["items"]?.elements ?? [] { rest.reportBitwarden(item) }

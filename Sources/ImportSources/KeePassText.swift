@@ -7,9 +7,8 @@ struct KeePassSource: ImportSource {
     private var source: (any ImportSource)?
 
     mutating func take(_ byte: UInt8, line: Int, _ put: Put) throws(ImportError) {
-        var source = source ?? Self.source(begunWith: byte)
-        try source.take(byte, line: line, put)
-        self.source = source
+        if source == nil { source = Self.source(begunWith: byte) }
+        try source?.take(byte, line: line, put)
     }
 
     mutating func finish(_ put: Put) throws(ImportError) {
@@ -24,6 +23,9 @@ struct KeePassSource: ImportSource {
 
 /// The XML of KeePass 2, which is also what a KDBX file has in it.
 struct KeePassText {
+    /// Of an entry's earlier passwords those that are brought: each is compared with the others.
+    private static let mostEarlier = 256
+
     private var xml: XMLReader
     /// The group of what was deleted.
     private var recycleBin: [UInt8]?
@@ -102,7 +104,7 @@ struct KeePassText {
                 } else {
                     Self.take(key, value, &entry, notes)
                 }
-            case "History": try takeHistory(&earlier)
+            case "History": try takeHistory(&earlier, put)
             // A file of the user's.
             case "Binary":
                 try xml.skip()
@@ -133,7 +135,9 @@ struct KeePassText {
     }
 
     /// Of earlier states the passwords, each once.
-    private mutating func takeHistory(_ earlier: inout [HeldSecret]) throws(ImportError) {
+    private mutating func takeHistory(
+        _ earlier: inout [HeldSecret], _ put: ImportSource.Put
+    ) throws(ImportError) {
         while let name = try xml.child() {
             guard name == "Entry" else {
                 try xml.skip()
@@ -144,12 +148,17 @@ struct KeePassText {
                     try xml.skip()
                     continue
                 }
+                let line = xml.line
                 let (key, value) = try pair()
+                guard key == "Password" else { continue }
+                guard earlier.count < Self.mostEarlier else {
+                    try put(.rest(line))
+                    continue
+                }
                 let secret = value.secret(0..<value.count)
-                guard key == "Password",
-                    !earlier.contains(where: { $0.bytes.matches(secret.bytes) })
-                else { continue }
-                earlier.append(secret)
+                if !earlier.contains(where: { $0.bytes.matches(secret.bytes) }) {
+                    earlier.append(secret)
+                }
             }
         }
     }

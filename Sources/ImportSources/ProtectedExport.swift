@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import ExportCrypto
 internal import KeychainImport
 internal import KeychainSecrets
+internal import LibCrypto
 internal import SecretJSON
 
 /// Bitwarden's export with a password of its own: JSON around a text that is encrypted.

@@ -3,7 +3,7 @@ internal import KeychainImport
 internal import KeychainSecrets
 
 /// XML as exports have it, element by element: no document types, which could name other files or
-/// grow without end, and no text beside elements.
+/// grow without end, and no text beside elements but in those that are passed over.
 struct XMLReader {
     private static let deepest = 128
     private static let longestName = 64
@@ -166,37 +166,65 @@ struct XMLReader {
                 _ = plain.append(byte)
                 continue
             }
-            let most = position..<min(position + Self.longestEscape, range.upperBound)
-            guard let end = text.first(UInt8(ascii: ";"), in: most),
-                let scalar = character(position..<end), let bytes = UTF8.encode(scalar)
+            guard let (scalar, end) = character(in: position..<range.upperBound),
+                let bytes = UTF8.encode(scalar)
             else { throw malformed }
             for byte in bytes { _ = plain.append(byte) }
-            position = end + 1
+            position = end
         }
         return plain
     }
 
-    /// Digits of the last character, with `#x` before them and `;` behind.
-    private static let longestEscape = 10
+    /// Of the last character, with the `;` behind it: `#x10FFFF;` and `#1114111;`.
+    private static let longestEscape = 9
+    private static let named: [(name: String, character: Unicode.Scalar)] = [
+        ("lt", "<"), ("gt", ">"), ("amp", "&"), ("quot", "\""), ("apos", "'"),
+    ]
 
-    /// That is named between `&` and `;`. An escape is no secret.
-    private func character(_ range: Range<Int>) -> Unicode.Scalar? {
-        guard let name = text.text(range) else { return nil }
-        switch name {
-        case "lt": return "<"
-        case "gt": return ">"
-        case "amp": return "&"
-        case "quot": return "\""
-        case "apos": return "'"
-        default:
-            let isHexadecimal = name.hasPrefix("#x")
-            guard name.hasPrefix("#"),
-                let number = UInt32(
-                    name.dropFirst(isHexadecimal ? 2 : 1), radix: isHexadecimal ? 16 : 10),
-                number > 0
-            else { return nil }
-            return Unicode.Scalar(number)
+    /// What an escape stands for, and where the text goes on behind its `;`. It may be a password's
+    /// character: its bytes are read where they lie.
+    private func character(in range: Range<Int>) -> (Unicode.Scalar, end: Int)? {
+        guard let end = text.first(UInt8(ascii: ";"), in: range.prefix(Self.longestEscape)) else {
+            return nil
         }
+        let name = range.lowerBound..<end
+        if let number = number(name) {
+            guard number > 0, let scalar = Unicode.Scalar(number) else { return nil }
+            return (scalar, end + 1)
+        }
+        return Self.named.first { isThere($0.name, name) }.map { ($0.character, end + 1) }
+    }
+
+    /// Digits behind `#`, or those of base 16 behind `#x`, and nothing else; so many fit in the
+    /// longest escape that no number is too large.
+    private func number(_ name: Range<Int>) -> UInt32? {
+        guard let first = name.first, text.byte(first) == UInt8(ascii: "#") else { return nil }
+        var digits = name.dropFirst()
+        var base: UInt32 = 10
+        if let first = digits.first, text.byte(first) == UInt8(ascii: "x") {
+            digits = digits.dropFirst()
+            base = 16
+        }
+        guard !digits.isEmpty else { return nil }
+        var number: UInt32 = 0
+        for position in digits {
+            guard let digit = Self.digit(text.byte(position)), digit < base else { return nil }
+            number = number * base + digit
+        }
+        return number
+    }
+
+    private static func digit(_ byte: UInt8) -> UInt32? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(byte - UInt8(ascii: "0"))
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt32(byte - UInt8(ascii: "a")) + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): UInt32(byte - UInt8(ascii: "A")) + 10
+        default: nil
+        }
+    }
+
+    private func isThere(_ word: String, _ range: Range<Int>) -> Bool {
+        range.count == word.utf8.count && zip(range, word.utf8).allSatisfy { text.byte($0) == $1 }
     }
 
     // MARK: Bytes

@@ -36,11 +36,13 @@ package enum CommandProgram {
         try? ProcessHardening.apply()
         choice.withLock { $0.open = endpoint }
         let words = GeneratedSecret.spelledOut(Array(CommandLine.arguments.dropFirst()))
+        var running: (any ParsableCommand.Type)?
         do {
             if let get = PlainGet(CommandLine.arguments.dropFirst()) {
                 try get.run()
             } else {
                 var command = try root.parseAsRoot(words)
+                running = type(of: command)
                 try command.run()
             }
             exit(ResultCode.done.rawValue)
@@ -51,7 +53,7 @@ package enum CommandProgram {
             // What was wrong has been told.
             exit(code.rawValue)
         } catch {
-            exit(UsageReport.show(error, of: root, arguments: words))
+            exit(UsageReport.show(error, of: root, running: running, arguments: words))
         }
     }
 

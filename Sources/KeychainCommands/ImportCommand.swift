@@ -36,6 +36,10 @@ struct ImportCommand: ParsableCommand {
     var shred = false
     @Option(help: ArgumentHelp("Delete what the import of that number added.", valueName: "number"))
     var undo: Int64?
+    @Option(help: ArgumentHelp("The key file of a KDBX file.", valueName: "file"))
+    var keyFile: String?
+    @Flag(help: "The KDBX file has a key file, and no password.")
+    var noPassword = false
     @OptionGroup var password: PasswordOptions
     @OptionGroup var output: OutputOptions
 
@@ -47,7 +51,7 @@ struct ImportCommand: ParsableCommand {
 
     func validate() throws {
         if let undo {
-            guard format == nil, !dryRun, !shred else {
+            guard format == nil, !dryRun, !shred, keyFile == nil, !noPassword else {
                 throw ValidationError("--undo takes a number, and nothing else.")
             }
             guard Self.numbers.contains(undo) else {
@@ -64,10 +68,25 @@ struct ImportCommand: ParsableCommand {
         }
         // Attachments are not brought; of KeePass' history nothing but the passwords.
         let isWhole = format != .onePassword && format != .keepass
-        guard !shred || isWhole || path?.hasSuffix(".csv") == true else {
+        guard !shred || isWhole || path.map(ImportOrigin.isCSV) == true else {
             throw ValidationError("--shred is not for this format: not all of it is brought.")
         }
-        guard usualPath != nil else { throw ValidationError("Say which file it is in.") }
+        guard let path = path ?? usualPath else {
+            throw ValidationError("Say which file it is in.")
+        }
+        try checkKey(of: ImportOrigin(format: format, path: path, name: ""))
+    }
+
+    private func checkKey(of origin: ImportOrigin) throws(ValidationError) {
+        guard keyFile == nil || origin.isDatabase else {
+            throw ValidationError("--key-file is for a KDBX file of KeePass.")
+        }
+        guard !noPassword || keyFile != nil else {
+            throw ValidationError("--no-password goes with --key-file.")
+        }
+        guard !(noPassword && password.passwordStdin) else {
+            throw ValidationError("--no-password and --password-stdin exclude each other.")
+        }
     }
 
     func run() throws {
@@ -175,13 +194,10 @@ struct ImportCommand: ParsableCommand {
         let (number, receipt) = try begin(asked)
         receipt.write("Import \(number) of \(origin.format.rawValue) from \(origin.path)")
         receipt.write("into the keychain \(asked.name ?? KeychainName.login.description).")
-        var run = ImportRun(number: number, into: asked)
         let progress = ProgressBar("Adding", of: plan.items)
+        var run = ImportRun(number: number, into: asked, progress)
         do throws(CommandFailure) {
-            try origin.read { item throws(CommandFailure) in
-                try run.add(item)
-                progress.step()
-            }
+            try origin.read { item throws(CommandFailure) in try run.add(item) }
             try run.finish()
         } catch {
             progress.end()
@@ -235,9 +251,11 @@ struct ImportCommand: ParsableCommand {
         }
         var origin = ImportOrigin(
             format: format, path: path, name: format == .env ? variablesOwner(path) : "")
-        if origin.isDatabase {
-            origin.password = try filePassword(path)
-        }
+        guard origin.isDatabase else { return origin }
+        // Before a password is asked for.
+        for file in [path, keyFile].compactMap(\.self) { _ = try ImportOrigin.opened(file) }
+        origin.keyFile = keyFile
+        if !noPassword { origin.password = try filePassword(path) }
         return origin
     }
 

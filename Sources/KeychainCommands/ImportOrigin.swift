@@ -11,8 +11,10 @@ struct ImportOrigin {
     let path: String
     /// What variables of a file of them belong to.
     let name: String
-    /// KeePass's, or that of an export which has one.
+    /// KeePass's, or that of an export which has one; nil also of a database with a key file alone.
     var password: HeldSecret?
+    /// Of a database of KeePass: opens it with the password, or alone.
+    var keyFile: String?
 
     static let task = "import"
 
@@ -32,24 +34,32 @@ struct ImportOrigin {
         case .pass, .gopass: try readStore(body, rest)
         case .keepass where isDatabase: try readKeePass(body, rest)
         case .onePassword where !path.hasSuffix(".data"):
+            _ = try Self.opened(path)
             let unzip = try tool("/usr/bin/unzip", "unzip")
             try read(from: unzip, ["-p", plainPath, "export.data"], name, nil, body, rest)
         default:
-            let file: Descriptor
-            do throws(SystemError) { file = try Descriptor.reading(path) } catch {
-                throw CommandFailure(file: error, path, Self.task)
-            }
-            try Reader(format, name, password).read(file, body, rest)
+            try Reader(format, name, password).read(Self.opened(path), body, rest)
+        }
+    }
+
+    /// A tool that is to open a file ends in the same way where there is none as where it is wrong.
+    static func opened(_ path: String) throws(CommandFailure) -> Descriptor {
+        do throws(SystemError) { return try Descriptor.reading(path) } catch {
+            throw CommandFailure(file: error, path, task)
         }
     }
 
     /// One of KeePass, and no export of one.
     var isDatabase: Bool {
-        format == .keepass && ![".csv", ".xml"].contains(where: path.lowercased().hasSuffix)
+        format == .keepass && !Self.isCSV(path) && !path.lowercased().hasSuffix(".xml")
     }
 
+    static func isCSV(_ path: String) -> Bool { path.lowercased().hasSuffix(".csv") }
+
+    private var plainPath: String { Self.plain(path) }
+
     /// For a tool, which could take a path for an option.
-    private var plainPath: String { path.hasPrefix("-") ? "./" + path : path }
+    private static func plain(_ path: String) -> String { path.hasPrefix("-") ? "./" + path : path }
 
     private func readKeePass(_ body: Body, _ rest: (Rest) -> Void) throws(CommandFailure) {
         let program = try tool("/usr/bin/keepassxc-cli", "keepassxc")
@@ -58,9 +68,22 @@ struct ImportOrigin {
         if let password { line.append(password.bytes) }
         line.append(SecretBytes(copying: [0x0A]))
         let typed = HeldSecret(line.finish())
-        try read(
-            from: program, ["export", "--quiet", "--format", "xml", plainPath], name, typed, body,
-            rest)
+        var arguments = ["export", "--quiet", "--format", "xml"]
+        if let keyFile { arguments += ["--key-file", Self.plain(keyFile)] }
+        if password == nil { arguments.append("--no-password") }
+        do throws(CommandFailure) {
+            try read(from: program, arguments + [plainPath], name, typed, body, rest)
+        } catch {
+            guard error.name == CommandFailure.sourceTooLarge else { throw error }
+            // Its user has no such XML.
+            throw CommandFailure(
+                error.code, name: error.name,
+                "could not \(Self.task): \(PlainText.line(path)) is larger than 64 MiB as XML",
+                advice: """
+                    Export it as CSV, which may be of any length, and import that: it has neither \
+                    fields of your own nor earlier passwords.
+                    """)
+        }
     }
 
     private func readStore(_ body: Body, _ rest: (Rest) -> Void) throws(CommandFailure) {
@@ -129,11 +152,19 @@ struct ImportOrigin {
             throw CommandFailure(
                 .notAuthenticated, name: "notOpened",
                 "could not \(Self.task): \(program) could not open \(PlainText.line(name.isEmpty ? path : name))",
-                advice:
-                    "A wrong password, a key that is missing, or a damaged file. Nothing was added."
-            )
+                advice: "\(possibleCauses) Nothing was added.")
         }
         if let failure { throw failure }
+    }
+
+    /// Why a tool may not have opened the source: how it ends does not tell.
+    private var possibleCauses: String {
+        switch (isDatabase, keyFile != nil, password != nil) {
+        case (false, _, _): "A wrong password, a key that is missing, or a damaged file."
+        case (true, false, _): "A wrong password, a missing --key-file, or a damaged file."
+        case (true, true, true): "A wrong password, a wrong key file, or a damaged file."
+        case (true, true, false): "A wrong key file, a missing password, or a damaged file."
+        }
     }
 
     private func start(
@@ -266,14 +297,11 @@ private struct Reader {
         let given = try password.map { secret throws(SystemError) in
             try SecretPipe.filled(with: secret.bytes)
         }
-        let child = try withExtendedLifetime((writing, given)) { () throws(SystemError) in
-            var passing = [(source: source.number, target: Int32(0)), (writing.number, 1)]
-            if let given { passing.append((given.number, Self.passwordDescriptor)) }
-            return try ChildProcess(
-                executable: path,
-                arguments: [format.rawValue, name] + (given == nil ? [] : ["password"]),
-                environment: [], passing: passing, newSession: true)
-        }
+        let child = try ChildProcess.between(
+            source, writing, passing: given.map { [($0, Self.passwordDescriptor)] } ?? [],
+            executable: path,
+            arguments: [format.rawValue, name] + (given == nil ? [] : ["password"]),
+            environment: [], newSession: true)
         return (child, reading)
     }
 
@@ -298,6 +326,9 @@ extension CommandFailure {
             sentence = "line \(line) has \(found) columns, and the first line has \(expected)"
         case .openQuote(let line): sentence = "the quotes of line \(line) don't close"
         case .tooLong(let line): sentence = "line \(line) is too long"
+        case .tooLarge:
+            sentence = "the source is larger than 64 MiB"
+            name = Self.sourceTooLarge
         case .malformed(let line): sentence = "line \(line) is not as the format has it"
         case .unknownColumns:
             sentence = "the first line names no column of passwords, or none that says what for"
@@ -321,4 +352,5 @@ extension CommandFailure {
     }
 
     static let exportPasswordMissing = "exportPasswordMissing"
+    static let sourceTooLarge = "dataTooLarge"
 }

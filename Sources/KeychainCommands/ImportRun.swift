@@ -9,6 +9,8 @@ internal import KeychainSecrets
 struct ImportRun {
     let number: Int64
     private let keychain: Keychain
+    /// A step for each item of which it is known what became of it.
+    private let progress: ProgressBar
     private(set) var added = 0
     /// There with the same secret.
     private(set) var same = 0
@@ -17,8 +19,10 @@ struct ImportRun {
     /// There with the same secret, and described otherwise than in the source.
     private(set) var unlike: [String] = []
 
-    /// Threads that add at once: each has a connection, of which a user has 32.
-    private static let threads = 16
+    /// Threads that add at once, each on a connection: a program has 24 of its user's 32, for all
+    /// processes that run it, and keeps 4 open between requests. More threads would leave none to
+    /// other commands, and open most of theirs anew for each lot.
+    private static let threads = 8
     private static let mostWaiting = 128
     private static let mostWaitingBytes = 1024 * 1024
 
@@ -27,9 +31,10 @@ struct ImportRun {
     private var waitingKeys: Set<ImportKey> = []
     private var waitingBytes = 0
 
-    init(number: Int64, into keychain: Keychain) {
+    init(number: Int64, into keychain: Keychain, _ progress: ProgressBar) {
         self.number = number
         self.keychain = keychain
+        self.progress = progress
     }
 
     /// Adds it, or keeps it for a moment to be added with others: `finish` adds the last ones.
@@ -83,6 +88,7 @@ struct ImportRun {
         case .different: different.append(name)
         case .failed(let failure): throw failure
         }
+        progress.step()
     }
 
     /// What became of the items of an import that was taken back.

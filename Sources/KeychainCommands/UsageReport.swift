@@ -4,10 +4,12 @@ internal import Terminal
 
 /// What the argument parser has to say: help where it was asked for, else what was wrong.
 enum UsageReport {
+    /// `running`: the command that threw it, where the arguments had been read.
     static func show<Root: ParsableCommand>(
-        _ error: any Error, of root: Root.Type, arguments: [String]
+        _ error: any Error, of root: Root.Type, running: (any ParsableCommand.Type)?,
+        arguments: [String]
     ) -> Int32 {
-        let text = root.fullMessage(for: error)
+        let text = text(error, root, running)
         guard root.exitCode(for: error) != .success else {
             StandardStream.output.write(text + "\n")
             return ResultCode.done.rawValue
@@ -23,5 +25,30 @@ enum UsageReport {
         // The message may quote what was typed.
         StandardStream.error.write("keychainctl: \(PlainText.escaped(words))\n")
         return ResultCode.usage.rawValue
+    }
+
+    /// The parser gives what a command throws while it runs the usage of the root.
+    private static func text<Root: ParsableCommand>(
+        _ error: any Error, _ root: Root.Type, _ running: (any ParsableCommand.Type)?
+    ) -> String {
+        guard let wrong = error as? ValidationError, let running,
+            let path = path(to: running, from: root)
+        else { return root.fullMessage(for: error) }
+        return """
+            \(wrong.message)
+            Usage: \(root.usageString(for: running))
+              See '\(path.joined(separator: " ")) --help' for more information.
+            """
+    }
+
+    private static func path(
+        to command: any ParsableCommand.Type, from root: any ParsableCommand.Type
+    ) -> [String]? {
+        let name = root.configuration.commandName ?? ""
+        if root == command { return [name] }
+        for next in root.configuration.subcommands {
+            if let rest = path(to: command, from: next) { return [name] + rest }
+        }
+        return nil
     }
 }

@@ -19,6 +19,8 @@ package enum ImportError: Error, Equatable, Sendable {
     case inputOutput
     case wrongPassword
     case unsupportedKey
+    /// A format that is read as a whole, and more than is read of it.
+    case tooLarge
 
     /// For the frame that tells of it: a number that stays this case's.
     var coded: (code: UInt8, numbers: [Int]) {
@@ -36,6 +38,7 @@ package enum ImportError: Error, Equatable, Sendable {
         case .inputOutput: (11, [])
         case .wrongPassword: (12, [])
         case .unsupportedKey: (13, [])
+        case .tooLarge: (14, [])
         }
     }
 
@@ -56,6 +59,7 @@ package enum ImportError: Error, Equatable, Sendable {
         case 11: self = .inputOutput
         case 12: self = .wrongPassword
         case 13: self = .unsupportedKey
+        case 14: self = .tooLarge
         default: return nil
         }
     }

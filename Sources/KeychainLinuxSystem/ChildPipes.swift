@@ -26,21 +26,22 @@ extension Descriptor {
 }
 
 extension ChildProcess {
-    /// A child that reads `input` and writes to `output`, and has this process's other standard
-    /// descriptors only where it has its terminal, too.
+    /// A child that reads `input` and writes to `output`, gets what else is named for it, and has
+    /// this process's other standard descriptors only where it has its terminal, too.
     package static func between(
-        _ input: Descriptor?, _ output: Descriptor?, executable: String, arguments: [String],
-        environment: [String], newSession: Bool
+        _ input: Descriptor?, _ output: Descriptor?,
+        passing others: [(source: Descriptor, target: Int32)] = [],
+        executable: String, arguments: [String], environment: [String], newSession: Bool
     ) throws(SystemError) -> ChildProcess {
-        let input = input
-        let output = output
-        return try withExtendedLifetime((input, output)) { () throws(SystemError) in
-            var passing: [(source: Int32, target: Int32)] = []
-            if let input { passing.append((source: input.number, target: 0)) }
-            if let output { passing.append((source: output.number, target: 1)) }
-            return try ChildProcess(
+        let ends: [(source: Descriptor?, target: Int32)] =
+            [(input, 0), (output, 1)] + others.map { ($0.source, $0.target) }
+        return try withExtendedLifetime(ends) { () throws(SystemError) in
+            try ChildProcess(
                 executable: executable, arguments: arguments, environment: environment,
-                passing: passing, newSession: newSession)
+                passing: ends.compactMap { source, target in
+                    source.map { (source: $0.number, target: target) }
+                },
+                newSession: newSession)
         }
     }
 }

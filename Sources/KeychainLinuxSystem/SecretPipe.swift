@@ -2,7 +2,7 @@
 internal import Glibc
 package import KeychainSecrets
 
-/// A pipe with a secret in it, for a child's standard input.
+/// A pipe with a secret in it, for a child to read.
 package enum SecretPipe {
     /// Bytes that a pipe takes before any of them is read.
     package static let capacity = 64 * 1024

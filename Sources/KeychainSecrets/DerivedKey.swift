@@ -13,7 +13,7 @@ extension SecretBytes {
     }
 
     /// HMAC with SHA-256, under a key of 32 bytes.
-    private borrowing func authenticated(by key: borrowing SecretBytes) -> SecretBytes {
+    package borrowing func authenticated(by key: borrowing SecretBytes) -> SecretBytes {
         precondition(key.count == 32)
         return withBytes { message in
             key.withBytes { key in

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import BusCrypto
 internal import KeychainMessages
 internal import KeychainModel
 internal import KeychainSecrets
+internal import LibCrypto
 internal import MessageBus
 
 /// Answers the calls to `/org/freedesktop/secrets` itself.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import BusCrypto
 internal import KeychainModel
 internal import KeychainSecrets
+internal import LibCrypto
 internal import MessageBus
 internal import Synchronization
 

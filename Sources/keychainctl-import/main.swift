@@ -6,8 +6,9 @@ internal import KeychainLinuxSystem
 internal import KeychainSecrets
 internal import Terminal
 
-// What keychainctl import has read for it: files that other programs made. It asks no keychain, has
-// no file open but the one that it was given, and ends with what it found.
+// What keychainctl import has read for it: files that other programs made. It asks no keychain, opens
+// no file, and ends with what it found. Nothing is open in it but the source, its output and the pipe
+// that a password may be in.
 //
 //     keychainctl-import FORMAT NAME <SOURCE
 //     keychainctl-import FORMAT NAME password <SOURCE 3<PASSWORD

@@ -306,7 +306,7 @@ import Testing
         #expect(entry.messages.count == 2)
     }
 
-    @Test func `sections of pip and of AWS`() {
+    @Test func `each secret in the sections of pip's and AWS' files becomes an item`() {
         let pip = read(
             .pypirc,
             "[distutils]\nindex-servers =\n    pypi\n    other\n[pypi]\nusername = __token__\n"
@@ -344,7 +344,7 @@ import Testing
 
     // MARK: JSON
 
-    @Test func `docker's registries`() {
+    @Test func `each registry of docker's file that has a secret becomes an item`() {
         let found = read(
             .docker,
             #"{"auths":{"https://index.docker.io/v1/":{"auth":"bWU6cDp3AAA="},"#
@@ -391,7 +391,7 @@ import Testing
         #expect(read(.docker, twice).error == .malformed(line: 1))
     }
 
-    @Test func `Bitwarden's logins, notes and fields`() {
+    @Test func `Bitwarden's logins become items, and its notes and fields the notes of them`() {
         let found = read(
             .bitwarden,
             #"""
@@ -415,7 +415,7 @@ import Testing
         #expect(read(.bitwarden, "{}").error == .malformed(line: 1))
     }
 
-    @Test func `1Password's vaults`() {
+    @Test func `an item of 1Password becomes one for each secret that it has`() {
         let found = read(
             .onePassword,
             #"""
@@ -475,7 +475,7 @@ import Testing
             secret: HeldSecret(SecretBytes(copying: [0, 1, 255])))
         let messages: [ImportMessage] = [
             .item(item), .leftOut(line: 3), .notBrought(line: 5),
-            .failed(.wrongColumns(line: 1, found: 2, expected: 3)), .finished,
+            .failed(.wrongColumns(line: 1, found: 2, expected: 3)), .failed(.tooLarge), .finished,
         ]
         for message in messages { #expect(ImportFrame.append(message, to: buffer)) }
         var position = 0
@@ -496,7 +496,8 @@ import Testing
         }
         #expect(
             read == [
-                "item", "left 3", "not 5", "wrongColumns(line: 1, found: 2, expected: 3)", "end",
+                "item", "left 3", "not 5", "wrongColumns(line: 1, found: 2, expected: 3)",
+                "tooLarge", "end",
             ])
         #expect(position == buffer.count)
     }

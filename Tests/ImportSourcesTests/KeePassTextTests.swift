@@ -63,7 +63,7 @@ import Testing
         </Entry>
         """
 
-    @Test func `an entry with its fields and its earlier passwords`() {
+    @Test func `an entry is brought with its fields and its earlier passwords`() {
         let found = read(
             Self.file(
                 "<Group><Name>Root</Name><Group><Name>Work</Name>\(Self.entry)</Group></Group>"))
@@ -124,12 +124,49 @@ import Testing
         "<KeePassFile><Root><Group><Name>&#0;</Name></Group></Root></KeePassFile>",
         "<KeePassFile><Root><Group><Name>&#xD800;</Name></Group></Root></KeePassFile>",
         "<KeePassFile><Root><Group><Name>&lt</Name></Group></Root></KeePassFile>",
+        "<KeePassFile><Root><Group><Name>&;</Name></Group></Root></KeePassFile>",
+        "<KeePassFile><Root><Group><Name>&LT;</Name></Group></Root></KeePassFile>",
+        "<KeePassFile><Root><Group><Name>&#;</Name></Group></Root></KeePassFile>",
+        "<KeePassFile><Root><Group><Name>&#x;</Name></Group></Root></KeePassFile>",
+        "<KeePassFile><Root><Group><Name>&#+65;</Name></Group></Root></KeePassFile>",
+        "<KeePassFile><Root><Group><Name>&#x+41;</Name></Group></Root></KeePassFile>",
+        "<KeePassFile><Root><Group><Name>&#-1;</Name></Group></Root></KeePassFile>",
+        "<KeePassFile><Root><Group><Name>&#6 5;</Name></Group></Root></KeePassFile>",
+        "<KeePassFile><Root><Group><Name>&#X41;</Name></Group></Root></KeePassFile>",
+        "<KeePassFile><Root><Group><Name>&#x110000;</Name></Group></Root></KeePassFile>",
+        "<KeePassFile><Root><Group><Name>&#x010FFFF;</Name></Group></Root></KeePassFile>",
+        "<KeePassFile><Root><Group><Name>&#01114111;</Name></Group></Root></KeePassFile>",
         "<KeePassFile><Root><Group><Name><b/></Name></Group></Root></KeePassFile>",
         "<KeePassFile>" + String(repeating: "<Root>", count: 200),
         "<\(String(repeating: "a", count: 100))/>",
     ])
     func `what is no such XML is refused`(_ text: String) {
         #expect(read(text) == Found(error: .malformed(line: 1)))
+    }
+
+    @Test(arguments: [
+        ("&#x10FFFF;", "\u{10FFFF}"), ("&#x10ffff;", "\u{10FFFF}"), ("&#1114111;", "\u{10FFFF}"),
+        ("&#0000065;", "A"), ("&#x000041;", "A"), ("&quot;&apos;&gt;", "\"'>"),
+    ])
+    func `an escape is the character that it stands for`(_ escape: String, _ character: String) {
+        let entry = Self.string("Title", "a") + Self.string("Password", escape)
+        let found = read(Self.file("<Group><Entry>\(entry)</Entry></Group>"))
+        #expect(found == Found(items: ["2 svce=a → \(character)"]))
+    }
+
+    @Test func `of an entry's earlier passwords 256 are brought, and the others are told`() {
+        let earlier = (1...258).map { "<Entry>\(Self.string("Password", "old \($0)"))</Entry>\n" }
+        let entry = Self.string("Title", "a") + Self.string("Password", "1")
+        let history = "<History>\n\(earlier.joined())</History>"
+        let found = read(Self.file("<Group><Entry>\(entry)\(history)</Entry></Group>"))
+        let lines = (1...256).map { "earlier password: old \($0)" }
+        #expect(
+            found.items == [
+                "2 svce=a → 1",
+                "2 desc=notes svce=a (notes) → " + lines.joined(separator: "\n"),
+            ])
+        // The first one stands in the third line.
+        #expect(found.notBrought == [259, 260] && found.error == nil)
     }
 
     @Test func `groups that are as deep as the limit are read, and deeper ones refused`() {

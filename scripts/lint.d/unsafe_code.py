@@ -6,14 +6,13 @@ import re
 # The targets that may hold unsafe code. A target comes in with its reason, in a review of its own.
 DOORS = {
     "AccountDatabase": "the C library's look-ups of accounts",
-    "BusCrypto": "libcrypto",
-    "ExportCrypto": "libcrypto",
     "KeychainCertificates": "CryptoKit reads keys where they lie",
     "KeychainDatabase": "SQLite",
     "KeychainKernelKeyring": "libkeyutils",
     "KeychainLinuxSystem": "system calls: files, processes, users",
     "KeychainLocalSocket": "system calls: sockets",
     "KeychainSecrets": "libsodium, locked memory",
+    "LibCrypto": "libcrypto",
     "LocalAuthentication": "Apple's error pointers",
     "LoginHandoff": "the login frames' C code",
     "LoginManager": "libsystemd",

@@ -7,7 +7,7 @@ package import KeychainSecrets
 /// It tells nothing about who wrote the bytes; both programs that speak are the same user's.
 package enum TransferCipher {
     package static let keyBytes = 16
-    package static let blockBytes = 16
+    package static let blockBytes = BlockChaining.blockBytes
 
     /// A key of what both sides of an exchange know: HKDF with SHA-256, without salt or info.
     package static func key(from shared: borrowing SecretBytes) -> SecretBytes {
@@ -58,39 +58,9 @@ package enum TransferCipher {
         _ sealed: borrowing SecretBytes, initial: [UInt8], key: borrowing SecretBytes
     ) throws(BusCryptoError) -> SecretBytes {
         precondition(key.count == keyBytes)
-        guard initial.count == blockBytes, sealed.count > 0, sealed.count % blockBytes == 0 else {
-            throw .refused
-        }
-        // Safe: as above; the target has room for one block more than the sealed bytes.
-        guard let context = unsafe EVP_CIPHER_CTX_new() else { throw .failed }
-        defer { unsafe EVP_CIPHER_CTX_free(context) }
-        let isReady = key.withBytes { bytes in
-            unsafe bytes.withUnsafeBytes {
-                unsafe EVP_DecryptInit_ex(
-                    context, EVP_aes_128_cbc(), nil, $0.bindMemory(to: UInt8.self).baseAddress,
-                    initial) == 1
-            }
-        }
-        guard isReady else { throw .failed }
-        var count = 0
-        let plain = try sealed.withBytes { source throws(BusCryptoError) in
-            try SecretBytes(count: source.byteCount + blockBytes) { span throws(BusCryptoError) in
-                var first: Int32 = 0
-                var last: Int32 = 0
-                let isDone = unsafe span.withUnsafeMutableBytes { target in
-                    unsafe source.withUnsafeBytes { source in
-                        let start = unsafe target.bindMemory(to: UInt8.self).baseAddress!
-                        return unsafe EVP_DecryptUpdate(
-                            context, start, &first, source.bindMemory(to: UInt8.self).baseAddress,
-                            Int32(clamping: source.count)) == 1
-                            && EVP_DecryptFinal_ex(context, start + Int(first), &last) == 1
-                    }
-                }
-                // Padding that is none.
-                guard isDone else { throw .refused }
-                count = Int(first) + Int(last)
-            }
-        }
-        return plain.narrowed(to: 0..<count)
+        do throws(BlockChaining.Failure) {
+            return try BlockChaining.decrypt(
+                sealed, initial: SecretBytes(copying: initial), key: key)
+        } catch { throw error == .malformed ? .refused : .failed }
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import BusCrypto
 internal import KeychainSecrets
+internal import LibCrypto
 internal import Testing
 
 /// The prime of the second Oakley group (RFC 2409, 6.2).

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CCrypto
+package import KeychainSecrets
+
+/// Why an encrypted export stays closed.
+package enum ExportKeyError: Error, Equatable, Sendable {
+    /// Lengths that the cipher does not have.
+    case malformed
+    /// Another password, or bytes that were changed.
+    case wrongPassword
+    /// The library did not do its work.
+    case failed
+}
+
+/// What opens an export that is encrypted with a password: AES-256 in CBC mode, with HMAC-SHA-256
+/// over what it was begun with and the sealed bytes.
+package struct ExportKey {
+    private static let keyBytes = 32
+    private static let codeBytes = 32
+    /// The least is what was usual in 2010; the most takes seconds.
+    package static let rounds = 5000...10_000_000
+
+    private let cipher: HeldSecret
+    private let authentication: HeldSecret
+
+    /// PBKDF2 with SHA-256, and of its key one for each purpose by HKDF's expansion (RFC 5869).
+    package init(
+        password: borrowing SecretBytes, salt: borrowing SecretBytes, rounds: Int
+    ) throws(ExportKeyError) {
+        precondition(Self.rounds.contains(rounds))
+        let key = try Self.stretched(password, salt, rounds)
+        cipher = HeldSecret(Self.expanded(key, "enc"))
+        authentication = HeldSecret(Self.expanded(key, "mac"))
+    }
+
+    /// The plain bytes. Nothing is decrypted before the code is right.
+    package func open(
+        _ sealed: borrowing SecretBytes, initial: borrowing SecretBytes,
+        code: borrowing SecretBytes
+    ) throws(ExportKeyError) -> SecretBytes {
+        guard initial.count == BlockChaining.blockBytes, code.count == Self.codeBytes,
+            sealed.count > 0,
+            sealed.count % BlockChaining.blockBytes == 0
+        else { throw .malformed }
+        let computed = initial.appending(sealed).authenticated(by: authentication.bytes)
+        guard computed.matches(code) else { throw .wrongPassword }
+        do throws(BlockChaining.Failure) {
+            return try BlockChaining.decrypt(sealed, initial: initial, key: cipher.bytes)
+        } catch { throw error == .malformed ? .malformed : .failed }
+    }
+
+    // MARK: Keys
+
+    private static func stretched(
+        _ password: borrowing SecretBytes, _ salt: borrowing SecretBytes, _ rounds: Int
+    ) throws(ExportKeyError) -> SecretBytes {
+        try password.withBytes { password throws(ExportKeyError) in
+            try salt.withBytes { salt throws(ExportKeyError) in
+                try SecretBytes(count: keyBytes) { span throws(ExportKeyError) in
+                    // Safe: the library reads and writes as many bytes as the lengths say, which
+                    // are those of the spans.
+                    let isDone = unsafe span.withUnsafeMutableBytes { target in
+                        unsafe password.withUnsafeBytes { password in
+                            unsafe salt.withUnsafeBytes { salt in
+                                unsafe PKCS5_PBKDF2_HMAC(
+                                    password.bindMemory(to: CChar.self).baseAddress,
+                                    Int32(clamping: password.count),
+                                    salt.bindMemory(to: UInt8.self).baseAddress,
+                                    Int32(clamping: salt.count), Int32(clamping: rounds),
+                                    EVP_sha256(), Int32(clamping: target.count),
+                                    target.bindMemory(to: UInt8.self).baseAddress) == 1
+                            }
+                        }
+                    }
+                    guard isDone else { throw .failed }
+                }
+            }
+        }
+    }
+
+    /// The first block of the expansion, which is all that is needed of it.
+    private static func expanded(
+        _ key: borrowing SecretBytes, _ purpose: String
+    ) -> SecretBytes {
+        SecretBytes(copying: Array(purpose.utf8) + [1]).authenticated(by: key)
+    }
+}
