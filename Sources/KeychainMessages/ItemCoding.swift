@@ -62,7 +62,9 @@ extension MessageReader {
     }
 }
 
-extension ItemReference: MessageValue {
+extension ItemReference: ListElement {
+    package static let leastBytes = identifierBytes + 1
+
     package func encode(into message: inout MessageWriter) {
         message.append(itemClass)
         message.bytes.append(raw: identifier)

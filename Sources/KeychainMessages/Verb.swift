@@ -216,7 +216,7 @@ package protocol VerbHandler {
         emit: ([AttributedMatch]) throws(RequestError) -> Void
     ) throws(RequestError) -> [AttributedMatch]
     func handle(_ verb: WatchKeychains, for client: Peer) throws(RequestError) -> KeychainChanges
-    func handle(_ verb: EndProofs, for client: Peer) throws(RequestError) -> Int
+    func handle(_ verb: EndProofs, for client: Peer) throws(RequestError) -> [ItemReference]
 }
 
 package struct Add: Verb {

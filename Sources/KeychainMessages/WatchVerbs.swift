@@ -133,10 +133,17 @@ extension KeychainChange: ListElement {
     }
 }
 
+/// Of what users prove.
+package enum ProofLimits {
+    /// Items that one proof is remembered for: one that was given for more serves no later request.
+    package static let mostItems = 64
+}
+
 /// What was proven to let this program have the items counts no more, as if its time were over.
-/// Answered with how many proofs there were.
+/// Answered with all items of the proofs that ended, each once: a proof that was given for several
+/// ends for all of them.
 package struct EndProofs: Verb {
-    package typealias Answer = Int
+    package typealias Answer = [ItemReference]
     package static let number: UInt16 = 33
 
     package let items: [ItemReference]
@@ -147,17 +154,17 @@ package struct EndProofs: Verb {
     package var grantRecord: GrantRecord { .never }
 
     package func encode(into message: inout MessageWriter) {
-        message.bytes.append(count: items.count)
-        for item in items { item.encode(into: &message) }
+        items.encode(into: &message)
     }
 
     package init(_ message: inout MessageReader) throws(MalformedBytes) {
-        items = try message.values(ofAtLeast: ItemReference.identifierBytes + 1)
+        items = try [ItemReference](&message)
     }
 
     package func handled<Handler: VerbHandler>(
-        by handler: Handler, for client: Handler.Peer, emit: (Int) throws(RequestError) -> Void
-    ) throws(RequestError) -> Int {
+        by handler: Handler, for client: Handler.Peer,
+        emit: ([ItemReference]) throws(RequestError) -> Void
+    ) throws(RequestError) -> [ItemReference] {
         try handler.handle(self, for: client)
     }
 }

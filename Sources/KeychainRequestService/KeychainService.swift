@@ -339,7 +339,9 @@ extension KeychainService: VerbHandler {
         throw .refused(.notEntitled)
     }
 
-    package func handle(_ verb: EndProofs, for client: any Client) throws(RequestError) -> Int {
+    package func handle(
+        _ verb: EndProofs, for client: any Client
+    ) throws(RequestError) -> [ItemReference] {
         authentication.endProofs(about: verb.items, of: client)
     }
 

@@ -78,8 +78,10 @@ package struct Authentication: Sendable {
 
     package func endContext(of client: any Client) { store.forgetContext(of: client) }
 
-    /// How many proofs there were.
-    package func endProofs(about items: [ItemReference], of client: any Client) -> Int {
+    /// Tells all items of the proofs that ended.
+    package func endProofs(
+        about items: [ItemReference], of client: any Client
+    ) -> [ItemReference] {
         store.forget(about: items, of: client.caller)
     }
 

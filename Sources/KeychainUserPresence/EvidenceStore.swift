@@ -17,8 +17,6 @@ package final class EvidenceStore: Sendable {
     /// Of one user. Beyond it the oldest of the program that has most gives way, so that no program
     /// has another's forgotten.
     static let most = 64
-    /// That one yes is remembered for.
-    private static let mostItems = 64
 
     /// Ends when proofs end.
     package let trust: SessionTrust
@@ -59,7 +57,7 @@ package final class EvidenceStore: Sendable {
             proof.program = client.caller.identifier
             if method == .factor(.confirm) {
                 guard let program = client.caller.identifier,
-                    (1...Self.mostItems).contains(items.count)
+                    (1...ProofLimits.mostItems).contains(items.count)
                 else { continue }
                 proof.consent = Proof.Consent(program: program, items: items.map(\.bytes))
             }
@@ -71,7 +69,7 @@ package final class EvidenceStore: Sendable {
     /// nil where the program can't be told from others, or the items are too many.
     private func relayed(_ caller: Caller, _ items: [ItemReference]) -> Proof.Relayed? {
         guard let program = caller.identifier, let strength = caller.strength,
-            (1...Self.mostItems).contains(items.count)
+            (1...ProofLimits.mostItems).contains(items.count)
         else { return nil }
         return Proof.Relayed(
             program: program, strength: strength.rawValue, items: items.map(\.bytes))
@@ -177,19 +175,21 @@ package final class EvidenceStore: Sendable {
     }
 
     /// Those that let the caller's program have any of the items through a deputy; of a proof that was
-    /// given for others, too, all of it. Tells how many.
-    func forget(about items: [ItemReference], of caller: Caller) -> Int {
+    /// given for others, too, all of it. Tells the items of them, each once.
+    func forget(about items: [ItemReference], of caller: Caller) -> [ItemReference] {
         let meant = Set(items.map(\.bytes))
-        return forget(of: caller.user) { proof in
+        let gone = forget(of: caller.user) { proof in
             guard let relayed = proof.relayed,
                 caller.identifier?.utf8.elementsEqual(relayed.program.utf8) == true
             else { return false }
             return relayed.items.contains(where: meant.contains)
         }
+        let ended = Set(gone.lazy.compactMap(\.relayed).flatMap(\.items))
+        return ended.compactMap(ItemReference.init(bytes:))
     }
 
     @discardableResult
-    private func forget(of user: UInt32, _ isMeant: (Proof) -> Bool) -> Int {
+    private func forget(of user: UInt32, _ isMeant: (Proof) -> Bool) -> [Proof] {
         let gone = proofs.withLock { proofs in
             let gone = (proofs[user] ?? []).filter(isMeant)
             proofs[user]?.removeAll(where: isMeant)
@@ -197,7 +197,7 @@ package final class EvidenceStore: Sendable {
             return gone
         }
         for proof in gone { keyring?.remove(proof.name, of: user) }
-        return gone.count
+        return gone
     }
 
     // MARK: In the kernel

@@ -130,22 +130,45 @@ package enum BusReadError: Error, Equatable, Sendable {
         }
     }
 
-    /// Wipes what `secret` would have read out of the structure behind those types: of a message that is
-    /// given up before that.
-    package func wipeSecret(behind types: String) {
+    /// Wipes all arrays of bytes, however deep they lie: of a message that is given up, and may have a
+    /// secret in a place where none belongs.
+    package func wipeBytes() {
         // Safe: the message is alive, and only its reading position changes.
         guard unsafe sd_bus_message_rewind(message, 1) >= 0 else { return }
-        _ = try? wipeNextSecret(behind: types)
+        var values = Self.mostValuesToWipe
+        _ = try? wipeBytes(&values)
     }
 
-    private func wipeNextSecret(behind types: String) throws(BusReadError) {
-        if !types.isEmpty { try skip(types) }
-        try enter("r", "oayays")
-        try skip("oay")
-        // Safe: the message's memory is this process's own, and the buffer is not kept.
-        try unsafe withBytes { bytes throws(BusReadError) in
-            if let start = bytes.baseAddress { unsafe explicit_bzero(start, bytes.count) }
+    /// More than a call has that is meant well: a message may have millions.
+    private static let mostValuesToWipe = 65_536
+
+    private func wipeBytes(_ values: inout Int) throws(BusReadError) {
+        while let (type, contents) = next() {
+            values -= 1
+            guard values > 0 else { throw .tooLong }
+            switch (type, contents) {
+            case ("a", "y"):
+                // Safe: the message's memory is this process's own, and the buffer is not kept.
+                try unsafe withBytes { bytes throws(BusReadError) in
+                    if let start = bytes.baseAddress { unsafe explicit_bzero(start, bytes.count) }
+                }
+            case ("a", _), ("r", _), ("e", _), ("v", _):
+                try within(type, contents) { () throws(BusReadError) in try wipeBytes(&values) }
+            default: try skip(String(type))
+            }
         }
+    }
+
+    /// The type that comes next, of a container with that of its contents; nil at the end.
+    private func next() -> (type: Unicode.Scalar, contents: String)? {
+        var type: CChar = 0
+        var contents: UnsafePointer<CChar>?
+        // Safe: the text belongs to the message, and is copied.
+        guard unsafe sd_bus_message_peek_type(message, &type, &contents) > 0 else { return nil }
+        return (
+            Unicode.Scalar(UInt8(truncatingIfNeeded: type)),
+            unsafe contents.map { unsafe String(cString: $0) } ?? ""
+        )
     }
 
     /// Each element of an array.
@@ -179,13 +202,8 @@ package enum BusReadError: Error, Equatable, Sendable {
 
     /// What is in the variant that comes next.
     package func variantSignature() throws(BusReadError) -> String {
-        var type: CChar = 0
-        var contents: UnsafePointer<CChar>?
-        // Safe: the text belongs to the message, and is copied.
-        guard unsafe sd_bus_message_peek_type(message, &type, &contents) > 0,
-            type == Self.type("v"), let contents = unsafe contents
-        else { throw .mismatch }
-        return unsafe String(cString: contents)
+        guard let (type, contents) = next(), type == "v" else { throw .mismatch }
+        return contents
     }
 
     package func skip(_ types: String) throws(BusReadError) {

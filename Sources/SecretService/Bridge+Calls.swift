@@ -5,31 +5,24 @@ internal import MessageBus
 /// What is called, and what is answered.
 extension Bridge {
     func hear(call message: BusMessage) {
-        guard let sender = message.sender else { return }
-        guard let path = message.path, let object = ObjectPath(path) else {
-            return refuse(message, .unknownObject)
+        do throws(ServiceError) { try take(message) } catch {
+            // The library frees what it has received as it is: a secret that was not read goes first.
+            message.wipeBytes()
+            refuse(message, error)
         }
+    }
+
+    private func take(_ message: BusMessage) throws(ServiceError) {
+        guard let sender = message.sender else { throw .accessDenied }
+        guard let path = message.path, let object = ObjectPath(path) else { throw .unknownObject }
         // Before a secret is copied.
         guard calls.count < Limits.calls, let peer = peer(sender),
             peer.callsUnderWay < peer.mostCalls
-        else { return refuse(unread: message, .limitsExceeded) }
-        let request: ServiceRequest
-        do throws(ServiceError) {
-            request = try ServiceRequest(message, to: object)
-        } catch { return refuse(unread: message, error) }
-        guard hasRoom(for: request) else { return refuse(message, .limitsExceeded) }
+        else { throw .limitsExceeded }
+        let request = try ServiceRequest(message, to: object)
+        guard hasRoom(for: request) else { throw .limitsExceeded }
         peer.waiting.append(admit(message, from: peer, to: object, request))
         proceed(peer)
-    }
-
-    /// The library frees what it has received as it is: so a secret goes first.
-    private func refuse(unread message: BusMessage, _ error: ServiceError) {
-        switch message.signature {
-        case "(oayays)": message.wipeSecret(behind: "")
-        case "a{sv}(oayays)b": message.wipeSecret(behind: "a{sv}")
-        default: break
-        }
-        refuse(message, error)
     }
 
     /// Begins the peer's next call, where none is being done.

@@ -104,9 +104,6 @@ extension Bridge {
             prompt.task.path, .prompt, "Completed",
             [.bool(result.isDismissed), .variant(of: result.signature, result.value)],
             to: peer.name)
-        if !peer.isPrompting {
-            for message in peer.held { bus.send(message) }
-            peer.held = []
-        }
+        sendHeld(to: peer)
     }
 }

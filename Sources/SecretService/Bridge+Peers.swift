@@ -33,6 +33,7 @@ extension Bridge {
     /// It takes its calls, questions and sessions along.
     func forget(_ peer: Peer) {
         peers[peer.name] = nil
+        dropHeld(of: peer)
         for prompt in peer.prompts.values { prompt.cancellation.cancel() }
         for call in calls.values where call.peer === peer {
             call.cancellation.cancel()
@@ -92,7 +93,8 @@ extension Bridge {
         }
         switch result {
         case .success(let introduced):
-            // However many connections it makes, one program leaves room for all others.
+            // However many connections it makes, one program leaves room for all others; programs that
+            // can't be told apart are one program here.
             let hasRoom = hasRoom(in: introduced.group)
             peer.state = .known(introduced)
             if hasRoom { proceed(peer) } else { refuse(peer, .limitsExceeded) }
@@ -102,6 +104,7 @@ extension Bridge {
         }
     }
 
+    /// All programs that can't be told apart share the room of one group.
     private func hasRoom(in group: String?) -> Bool {
         func isOfGroup(_ peer: Peer) -> Bool {
             guard case .known(let other) = peer.state else { return false }

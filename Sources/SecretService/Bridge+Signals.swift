@@ -86,8 +86,19 @@ extension Bridge {
     private func tell(_ message: BusMessage?, _ peer: Peer) {
         guard let message else { return }
         guard peer.isPrompting else { return _ = bus.send(message) }
-        guard peer.held.count < Limits.heldSignals else { return }
-        peer.held.append(message)
+        if heldSignals.take(besides: peer.held.count) { peer.held.append(message) }
+    }
+
+    /// Sends what waited, once no prompt is open any more.
+    func sendHeld(to peer: Peer) {
+        guard !peer.isPrompting else { return }
+        for message in peer.held { bus.send(message) }
+        dropHeld(of: peer)
+    }
+
+    func dropHeld(of peer: Peer) {
+        heldSignals.release(peer.held.count)
+        peer.held = []
     }
 
     func signal(

@@ -39,6 +39,7 @@ package final class Bridge {
     private var deadlines: [(number: UInt64, due: ContinuousClock.Instant)] = []
     private var firstDeadline = 0
     private var lastNumber: UInt64 = 0
+    var heldSignals = HeldSignals()
     /// What was told last of collections' locks.
     var toldLocks: [Scope.Place: Bool] = [:]
     private var replies: [UInt64: (BusMessage) -> Void] = [:]

@@ -66,9 +66,10 @@ protocol CollectionItems: Sendable {
     /// Has the user prove what is missing before the secrets of these can be had, at once for all that
     /// are the program's own; tells which can be had now.
     func unlock(_ items: [ItemName], unless isCancelled: () -> Bool) -> Set<ItemName>
+    /// What was proven for the items counts no more. Tells all items that have lost a proof: one that
+    /// was given for several is lost to all of them.
+    func lock(_ items: [ItemName]) throws(ServiceError) -> Set<ItemName>
     /// `isNew` is false for an item that took another's place.
-    /// What was proven for the item counts no more; false where nothing was.
-    func lock(_ item: ItemName) throws(ServiceError) -> Bool
     func add(_ item: NewSecretItem) throws(ServiceError) -> (item: ItemName, isNew: Bool)
     func change(_ item: ItemName, _ change: SecretItemChange) throws(ServiceError)
     func delete(_ item: ItemName, asking: Bool) throws(ServiceError)

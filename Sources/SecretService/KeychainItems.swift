@@ -68,40 +68,84 @@ struct KeychainItems: CollectionItems {
 
     func unlock(_ items: [ItemName], unless isCancelled: () -> Bool) -> Set<ItemName> {
         var open: Set<ItemName> = []
-        if items.count > 1 {
-            do throws(ServiceError) { open = try unlockTogether(items) } catch {
-                // A yes that was refused is refused for all.
-                guard [.noSuchObject, .accessDenied, .limitsExceeded].contains(error) else {
-                    return []
-                }
+        do throws(RequestError) {
+            var rest = items[...]
+            while rest.count > 1, !isCancelled() {
+                // A proof for more would be forgotten at once.
+                open.formUnion(try unlockTogether(Array(rest.prefix(ProofLimits.mostItems))))
+                rest = rest.dropFirst(ProofLimits.mostItems)
             }
-        }
-        // Others' items are asked about by themselves.
-        for item in items where !open.contains(item) && !isCancelled() {
-            if (try? secret(of: item, asking: true)) != nil { open.insert(item) }
+            // Others' items are asked about by themselves.
+            for item in items where !open.contains(item) && !isCancelled() {
+                open.formUnion(try unlockTogether([item]))
+            }
+        } catch {
+            // The user said no, to all that is left.
         }
         return open
     }
 
-    /// One question for all.
-    private func unlockTogether(_ items: [ItemName]) throws(ServiceError) -> Set<ItemName> {
+    /// One question for all that can be proven; throws what the user refused.
+    private func unlockTogether(_ items: [ItemName]) throws(RequestError) -> Set<ItemName> {
+        do throws(RequestError) { return try opened(items, asking: true) } catch {
+            guard !error.isNo else { throw error }
+            guard error.isBeyondProof else { return [] }
+            let provable = items.filter { !isBeyondProof($0) }
+            // All could be proven: the user was asked in vain.
+            guard provable.count < items.count else { throw error }
+            return provable.isEmpty ? [] : try unlockTogether(provable)
+        }
+    }
+
+    /// Whether the item is refused before a user is asked, and would be whatever the user proved.
+    private func isBeyondProof(_ item: ItemName) -> Bool {
         do throws(RequestError) {
-            var names: [ItemReference: ItemName] = [:]
-            for item in items { names[try reference(item)] = item }
-            var query = ItemQuery(.attributed)
-            query.keychain = keychain
-            query.references = Array(names.keys)
-            query.limit = nil
-            query.returnFields = [.data, .persistentReference]
-            query.authenticationUI = .allow
-            return Set(try send(CopyMatching(query)).compactMap { names[$0.reference] })
+            _ = try opened([item], asking: false)
+            return false
+        } catch {
+            return error.isBeyondProof
+        }
+    }
+
+    private func opened(
+        _ items: [ItemName], asking: Bool
+    ) throws(RequestError) -> Set<ItemName> {
+        let names = try references(items)
+        guard !names.isEmpty else { throw .state(.notFound) }
+        var query = ItemQuery(.attributed)
+        query.keychain = keychain
+        query.references = Array(names.keys)
+        // Of one item, another program's may be meant.
+        query.limit = names.count == 1 ? 1 : nil
+        query.returnFields = [.data, .persistentReference]
+        query.authenticationUI = asking ? .allow : .fail
+        return try send(CopyMatching(query)).reduce(into: []) { open, item in
+            open.formUnion(names[item.reference] ?? [])
+        }
+    }
+
+    func lock(_ items: [ItemName]) throws(ServiceError) -> Set<ItemName> {
+        do throws(RequestError) {
+            let names = try references(items)
+            guard !names.isEmpty else { return [] }
+            return try send(EndProofs(of: Array(names.keys))).reduce(into: []) { ended, item in
+                ended.insert(ItemName(item))
+                ended.formUnion(names[item] ?? [])
+            }
         } catch { throw ServiceError(error) }
     }
 
-    func lock(_ item: ItemName) throws(ServiceError) -> Bool {
-        do throws(RequestError) {
-            return try send(EndProofs(of: [try reference(item)])) > 0
-        } catch { throw ServiceError(error) }
+    /// Of those that are there and can be told; an item and its stand-ins have one reference.
+    private func references(
+        _ items: [ItemName]
+    ) throws(RequestError) -> [ItemReference: Set<ItemName>] {
+        var names: [ItemReference: Set<ItemName>] = [:]
+        for item in items {
+            do throws(RequestError) { names[try reference(item), default: []].insert(item) } catch {
+                guard error == .state(.notFound) || error == .state(.locked) else { throw error }
+            }
+        }
+        return names
     }
 
     func add(_ item: NewSecretItem) throws(ServiceError) -> (item: ItemName, isNew: Bool) {
@@ -183,6 +227,18 @@ struct KeychainItems: CollectionItems {
 
     private func send<V: Verb>(_ verb: V) throws(RequestError) -> V.Answer {
         try endpoint.send(verb, in: context, cancellation: cancellation)
+    }
+}
+
+extension RequestError {
+    /// What the user said or typed was one.
+    fileprivate var isNo: Bool {
+        [.refused(.cancelled), .refused(.wrongPassword), .refused(.wrongPIN)].contains(self)
+    }
+
+    /// Of a request that may ask no user: that nothing the user could prove would do.
+    fileprivate var isBeyondProof: Bool {
+        self == .refused(.authenticationFailed) || self == .refused(.forbidden)
     }
 }
 

@@ -118,7 +118,8 @@ struct MemoryItems: CollectionItems {
         Set(items.filter { (try? facts(of: $0)) != nil })
     }
 
-    func lock(_ item: ItemName) -> Bool { false }
+    /// None takes a proof.
+    func lock(_ items: [ItemName]) -> Set<ItemName> { [] }
 
     func change(_ item: ItemName, _ change: SecretItemChange) throws(ServiceError) {
         try locked { contents throws(ServiceError) in

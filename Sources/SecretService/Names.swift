@@ -57,8 +57,9 @@ enum Limits {
     static let unwrittenReplies = 64
     /// Items that a program is told of when their collection is locked: those that it was shown last.
     static let listedItems = 256
-    /// Signals that wait for the end of a prompt.
-    static let heldSignals = 1024
+    /// Signals that wait for the end of a prompt: of all programs, and of one.
+    static let heldSignals = 8192
+    static let heldSignalsOfPeer = 1024
     /// Items of the collection that lies in memory, and bytes of them: one of several groups has at most
     /// half of both.
     static let memoryItems = 1000

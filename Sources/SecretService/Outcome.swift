@@ -91,6 +91,10 @@ extension UnlockTarget.Object {
         case .collection(let place), .item(_, let place): place
         }
     }
+
+    var item: ItemName? {
+        if case .item(let item, _) = self { item } else { nil }
+    }
 }
 
 /// How a prompt ended.

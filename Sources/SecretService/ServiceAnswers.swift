@@ -97,40 +97,67 @@ struct ServiceAnswers {
         }
     }
 
-    /// An item that took a proof loses that, and its collection stays open.
+    /// What was proven for items ends, and their collection stays open. It is locked where it is named
+    /// itself, and for items that nothing was proven for.
     func lock(_ paths: [String]) throws(ServiceError) -> Outcome {
+        var seen: Set<String> = []
+        let named = paths.filter { seen.insert($0).inserted }.compactMap { path in
+            lockable(path).map { UnlockTarget(spelled: path, object: $0) }
+        }
+        var locked: Set<UnlockTarget.Object> = []
         var done: Set<Scope.Place> = []
-        var locked: [String] = []
         var effects: [Effect] = []
-        for path in paths {
-            guard let (place, item) = lockable(path) else { continue }
+        for place in named.map(\.object.place) where done.insert(place).inserted {
+            let objects = Set(named.lazy.map(\.object).filter { $0.place == place })
             guard case .keychain(let keychain) = place else {
-                locked.append(path)
+                // What lies in memory is no more open than its process is.
+                locked.formUnion(objects)
                 continue
             }
-            if let item, !done.contains(place), try scope.items(in: place).lock(item) {
-                effects.append(.item(item, .locked(true), in: place))
-            } else if done.insert(place).inserted {
-                do throws(ServiceError) { _ = try scope.send(Lock(keychain: keychain)) } catch {
-                    // A keychain that can't be locked, or is not there.
-                    guard error == .isLocked || error == .noSuchObject else { throw error }
-                    continue
-                }
-                effects.append(.collection(place, .locked(true)))
+            let items = objects.compactMap(\.item)
+            let ended = try scope.items(in: place).lock(items)
+            effects += ended.map { .item($0, .locked(true), in: place) }
+            var locksCollection = objects.contains(.collection(place)) || ended.isEmpty
+            for item in items where !locksCollection && !ended.contains(item) {
+                locksCollection = try !scope.items(in: place).isLocked(item)
             }
-            locked.append(path)
+            if !locksCollection {
+                locked.formUnion(objects)
+            } else if let told = try lock(place, keychain) {
+                locked.formUnion(objects)
+                effects += told
+            } else {
+                locked.formUnion(items.lazy.filter(ended.contains).map { .item($0, place) })
+            }
         }
-        return Outcome(.paths(locked), .path(ObjectPath.none), effects: effects)
+        return Outcome(
+            .paths(named.filter { locked.contains($0.object) }.map(\.spelled)),
+            .path(ObjectPath.none), effects: effects)
+    }
+
+    /// Tells what changed; nil where the keychain can't be locked, or is not there. One that was locked
+    /// before may have closed with its time, of which no listener has heard: it is told too, where what
+    /// was told last is known.
+    private func lock(
+        _ place: Scope.Place, _ keychain: String
+    ) throws(ServiceError) -> [Effect]? {
+        let wasLocked = (try? scope.facts(of: place))?.isLocked ?? false
+        do throws(ServiceError) { _ = try scope.send(Lock(keychain: keychain)) } catch {
+            guard error == .isLocked || error == .noSuchObject else { throw error }
+            return nil
+        }
+        let isTold = !wasLocked || scope.keychains.tellsPeersApart
+        return isTold ? [.collection(place, .locked(true))] : []
     }
 
     /// nil for what is not there: the collection of such an item stays as it is.
-    private func lockable(_ path: String) -> (place: Scope.Place, item: ItemName?)? {
+    private func lockable(_ path: String) -> UnlockTarget.Object? {
         switch ObjectPath(path) {
         case .collection(let name):
-            return (try? scope.place(name)).map { ($0, nil) }
+            return (try? scope.place(name)).map { .collection($0) }
         case .item(let name, let item):
             guard let place = try? scope.place(name), isThere(item, place) else { return nil }
-            return (place, item)
+            return .item(item, place)
         default: return nil
         }
     }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ImportSources
 import KeychainImport
-import KeychainModel
 import KeychainSecrets
 
 /// Files of other password stores, and what their reader tells keychainctl through a pipe. The first
@@ -15,11 +14,12 @@ enum Imports {
         guard Int(first) < formats.count else { return try readFrames(content) }
         let format = formats[Int(first)]
         let found = messages(format, content, piece: content.count)
+        let told = try piped(found)
         try require(
-            told(messages(format, content, piece: 3)) == told(found),
+            try piped(messages(format, content, piece: 3)) == told,
             "what is read depends on the pieces in which it comes")
         try require(
-            told(try again(found)) == told(found), "the pipe gives what was not put into it")
+            try piped(try taken(told)) == told, "the pipe gives what was not put into it")
         guard case .finished? = found.last else { return false }
         return true
     }
@@ -39,41 +39,30 @@ enum Imports {
         return found
     }
 
-    private static func again(_ messages: [ImportMessage]) throws -> [ImportMessage] {
+    private static func readFrames(_ content: [UInt8]) throws -> Bool {
+        guard let found = try? taken(content) else { return false }
+        let told = try piped(found)
+        try require(try piped(try taken(told)) == told, "a message is written differently")
+        return !found.isEmpty
+    }
+
+    /// As they go through the pipe.
+    private static func piped(_ messages: [ImportMessage]) throws -> [UInt8] {
         let pipe = SecretBuffer(limit: ImportFrame.longest)
         for message in messages {
             try require(ImportFrame.append(message, to: pipe), "the pipe has no room")
         }
-        var (position, found) = (0, [] as [ImportMessage])
+        return pipe.part(0..<pipe.count).releasedFromLockedMemory()
+    }
+
+    private static func taken(_ bytes: [UInt8]) throws -> [ImportMessage] {
+        let pipe = SecretBuffer(limit: bytes.count)
+        _ = pipe.append(SecretBytes(copying: bytes))
+        var (position, messages) = (0, [] as [ImportMessage])
         while let message = try ImportFrame.take(from: pipe, at: &position) {
-            found.append(message)
+            messages.append(message)
         }
-        try require(position == pipe.count, "the pipe gives no more, and has more")
-        return found
-    }
-
-    private static func readFrames(_ content: [UInt8]) throws -> Bool {
-        let pipe = SecretBuffer(limit: content.count)
-        _ = pipe.append(SecretBytes(copying: content))
-        var (position, found) = (0, [] as [ImportMessage])
-        do {
-            while let message = try ImportFrame.take(from: pipe, at: &position) {
-                found.append(message)
-            }
-        } catch { return false }
-        try require(told(try again(found)) == told(found), "a message is written differently")
-        return !found.isEmpty
-    }
-
-    private static func told(_ messages: [ImportMessage]) -> [String] {
-        messages.map { message in
-            guard case .item(let item) = message else { return "\(message)" }
-            let attributes = item.attributes.sorted { $0.key < $1.key }.map { name, value in
-                "\(name.rawValue) \(value.comparedBytes)"
-            }
-            let secret = item.secret.bytes.releasedFromLockedMemory()
-            return "\(item.line) \(item.itemClass) \(attributes) \(secret)"
-        }
+        return messages
     }
 
     static let seeds: [[UInt8]] =

@@ -229,7 +229,7 @@ package enum Samples {
             part(Introduce.self, RelayedPeer(handle: .max, identifier: "exe:/a")),
             part(ForgetPeer.self, Done()),
             part(FindAttributed.self, matches), part(WatchKeychains.self, changes),
-            part(EndProofs.self, 2),
+            part(EndProofs.self, [attributedReference]),
         ]
     }
 

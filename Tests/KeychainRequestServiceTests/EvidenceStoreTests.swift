@@ -148,13 +148,27 @@ private struct TestClient: Client {
         store.add([.factor(.passcode)], for: relayed(), about: [item])
         store.add([.factor(.passcode)], for: TestClient().with(context))
         let stranger = relayed(program: .trustedExecutable("/usr/bin/ssh"))
-        #expect(store.forget(about: [item], of: stranger.caller) == 0)
-        #expect(store.forget(about: [other], of: relayed().caller) == 0)
+        #expect(store.forget(about: [item], of: stranger.caller).isEmpty)
+        #expect(store.forget(about: [other], of: relayed().caller).isEmpty)
         #expect(try isFresh(relayed(process: 43), store))
-        #expect(store.forget(about: [other, item], of: relayed().caller) == 1)
+        #expect(store.forget(about: [other, item], of: relayed().caller) == [item])
         #expect(try !isFresh(relayed(process: 43), store))
-        #expect(store.forget(about: [item], of: relayed().caller) == 0)
+        #expect(store.forget(about: [item], of: relayed().caller).isEmpty)
         #expect(!store.evidence(for: TestClient().with(context)).isEmpty)
+    }
+
+    @Test func `a proof that ends tells all items that it was given for`() throws {
+        let items = try (1...3).map { number in
+            try #require(
+                ItemReference(
+                    itemClass: .attributed, identifier: [UInt8](repeating: number, count: 16)))
+        }
+        store.add([.factor(.passcode)], for: relayed(), about: Array(items[..<2]))
+        store.add([.factor(.passcode)], for: relayed(), about: Array(items[..<1]))
+        store.add([.factor(.passcode)], for: relayed(), about: Array(items[2...]))
+        let ended = store.forget(about: [items[0]], of: relayed().caller)
+        #expect(ended.count == 2 && Set(ended) == Set(items[..<2]))
+        #expect(store.forget(about: items, of: relayed().caller) == [items[2]])
     }
 
     @Test func `it serves for a minute`() throws {

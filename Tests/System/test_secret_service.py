@@ -274,19 +274,43 @@ def test_a_wrong_password_opens_nothing_and_the_program_goes_on(desk):
     desk.hears("<status 1>")
 
 
-def test_several_items_are_unlocked_by_one_question(desk, admin):
+@pytest.fixture
+def guarded(desk, admin):
+    """Each item wants a proof, and some can't be had by any; tells what the prompter and the program say."""
     admin("""rules:
   - id: test.guarded
     require: presence
     within: 1m
     operations: read-secret
     resource: {class: attributed}
+  - id: test.beyond-proof
+    require: biometry
+    operations: read-secret
+    resource: {class: attributed, label: beyond proof}
 """)
     assert desk.login.run("keychainctl unlock", [ALICE[1]]).status == 0
-    desk.prompter("honest", ALICE[1])
-    desk.on_a_bus(f"/usr/bin/python3 -B {world.TOOLS}/secrets_client.py at_once")
-    desk.hears("<asked>")
-    desk.hears("<status 0>")
+
+    def said(case, how="honest"):
+        desk.prompter(how, ALICE[1])
+        desk.on_a_bus(f"/usr/bin/python3 -B {world.TOOLS}/secrets_client.py {case}")
+        heard = [desk.heard()]
+        while not heard[-1].startswith("<status"):
+            heard.append(desk.heard())
+        return heard
+
+    return said
+
+
+def test_several_items_are_unlocked_by_one_question(guarded):
+    assert guarded("at_once") == ["<asked>", "<status 0>"]
+
+
+def test_more_items_than_a_proof_is_for_are_unlocked_by_several_questions(guarded):
+    assert guarded("in_parts") == ["<asked>", "<asked>", "<status 0>"]
+
+
+def test_a_no_is_said_to_all_items(guarded):
+    assert guarded("a_no", "refuses") == ["<asked>", "<status 0>"]
 
 
 def test_a_secret_of_a_refused_call_stays_in_no_memory(desk):
