@@ -176,7 +176,7 @@ let package = Package(
             "PolicyTools",
             [
                 "KeychainPolicyCompiler", "KeychainPolicyEngine", "KeychainPolicyModel",
-                "PolicyAnalysis", "PolicyLanguage", "PolicyRequestSpace", "PolicySyntax",
+                "PolicyAnalysis", "PolicyLanguage", "PolicyRequestSpace", "PolicySyntax", "Terminal",
             ]),
 
         // Keeping.

@@ -4,6 +4,8 @@
 public struct MinuteOfWeek: Sendable, Hashable {
     public static let perDay = 1_440
     public static let count = 7 * perDay
+    /// As policies name them.
+    public static let days = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
     public let value: Int
 
     /// nil outside the week.

@@ -73,8 +73,7 @@ extension MinuteOfWeek {
     fileprivate var words: String {
         let two = { (number: Int) in (number < 10 ? "0" : "") + "\(number)" }
         let minute = value % Self.perDay
-        let day = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"][value / Self.perDay]
-        return "\(day) \(two(minute / 60)):\(two(minute % 60))"
+        return "\(Self.days[value / Self.perDay]) \(two(minute / 60)):\(two(minute % 60))"
     }
 }
 

@@ -44,7 +44,8 @@ struct CellSearch {
         let releases = try universe.cells(of: .releases, .unknown, &budget)
         self.releases = releases
         var cut: [EffectCells] = []
-        for effect in maker.effects where detail != .outcome || effect.kind.step != .tell {
+        let effects = maker.effects + (detail == .rules ? maker.joins : [])
+        for effect in effects where detail != .outcome || effect.kind.step != .tell {
             let joined = members[effect.groups].cells(effect.number)
             var cells = try universe.cells(
                 of: effect.match, effect.kind.least, joined: joined, &budget)
@@ -57,7 +58,7 @@ struct CellSearch {
             cut.append(EffectCells(effect: effect, number: cut.count, cells: cells))
         }
         deciding = Dictionary(grouping: cut, by: \.effect.kind.step)
-        let differences = sides.count > 1 ? DistinguishingEffects(maker.effects) : nil
+        let differences = sides.count > 1 ? DistinguishingEffects(effects) : nil
         telling = cut.filter { own in
             guard own.effect.kind.step == .tell else { return false }
             if detail == .rules, case .require = own.effect.kind { return true }
@@ -83,8 +84,10 @@ struct CellSearch {
         open = possible
         open.reverse()
         let effects = deciding.values.reduce(0) { $0 + $1.count }
-        while let cell = open.popLast() {
+        while let cell = open.last {
+            // The cell that the budget does not reach is left too.
             try budget.spend(algebra.cost * (1 + effects / 16))
+            open.removeLast()
             let met = distinguishing.filter { own in
                 own.effect.isOneSided && own.cells.contains { algebra.meets($0, cell) }
             }

@@ -14,7 +14,7 @@ struct DistinguishingEffects {
             case .require(let demand): demands.insert(demand)
             case .redact(let names): redacted.formUnion(names)
             case .audit: audits = true
-            case .releases, .member, .forbid, .share, .closed, .permit: break
+            case .releases, .member, .joins, .forbid, .share, .closed, .permit: break
             }
         }
     }
@@ -25,7 +25,7 @@ struct DistinguishingEffects {
         case .require(let demand): demands.contains(demand)
         case .redact(let names): !names.isDisjoint(with: redacted)
         case .audit: audits
-        case .releases, .member, .forbid, .share, .closed, .permit: false
+        case .releases, .member, .joins, .forbid, .share, .closed, .permit: false
         }
     }
 }

@@ -10,7 +10,7 @@ package struct PolicyAccess: Sendable {
     package let decision: PolicyDecision
     /// Where all such requests lie; none is in two of the areas.
     package let areas: [RequestArea]
-    /// It rests on names that a program of the same user could take, and on nothing else.
+    /// It rests on names that a program of the same user could take, and on none that it could not.
     package let isWeak: Bool
 }
 
@@ -49,19 +49,20 @@ extension PolicyAnalysis {
         _ operations: PolicyOperations, of facts: PolicyFacts
     ) -> PolicyAccessList {
         let asked = Area(box: PolicyBox(operations: operations, facts.asConditions), least: .yes)
-        var found: PolicyAccessList?
-        for detail in [PolicyAccessList.Detail.rules, .proofs, .outcome] {
+        let most = access(asked, facts, .rules)
+        if most.isComplete { return most }
+        for detail in [PolicyAccessList.Detail.proofs, .outcome] {
             let list = access(asked, facts, detail)
             if list.isComplete { return list }
-            if found == nil { found = list }
         }
-        return found ?? access(asked, facts, .rules)
+        return most
     }
 
     private func access(
         _ asked: Area, _ facts: PolicyFacts, _ detail: PolicyAccessList.Detail
     ) -> PolicyAccessList {
-        var collector = AccessCollector(ReferenceEvaluator(policy.near(asked)), detail, day)
+        var collector = AccessCollector(
+            ReferenceEvaluator(policy.near(asked)), detail, day, told: facts.toldFields)
         var open: [Cell] = []
         do throws(Budget.Spent) {
             var budget = Budget(mostCells)
@@ -90,11 +91,7 @@ extension PolicyAnalysis {
 extension PolicySet {
     /// The set without rules that match no request of the area.
     fileprivate func near(_ area: Area) -> PolicySet {
-        func isNear(_ match: PolicyMatch) -> Bool {
-            [match.box, match.box.asRelease].compactMap(\.self).contains {
-                area.mayOverlap(Area(box: $0, least: .unknown))
-            }
-        }
+        func isNear(_ match: PolicyMatch) -> Bool { match.mayMatter([area], least: .unknown) }
         return PolicySet(
             rules: rules.filter { isNear($0.match) }, closed: closed.filter { isNear($0.match) },
             groups: groups)
@@ -132,6 +129,13 @@ extension PolicyFacts {
         if case .known(let uid) = uid { conditions.append(.uid([uid...uid])) }
         return conditions
     }
+
+    /// The fields that every area has because the question says them.
+    fileprivate var toldFields: Set<String> {
+        var names = Set(asConditions.map(\.fieldName))
+        if case .known = self[.group] { names.insert("subject.group") }
+        return names
+    }
 }
 
 /// Puts cells with the same decision together.
@@ -140,11 +144,16 @@ private struct AccessCollector {
     private let evaluator: ReferenceEvaluator
     private let detail: PolicyAccessList.Detail
     private let day: Int32
+    private let told: Set<String>
     private var cells: [PolicyDecision: [Cell]] = [:]
     private var examples: [PolicyDecision: (request: PolicyRequest, decision: PolicyDecision)] =
         [:]
 
-    init(_ evaluator: ReferenceEvaluator, _ detail: PolicyAccessList.Detail, _ day: Int32) {
+    init(
+        _ evaluator: ReferenceEvaluator, _ detail: PolicyAccessList.Detail, _ day: Int32,
+        told: Set<String>
+    ) {
+        self.told = told
         self.evaluator = evaluator
         self.detail = detail
         self.day = day
@@ -166,11 +175,12 @@ private struct AccessCollector {
         let merging = CellMerging(universe)
         let found = cells.flatMap { key, cells -> [PolicyAccess] in
             guard let example = examples[key] else { return [] }
-            let areas = merging.merged(cells).map { RequestArea(universe, $0, day: day) }
-                .sorted { $0.words < $1.words }
+            var budget = Budget(PolicyAnalysis.mostCells)
+            let areas = merging.merged(cells, &budget)
+                .map { RequestArea(universe, $0, day: day) }.sorted { $0.words < $1.words }
             // A strong way in must not hide that there is a weak one too.
             return [true, false].compactMap { isWeak in
-                let own = areas.filter { $0.isWeak == isWeak }
+                let own = areas.filter { $0.isWeak(besides: told) == isWeak }
                 guard let first = own.first else { return nil }
                 let isFirst = own.count == areas.count
                 let request = isFirst ? example.request : first.example
@@ -186,7 +196,7 @@ private struct AccessCollector {
 
     private static func key(_ access: PolicyAccess) -> [String] {
         [
-            access.isWeak ? "0" : "1", access.decision.outcome == .allow ? "0" : "1",
+            access.isWeak ? "0" : "1", access.decision.requires == nil ? "0" : "1",
             access.areas.first?.words ?? "", access.decision.because.map(\.string).joined(),
         ]
     }
@@ -196,8 +206,10 @@ extension PolicyAccessList.Detail {
     /// What of a decision the requests of one entry have in common.
     fileprivate func common(_ decision: PolicyDecision) -> PolicyDecision {
         var common = decision
-        // What is on trial decides nothing.
+        // What is on trial decides nothing, and what is needed is the same whether or not the
+        // program can be asked for it.
         common.wouldDecide = nil
+        if decision.requires != nil { common.outcome = .challenge }
         if self != .rules { common.because = [] }
         if self == .outcome {
             common.outcome = .allow
@@ -210,16 +222,16 @@ extension PolicyAccessList.Detail {
 }
 
 extension RequestArea {
-    /// Names a program by what a program of the same user can take over, and by nothing else.
-    fileprivate var isWeak: Bool {
-        let names = Set(fields.filter(\.isNamed).map(\.name))
+    /// Names a program by what a program of the same user can take over, and by nothing that it
+    /// can't. Of whom the user is that tells nothing, and of fields that the question says nor do
+    /// they.
+    fileprivate func isWeak(besides told: Set<String>) -> Bool {
+        let names = Set(fields.filter(\.isNamed).map(\.name)).subtracting(told)
         return !names.isDisjoint(with: Self.weak) && names.isDisjoint(with: Self.strong)
     }
 
     private static let weak = named(["exe", "trusted-exe", "digest", "user-unit", "tty"])
-    private static let strong = named([
-        "user", "uid", "group", "unit", "slice", "app", "label", "session",
-    ])
+    private static let strong = named(["unit", "slice", "app", "label"])
 
     private static func named(_ fields: [String]) -> Set<String> {
         Set(fields.map { "subject." + $0 })

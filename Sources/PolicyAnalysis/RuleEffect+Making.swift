@@ -5,6 +5,9 @@ internal import PolicyRequestSpace
 /// The effects of one or two sets near some areas.
 struct RuleEffectMaker {
     private(set) var effects: [RuleEffect] = []
+    /// The memberships that only one of two sets has. Together they are an effect already; these
+    /// tell which of them it is.
+    private(set) var joins: [RuleEffect] = []
     /// Whom groups take in, of each set.
     private(set) var groups: [[PolicyBox]]
     /// The requests that the question is about.
@@ -17,7 +20,7 @@ struct RuleEffectMaker {
     ) throws(Budget.Spent) {
         self.near = near
         try budget.spend(sets.reduce(0) { $0 + $1.count } * near.count / 8)
-        let sets = sets.map { set in set.filter { $0.mayMatter(near) } }
+        let sets = sets.map { set in set.filter { $0.match.mayMatter(near, least: $0.kind.least) } }
         let texts = NearTexts(near)
         self.texts = texts
         groups = sets.map { set in
@@ -31,13 +34,18 @@ struct RuleEffectMaker {
         for (side, set) in sets.enumerated() {
             for meaning in set { sides[meaning, default: 0] |= 1 << UInt8(side) }
         }
-        for meaning in sets.joined() where meaning.kind != .member {
+        for meaning in sets.joined() {
             guard let own = sides.removeValue(forKey: meaning) else { continue }
-            add(meaning.kind, meaning.match, own, areAlike)
+            if meaning.kind != .member {
+                add(meaning.kind, meaning.match, own, areAlike)
+            } else if own != all {
+                addJoins(meaning.match, own)
+            }
         }
         // Many are the same near what is asked for.
         var seen: Set<RuleEffect> = []
         effects = effects.filter { seen.insert($0).inserted }
+        joins = joins.filter { seen.insert($0).inserted }
     }
 
     private mutating func add(
@@ -52,6 +60,15 @@ struct RuleEffectMaker {
             for side in groups.indices where sides & 1 << UInt8(side) != 0 {
                 add(kind, number, 1 << UInt8(side), own, side)
             }
+        }
+    }
+
+    private mutating func addJoins(_ match: PolicyMatch, _ side: UInt8) {
+        for (number, own) in zip(CaseNumber.allCases, [match, match.asRelease]) {
+            guard let own else { continue }
+            joins.append(
+                RuleEffect(
+                    kind: .joins, number: number, sides: side, match: texts.narrow(own), groups: 0))
         }
     }
 
@@ -73,13 +90,11 @@ struct RuleEffectMaker {
     }
 }
 
-extension Meaning {
-    /// Whether a request in one of the areas, or the export that it is, can be in the box.
-    fileprivate func mayMatter(_ near: [Area]) -> Bool {
-        let own = Area(box: match.box, least: kind.least)
-        if near.contains(where: own.mayOverlap) { return true }
-        guard let release = match.box.asRelease else { return false }
-        let area = Area(box: release, least: kind.least)
-        return near.contains(where: area.mayOverlap)
+extension PolicyMatch {
+    /// Whether the match can be so true for a request in one of the areas, or for the export that
+    /// it is.
+    func mayMatter(_ near: [Area], least: Truth) -> Bool {
+        [box, box.asRelease].compactMap(\.self).map { Area(box: $0, least: least) }
+            .contains { near.contains(where: $0.mayOverlap) }
     }
 }

@@ -11,6 +11,8 @@ enum RuleEffectKind: Hashable {
     /// Reading this releases a key.
     case releases
     case member
+    /// One of a set's memberships.
+    case joins
     case forbid
     case share
     case closed
@@ -29,7 +31,7 @@ enum RuleEffectKind: Hashable {
 
     var step: Step {
         switch self {
-        case .releases: .none
+        case .releases, .joins: .none
         case .forbid: .forbid
         case .member, .share: .reach
         case .closed: .close
@@ -41,7 +43,7 @@ enum RuleEffectKind: Hashable {
     /// How true its match must be: what widens has to match for certain.
     var least: Truth {
         switch self {
-        case .member, .share, .permit: .yes
+        case .member, .joins, .share, .permit: .yes
         case .releases, .forbid, .closed, .require, .redact, .audit: .unknown
         }
     }

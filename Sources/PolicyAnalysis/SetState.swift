@@ -19,7 +19,7 @@ struct SetState {
     mutating func apply(_ effect: RuleEffect) {
         let number = effect.number.rawValue
         switch effect.kind {
-        case .releases: break
+        case .releases, .joins: break
         case .forbid: isForbidden = true
         case .member, .share: reached[number] = true
         case .closed: closed[number] = true

@@ -7,7 +7,9 @@ package struct AreaField: Sendable, Hashable {
     package let name: String
     /// `payment-*.service, x.service` or `any but nginx.service`
     package let values: String
-    /// It must be one of some: neither absent, nor unknown, nor anything but some.
+    /// The same, but of very many values the first alone, and how many more there are.
+    package let shown: String
+    /// It must be known and one of the values that are named: none that stands for all others.
     package let isNamed: Bool
 }
 
@@ -15,35 +17,21 @@ extension Universe {
     /// What the cell says of each field that it says anything of.
     func fields(of cell: Cell) -> [AreaField] {
         var fields: [AreaField] = []
-        var groups: [String] = []
-        var flags: [String] = []
         for axis in axes {
             let numbers = numbers(of: axis, in: cell)
-            guard numbers.count < axis.values.count else { continue }
+            guard axis.subject.whole == nil, numbers.count < axis.values.count else { continue }
             let values = numbers.map { axis.values[$0] }
             switch axis.subject {
-            case .group, .groups: groups += membership(axis, values, in: cell)
-            case .flag, .flags: flags += membership(axis, values, in: cell)
+            case .groups, .flags: continue
             default:
                 fields.append(
                     AreaField(
                         name: name(of: axis.subject), values: words(axis, numbers),
+                        shown: words(axis, numbers, most: Self.mostShown),
                         isNamed: isNamed(axis, values)))
             }
         }
-        if !groups.isEmpty {
-            fields.append(
-                AreaField(
-                    name: "subject.group", values: groups.joined(separator: " and "),
-                    isNamed: groups.contains { !$0.hasPrefix("not ") && $0 != "unknown" }))
-        }
-        if !flags.isEmpty {
-            fields.append(
-                AreaField(
-                    name: "resource.flags", values: flags.joined(separator: " and "),
-                    isNamed: false))
-        }
-        return fields
+        return fields + [Subject.groups, .flags].compactMap { membership($0, in: cell) }
     }
 
     /// The numbers of the values of an axis that the cell has.
@@ -83,7 +71,10 @@ extension Universe {
 
     // MARK: One field
 
-    private func words(_ axis: Axis, _ numbers: [Int]) -> String {
+    /// More names are read by no one.
+    private static let mostShown = 40
+
+    private func words(_ axis: Axis, _ numbers: [Int], most: Int = .max) -> String {
         let isUnknownIn = numbers.last.map { axis.values[$0].isUnknown } ?? false
         let mayBeUnknown = axis.values.last?.isUnknown ?? false
         // All that there is, as long as it could be established.
@@ -92,7 +83,7 @@ extension Universe {
         }
         switch axis.subject {
         case .text(let field):
-            return text(field, axis, Set(numbers), isUnknownIn)
+            return text(field, Set(numbers), isUnknownIn, most)
         case .uid:
             let isNone = numbers.contains(0)
             return Self.listed(spans(uids, numbers).map(Self.uidWords), isNone, isUnknownIn)
@@ -116,50 +107,58 @@ extension Universe {
     }
 
     private func text(
-        _ field: TextField, _ axis: Axis, _ numbers: Set<Int>, _ isUnknown: Bool
+        _ field: TextField, _ numbers: Set<Int>, _ isUnknown: Bool, _ most: Int
     ) -> String {
         guard let atoms = texts[field] else { return "" }
         // Where no text and one that is like none are the same, "any but" says both.
         let isNone = numbers.contains(0)
         switch atoms.words(of: numbers) {
-        case .these(let names): return Self.listed(names, isNone, isUnknown)
+        case .these(let names): return Self.listed(names.first(most), isNone, isUnknown)
         case .anyBut(let names):
-            let others = names + (isNone ? [] : ["none"]) + (isUnknown ? [] : ["unknown"])
+            let others =
+                names.first(most) + (isNone ? [] : ["none"]) + (isUnknown ? [] : ["unknown"])
             return others.isEmpty ? "any" : "any but " + others.joined(separator: ", ")
         }
     }
 
-    /// What the cell says of one group or flag, or of all.
-    private func membership(_ axis: Axis, _ values: [Value], in cell: Cell) -> [String] {
-        values.compactMap { value in
-            switch value {
-            case .group(_, let isIn):
-                guard case .group(let number) = axis.subject else { return nil }
-                return (isIn ? "" : "not ") + groupWords(number)
-            case .flag(let flag, let isSet):
-                let name = (0..<8).first { flag.rawValue == 1 << $0 }
-                    .map { PolicyItemFlags.words[$0] }
-                return name.map { (isSet ? "" : "not ") + $0 }
-            case .unknown: return "unknown"
-            case .groupsAreKnown, .flagsAreKnown:
-                let isSaid = axes.contains { other in
-                    other.subject.isPart(of: axis.subject)
-                        && numbers(of: other, in: cell).count < other.values.count
-                }
-                return isSaid ? nil : "not unknown"
-            default: return nil
-            }
+    /// What the cell says of the groups or flags: which are there, and whether that is known.
+    private func membership(_ whole: Subject, in cell: Cell) -> AreaField? {
+        guard let axis = bySubject[whole].map({ axes[$0] }) else { return nil }
+        let known = numbers(of: axis, in: cell).map { !axis.values[$0].isUnknown }
+        let mayBeUnknown = known.contains(false)
+        var words: [String] = []
+        var hasOne = false
+        for part in axes where part.subject.whole == whole {
+            let own = numbers(of: part, in: cell)
+            guard known.contains(true), own.count == 1, let number = own.first else { continue }
+            let isThere = part.values[number].isPresent
+            if isThere { hasOne = true }
+            words.append((isThere ? "" : "not ") + self.word(for: part.subject))
         }
+        let isNamed = hasOne && whole == .groups
+        let values: String
+        if !known.contains(true) {
+            values = "unknown"
+        } else if words.isEmpty {
+            if mayBeUnknown { return nil }
+            values = "not unknown"
+        } else {
+            // What is there is known.
+            values =
+                words.joined(separator: " and ") + (mayBeUnknown && !hasOne ? ", or unknown" : "")
+        }
+        return AreaField(
+            name: name(of: whole), values: values,
+            shown: words.count <= Self.mostShown
+                ? values : words.first(Self.mostShown).joined(separator: " and "), isNamed: isNamed)
     }
 
-    private func groupWords(_ number: Int) -> String {
-        let atoms = TextAtoms(
-            patterns: groupPatterns.sorted { $0.value < $1.value }.map(\.key),
-            classes: groupClasses, places: Array(groupClasses.indices))
-        guard case .these(let names) = atoms.words(of: [number]) else {
-            return groupClasses[number].text.string
+    private func word(for part: Subject) -> String {
+        switch part {
+        case .group(let number): groupTexts?.words(ofAtom: number) ?? ""
+        case .flag(let bit): PolicyItemFlags.words[Int(bit)]
+        default: ""
         }
-        return names.joined(separator: ", ")
     }
 
     private static func word(_ value: Value) -> String {
@@ -213,19 +212,29 @@ extension Universe {
         return from + (isLess ? " to less than " : " to ") + "\(to)"
     }
 
+    /// `unknown` comes first: it is not among the times that `outside` leaves out.
     private func timeWords(_ numbers: [Int], _ isUnknown: Bool) -> String {
         let own = WeekWords(spans(minutes, numbers))
         let others = WeekWords(spans(minutes, minutes.indices.filter { !numbers.contains($0) }))
         let words = others.count < own.count ? "outside " + others.words : own.words
-        return words + (isUnknown ? ", unknown" : "")
+        return [isUnknown ? "unknown" : "", words].filter { !$0.isEmpty }.joined(separator: ", ")
+    }
+}
+
+extension [String] {
+    /// At most so many of them, and how many more there are.
+    fileprivate func first(_ most: Int) -> [String] {
+        count <= most ? self : prefix(most) + ["\(count - most) more"]
     }
 }
 
 extension Universe.Subject {
-    fileprivate func isPart(of whole: Self) -> Bool {
-        switch (self, whole) {
-        case (.group, .groups), (.flag, .flags): true
-        default: false
+    /// What tells whether this is known; nil where it tells so itself.
+    var whole: Self? {
+        switch self {
+        case .group: .groups
+        case .flag: .flags
+        default: nil
         }
     }
 }
@@ -290,9 +299,7 @@ private struct WeekWords {
         return two(ofDay / 60) + ":" + two(ofDay % 60)
     }
 
-    private static func name(_ day: Int) -> String {
-        ["mon", "tue", "wed", "thu", "fri", "sat", "sun"][day]
-    }
+    private static func name(_ day: Int) -> String { MinuteOfWeek.days[day] }
 
     /// `mon-fri`, `mon, wed`
     private static func dayWords(_ days: UInt8) -> String {

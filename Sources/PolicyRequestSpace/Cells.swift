@@ -34,6 +34,15 @@ package struct Budget: Sendable {
         guard left >= 0 else { throw Spent() }
     }
 
+    /// Moves so much of it, as far as there is, to the other, which `join` gives back.
+    package mutating func split(_ most: Int, into other: inout Budget) {
+        let part = max(0, min(most, left))
+        left -= part
+        other.left += part
+    }
+
+    package mutating func join(_ other: Budget) { left += max(0, other.left) }
+
     /// A part of it; what was used of that comes off this one.
     package mutating func lend<Answer>(
         _ most: Int, _ body: (inout Budget) throws(Spent) -> Answer

@@ -38,6 +38,11 @@ struct TextAtoms {
         return .these(names(of: own) ?? described(own))
     }
 
+    /// The texts of one atom.
+    func words(ofAtom atom: Int) -> String {
+        (names(of: [atom]) ?? described([atom])).joined(separator: ", ")
+    }
+
     enum Words {
         case these([String])
         case anyBut([String])
@@ -60,7 +65,7 @@ struct TextAtoms {
             names.append(pattern)
         }
         guard left.isEmpty else { return nil }
-        return names.sorted().map { "\(patterns[$0])" }
+        return names.sorted().map { patterns[$0].words }
     }
 
     /// Patterns that match none but these atoms, the widest first.
@@ -76,7 +81,7 @@ struct TextAtoms {
         var words: [String] = []
         for pattern in candidates(in: atoms) where !matched[pattern].isDisjoint(with: left) {
             left.subtract(matched[pattern])
-            words.append("\(patterns[pattern])")
+            words.append(patterns[pattern].words)
         }
         for atom in left.sorted() where left.contains(atom) {
             let found = described(atom, among: atoms)
@@ -92,24 +97,47 @@ struct TextAtoms {
         guard let narrowest = own.first else {
             let top = patterns.indices.filter { !matched[$0].isEmpty }
             return (
-                "any but (" + top.map { "\(patterns[$0])" }.joined(separator: ", ") + ")", [atom]
+                "any but (" + top.map { patterns[$0].words }.joined(separator: ", ") + ")", [atom]
             )
         }
         let others = matched[narrowest].subtracting(all)
         if let names = names(of: others) {
             return (
-                "\(patterns[narrowest]) but not (" + names.joined(separator: ", ") + ")",
+                "\(patterns[narrowest].words) but not (" + names.joined(separator: ", ") + ")",
                 matched[narrowest].subtracting(others)
             )
         }
-        let met = own.map { "\(patterns[$0])" }.joined(separator: " and ")
+        let met = own.map { patterns[$0].words }.joined(separator: " and ")
         let around = own.reduce(matched[narrowest]) { $0.intersection(matched[$1]) }
         let rest = patterns.indices.filter {
             !own.contains($0) && !matched[$0].isDisjoint(with: around)
         }
         let but =
             rest.isEmpty
-            ? "" : " but not (" + rest.map { "\(patterns[$0])" }.joined(separator: ", ") + ")"
+            ? "" : " but not (" + rest.map { patterns[$0].words }.joined(separator: ", ") + ")"
         return (met + but, [atom])
+    }
+}
+
+extension TextPattern {
+    /// The pattern as areas say it: quoted unless it is plain, for a program or a user may be called
+    /// like what an area says itself, or like several of its fields.
+    fileprivate var words: String {
+        let text = description
+        var isPlain = !text.isEmpty && text.unicodeScalars.allSatisfy(Self.isPlain)
+        // A text with a star in it is not all that begin so.
+        if case .literal = self, text.utf8.contains(UInt8(ascii: "*")) { isPlain = false }
+        return isPlain && !Self.ownWords.contains(text) ? text : JSONText(text).description
+    }
+
+    private static let ownWords: Set<String> = [
+        "and", "any", "but", "none", "not", "or", "unknown",
+    ]
+
+    private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar {
+        case "a"..."z", "A"..."Z", "0"..."9", ".", "_", "/", "@", ":", "*", "-": true
+        default: false
+        }
     }
 }

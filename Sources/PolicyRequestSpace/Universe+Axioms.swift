@@ -9,6 +9,7 @@ extension Universe {
     /// - What is known to be a trusted executable is known.
     /// - Items have the attributes of their class.
     /// - A request has the facts of its operation.
+    /// - Where groups or flags are unknown, none of them is told.
     var axioms: [Cell] {
         var cells = [
             cell([
@@ -39,6 +40,10 @@ extension Universe {
                     (.operation, { !$0.isOperation(of: operations) }),
                     (subject, { !$0.isAbsent }),
                 ]))
+        }
+        for axis in axes {
+            guard let whole = axis.subject.whole else { continue }
+            cells.append(cell([(whole, { $0.isUnknown }), (axis.subject, { $0.isPresent })]))
         }
         return cells.compactMap(\.self)
     }
@@ -81,6 +86,14 @@ extension Universe.Value {
     fileprivate var isKnownText: Bool {
         switch self {
         case .text(_, _?), .otherText: true
+        default: false
+        }
+    }
+
+    /// The group or flag is there.
+    var isPresent: Bool {
+        switch self {
+        case .group(_, true), .flag(_, true): true
         default: false
         }
     }

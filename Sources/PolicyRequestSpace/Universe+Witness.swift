@@ -32,16 +32,11 @@ extension Universe {
         return facts
     }
 
-    /// The values of an axis that the cell has.
-    func values(of axis: Axis, in cell: Cell) -> [Value] {
-        axis.values.indices.filter { number in
-            cell.words[axis.place.first + number / 64] & 1 << UInt64(number % 64) != 0
-        }.map { axis.values[$0] }
-    }
-
     /// A request of the cell; what need not be unknown is not.
     package func witness(of cell: Cell, day: Int32) -> PolicyRequest {
-        let values = axes.compactMap { self.values(of: $0, in: cell).first }
+        let values = axes.compactMap { axis in
+            numbers(of: axis, in: cell).first.map { axis.values[$0] }
+        }
         var operation = PolicyOperation.readSecret
         for case .operation(let own) in values { operation = own }
         var facts = Self.facts(of: values)

@@ -55,6 +55,7 @@ package struct Universe: Sendable {
 
     /// What the values of the axes stand for.
     private(set) var texts: [TextField: TextAtoms] = [:]
+    private(set) var groupTexts: TextAtoms?
     private(set) var uids: [[ClosedRange<Int64>]] = []
     private(set) var minutes: [[ClosedRange<Int64>]] = []
     private(set) var ages: [AgeField: [[ClosedRange<Int64>]]] = [:]
@@ -69,6 +70,7 @@ package struct Universe: Sendable {
         addChoices(conditions)
         try addNumbers(conditions, &budget)
         algebra = CellAlgebra(axes: axes.map(\.place))
+        try budget.spend(groupClasses.count * algebra.cost / 4)
         impossible = axioms
     }
 
@@ -133,6 +135,8 @@ package struct Universe: Sendable {
     private mutating func addGroups(_ patterns: [TextPattern], _ classes: [TextClasses.Class]) {
         for (number, pattern) in patterns.enumerated() { groupPatterns[pattern] = number }
         groupClasses = classes.filter { !$0.matches.isEmpty }
+        groupTexts = TextAtoms(
+            patterns: patterns, classes: groupClasses, places: Array(groupClasses.indices))
         add(.groups, [.groupsAreKnown, .unknown(.groups)])
         for (number, group) in groupClasses.enumerated() {
             add(.group(number), [.group(group.text, false), .group(group.text, true)])

@@ -68,6 +68,9 @@ package enum DiagnosticCode: Int, Sendable, Hashable, CaseIterable {
     case interpreter = 3014
     case userWritablePath = 3015
     case impossibleName = 3016
+    case unknownAttribute = 3017
+    case contradiction = 3018
+    case unusedDefinition = 3019
     case weakShare = 3021
     case broadShare = 3022
     case complainTooLong = 3030

@@ -5,9 +5,18 @@ internal import PolicyRequestSpace
 
 extension PolicyDecision {
     /// `challenge of "passcode" because a.rule`
-    package var words: String {
+    package var words: String { ending + reasons }
+
+    /// ` because a.rule`, or nothing.
+    package var reasons: String {
         let ids = because.map(\.string).joined(separator: ", ")
-        return ending + (ids.isEmpty ? "" : " because \(ids)")
+        return ids.isEmpty ? "" : " because \(ids)"
+    }
+
+    /// `allow after "passcode"`: of all requests of which the same is needed, whether or not their
+    /// programs can be asked for it.
+    package var need: String {
+        outcome == .deny ? "deny" : "allow" + (requires.map { " after \($0.json)" } ?? "")
     }
 
     /// `; left out: account; audit: full`, or nothing.
@@ -23,22 +32,73 @@ extension PolicyDecision {
 }
 
 extension PolicyChange {
-    /// `deny → allow`; of what is told differently, what is.
+    /// `deny → allow after "passcode"`, how old a proof may be, and what is told otherwise.
     package var words: String {
-        guard kind == .toldDifferently else { return "\(before.ending) → \(after.ending)" }
+        let isSaid = kind == .toldDifferently || (before.need == after.need && !agings.isEmpty)
+        let needs = isSaid ? [] : ["\(before.need) → \(after.need)"]
+        return (needs + details).joined(separator: "; ")
+    }
+
+    /// `no longer needs "passcode" (now: nothing)`
+    package var heading: String {
+        if kind == .toldDifferently {
+            return "\(kind.rawValue): " + details.joined(separator: "; ")
+        }
+        return ([title].compactMap(\.self) + details).joined(separator: "; ")
+    }
+
+    /// nil where the details say all.
+    private var title: String? {
+        let (was, now) = (before.requires?.json, after.requires?.json)
+        switch kind {
+        case .newlyAllowed: return kind.rawValue + (now.map { ", after \($0)" } ?? "")
+        case .newlyDenied:
+            return kind.rawValue + (was.map { " (before: allowed after \($0))" } ?? "")
+        case .toldDifferently: return kind.rawValue
+        case .nowNeeds, .noLongerNeeds: break
+        }
+        switch (was, now) {
+        case (nil, let now?): return "now needs \(now) (before: nothing)"
+        case (let was?, nil): return "no longer needs \(was) (now: nothing)"
+        case (let was?, let now?) where was != now:
+            return kind == .nowNeeds
+                ? "now needs \(now) (before: \(was))" : "needs \(now) instead of \(was)"
+        default:
+            return agings.isEmpty
+                ? "\(kind.rawValue): \(before.need) → \(after.need)" : nil
+        }
+    }
+
+    private var details: [String] {
         func names(_ names: [PolicyText], _ what: String) -> String? {
             names.isEmpty ? nil : names.map(\.string).joined(separator: ", ") + what
         }
-        return [
+        let tellings = [
             names(telling.hidden, " left out of answers"),
             names(telling.shown, " shown in answers again"),
             telling.audit.map { "audit: \($0.word)" },
-        ].compactMap(\.self).joined(separator: "; ")
+        ]
+        return agings.map(\.words) + tellings.compactMap(\.self)
     }
 
     /// `a.rule (changed), b.rule (gone)`
     package var causes: String {
         statements.map { "\($0.id) (\($0.fate.rawValue))" }.joined(separator: ", ")
+    }
+}
+
+extension PolicyChange.Aging {
+    /// `"passcode" may be up to 5m old (before: 0)`
+    fileprivate var words: String {
+        func scope(_ demand: PolicyDemand) -> String {
+            before.scope == after.scope ? "" : ", scope: \(demand.scope.word)"
+        }
+        func age(_ demand: PolicyDemand) -> String {
+            demand.within == .zero ? "0" : "\(demand.within)"
+        }
+        let now = after.within == .zero ? "must be fresh" : "may be up to \(age(after)) old"
+        return "\(after.constraint.json) \(now)\(scope(after)) "
+            + "(before: \(age(before))\(scope(before)))"
     }
 }
 

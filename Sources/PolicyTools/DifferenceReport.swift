@@ -2,6 +2,7 @@
 internal import KeychainPolicyModel
 package import PolicyAnalysis
 internal import PolicyRequestSpace
+internal import Terminal
 
 /// The difference of two sets as others than a terminal read it.
 package enum DifferenceReport: String, CaseIterable, Sendable {
@@ -27,23 +28,29 @@ package enum DifferenceReport: String, CaseIterable, Sendable {
             "statements",
         ]
 
-        var cells: [String] {
+        private func cells(_ words: (AreaField) -> String) -> [String] {
             [
                 change.kind.rawValue + (change.isExact ? "" : " somewhere in"),
                 change.isNewAccess ? "yes" : "no", change.words, operations,
-                fields("subject."), fields("resource."), fields("when."), change.causes,
-            ]
+                fields("subject.", words), fields("resource.", words), fields("when.", words),
+                change.causes,
+            ].map(PlainText.line)
         }
 
         var operations: String {
             area.fields.first { $0.name == "operation" }?.values ?? "any"
         }
 
-        func fields(_ block: String) -> String {
+        /// With as much of each field as is shown of it.
+        var shown: [String] { cells(\.shown) }
+        /// With all of it.
+        var whole: [String] { cells(\.values) }
+
+        func fields(_ block: String, _ words: (AreaField) -> String = \.shown) -> String {
             let own = area.fields.filter { $0.name.hasPrefix(block) }
             return own.isEmpty
                 ? "any"
-                : own.map { "\($0.name.dropFirst(block.count)): \($0.values)" }
+                : own.map { "\($0.name.dropFirst(block.count)): \(words($0))" }
                     .joined(separator: "; ")
         }
     }
@@ -54,14 +61,14 @@ package enum DifferenceReport: String, CaseIterable, Sendable {
 
     private static func undecided(_ found: PolicyDifference) -> String? {
         guard !found.isComplete else { return nil }
-        return "not decided within the budget, there may be more: "
+        return "not decided within the budget, more may change of the requests that these match: "
             + found.undecided.map(\.string).joined(separator: ", ")
     }
 
     // MARK: Forms
 
     private static func table(_ found: PolicyDifference) -> String {
-        let rows = [Row.names] + rows(found).map(\.cells)
+        let rows = [Row.names] + rows(found).map(\.shown)
         let widths = Row.names.indices.map { column in
             rows.map { $0[column].count }.max() ?? 0
         }
@@ -78,31 +85,43 @@ package enum DifferenceReport: String, CaseIterable, Sendable {
     /// As RFC 4180 has it. A cell that a spreadsheet would calculate begins with an apostrophe.
     private static func csv(_ found: PolicyDifference) -> String {
         func quoted(_ cell: String) -> String {
-            let isFormula = cell.first.map { "=+-@\t\r".contains($0) } ?? false
-            return "\"" + (isFormula ? "'" : "") + doubled(cell) + "\""
+            let isFormula = cell.unicodeScalars.first.map("=+-@".unicodeScalars.contains) ?? false
+            return "\"" + (isFormula ? "'" : "") + replaced(cell, ["\"": "\"\""]) + "\""
         }
         var rows = [Row.names + ["example"]]
-        rows += self.rows(found).map { $0.cells + [$0.area.example.json] }
+        rows += self.rows(found).map { $0.whole + [PlainText.json($0.area.example.json)] }
         if let undecided = undecided(found) {
             rows.append([undecided] + Row.names.map { _ in "" })
         }
         return rows.map { $0.map(quoted).joined(separator: ",") + "\r\n" }.joined()
     }
 
-    private static func doubled(_ cell: String) -> String {
-        cell.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"")
+    /// The text with others in place of some scalars: a quote that a mark follows is a quote to
+    /// what reads the report, though one character with its mark to `String`.
+    private static func replaced(_ text: String, _ others: [Unicode.Scalar: String]) -> String {
+        var replaced = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            if let other = others[scalar] {
+                replaced.append(contentsOf: other.unicodeScalars)
+            } else {
+                replaced.append(scalar)
+            }
+        }
+        return String(replaced)
     }
 
     private static func html(_ found: PolicyDifference) -> String {
         let rows = rows(found)
+        let count = found.changes.count
         let widening = found.changes.count { $0.isNewAccess }
         let head = Row.names.map { "<th>\($0)</th>" }.joined()
         let body = rows.map { row in
             "<tr class=\"\(row.change.colour)\">"
-                + row.cells.map { "<td>\(escaped($0))</td>" }.joined() + "</tr>"
+                + row.shown.map { "<td>\(escaped($0))</td>" }.joined() + "</tr>"
         }.joined(separator: "\n")
         let examples = found.changes.map { change in
-            "<li>\(escaped(change.kind.rawValue)): <code>\(escaped(change.request.json))</code>"
+            "<li>\(escaped(change.kind.rawValue)): "
+                + "<code>\(escaped(PlainText.json(change.request.json)))</code>"
                 + "<br>before: \(escaped(change.before.words))"
                 + "<br>after: \(escaped(change.after.words))</li>"
         }.joined(separator: "\n")
@@ -118,8 +137,8 @@ package enum DifferenceReport: String, CaseIterable, Sendable {
             code { font-size: 12px; overflow-wrap: anywhere; } svg { max-width: 100%; }
             </style></head><body>
             <h1>Policy difference</h1>
-            <p>\(found.changes.count) differences, \(widening) of new access. Red: a program can do
-            more, or with less. Green: less, or with more.</p>
+            <p>\(count) difference\(count == 1 ? "" : "s"), \(widening) of new access.
+            Red: a program can do more, or with less. Green: less, or with more.</p>
             \(left)\(picture(rows))
             <table><thead><tr>\(head)</tr></thead><tbody>
             \(body)
@@ -140,8 +159,12 @@ package enum DifferenceReport: String, CaseIterable, Sendable {
 
     /// Subjects on the left, items on the right, and an arrow for each area.
     private static func picture(_ rows: [Row]) -> String {
+        let others = rows.count - mostArrows
         let rows = Array(rows.prefix(mostArrows))
         guard !rows.isEmpty else { return "" }
+        let left =
+            others > 0
+            ? "\n<p>The picture shows \(rows.count) rows of \(rows.count + others).</p>" : ""
         let subjects = distinct(rows.map { $0.fields("subject.") })
         let items = distinct(rows.map { $0.fields("resource.") })
         let height = 40 * max(subjects.count, items.count) + 20
@@ -154,7 +177,7 @@ package enum DifferenceReport: String, CaseIterable, Sendable {
             let from = place(row.fields("subject."), in: subjects)
             let to = place(row.fields("resource."), in: items)
             parts.append(
-                "<g><title>\(escaped(row.cells.joined(separator: " | ")))</title>"
+                "<g><title>\(escaped(row.shown.joined(separator: " | ")))</title>"
                     + "<line x1=\"360\" y1=\"\(from)\" x2=\"742\" y2=\"\(to)\" stroke="
                     + "\"\(row.change.stroke)\" stroke-width=\"2\" marker-end=\"url(#end)\"/>"
                     + "<text x=\"551\" y=\"\((from + to) / 2 - 4)\" text-anchor=\"middle\">"
@@ -166,7 +189,7 @@ package enum DifferenceReport: String, CaseIterable, Sendable {
             <defs><marker id="end" markerWidth="8" markerHeight="8" refX="6" refY="3"
             orient="auto"><path d="M0,0 L6,3 L0,6 z"/></marker></defs>
             \(parts.joined(separator: "\n"))
-            </svg>
+            </svg>\(left)
             """
     }
 
@@ -186,16 +209,9 @@ package enum DifferenceReport: String, CaseIterable, Sendable {
     }
 
     private static func escaped(_ text: String) -> String {
-        text.reduce(into: "") { escaped, character in
-            switch character {
-            case "&": escaped += "&amp;"
-            case "<": escaped += "&lt;"
-            case ">": escaped += "&gt;"
-            case "\"": escaped += "&quot;"
-            case "'": escaped += "&#39;"
-            default: escaped.append(character)
-            }
-        }
+        replaced(
+            PlainText.line(text),
+            ["&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;", "'": "&#39;"])
     }
 }
 

@@ -30,7 +30,6 @@ package struct PolicyLint: Sendable {
         files = Dictionary(
             loaded.files.map { (PolicyText($0.source.path), $0) }, uniquingKeysWith: { $1 })
         checkRules(loaded.policy, today)
-        checkShapes(loaded.policy)
         checkTests(loaded)
         checkSpeed(loaded)
         if let machine { checkNames(loaded.policy, machine) }
@@ -67,26 +66,6 @@ package struct PolicyLint: Sendable {
                 finding.kind.code, finding.id, finding.origin, finding.message,
                 notes: [foreign, places.isEmpty ? nil : finding.kind.reason + places]
                     .compactMap(\.self))
-        }
-    }
-
-    /// Names as nothing has them: a rule on one never matches for certain.
-    private mutating func checkShapes(_ policy: PolicySet) {
-        let shapes: [(TextField, String, (String) -> Bool)] = [
-            (.exe, "a path as /usr/bin/git", { $0.hasPrefix("/") }),
-            (.unit, "a unit as nginx.service", { $0.contains(".") }),
-            (.userUnit, "a unit as syncthing.service", { $0.contains(".") }),
-            (.slice, "a slice as system.slice", { $0.hasSuffix(".slice") }),
-        ]
-        for rule in policy.rules {
-            for (field, shape, isMet) in shapes {
-                for name in rule.match.literals(of: field) where !isMet(name.string) {
-                    note(
-                        .impossibleName, rule.id, rule.origin,
-                        "\(rule.id) names the \(field.name) \"\(name)\", as there is none",
-                        advice: "write \(shape)")
-                }
-            }
         }
     }
 

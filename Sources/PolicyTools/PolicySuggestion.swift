@@ -153,9 +153,11 @@ private struct Draft {
         wider.rules.append(rule(id))
         let found = PolicyAnalysis(policy, day: day).difference(to: wider)
         var lines = found.changes.filter(\.isNewAccess).flatMap { change in
-            change.areas.prefix([RequestArea].mostShown).map {
-                "  # opens: " + ($0.fields.isEmpty ? "everything" : $0.words)
-            }
+            let shown = change.areas.prefix([RequestArea].mostShown)
+            let rest = change.areas.count - shown.count
+            return shown.map { "  # opens: " + ($0.fields.isEmpty ? "everything" : $0.words) }
+                + (rest > 0
+                    ? ["  # opens: and \(rest) more such areas; policy diff tells all"] : [])
         }
         if !found.isComplete { lines.append("  # opens more, perhaps: it was not decided in time") }
         if subject.isWeak {

@@ -19,7 +19,7 @@ struct PolicyDiffCommand: ParsableCommand {
 
             diff OLD NEW compares two folders or files; --old and --new, repeated, several folders \
             a side. diff --with FILE compares what is in force with what would be, were the file \
-            in /etc/keychain/policies.d.
+            in /etc/keychain/policies.d, or in the last of the folders that --policies names.
             """)
 
     enum Format: String, ExpressibleByArgument, CaseIterable {
@@ -51,8 +51,7 @@ struct PolicyDiffCommand: ParsableCommand {
 
     func run() throws {
         let today = LocalTime.now.day
-        let (old, new) = try sides()
-        let (before, after) = (try load(old, today), try load(new, today))
+        let (before, after) = try sides(today)
         let analysis = PolicyAnalysis(before.policy, day: today, mostCells: Self.mostCells)
         let found = analysis.difference(to: after.policy)
         let widening = found.changes.count { $0.isNewAccess }
@@ -60,15 +59,23 @@ struct PolicyDiffCommand: ParsableCommand {
         if failOnNewAccess, widening > 0 || !found.isComplete { throw ExitCode.failure }
     }
 
-    /// What lies in the folders of each set.
-    private func sides() throws -> (old: [String], new: [String]) {
+    private func sides(_ today: Int32) throws -> (old: LoadedPolicies, new: LoadedPolicies) {
         let named = (old.isEmpty ? 0 : 1) + (new.isEmpty ? 0 : 1)
         switch (sets.count, named, with.isEmpty) {
-        case (2, 0, true) where policies.folders.isEmpty: return ([sets[0]], [sets[1]])
-        case (0, 2, true) where policies.folders.isEmpty: return (old, new)
+        case (2, 0, true) where policies.folders.isEmpty:
+            return (try load([sets[0]], today), try load([sets[1]], today))
+        case (0, 2, true) where policies.folders.isEmpty:
+            return (try load(old, today), try load(new, today))
         case (0, 0, false):
             let inForce = try policies.paths()
-            return (inForce, inForce + with)
+            // Where the administrator's folder is not there yet, the first file stands for it.
+            let isThere =
+                !policies.folders.isEmpty || inForce.last == LoadedPolicies.systemFolders.last
+            let first = isThere ? 0 : 1
+            return (
+                try load(inForce, today),
+                try load(inForce + with.prefix(first), adding: with.dropFirst(first), today)
+            )
         default:
             throw ValidationError("Say two sets: OLD NEW, --old DIR --new DIR, or --with FILE.")
         }
@@ -89,23 +96,25 @@ struct PolicyDiffCommand: ParsableCommand {
         }
     }
 
-    private func load(_ paths: [String], _ today: Int32) throws -> LoadedPolicies {
-        let loaded = LoadedPolicies(reading: paths, today: today)
+    private func load(
+        _ paths: [String], adding added: some Sequence<String> = [], _ today: Int32
+    ) throws -> LoadedPolicies {
+        let loaded = LoadedPolicies(reading: paths, adding: Array(added), today: today)
         guard loaded.hasErrors else { return loaded }
         PolicyOutput.tell(loaded.diagnostics.filter { $0.severity == .error })
         throw ExitCode.failure
     }
 
     private static func undecided(_ ids: [PolicyText]) -> String {
-        "not decided: the budget is spent; what is shown is true, and these may change more: "
-            + ids.map(\.string).joined(separator: ", ") + "\n"
+        "not decided: the budget is spent; what is shown is true, and more may change of the "
+            + "requests that these match: " + ids.map(\.string).joined(separator: ", ") + "\n"
     }
 
     private static func text(_ change: PolicyChange) -> String {
         let place = change.isExact ? "" : ", somewhere in"
         let causes = change.causes.isEmpty ? "" : ", by " + change.causes
         return """
-            \(change.kind.rawValue): \(change.words)\(causes)\(place)
+            \(change.heading)\(causes)\(place)
             \(AccessText.lines(change.areas).joined(separator: "\n"))
                 for example: \(change.request.json)
                     before: \(change.before.words)

@@ -101,7 +101,7 @@ enum AccessText {
             case .outcome: "not decided: after which proof, and which rules; those of the examples"
             }
         guard let undecided = list.undecided else { return [detail].compactMap(\.self) }
-        let left = undecided.map { "\($0.name): \($0.values)" }.joined(separator: "; ")
+        let left = undecided.map { "\($0.name): \($0.shown)" }.joined(separator: "; ")
         return [
             "not decided: the budget is spent; what is shown is true, and there may be more"
                 + (left.isEmpty ? "" : " in " + left),
@@ -113,8 +113,8 @@ enum AccessText {
         _ decision: PolicyDecision, _ detail: PolicyAccessList.Detail
     ) -> String {
         switch detail {
-        case .rules: decision.words + decision.obligations
-        case .proofs: decision.ending + decision.obligations
+        case .rules: decision.need + decision.reasons + decision.obligations
+        case .proofs: decision.need + decision.obligations
         case .outcome: "allow, at once or after a proof"
         }
     }

@@ -2,6 +2,8 @@
 @testable import KeychainActivePolicy
 import KeychainModel
 import KeychainPolicyModel
+import PolicyLanguage
+import PolicySyntax
 import Testing
 
 /// What policies are told of an item that is asked for.
@@ -52,5 +54,17 @@ import Testing
         #expect(ItemFacts.names["protocol"] == .networkProtocol)
         // Two names for one attribute would let an answer keep what a rule takes out.
         #expect(Set(ItemFacts.names.values).count == ItemFacts.names.count)
+    }
+
+    @Test func `a rule that redacts an attribute by its name is not doubted`() {
+        let names = ItemFacts.names.keys.sorted().joined(separator: ", ")
+        func doubts(_ names: String) -> [DiagnosticCode] {
+            let text =
+                "policy: v1\nname: n\nrules:\n  - {id: a.b, redact: [\(names)], operations: all}\n"
+            let file = SourceFile(path: "p.yaml", bytes: Array(text.utf8))
+            return LoadedPolicies([[file]], today: 20_000).diagnostics.map(\.code)
+        }
+        #expect(doubts(names) == [])
+        #expect(doubts(names + ", other") == [.unknownAttribute])
     }
 }

@@ -52,6 +52,65 @@ import Testing
         #expect(changes(none, some).map(\.kind) == [.nowNeeds])
         #expect(changes(some, none).map(\.kind) == [.noLongerNeeds])
         #expect(changes(some, late).map(\.kind) == [.noLongerNeeds])
+        #expect(changes(some, late).flatMap(\.agings).map(\.after.within) == [.minutes(5)])
+        #expect(changes(late, some).flatMap(\.agings).map(\.after.within) == [.zero])
+        #expect(changes(none, some).flatMap(\.agings).isEmpty)
+    }
+
+    @Test func `tells changes of how old a proof may be apart`() {
+        func needs(_ number: Int64, _ exe: PolicyText) -> PolicyRule {
+            let demand = PolicyDemand(.factor(.passcode), within: .minutes(number))
+            return rule(
+                PolicyText("\(exe)\(number)"), .require(demand), PolicyOperations(.sign),
+                literal(.exe, exe))
+        }
+        let found = changes(
+            PolicySet(rules: [needs(1, "x"), needs(2, "x")]),
+            PolicySet(rules: [needs(5, "x"), needs(2, "y")]))
+        // A program that can't be told needs all that either does.
+        #expect(
+            Set(found.map { $0.agings.map(\.after.within) })
+                == [[.minutes(5)], [.minutes(2)], []])
+        let scoped = PolicyDemand(.factor(.passcode), scope: .session)
+        let other = changes(
+            PolicySet(rules: [rule("r", passcode)]), PolicySet(rules: [rule("r", .require(scoped))])
+        )
+        #expect(other.flatMap(\.agings).map(\.after.scope) == [.session])
+    }
+
+    @Test func `names of each area the statements that match there, and no others`() {
+        func group(_ id: PolicyText, _ operations: PolicyOperations, _ exes: PolicyText...)
+            -> GroupMembership
+        {
+            GroupMembership(
+                id: id, origin: PolicyOrigin(file: "", line: 1, column: 1, level: 0), group: "dev",
+                members: [[.text(.exe, exes.map { .literal($0) })]], operations: operations)
+        }
+        let gone = [group("gone", .all, "x", "z")]
+        let added = [group("x", .read, "x"), group("xy", .all, "x", "y"), group("y", .read, "y")]
+        let forbid = rule("f", .forbid(""), .read, literal(.exe, "x"), literal(.service, "s"))
+        let found = changes(PolicySet(groups: gone), PolicySet(rules: [forbid], groups: added))
+        var random = SplitMix(seed: 75_000)
+        var sampled = 0
+        for change in found.filter(\.isExact) {
+            let ids = Set(change.statements.map(\.id))
+            for area in change.areas {
+                for _ in 0..<10 {
+                    guard let request = area.request(using: &random) else { continue }
+                    sampled += 1
+                    for group in gone + added {
+                        #expect(ids.contains(group.id) == group.takesIn(request), "\(group.id)")
+                    }
+                    let isForbidden = request.cases.contains {
+                        forbid.match.truth(for: $0.operation, $0.facts) >= .unknown
+                    }
+                    #expect(ids.contains("f") == isForbidden)
+                }
+            }
+        }
+        #expect(sampled > 50)
+        let named = found.map { $0.statements.map(\.id) }
+        #expect(named.contains(["xy", "y"]) && named.contains(["f", "gone", "x", "xy"]))
     }
 
     @Test func `takes a rule that begins to complain for a widening`() {
@@ -123,7 +182,31 @@ import Testing
         #expect(found.count < 100)
         #expect(found.contains { !$0.isExact })
         #expect(Set(found.flatMap(\.after.because)).count == 7)
-        #expect(changes(new, PolicySet()).map(\.kind).allSatisfy { $0 == .noLongerNeeds })
+        #expect(Set(changes(new, PolicySet()).map(\.kind)) == [.noLongerNeeds])
+    }
+
+    @Test func `names new access first, however it was found`() {
+        let old = PolicySet(
+            rules: (0..<7).map { number in
+                rule(
+                    PolicyText("r\(number)"),
+                    .require(PolicyDemand(.pam(PolicyText("keychain-\(number)"), within: nil))),
+                    .all, literal(.group, PolicyText("g\(number)")))
+            })
+        let new = PolicySet(rules: [rule("f", .forbid(""), .all, literal(.exe, "x"))])
+        let found = changes(old, new)
+        #expect(found.contains { $0.isExact && !$0.isNewAccess })
+        #expect(found.contains { !$0.isExact && $0.isNewAccess })
+        #expect(found.drop(while: \.isNewAccess).allSatisfy { !$0.isNewAccess })
+    }
+
+    @Test func `that is not decided names all statements that may change more`() {
+        let new = PolicySet(rules: [
+            rule("f", .forbid(""), .read, literal(.exe, "x")),
+            rule("r", passcode, .read, literal(.exe, "x")),
+        ])
+        let found = PolicyAnalysis(PolicySet(), day: today, mostCells: 10).difference(to: new)
+        #expect(found.undecided == ["f", "r"])
     }
 
     @Test func `is of the same kinds whatever the budget that it was found in`() {
@@ -180,5 +263,15 @@ import Testing
             }
         }
         #expect(differences > 100)
+    }
+}
+
+extension GroupMembership {
+    /// Whether the request, or the export that it is, is one of a member.
+    fileprivate func takesIn(_ request: PolicyRequest) -> Bool {
+        request.cases.contains { operation, facts in
+            operations.contains(operation) && facts[.accessGroup] == .known([group])
+                && members.contains { PolicyBox($0).truth(for: operation, facts) == .yes }
+        }
     }
 }

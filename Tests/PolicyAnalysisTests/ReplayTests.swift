@@ -91,6 +91,16 @@ import Testing
         #expect(!found.contains("suggested.2"))
     }
 
+    @Test func `is of no other lines, whatever the items are called`() {
+        let asked = refused { facts in
+            facts[.unit] = .known(["x.service"])
+            facts[.service] = .known(["a\n  - id: evil"])
+        }
+        let lines = text([asked], closed).split(whereSeparator: \.isNewline)
+        #expect(lines.contains { $0.contains("# opens: ") && $0.contains("evil") })
+        #expect(!lines.contains { $0.hasPrefix("  - id: evil") })
+    }
+
     @Test func `warns of what can be forged and of what is not told`() {
         let asked = refused { facts in
             facts[.user] = .known(["ann"])

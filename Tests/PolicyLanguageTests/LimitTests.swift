@@ -66,7 +66,8 @@ struct LimitTests {
     @Test func `sixty-four attributes can be redacted`() {
         func redacting(_ count: Int) -> String {
             rules(
-                "  - {id: a.b, redact: [" + (0..<count).map { "a\($0)" }.joined(separator: ", ")
+                "  - {id: a.b, redact: ["
+                    + (0..<count).map { "a\(100 + $0)" }.joined(separator: ", ")
                     + "]}\n")
         }
         #expect(codes(redacting(64)).isEmpty)

@@ -183,4 +183,65 @@ let meaningMistakes: [Mistake] = [
               |                            ^ k is at most the number of constraints
 
         """#),
+    Mistake(
+        .impossibleName,
+        #"""
+        policy: v1
+        name: n
+        rules:
+          - {id: a.b, forbid: no, subject: {user: ["!ann", bob]}}
+
+        """#,
+        #"""
+        p.yaml:4:44: warning[KC3016]: "!ann" is taken letter by letter, with its "!"
+            4 |   - {id: a.b, forbid: no, subject: {user: ["!ann", bob]}}
+              |                                            ^^^^^^ say under unless what a rule is not about
+
+        """#),
+    Mistake(
+        .unknownAttribute,
+        #"""
+        policy: v1
+        name: n
+        rules:
+          - {id: a.b, redact: [acount, label, acct]}
+
+        """#,
+        #"""
+        p.yaml:4:24: warning[KC3017]: no attribute is called "acount", so none is left out
+            4 |   - {id: a.b, redact: [acount, label, acct]}
+              |                        ^^^^^^ did you mean "account"?
+
+        """#),
+    Mistake(
+        .contradiction,
+        #"""
+        policy: v1
+        name: n
+        rules:
+          - {id: a.b, forbid: no, operations: sign, resource: {class: generic-password}}
+
+        """#,
+        #"""
+        p.yaml:4:39: warning[KC3018]: only items of the class key can do this, and the class is another
+            4 |   - {id: a.b, forbid: no, operations: sign, resource: {class: generic-password}}
+              |                                       ^^^^ name other operations, or class: key
+
+        """#),
+    Mistake(
+        .unusedDefinition,
+        #"""
+        policy: v1
+        name: n
+        define: {git: {exe: /usr/bin/git}}
+        rules:
+          - {id: a.b, forbid: no, subject: {exe: /usr/bin/git}}
+
+        """#,
+        #"""
+        p.yaml:3:10: warning[KC3019]: no rule uses the definition "git"
+            3 | define: {git: {exe: /usr/bin/git}}
+              |          ^^^ remove it, or name it in a subject, as {use: git}
+
+        """#),
 ]

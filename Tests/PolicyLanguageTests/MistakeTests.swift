@@ -62,7 +62,6 @@ struct MistakeTests {
         let elsewhere: Set<DiagnosticCode> = [
             .notUTF8, .fileTooLarge, .tooManyValues, .tooManyRules, .tooMuchRedacted, .unreadable,
             .wrongOwner, .wrongMode, .linkedElsewhere, .notARegularFile, .notATest, .unknownName,
-            .impossibleName,
             .duplicateRule, .permitOutsideClosed, .unconfiguredService, .untested, .dead, .shadowed,
             .slow, .undecided, .refutedAssertion, .undecidedAssertion,
         ]

@@ -70,23 +70,6 @@ struct LintTests {
         #expect(lint(rules("  - {id: a.b, forbid: no, subject: {pam-service: sshd}}\n")) == [])
     }
 
-    @Test(arguments: [
-        ("exe: git", "a path as /usr/bin/git"), ("unit: nginx", "a unit as nginx.service"),
-        ("user-unit: sync", "a unit as syncthing.service"),
-        ("slice: user", "a slice as system.slice"),
-    ])
-    func `a name as nothing has it is told`(_ subject: String, _ advice: String) {
-        let found = lint(rules("  - {id: a.b, forbid: no, subject: {\(subject)}}\n")).joined()
-        #expect(found.contains("warning[KC3016]") && found.contains("write \(advice)"))
-        let excepted = "  - {id: a.b, forbid: no, unless: [{subject: {\(subject)}}]}\n"
-        #expect(lint(rules(excepted)).joined().contains("warning[KC3016]"))
-    }
-
-    @Test func `names as things have them, and patterns, are in order`() {
-        let subject = "{exe: [/usr/bin/git, /opt/**], unit: [a.service, 'b*'], slice: user.slice}"
-        #expect(lint(rules("  - {id: a.b, forbid: no, subject: \(subject)}\n")) == [])
-    }
-
     @Test func `a group that the machine lacks is told`() {
         let text = rules("  - {id: a.b, forbid: no, unless: [{subject: {group: [wheel, weel]}}]}\n")
         let found = lint(text, on: { $0 != .group("weel") }).joined()

@@ -115,7 +115,7 @@ extension FileReader {
         }
     }
 
-    private static func scalar(_ text: String, in node: YAMLNode?) -> YAMLNode? {
+    static func scalar(_ text: String, in node: YAMLNode?) -> YAMLNode? {
         switch node?.content {
         case .scalar(text): node
         case .list(let items): items.first { $0.scalar == text }
@@ -171,6 +171,13 @@ extension FileReader {
             note(
                 .nobodyToAsk, node, "no user can be asked where this rule matches",
                 advice: "it refuses; write forbid with a reason")
+        }
+        if rule.match.box.isOfSSH, demand.constraint.needsConfirm,
+            let node = keys.entry("require")
+        {
+            note(
+                .nobodyToAsk, node, "confirm is a yes in a window, and a login by ssh has none",
+                advice: "it refuses; require another proof, or write forbid with a reason")
         }
     }
 }

@@ -10,6 +10,12 @@ enum Vocabulary {
     static let subject = ["uid", "use"] + fields(.subject)
     static let resource = ["flags"] + fields(.resource)
     static let environment = ["time"] + fields(.environment)
+    /// What `redact` names.
+    static let attributes = [
+        "access-group", "account", "authentication-type", "comment", "creation-date", "creator",
+        "description", "generic", "label", "modification-date", "path", "port", "protocol",
+        "security-domain", "server", "service", "type",
+    ]
 
     /// The fields of a block that are text, a choice, true or false, or an age.
     static func fields(_ block: PolicyBlock) -> [String] {
@@ -47,6 +53,7 @@ extension FileReader {
         if let node = keys["subject"] { box.conditions += subject(node) ?? [] }
         if let node = keys["resource"] { box.conditions += resource(node) ?? [] }
         if let node = keys["when"] { box.conditions += environment(node, isLimit: isLimit) ?? [] }
+        checkContradictions(box, keys)
         return box
     }
 
@@ -78,6 +85,7 @@ extension FileReader {
             return []
         }
         guard let name = text(entry.value, "use") else { return [] }
+        usedDefinitions.insert(name)
         if let conditions = definitions[name] { return conditions }
         note(
             .unknownDefinition, entry.value, "no definition is called \"\(name)\"",
@@ -166,6 +174,7 @@ extension FileReader {
             return patterns.isEmpty ? nil : .text(field, patterns)
         }
         if let field = ChoiceField(entry.key, in: block) {
+            if field == .itemClass { checkClass(entry.value) }
             let chosen = words(entry.value, field.name, of: field.words)
                 .compactMap { field.index(of: $0) }
             return chosen.isEmpty ? nil : .choice(field, mask: chosen.reduce(0) { $0 | 1 << $1 })
@@ -209,6 +218,7 @@ extension FileReader {
         do {
             let pattern = try TextPattern(field.isHostName ? Self.lowercased(text) : text)
             noteLooks(of: text, node)
+            checkName(text, pattern, field, node)
             return pattern
         } catch {
             let advice =

@@ -90,7 +90,7 @@ extension FileReader {
         case "require": return demand(entry.value, keys).map { .require($0) }
         case "limit": return limit(entry.value, head).map { .limit($0) }
         case "redact":
-            let names = texts(entry.value, "redact").map { PolicyText($0.text) }
+            let names = redacted(entry.value)
             return names.isEmpty ? nil : .redact(names)
         case "audit": return audit(entry.value).map { .audit($0) }
         default: return nil

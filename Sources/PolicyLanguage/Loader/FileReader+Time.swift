@@ -3,7 +3,7 @@ internal import KeychainPolicyModel
 internal import PolicySyntax
 
 extension FileReader {
-    static let days = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
+    static var days: [String] { MinuteOfWeek.days }
 
     /// `{days, between}`, a list of such, or `{outside: …}`.
     mutating func time(_ node: YAMLNode) -> PolicyCondition? {

@@ -14,6 +14,7 @@ package struct FileReader {
     let today: Int32
     package private(set) var diagnostics: [Diagnostic] = []
     var definitions: [String: [PolicyCondition]] = [:]
+    var usedDefinitions: Set<String> = []
 
     package init(_ source: SourceFile, level: Int, today: Int32) {
         self.source = source

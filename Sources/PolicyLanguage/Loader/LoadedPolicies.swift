@@ -36,14 +36,24 @@ package struct LoadedPolicies: Sendable {
         "/usr/share/keychain/policies.d", "/run/keychain/policies.d", "/etc/keychain/policies.d",
     ]
 
-    /// Reads folders or single files, later ones win. `asRoot`: what is not root's alone is
+    /// Reads folders or single files, later ones win. `added` are read as if they lay in the last
+    /// folder, in place of its files of the same names. `asRoot`: what is not root's alone is
     /// refused, as the daemon does. `today` is the local date in days since 1970-01-01.
-    package init(reading paths: [String], asRoot: Bool = false, today: Int32) {
+    package init(
+        reading paths: [String], adding added: [String] = [], asRoot: Bool = false, today: Int32
+    ) {
         var layers: [[PolicyFile]] = []
-        for (level, path) in paths.enumerated() {
+        for (number, path) in (paths + added).enumerated() {
             let (sources, found) = PolicyFolder.read(path, trust: asRoot ? .rootOnly : .anybody)
             diagnostics += found
-            layers.append(sources.map { PolicyFile(reading: $0, level: level, today: today) })
+            let level = max(min(number, paths.count - 1), 0)
+            let files = sources.map { PolicyFile(reading: $0, level: level, today: today) }
+            if number == level {
+                layers.append(files)
+            } else {
+                layers[level].removeAll { old in files.contains { $0.isNamed(like: old) } }
+                layers[level] += files
+            }
         }
         putTogether(layers)
     }
@@ -198,7 +208,11 @@ extension PolicyRule {
 
 extension PolicyFile {
     fileprivate func hides(_ later: PolicyFile) -> Bool {
-        later.level > level && later.baseName.utf8.elementsEqual(baseName.utf8)
+        later.level > level && later.isNamed(like: self)
+    }
+
+    fileprivate func isNamed(like other: PolicyFile) -> Bool {
+        baseName.utf8.elementsEqual(other.baseName.utf8)
     }
 
     fileprivate var forbids: [PolicyText] {

@@ -35,7 +35,7 @@ extension PolicyFile {
                     advice: "files called *_test.yaml hold tests only")
             }
         }
-        if let node = keys["define"] { readDefinitions(node, &reader) }
+        let definitions = keys["define"].map { readDefinitions($0, &reader) } ?? []
         if let node = keys["groups"] {
             groups = reader.list(node, "groups").compactMap { reader.group($0) }
         }
@@ -47,6 +47,13 @@ extension PolicyFile {
             assertions = reader.list(node, "assert").compactMap { reader.assertion($0) }
         }
         if let node = keys["tests"] { readTests(node, &reader) }
+        // A rule that could not be read may be the one that uses it.
+        guard !reader.hasErrors else { return }
+        for name in definitions where !reader.usedDefinitions.contains(name.scalar ?? "") {
+            reader.note(
+                .unusedDefinition, name, "no rule uses the definition \"\(name.scalar ?? "")\"",
+                advice: "remove it, or name it in a subject, as {use: \(name.scalar ?? "")}")
+        }
     }
 
     private mutating func readHead(
@@ -72,16 +79,20 @@ extension PolicyFile {
         if let node = keys["description"] { _ = reader.text(node, "description") }
     }
 
-    private mutating func readDefinitions(_ node: YAMLNode, _ reader: inout FileReader) {
+    /// The names, where they stand.
+    private mutating func readDefinitions(
+        _ node: YAMLNode, _ reader: inout FileReader
+    ) -> [YAMLNode] {
         guard case .mapping(let entries) = node.content else {
             reader.note(.wrongKind, node, "define is \(node.kind), not a mapping")
-            return
+            return []
         }
-        for entry in entries {
+        return entries.compactMap { entry in
             let key = YAMLNode(content: .scalar(entry.key), place: entry.place)
-            guard let name = reader.identifier(key, "the name") else { continue }
+            guard let name = reader.identifier(key, "the name") else { return nil }
             // Known from here on, however mistaken: it is told once.
             reader.definitions[name] = reader.subject(entry.value, mayUse: false) ?? []
+            return key
         }
     }
 

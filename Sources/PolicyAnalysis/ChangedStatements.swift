@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainPolicyModel
+
+/// The statements that only one of two sets has as they are.
+struct ChangedStatements {
+    private struct Own {
+        let meaning: Meaning
+        let side: Int
+        let id: PolicyText
+        let fate: PolicyChange.Statement.Fate
+    }
+
+    private var all: [Own] = []
+    /// Of each set one that knows whom its groups take in.
+    private let evaluators: [ReferenceEvaluator]
+
+    init(_ old: PolicySet, _ new: PolicySet, day: Int32, _ changed: Set<Meaning>) {
+        let sets = [old.namedMeanings(on: day), new.namedMeanings(on: day)]
+        let ids = sets.map { Set($0.map(\.id)) }
+        for (side, own) in sets.enumerated() {
+            for (meaning, id) in own where changed.contains(meaning) {
+                let fate: PolicyChange.Statement.Fate =
+                    ids[1 - side].contains(id) ? .changed : side == 0 ? .gone : .new
+                all.append(Own(meaning: meaning, side: side, id: id, fate: fate))
+            }
+        }
+        evaluators = [old, new].map { ReferenceEvaluator(PolicySet(groups: $0.groups)) }
+    }
+
+    func ids(of meaning: Meaning) -> [PolicyText] {
+        all.filter { $0.meaning == meaning }.map(\.id)
+    }
+
+    /// Those that match the request.
+    func meeting(_ request: PolicyRequest) -> [PolicyChange.Statement] {
+        var seen: Set<PolicyText> = []
+        return all.filter { $0.meaning.meets(request, evaluators[$0.side]) }
+            .sorted { $0.id < $1.id }
+            .filter { seen.insert($0.id).inserted }
+            .map { PolicyChange.Statement(id: $0.id, fate: $0.fate) }
+    }
+}
+
+extension Meaning {
+    /// Whether it counts for the request, or for the export that it is.
+    fileprivate func meets(_ request: PolicyRequest, _ evaluator: ReferenceEvaluator) -> Bool {
+        let cases = match.tellsMembers ? evaluator.cases(of: request) : request.cases
+        return cases.contains { match.truth(for: $0.operation, $0.facts) >= kind.least }
+    }
+}
