@@ -11,6 +11,7 @@
 # make docs   the documentation of the libraries
 # make examples   the example package, built as another package would be, and a package with many others
 # make install prefix=/usr
+# make packages   Debian packages of it, in .build/packages
 prefix ?= /usr/local
 CRASH_POINTS ?= 10000
 CRASH_SEED ?= 1
@@ -28,9 +29,9 @@ BUILD = swift build -c release --static-swift-stdlib --disable-local-rpath \
 CXX_LIBRARY = $(shell $(CC) -print-file-name=libstdc++.a)
 
 .PHONY: all build demo test test-swift test-module test-commands test-crash test-system \
-	test-counters crash \
+	test-packages test-counters crash \
 	lint fuzz bench compare \
-	install docs examples dependencies cxx-library
+	install packages docs examples dependencies cxx-library
 
 all: build
 
@@ -62,7 +63,8 @@ build: cxx-library
 demo: build
 	@scripts/demo
 
-test: test-swift test-module test-commands test-crash test-system test-counters
+test: test-swift test-module test-commands test-crash test-system test-packages \
+	test-counters
 
 test-swift: dependencies
 	SWIFT_BACKTRACE=enable=no swift test --explicit-target-dependency-import-check error
@@ -87,6 +89,10 @@ test-system: build
 	@for what in aws docker git-test keyring secrets; do scripts/install-dependencies $$what \
 		|| echo "$$what can't be had here: the tests that need it are skipped"; done
 	scripts/test-system
+
+test-packages: build
+	@scripts/install-dependencies packages
+	scripts/test-packages
 
 lint: dependencies
 	scripts/lint
@@ -121,4 +127,8 @@ compare: dependencies
 
 # As root, after `make build` by whoever has the toolchain.
 install:
-	DESTDIR=$(DESTDIR) scripts/install $(prefix)
+	DESTDIR=$(DESTDIR) STAGED=$(STAGED) scripts/install $(prefix)
+
+packages: build
+	@scripts/install-dependencies packages
+	scripts/packages

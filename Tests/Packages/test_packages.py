@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Installed, upgraded, downgraded, removed and purged by dpkg, as an administrator does it."""
+
+import grp
+import hashlib
+import os
+import pathlib
+import pwd
+import stat
+import subprocess
+import tempfile
+
+import dpkg
+import pytest
+
+import world
+from conftest import ALICE
+
+ADD = "printf {} | keychainctl add generic-password --service mail --account me"
+GET = "keychainctl get generic-password --service mail"
+PROMPTER = pathlib.Path("/usr/libexec/keychain/keychain-prompter")
+DEPUTY = pathlib.Path("/usr/libexec/keychain/keychain-secrets")
+
+
+def state_of(path, below=pathlib.Path("/")):
+    """Kind, mode, owners, and content but for programs, whose symbols Debian's strip takes and ours
+    does otherwise."""
+    told = (below / str(path).lstrip("/")).lstat()
+    content = None
+    if stat.S_ISREG(told.st_mode):
+        read = (below / str(path).lstrip("/")).read_bytes()
+        content = "program" if read.startswith(b"\x7fELF") else hashlib.sha256(read).hexdigest()
+    return oct(told.st_mode), told.st_uid, told.st_gid, content
+
+
+def keychain_of(name=ALICE[0]):
+    return world.STATE / str(pwd.getpwnam(name).pw_uid) / "login.keychain"
+
+
+def test_two_builds_give_the_same_bytes():
+    for one, other in zip(dpkg.files(), dpkg.files(dpkg.AGAIN)):
+        assert hashlib.sha256(one.read_bytes()).digest() == hashlib.sha256(
+            other.read_bytes()).digest(), one.name
+
+
+def test_the_packages_have_what_make_install_installs_and_nothing_else(packages):
+    with tempfile.TemporaryDirectory() as folder:
+        below = pathlib.Path(folder)
+        subprocess.run(["make", "-s", "install", "prefix=/usr", f"DESTDIR={below}"], check=True,
+                       cwd=world.TOP)
+        wanted = {f"/{path.relative_to(below)}": state_of(path.relative_to(below), below)
+                  for path in below.rglob("*") if not path.is_dir()}
+    found = {}
+    for path in {path for name in dpkg.NAMES for path in dpkg.owns(name)}:
+        # Of a package about itself.
+        if path.is_dir() or any(f"/{kind}/{name}" in str(path) for name in dpkg.NAMES
+                                for kind in ("doc", "overrides")):
+            continue
+        plain = pathlib.Path(f"/usr{path}") if path.parts[1] == "lib" else path
+        if plain.suffix == ".gz":
+            text = subprocess.run(["gzip", "-dc", plain], stdout=subprocess.PIPE, check=True).stdout
+            found[str(plain.with_suffix(""))] = (*state_of(plain)[:3],
+                                                 hashlib.sha256(text).hexdigest())
+        else:
+            found[str(plain)] = state_of(plain)
+    assert found.keys() == wanted.keys()
+    assert {path: (found[path], wanted[path]) for path in wanted
+            if found[path] != wanted[path]} == {}
+
+
+def test_the_helpers_are_one_file(packages):
+    assert pathlib.Path("/usr/bin/git-credential-keychain").stat().st_nlink == 6
+
+
+def test_accounts_folders_and_units_are_there(packages):
+    assert PROMPTER.stat().st_gid == grp.getgrnam("_keychain-prompt").gr_gid
+    assert DEPUTY.stat().st_gid == grp.getgrnam("_keychain-secrets").gr_gid
+    assert {stat.S_IMODE(path.stat().st_mode) for path in (PROMPTER, DEPUTY)} == {0o2755}
+    assert pwd.getpwnam("_keychain-policy").pw_shell == "/usr/sbin/nologin"
+    assert pwd.getpwnam("_keychain-tpm").pw_shell == "/usr/sbin/nologin"
+    assert stat.S_IMODE(world.STATE.stat().st_mode) == 0o711
+    assert stat.S_IMODE(pathlib.Path("/etc/keychain/policies.d").stat().st_mode) == 0o755
+    for name in ("sockets.target.wants/keychaind.socket",
+                 "sockets.target.wants/keychaind-login.socket",
+                 "sockets.target.wants/keychaind-offer.socket",
+                 "multi-user.target.wants/keychaind.service"):
+        assert pathlib.Path("/etc/systemd/system", name).exists(), name
+    assert pathlib.Path(
+        "/etc/systemd/user/graphical-session.target.wants/keychain-prompter.service").exists()
+
+
+def test_a_login_opens_the_keychain_through_the_machine_s_stacks(daemon, login):
+    assert dpkg.stacks_with_the_module() == set(dpkg.STACKS)
+    shell = login()
+    assert shell.run(ADD.format("tr0ub4dor")).status == 0
+    assert shell.run(GET).text.strip() == "tr0ub4dor"
+
+
+def test_a_removed_module_stands_in_no_stack_and_logins_go_on(packages, login):
+    dpkg.remove("libpam-keychain")
+    assert dpkg.stacks_with_the_module() == set()
+    assert not dpkg.module().exists()
+    assert login().run("id -un").text.strip() == ALICE[0]
+
+
+def test_lines_of_an_administrator_s_own_are_named_and_harm_no_login(packages, login):
+    own = pathlib.Path("/etc/pam.d/keychain-test-own")
+    own.write_text("session optional pam_keychain.so\n")
+    auth = pathlib.Path("/etc/pam.d/common-auth")
+    before = auth.read_text()
+    try:
+        # A stack that was edited where pam-auth-update writes: it leaves it as it is.
+        auth.write_text(before.replace("pam_permit.so", "pam_permit.so # edited", 1))
+        done = dpkg.remove("libpam-keychain")
+        assert str(own) in done.stdout
+        assert (str(auth) in done.stdout) == ("common-auth" in dpkg.stacks_with_the_module())
+        assert login().run("id -un").text.strip() == ALICE[0]
+    finally:
+        own.unlink()
+        auth.write_text(before)
+        world.run("pam-auth-update", "--force", "--package", check=False)
+
+
+def test_an_upgrade_keeps_keychains_and_what_the_administrator_set(daemon, login, tmp_path):
+    assert login().run(ADD.format("kept")).status == 0
+    policy = pathlib.Path("/etc/keychain/policies.d/90-own.yaml")
+    policy.write_text("policy: v1\nname: own\nrules: []\n")
+    world.run("dpkg-statoverride", "--remove", PROMPTER)
+    world.run("dpkg-statoverride", "--update", "--add", "root", "_keychain-prompt", "02750",
+              PROMPTER)
+    dpkg.dpkg("--install", *dpkg.newer(tmp_path / "newer", "0.1.1-1"))
+    assert dpkg.are_installed()
+    assert policy.exists()
+    assert stat.S_IMODE(PROMPTER.stat().st_mode) == 0o2750
+    # As its unit's restart.
+    daemon.restart()
+    assert login().run(GET).text.strip() == "kept"
+
+
+@pytest.mark.parametrize("where", ["the file", "its log"])
+def test_a_version_that_cannot_read_a_keychain_is_not_installed(daemon, login, where):
+    assert login().run(ADD.format("newer")).status == 0
+    daemon.stop()
+    connection, known = dpkg.format_of(keychain_of())
+    connection.close()
+    connection, _ = dpkg.format_of(keychain_of(), known + 1)
+    try:
+        if where == "the file":
+            connection.close()
+        log = keychain_of().with_name("login.keychain-wal")
+        assert log.exists() == (where == "its log")
+        refused = dpkg.dpkg("--install", dpkg.files()[0], check=False)
+        assert refused.returncode != 0
+        assert f"{keychain_of()} (format {known + 1})" in refused.stdout
+        assert dpkg.are_installed()
+        connection, _ = dpkg.format_of(keychain_of(), known)
+        dpkg.dpkg("--install", dpkg.files()[0])
+    finally:
+        connection.close()
+    daemon.start()
+    assert login().run(GET).text.strip() == "newer"
+
+
+def test_a_purge_keeps_keychains_and_their_policies_for_another_installation(daemon, login):
+    assert login().run(ADD.format("mine")).status == 0
+    policy = pathlib.Path("/etc/keychain/policies.d/90-own.yaml")
+    policy.write_text("policy: v1\nname: own\nrules: []\n")
+    daemon.stop()
+    dpkg.purge()
+    assert set(dpkg.states().values()) <= {"unknown ok not-installed"}
+    assert keychain_of().exists() and policy.exists()
+    assert dpkg.stacks_with_the_module() == set()
+    assert world.run("dpkg-statoverride", "--list", "/usr/libexec/keychain/*",
+                     check=False).stdout == ""
+    assert not list(pathlib.Path("/etc/systemd").rglob("keychain*"))
+    dpkg.install()
+    daemon.start()
+    assert login().run(GET).text.strip() == "mine"
+
+
+def test_a_purge_removes_keychains_where_the_administrator_says_so(daemon, login):
+    assert login().run(ADD.format("gone")).status == 0
+    daemon.stop()
+    dpkg.answers("true")
+    dpkg.purge()
+    assert not world.STATE.exists()
+    assert not pathlib.Path("/etc/keychain").exists()
+
+
+def test_a_purge_of_an_unused_installation_leaves_nothing(packages):
+    dpkg.remove()
+    assert set(dpkg.states().values()) <= {"deinstall ok config-files",
+                                           "unknown ok not-installed"}
+    dpkg.purge()
+    assert not world.STATE.exists() and not pathlib.Path("/etc/keychain").exists()
+
+
+def no_stack_names_a_missing_module():
+    assert dpkg.module().exists() or dpkg.stacks_with_the_module() == set()
+
+
+def test_an_installation_goes_on_wherever_it_was_killed(packages):
+    installed = {path: state_of(path) for name in dpkg.NAMES for path in dpkg.owns(name)}
+    dpkg.answers("true")
+    dpkg.purge()
+    assert dpkg.killed_at_each_step("--unpack", *dpkg.files(),
+                                    between=no_stack_names_a_missing_module) == 1
+    assert dpkg.killed_at_each_step("--configure", "-a",
+                                    between=no_stack_names_a_missing_module) > 10
+    assert dpkg.are_installed()
+    assert installed == {path: state_of(path) for name in dpkg.NAMES for path in dpkg.owns(name)}
+    assert dpkg.stacks_with_the_module() == set(dpkg.STACKS)
+
+
+def test_an_upgrade_goes_on_wherever_it_was_killed(packages, tmp_path):
+    later = dpkg.newer(tmp_path / "newer", "0.1.1-1")
+
+    def the_prompter_is_known():
+        no_stack_names_a_missing_module()
+        assert stat.S_IMODE(PROMPTER.stat().st_mode) == 0o2755
+
+    dpkg.killed_at_each_step("--unpack", *later, between=the_prompter_is_known)
+    # The same scripts as an installation's, whose every step was one.
+    dpkg.killed_at_each_step("--configure", "-a", between=the_prompter_is_known, every=3)
+    assert dpkg.are_installed()
+    assert dpkg.stacks_with_the_module() == set(dpkg.STACKS)
+
+
+def test_a_removal_and_a_purge_go_on_wherever_they_were_killed(packages, login):
+    keychain_of().parent.mkdir(mode=0o700)
+    keychain_of().write_bytes(b"kept")
+
+    def logins_go_on():
+        no_stack_names_a_missing_module()
+        assert keychain_of().read_bytes() == b"kept"
+
+    assert dpkg.killed_at_each_step("--remove", *dpkg.NAMES, between=logins_go_on) > 0
+    assert login().run("id -un").text.strip() == ALICE[0]
+    assert dpkg.killed_at_each_step("--purge", *dpkg.NAMES, between=logins_go_on) > 0
+    assert set(dpkg.states().values()) <= {"unknown ok not-installed"}
+    assert not list(pathlib.Path("/etc/systemd").rglob("keychain*"))
