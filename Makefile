@@ -7,6 +7,7 @@
 #             policies and imports, FUZZ_SECONDS=30 or FUZZ_RUNS=10000000 each
 # make bench  measurements, as ratios, in one table; BENCH_SIZE=100000 items of the large keychain
 # make test-counters  what a read makes the daemon do, counted, against Benchmarks/counters.json
+# make test-programs  Chromium and Seahorse on the Secret Service; KEYCHAIN_TEST_PICTURES=folder for pictures
 # make compare  DECISIONS=1000000 random decisions of the policy engine, held against the definition
 # make docs   the documentation of the libraries
 # make examples   the example package, built as another package would be, and a package with many others
@@ -29,7 +30,7 @@ BUILD = swift build -c release --static-swift-stdlib --disable-local-rpath \
 CXX_LIBRARY = $(shell $(CC) -print-file-name=libstdc++.a)
 
 .PHONY: all build demo test test-swift test-module test-commands test-crash test-system \
-	test-packages test-counters crash \
+	test-packages test-counters test-programs crash \
 	lint fuzz bench compare \
 	install packages docs examples dependencies cxx-library
 
@@ -86,13 +87,19 @@ crash: build
 test-system: build
 	$(BUILD) --product keychain-calls
 	$(BUILD) --product keychain-fido-soft
-	@for what in aws docker git-test keyring secrets; do scripts/install-dependencies $$what \
+	@for what in aws docker git-test keyring secrets libraries; do scripts/install-dependencies $$what \
 		|| echo "$$what can't be had here: the tests that need it are skipped"; done
 	scripts/test-system
 
 test-packages: build
 	@scripts/install-dependencies packages
 	scripts/test-packages
+
+test-programs: build
+	@scripts/install-dependencies programs \
+		|| echo "they can't be had here: the tests that need one are skipped"
+	KEYCHAIN_TEST_PROGRAMS=1 scripts/in-private-world /usr/bin/python3 -B -m pytest -q -p no:cacheprovider \
+		Tests/System/test_programs.py
 
 lint: dependencies
 	scripts/lint

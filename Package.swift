@@ -176,7 +176,8 @@ let package = Package(
             "PolicyTools",
             [
                 "KeychainPolicyCompiler", "KeychainPolicyEngine", "KeychainPolicyModel",
-                "PolicyAnalysis", "PolicyLanguage", "PolicyRequestSpace", "PolicySyntax", "Terminal",
+                "PolicyAnalysis", "PolicyLanguage", "PolicyRequestSpace", "PolicySyntax",
+                "Terminal",
             ]),
 
         // Keeping.

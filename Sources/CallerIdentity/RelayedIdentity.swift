@@ -16,8 +16,9 @@ enum RelayedIdentity {
             return .unknown
         }
         guard let executable = process.executable() else { return ofUsersFileSystem(process) }
-        if let name = FlatpakProxy.application(of: process, executable) {
-            return .sandbox("flatpak:" + name)
+        if FlatpakProxy.isProxy(executable) {
+            return FlatpakProxy.application(of: process).map { .sandbox("flatpak:" + $0) }
+                ?? .unknown
         }
         guard TrustedPath.namesSameFile(executable) else { return .unknown }
         if let snap = SecurityLabel.snap(process.securityLabel(), executable) {
@@ -91,16 +92,23 @@ extension UInt8 {
 
 /// Flatpak's programs reach a bus through a proxy in a sandbox of their own, at whose root a file names
 /// the application. Any program outside of sandboxes can show such a file, and none within one.
+///
+/// A proxy is never the program that asks: one whose file names no application, as other sandboxes start
+/// it, stands for programs that can't be told apart. By its own path all of them would be one program of
+/// root's, and share what it has.
 enum FlatpakProxy {
     private static let programs = ["/usr/bin/xdg-dbus-proxy", "/usr/libexec/xdg-dbus-proxy"]
     private static let file = ".flatpak-info"
     private static let longestFile = 64 * 1024
     private static let longestName = 255
 
-    /// nil for a program that is no such proxy, or names no application.
-    static func application(of process: PinnedProcess, _ executable: ExecutableFacts) -> String? {
-        guard programs.contains(where: { isInstalled($0, executable) }),
-            let bytes = process.readAtRoot(file, limit: longestFile), bytes.count < longestFile
+    static func isProxy(_ executable: ExecutableFacts) -> Bool {
+        programs.contains { isInstalled($0, executable) }
+    }
+
+    /// What a proxy's root names; nil where that is no application.
+    static func application(of proxy: PinnedProcess) -> String? {
+        guard let bytes = proxy.readAtRoot(file, limit: longestFile), bytes.count < longestFile
         else { return nil }
         return application(String(decoding: bytes, as: UTF8.self))
     }

@@ -135,7 +135,9 @@ extension Bridge {
                 peer.sessions[session.name] = session
                 if session.transfer == .encrypted { prepareExchange() }
             case .offered(let task): try offer(task, to: peer)
-            case .showed(let place): peer.watched.insert(place)
+            case .showed(let place, let items):
+                peer.watched.insert(place)
+                if let items { peer.show(items, in: place) }
             case .listed(let items, let place): peer.list(items, in: place)
             case .stood(let item, let standIn): peer.show(item, standIn)
             case .item, .collection: continue

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainMessages
 internal import KeychainModel
 internal import MessageBus
 
@@ -26,19 +27,26 @@ extension Bridge {
             guard case .known(let told) = other.state, told.group == group else { continue }
             tell(item, event, place, to: other)
         }
+        switch event {
+        case .created, .deleted: tellItems(in: place)
+        case .changed, .locked: break
+        }
     }
 
     func tell(_ place: Scope.Place, _ event: CollectionEvent) {
         let path = BusValue.path(place.path)
         switch event {
         case .created: signal(ObjectPath.root, .service, "CollectionCreated", [path])
-        case .replaced: signal(ObjectPath.root, .service, "CollectionChanged", [path])
+        case .replaced:
+            signal(ObjectPath.root, .service, "CollectionChanged", [path])
+            tellItems(in: place)
         case .locked(let isLocked):
             // The keychain tells of it once more, where it tells of changes.
             let told = toldLocks.updateValue(isLocked, forKey: place)
             guard told != isLocked || !keychains.tellsPeersApart else { return }
             changed(place, .locked, .bool(isLocked))
             tellItems(of: place, areLocked: isLocked)
+            if !isLocked { tellItems(in: place) }
         case .labelled(let label): changed(place, .label, .text(label))
         }
     }
@@ -116,6 +124,53 @@ extension Bridge {
         let message = bus.signal(path, interface.rawValue, member, to: destination)
         guard let message, values.allSatisfy(message.append) else { return nil }
         return message
+    }
+}
+
+/// The property `Items`: by its value alone clients of libsecret learn what came and went.
+extension Bridge {
+    /// Of each program that has asked for it: what it may know of is the keychain's word, and items that
+    /// other programs let it into are in no group of its own.
+    private func tellItems(in place: Scope.Place) {
+        for peer in peers.values where peer.shown[place] != nil { readItems(in: place, for: peer) }
+    }
+
+    private func readItems(in place: Scope.Place, for peer: Peer) {
+        guard case .known(let introduced) = peer.state, var shown = peer.shown[place] else {
+            return
+        }
+        shown.hasChangedSince = shown.isBeingRead
+        let isFirst = !shown.isBeingRead
+        shown.isBeingRead = true
+        peer.shown[place] = shown
+        guard isFirst else { return }
+        let answers = CollectionAnswers(
+            scope: scope(of: peer, as: introduced, nil, Cancellation()), place: place)
+        let (name, serial, inbox) = (peer.name, peer.serial, inbox)
+        quick.submit {
+            let items = (try? answers.all())?.map(\.item)
+            inbox.post { $0.hasRead(items, in: place, for: name, serial) }
+        }
+    }
+
+    /// nil for items that can't be told now: then it keeps what it knows.
+    private func hasRead(
+        _ items: [ItemName]?, in place: Scope.Place, for name: String, _ serial: UInt64
+    ) {
+        guard let peer = peers[name], peer.serial == serial, var shown = peer.shown[place] else {
+            return
+        }
+        shown.isBeingRead = false
+        peer.shown[place] = shown
+        if let items, items.count <= Limits.toldItems, Set(items) != shown.items {
+            peer.show(items, in: place)
+            let paths = BusValue.paths(items.map { place.path(of: $0) })
+            tell(
+                made(
+                    place.path, .properties, "PropertiesChanged",
+                    changes(of: .collection, [(.items, paths)]), to: peer.name), peer)
+        }
+        if shown.hasChangedSince { readItems(in: place, for: peer) }
     }
 }
 

@@ -57,6 +57,8 @@ enum Limits {
     static let unwrittenReplies = 64
     /// Items that a program is told of when their collection is locked: those that it was shown last.
     static let listedItems = 256
+    /// Of a collection with more, no program is told the property `Items` when it changes.
+    static let toldItems = 10_000
     /// Signals that wait for the end of a prompt: of all programs, and of one.
     static let heldSignals = 8192
     static let heldSignalsOfPeer = 1024

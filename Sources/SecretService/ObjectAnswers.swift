@@ -21,6 +21,11 @@ struct CollectionAnswers {
             effects: ordered.compactMap(\.effect) + [listed(found)])
     }
 
+    /// Those that the client may know of.
+    func all() throws(ServiceError) -> [FoundItem] {
+        try items.search([:]).filter { !$0.item.isStandIn }
+    }
+
     private func listed(_ found: [FoundItem]) -> Effect {
         let items = found.lazy.map(\.item).filter { !$0.isStandIn }
         return .listed(Array(items.prefix(Limits.listedItems)), in: place)
@@ -70,14 +75,13 @@ struct CollectionAnswers {
         let facts = try scope.facts(of: place)
         var found: [FoundItem] = []
         // A shut collection tells no items: a search for one is shown a stand-in.
-        if properties.contains(.items) {
-            found = try items.search([:]).filter { !$0.item.isStandIn }
-        }
+        if properties.contains(.items) { found = try all() }
         let names = found.map(\.item)
+        let shown = properties.contains(.items) ? names : nil
         let values = try properties.map { property throws(ServiceError) in
             try value(of: property, facts, names)
         }
-        return (values, [.showed(place), listed(found)])
+        return (values, [.showed(place, items: shown), listed(found)])
     }
 
     func change(_ change: PropertyChange) throws(ServiceError) -> Outcome {

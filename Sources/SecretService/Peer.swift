@@ -24,6 +24,8 @@ final class Peer {
     var prompts: [String: Prompt] = [:]
     /// The collections whose properties it has read: it is told of changes in them.
     var watched: Set<Scope.Place> = []
+    /// What it knows as `Items` of collections, where it has asked for that.
+    var shown: [Scope.Place: ShownItems] = [:]
     /// What it was shown in the place of items, the latest last.
     private(set) var standIns: [ItemName: StandIn] = [:]
     private var standInOrder: [ItemName] = []
@@ -73,6 +75,10 @@ final class Peer {
         listed = (listed + new).suffix(Limits.listedItems)
     }
 
+    func show(_ items: [ItemName], in place: Scope.Place) {
+        shown[place, default: ShownItems()].items = Set(items.prefix(Limits.toldItems))
+    }
+
     /// Whether it locks no more often than programs may.
     func mayLock(now: ContinuousClock.Instant) -> Bool {
         locks.removeAll { $0.duration(to: now) > .seconds(60) }
@@ -80,6 +86,14 @@ final class Peer {
         locks.append(now)
         return true
     }
+}
+
+/// The property `Items` as a program was told it last.
+struct ShownItems {
+    var items: Set<ItemName> = []
+    /// One reading at a time. What changes while it is under way is in the next one.
+    var isBeingRead = false
+    var hasChangedSince = false
 }
 
 struct ListedItem: Hashable {

@@ -517,6 +517,8 @@ def signals():
     # The clock of files is coarse, and may be behind.
     expect(dates["Created"] <= dates["Modified"] and began - 1 <= dates["Modified"], True, dict(dates))
     listener.hears(LOGIN, "ItemCreated", lambda told: told == (item,))
+    # Clients of libsecret know by this alone what came and went.
+    listener.hears(LOGIN, "PropertiesChanged", lambda told: item in told.get("Items", []))
     peer.call(item, PROPERTIES, "Set", "ssv", ITEM, "Label", dbus.String("new", variant_level=1))
     expect(listener.hears(item, "PropertiesChanged"), {"Label": "new"}, "the label")
     listener.hears(LOGIN, "ItemChanged", lambda told: told == (item,))
@@ -527,6 +529,7 @@ def signals():
     expect([signal for signal in listener.heard if signal[1] == "ItemCreated"], [], "a replaced one is not new")
     peer.call(item, ITEM, "Delete")
     listener.hears(LOGIN, "ItemDeleted", lambda told: told == (item,))
+    listener.hears(LOGIN, "PropertiesChanged", lambda told: item not in told.get("Items", [item]))
 
 
 def connections():
@@ -637,6 +640,10 @@ def watched():
             other = dbus.ObjectPath(f"{ROOT}/collection/other")
             expect(peer.call(ROOT, SERVICE, "Lock", "ao", [other]), ([other], "/"), "Lock")
     expect(len(locks(ROOT + "/collection/other")), 1, "signals of one lock over the bus")
+    told = [set(signal[2][1]) for signal in listener.heard if signal[:2] == (LOGIN, "PropertiesChanged")]
+    expect(told.count({"Locked"}), 1, "signals of one lock")
+    # A stranger's item is none of this program's.
+    expect(told.count({"Items"}), 3, "what came and went")
 
 
 def refused():
