@@ -86,8 +86,9 @@ public struct AccessRequest: Sendable {
         }
     }
 
-    /// Who asks, for what, and when: the same for all items of a call.
-    public struct Circumstances: Sendable {
+    /// Who asks, for what, and when: the same for all items of a call. An object, as every request of
+    /// the call has it.
+    public final class Circumstances: Sendable {
         /// The entry of items' access control that counts, and what its grant is for.
         public let operation: ItemOperation
         /// The same in the words of policies.
@@ -127,8 +128,8 @@ public struct AccessRequest: Sendable {
         public func of(
             _ operation: ItemOperation, as policyOperation: PolicyOperation,
             callerGroups: [String]? = nil
-        ) -> Self {
-            Self(
+        ) -> Circumstances {
+            Circumstances(
                 operation, as: policyOperation, callerGroups: callerGroups ?? self.callerGroups,
                 keychain: keychain, mayAsk: mayAsk, provable: provable, facts: facts,
                 numbered: numbered, day: day)

@@ -103,7 +103,7 @@ package final class RequestServer: Sendable {
         {
             defer { withExtendedLifetime(share) {} }
             patience = Self.nextRequestWithin
-            switch message {
+            switch consume message {
             case .request(let verb, let context, let relay, let offersTerminal):
                 let goesOn = { [self] in
                     if relay != nil || deputy != nil {
@@ -116,7 +116,7 @@ package final class RequestServer: Sendable {
                 }
                 // A user who is alone keeps no other waiting. Writers share a commit, the more of
                 // them the better.
-                let takesTurn = verb is CopyMatching && users.areSeveral
+                let takesTurn = users.areSeveral && type(of: verb) == CopyMatching.self
                 guard takesTurn ? turns.take(turn, goesOn) : goesOn() else { return }
             case .registerPrompter(let showsWindows, let server):
                 let shown = resolver.screen(of: caller, connection.process, server)

@@ -35,6 +35,9 @@ package struct DatabaseError: Error, Equatable, Sendable {
     /// A column holds another type than every writer of the file puts there.
     package static let wrongType = DatabaseError(code: SQLITE_MISMATCH)
 
+    /// Rows don't come in the order that the statement asks for.
+    package static let wrongOrder = DatabaseError(code: SQLITE_CORRUPT)
+
     /// Others had the file, or its connections, for longer than the call may wait.
     static let busy = DatabaseError(code: SQLITE_BUSY)
 }

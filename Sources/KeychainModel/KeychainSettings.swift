@@ -126,12 +126,19 @@ extension KeychainSettings {
     }
 
     package init(_ reader: inout ByteReader) throws(MalformedBytes) {
-        let flags = try reader.byte()
-        guard flags & ~3 == 0 else { throw MalformedBytes() }
+        let settings = Self(
+            flags: try reader.byte(), idle: try reader.number(UInt32.self),
+            whole: try reader.number(UInt32.self))
+        guard let settings else { throw MalformedBytes() }
+        self = settings
+    }
+
+    /// Of numbers as `bytes` has them.
+    package init?(flags: UInt8, idle: UInt32, whole: UInt32) {
+        guard flags & ~3 == 0 else { return nil }
         func seconds(_ number: UInt32) -> UInt32? { number == 0 ? nil : number }
         self.init(
-            lockAfterIdle: seconds(try reader.number(UInt32.self)),
-            lockAfter: seconds(try reader.number(UInt32.self)),
+            lockAfterIdle: seconds(idle), lockAfter: seconds(whole),
             locksOnSleep: flags & 1 != 0, locksWithScreen: flags & 2 != 0)
     }
 

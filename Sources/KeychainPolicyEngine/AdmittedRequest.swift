@@ -102,6 +102,7 @@ extension CompiledPolicy {
         let numbered = numbered.flatMap { $0.hold(for: facts, under: self) ? $0 : nil }
         var numbering = FactNumbering()
         var subjectPlace = 0
+        let (image, asked) = (image, asked)
         for dimension in 0..<Dimension.uid {
             guard let field = TextField(rawValue: UInt8(dimension)) else { continue }
             if field.block == .resource {

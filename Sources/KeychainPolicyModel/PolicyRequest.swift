@@ -301,7 +301,7 @@ public struct PolicyFacts: Sendable, Hashable {
 
     /// Whether the texts of the subject and the environment are the same in both.
     package func hasTextsOfSubject(of other: PolicyFacts) -> Bool {
-        TextField.ofSubject.allSatisfy { self[$0] == other[$0] }
+        texts == other.texts || TextField.ofSubject.allSatisfy { self[$0] == other[$0] }
     }
 
     /// The same subject and environment with another item. Membership goes with the item's group,

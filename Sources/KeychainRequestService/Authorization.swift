@@ -117,6 +117,8 @@ final class Authorization {
     private var heldKeys: RequestKeys?
     private var heldContext: AuthorizationContext?
     private var heldGrants: [ItemReference: HeldGrant] = [:]
+    /// The first lies apart: most calls are about one item, which needs no table.
+    private var firstGrant: (item: ItemReference, held: HeldGrant)?
 
     /// The call was counted for the policy's limits, with the first of its items.
     private var isCounted = false
@@ -166,6 +168,7 @@ final class Authorization {
 
     private func endFacts() {
         heldContext = nil
+        firstGrant = nil
         heldGrants = [:]
     }
 
@@ -225,7 +228,19 @@ final class Authorization {
 
     private func hold(_ grant: consuming Grant, of item: SealedItem) {
         guard heldGrants.count < Self.mostGrants else { return }
-        heldGrants[item.reference] = HeldGrant(grant, item.generation)
+        let held = HeldGrant(grant, item.generation)
+        if firstGrant == nil {
+            firstGrant = (item.reference, held)
+        } else {
+            heldGrants[item.reference] = held
+        }
+    }
+
+    private func heldGrant(of item: SealedItem) -> Grant? {
+        // An item that was considered twice has its latest grant in the table.
+        let held = heldGrants.isEmpty ? nil : heldGrants[item.reference]
+        let first = firstGrant?.item == item.reference ? firstGrant?.held : nil
+        return (held ?? first)?.take(ofGeneration: item.generation)
     }
 
     /// An item that is left out, but for a password that lies ready.
@@ -341,7 +356,7 @@ final class Authorization {
     /// The grant to do it; throws where the item, as it is now, wants more than was proven.
     func grant(_ item: SealedItem) throws(RequestError) -> Grant {
         endWithQuestion()
-        if let held = heldGrants[item.reference]?.take(ofGeneration: item.generation) {
+        if let held = heldGrant(of: item) {
             if !isCounted { try countUnasked(item) }
             client.notes.note(held)
             return held

@@ -281,7 +281,7 @@ final class AnswerWriter {
         }
     }
 
-    func add(_ item: Item, of found: SealedItem) throws(RequestError) {
+    func add(_ item: consuming Item, of found: SealedItem) throws(RequestError) {
         let secretBytes = item.secret?.bytes.count ?? 0
         allBytes += secretBytes
         guard allBytes <= Self.mostBytesInAll else { throw .invalid(.dataTooLarge) }

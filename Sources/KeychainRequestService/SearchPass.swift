@@ -272,12 +272,14 @@ extension KeychainService {
             toChange
             ? caller.user == 0 && caller.via == nil && preferences.defaultKeychain == .system
             : caller.isOfMachine
-        if !folder.hasSystemKeychain || !mayBeSystem { names.removeAll { $0 == .system } }
+        let leavesSystemOut = !folder.hasSystemKeychain || !mayBeSystem
         if caller.session == nil, let index = names.firstIndex(of: .system) {
             names.insert(names.remove(at: index), at: 0)
         }
         var keychains: [KeychainID] = []
-        for name in names { keychains.append(try folder.id(name, of: caller.user)) }
+        for name in names where !leavesSystemOut || name != .system {
+            keychains.append(try folder.id(name, of: caller.user))
+        }
         return keychains
     }
 

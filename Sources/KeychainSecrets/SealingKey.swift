@@ -111,13 +111,25 @@ package enum KeyedHash {
     package static func hash(key: RawSpan, _ message: [UInt8], count: Int = 32) -> [UInt8] {
         precondition((1...64).contains(count))
         return unsafe [UInt8](unsafeUninitializedCapacity: count) { out, written in
-            // Safe: `out` has `count` bytes, the inputs are borrowed for the call.
-            unsafe key.withUnsafeBytes { key in
-                _ = unsafe crypto_generichash(
-                    out.baseAddress!, count, message, UInt64(message.count),
-                    key.assumingMemoryBound(to: UInt8.self).baseAddress, key.count)
-            }
+            // Safe: `out` has `count` bytes, the span ends with the call.
+            unsafe fill(UnsafeMutableRawBufferPointer(out), key: key, message.span.bytes)
             written = count
+        }
+    }
+
+    /// A hash as long as its place (1–64).
+    private static func fill(
+        _ out: UnsafeMutableRawBufferPointer, key: RawSpan, _ message: RawSpan
+    ) {
+        // Safe: the bytes of all three are borrowed for the call.
+        unsafe key.withUnsafeBytes { key in
+            unsafe message.withUnsafeBytes { message in
+                _ = unsafe crypto_generichash(
+                    out.assumingMemoryBound(to: UInt8.self).baseAddress!, out.count,
+                    message.assumingMemoryBound(to: UInt8.self).baseAddress,
+                    UInt64(message.count), key.assumingMemoryBound(to: UInt8.self).baseAddress,
+                    key.count)
+            }
         }
     }
 
@@ -125,13 +137,8 @@ package enum KeyedHash {
     package static func number(key: RawSpan, _ message: [UInt8]) -> UInt64 {
         var hash: (UInt64, UInt64) = (0, 0)
         unsafe withUnsafeMutableBytes(of: &hash) { out in
-            // Safe: `out` has the sixteen bytes; the rest as above.
-            unsafe key.withUnsafeBytes { key in
-                _ = unsafe crypto_generichash(
-                    out.assumingMemoryBound(to: UInt8.self).baseAddress!, 16, message,
-                    UInt64(message.count), key.assumingMemoryBound(to: UInt8.self).baseAddress,
-                    key.count)
-            }
+            // Safe: `out` has the sixteen bytes.
+            unsafe fill(out, key: key, message.span.bytes)
         }
         return UInt64(littleEndian: hash.0)
     }
@@ -146,17 +153,15 @@ package enum KeyedHash {
     package static func secret(
         key: RawSpan, _ message: [UInt8], count: Int = 32
     ) -> SecretBytes {
+        // Safe: the span ends with the call.
+        secret(key: key, unsafe message.span.bytes, count: count)
+    }
+
+    private static func secret(key: RawSpan, _ message: RawSpan, count: Int) -> SecretBytes {
         precondition((16...64).contains(count))
         return SecretBytes(count: count) { (out: inout MutableRawSpan) in
-            // Safe: as above; the output is the new secret's own memory.
-            unsafe out.withUnsafeMutableBytes { out in
-                unsafe key.withUnsafeBytes { key in
-                    _ = unsafe crypto_generichash(
-                        out.assumingMemoryBound(to: UInt8.self).baseAddress!, count,
-                        message, UInt64(message.count),
-                        key.assumingMemoryBound(to: UInt8.self).baseAddress, key.count)
-                }
-            }
+            // Safe: the output is the new secret's own memory.
+            unsafe out.withUnsafeMutableBytes { unsafe fill($0, key: key, message) }
         }
     }
 
@@ -171,8 +176,15 @@ package enum KeyedHash {
         key: RawSpan, _ message: [UInt8], mixedWith other: borrowing SecretBytes
     ) -> SecretBytes {
         let first = secret(key: key, message)
-        let digest = hash(key: other, message)
-        return secret(key: first, digest)
+        var digest: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+        return unsafe withUnsafeMutableBytes(of: &digest) { digest in
+            // Safe: the digest has 32 bytes, and is wiped before they go.
+            defer { unsafe sodium_memzero(digest.baseAddress!, digest.count) }
+            other.withBytes { unsafe fill(digest, key: $0, message.span.bytes) }
+            return first.withBytes { key in
+                secret(key: key, unsafe RawSpan(_unsafeBytes: digest), count: 32)
+            }
+        }
     }
 
     /// A key from a secret of any length, for one purpose (1–64 bytes).
@@ -203,6 +215,18 @@ package enum KeyedHash {
             _ = unsafe crypto_generichash(
                 out.baseAddress!, count, message, UInt64(message.count), nil, 0)
             written = count
+        }
+    }
+}
+
+extension KeyedHash {
+    /// The fingerprint of 32 bytes, behind what is there.
+    package static func append(fingerprintOf message: [UInt8], to bytes: inout [UInt8]) {
+        var hash: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+        unsafe withUnsafeMutableBytes(of: &hash) { out in
+            // Safe: `out` has the 32 bytes; without a key none are read.
+            unsafe fill(out, key: RawSpan(), message.span.bytes)
+            unsafe bytes.append(contentsOf: out)
         }
     }
 }

@@ -3,7 +3,7 @@ internal import CCrypto
 package import KeychainSecrets
 
 /// What can go wrong between two sides that agree on a key.
-package enum BusCryptoError: Error, Equatable, Sendable {
+package enum LibCryptoError: Error, Equatable, Sendable {
     /// What the other side sent is outside what the method allows.
     case refused
     /// The library did not do its work.
@@ -22,7 +22,7 @@ package struct KeyExchange: ~Copyable, Sendable {
     package let publicValue: [UInt8]
     private let exponent: SecretBytes
 
-    package init() throws(BusCryptoError) {
+    package init() throws(LibCryptoError) {
         let exponent = SecretBytes(random: Self.exponentBytes)
         let value = try Self.power([2], exponent)
         // Sent in clear.
@@ -33,7 +33,7 @@ package struct KeyExchange: ~Copyable, Sendable {
     /// What both sides know then, big-endian with zeros in front: 128 bytes.
     ///
     /// Refuses 0, 1, p−1 and more, which make a value that anyone can guess.
-    package consuming func shared(with value: [UInt8]) throws(BusCryptoError) -> SecretBytes {
+    package consuming func shared(with value: [UInt8]) throws(LibCryptoError) -> SecretBytes {
         let significant = Array(value.drop { $0 == 0 })
         guard significant.count <= Self.valueBytes,
             significant.count > 1 || (significant.first ?? 0) > 1,
@@ -43,7 +43,7 @@ package struct KeyExchange: ~Copyable, Sendable {
     }
 
     /// Whether the value is below p−1.
-    private static func isBelowLast(_ value: [UInt8]) throws(BusCryptoError) -> Bool {
+    private static func isBelowLast(_ value: [UInt8]) throws(LibCryptoError) -> Bool {
         // Safe: both numbers are this function's own until it frees them; the array's length is
         // given with it.
         guard let last = unsafe BN_get_rfc2409_prime_1024(nil) else { throw .failed }
@@ -58,7 +58,7 @@ package struct KeyExchange: ~Copyable, Sendable {
     /// The power of a public base, in time that does not depend on the exponent.
     private static func power(
         _ base: [UInt8], _ exponent: borrowing SecretBytes
-    ) throws(BusCryptoError) -> SecretBytes {
+    ) throws(LibCryptoError) -> SecretBytes {
         SecureHeap.prepare()
         // Safe: every number is this function's own and is freed here, those with secrets wiped; the
         // lengths are those of the spans.
@@ -86,7 +86,7 @@ package struct KeyExchange: ~Copyable, Sendable {
         guard
             unsafe BN_mod_exp_mont_consttime(result, number, secret, prime, context, nil) == 1
         else { throw .failed }
-        return try SecretBytes(count: valueBytes) { span throws(BusCryptoError) in
+        return try SecretBytes(count: valueBytes) { span throws(LibCryptoError) in
             let written = unsafe span.withUnsafeMutableBytes {
                 unsafe BN_bn2binpad(
                     result, $0.bindMemory(to: UInt8.self).baseAddress, Int32(valueBytes))

@@ -17,7 +17,7 @@ package enum TransferCipher {
     /// The bytes with their padding, and what they were begun with.
     package static func encrypt(
         _ plain: borrowing SecretBytes, key: borrowing SecretBytes
-    ) throws(BusCryptoError) -> (initial: [UInt8], bytes: [UInt8]) {
+    ) throws(LibCryptoError) -> (initial: [UInt8], bytes: [UInt8]) {
         precondition(key.count == keyBytes)
         let initial = RandomBytes.make(blockBytes)
         // Safe: the context is this function's own until it is freed; the target has room for one
@@ -56,7 +56,7 @@ package enum TransferCipher {
     /// The plain bytes, without their padding.
     package static func decrypt(
         _ sealed: borrowing SecretBytes, initial: [UInt8], key: borrowing SecretBytes
-    ) throws(BusCryptoError) -> SecretBytes {
+    ) throws(LibCryptoError) -> SecretBytes {
         precondition(key.count == keyBytes)
         do throws(BlockChaining.Failure) {
             return try BlockChaining.decrypt(

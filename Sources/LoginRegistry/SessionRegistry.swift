@@ -20,12 +20,44 @@ package final class SessionRegistry: Sendable {
         var session: LoginSession
         let leader: PinnedProcess
     }
+    /// All logins of one user, newest last: as every request asks for them, so that it makes no list
+    /// of its own.
+    private struct UserLogins {
+        let entries: [Entry]
+        let sessions: [LoginSession]
+        let ids: [SessionID]
+
+        init(_ all: some Sequence<Entry>, of user: UInt32) {
+            entries = all.filter { $0.session.user == user }.sorted { a, b in
+                (a.session.leaderStart, a.session.id.rawValue)
+                    < (b.session.leaderStart, b.session.id.rawValue)
+            }
+            sessions = entries.map(\.session)
+            ids = sessions.map(\.id)
+        }
+    }
+    private struct State {
+        var entries: [SessionID: Entry] { didSet { byUser = [:] } }
+        /// Made where they are asked for, of the entries as they are.
+        private var byUser: [UInt32: UserLogins] = [:]
+
+        init(_ entries: [SessionID: Entry]) { self.entries = entries }
+
+        mutating func logins(of user: UInt32) -> UserLogins? {
+            if let known = byUser[user] { return known }
+            let made = UserLogins(entries.values, of: user)
+            // Users without a login are as many as there are users.
+            guard !made.entries.isEmpty else { return nil }
+            byUser[user] = made
+            return made
+        }
+    }
 
     private let keyring: DaemonKeyring
     private let ended: @Sendable (SessionID, UInt32) -> Void
-    /// Every request reads them: so this lock is never held for longer than a look or a change of
+    /// Every request reads it: so this lock is never held for longer than a look or a change of
     /// the dictionary takes.
-    private let entries: ShortLock<[SessionID: Entry]>
+    private let state: ShortLock<State>
     /// How often a login has come or gone.
     private let changes = Atomic<UInt64>(0)
     /// One change of what is recorded of logins at a time, what is written in the kernel's keyring
@@ -47,7 +79,7 @@ package final class SessionRegistry: Sendable {
                 found[entry.session.id] = entry
             }
         }
-        entries = ShortLock(found)
+        state = ShortLock(State(found))
         forgetDead()
     }
 
@@ -68,7 +100,7 @@ package final class SessionRegistry: Sendable {
         forgetDead()
         try makeRoom(for: session.user)
         try keep(session)
-        entries.withLock { $0[session.id] = Entry(session: session, leader: leader) }
+        state.withLock { $0.entries[session.id] = Entry(session: session, leader: leader) }
         changes.add(1, ordering: .acquiringAndReleasing)
     }
 
@@ -114,8 +146,9 @@ package final class SessionRegistry: Sendable {
 
     package func close(_ id: SessionID, user: UInt32) {
         let known = recording.withLock { _ in
-            entries.withLock { entries in
-                entries[id]?.session.user == user ? entries.removeValue(forKey: id) : nil
+            state.withLock { state in
+                state.entries[id]?.session.user == user
+                    ? state.entries.removeValue(forKey: id) : nil
             }
         }
         // Its leader's descriptors are closed after the lock.
@@ -131,23 +164,25 @@ package final class SessionRegistry: Sendable {
         _ session: LoginSession, _ write: () throws(RequestError) -> Void
     ) throws(RequestError) {
         try recording.withLock { _ throws(RequestError) in
-            guard entries.withLock({ $0[session.id] != nil }) else { throw .state(.noSession) }
+            guard state.withLock({ $0.entries[session.id] != nil }) else {
+                throw .state(.noSession)
+            }
             try write()
         }
     }
 
     /// Ends logins by what is known of them, whichever of their processes still live.
     package func end(where isOver: (LoginSession) -> Bool) {
-        let over = entries.withLock { $0.values.map(\.session).filter(isOver) }
+        let over = state.withLock { $0.entries.values.map(\.session).filter(isOver) }
         for session in over { close(session.id, user: session.user) }
     }
 
     package func setLockReason(_ reason: LockReason, of id: SessionID) {
         recording.withLock { _ in
-            let changed = entries.withLock { entries -> LoginSession? in
-                guard let entry = entries[id] else { return nil }
+            let changed = state.withLock { state -> LoginSession? in
+                guard let entry = state.entries[id] else { return nil }
                 let changed = entry.session.locked(reason)
-                entries[id]?.session = changed
+                state.entries[id]?.session = changed
                 return changed
             }
             // Written before `close` can take the entry away, and with it what is written here.
@@ -164,53 +199,45 @@ package final class SessionRegistry: Sendable {
     // MARK: Who is alive
 
     /// The user's live sessions, newest last. Dead ones lose their keys on the way.
-    package func live(_ user: UInt32) -> [LoginSession] {
-        let mine = entries.withLock { entries in
-            var mine: [Entry] = []
-            for entry in entries.values where entry.session.user == user { mine.append(entry) }
-            return mine
-        }
-        var alive: [LoginSession] = []
-        for entry in mine {
-            if isAlive(entry) {
-                alive.append(entry.session)
-            } else {
-                close(entry.session.id, user: user)
-            }
-        }
-        guard alive.count > 1 else { return alive }
-        return alive.sorted { ($0.leaderStart, $0.id.rawValue) < ($1.leaderStart, $1.id.rawValue) }
+    package func live(_ user: UInt32) -> [LoginSession] { liveLogins(of: user)?.sessions ?? [] }
+
+    private func liveLogins(of user: UInt32) -> UserLogins? {
+        guard let known = state.withLock({ $0.logins(of: user) }) else { return nil }
+        let dead = known.entries.filter { !isAlive($0) }.map(\.session.id)
+        guard !dead.isEmpty else { return known }
+        for id in dead { close(id, user: user) }
+        return UserLogins(known.entries.filter { !dead.contains($0.session.id) }, of: user)
     }
 
     /// One look for all that a request asks of its user's logins as it begins.
     package func look(at user: UInt32) -> LiveLogins {
         // Before the look: what comes or goes meanwhile is not missed.
         let changes = changes.load(ordering: .acquiring)
-        return LiveLogins(of: user, live(user).map(\.id), changes: changes)
+        return LiveLogins(of: user, liveLogins(of: user)?.ids ?? [], changes: changes)
     }
 
     /// The user's live sessions by that look; by a new one where a login has come or gone since, or
     /// none was taken.
     package func live(_ user: UInt32, by seen: LiveLogins?) -> [LoginSession] {
-        guard let seen, seen.user == user, seen.changes == changes.load(ordering: .acquiring) else {
-            return live(user)
-        }
-        return entries.withLock { entries in seen.sessions.compactMap { entries[$0]?.session } }
+        guard let seen, seen.user == user, seen.changes == changes.load(ordering: .acquiring),
+            let known = state.withLock({ $0.logins(of: user) }), known.ids == seen.sessions
+        else { return live(user) }
+        return known.sessions
     }
 
     /// Whether they live or not.
     package func recorded(_ user: UInt32) -> [LoginSession] {
-        entries.withLock { $0.values.map(\.session).filter { $0.user == user } }
+        state.withLock { $0.entries.values.map(\.session).filter { $0.user == user } }
     }
 
     package func session(_ id: SessionID, of user: UInt32) -> LoginSession? {
-        entries.withLock { $0[id]?.session }.flatMap { $0.user == user ? $0 : nil }
+        state.withLock { $0.entries[id]?.session }.flatMap { $0.user == user ? $0 : nil }
     }
 
     /// Whose logind's session is: by logind's word, and by what was recorded of logins.
     package func users(of logindSession: String) -> Set<UInt32> {
-        let recorded = entries.withLock { entries in
-            entries.values.map(\.session).filter { $0.logindSession == logindSession }
+        let recorded = state.withLock { state in
+            state.entries.values.map(\.session).filter { $0.logindSession == logindSession }
         }
         return Set(recorded.map(\.user)).union(
             [LoginSessions.user(of: logindSession)].compactMap { $0 })
@@ -218,8 +245,8 @@ package final class SessionRegistry: Sendable {
 
     /// Whether the login's last lock was its screen's.
     package func closedWithScreen(_ logindSession: String) -> Bool {
-        entries.withLock { entries in
-            entries.values.contains {
+        state.withLock { state in
+            state.entries.values.contains {
                 $0.session.logindSession == logindSession
                     && $0.session.lockReason == .screenLocked
             }
@@ -227,7 +254,7 @@ package final class SessionRegistry: Sendable {
     }
 
     package func isLive(_ id: SessionID, of user: UInt32) -> Bool {
-        guard let entry = entries.withLock({ $0[id] }), entry.session.user == user else {
+        guard let entry = state.withLock({ $0.entries[id] }), entry.session.user == user else {
             return false
         }
         return isAlive(entry)
@@ -262,7 +289,7 @@ package final class SessionRegistry: Sendable {
     }
 
     package func forgetDead() {
-        let users = entries.withLock { Set($0.values.map(\.session.user)) }
+        let users = state.withLock { Set($0.entries.values.map(\.session.user)) }
         for user in users { _ = live(user) }
     }
 

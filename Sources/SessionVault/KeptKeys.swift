@@ -12,18 +12,22 @@ struct KeptKey: Sendable {
     let name: String
     private let keychain: [UInt8]
     private let place: [UInt8]
+    /// Of what is sealed without terms.
+    private let plainContext: [UInt8]
 
     init(_ name: String, _ keychain: OpenKeychain) {
         self.name = name
         self.keychain = keychain.file.identifier
         place = Array("\(keychain.user):\(name)".utf8)
+        plainContext = self.keychain + place
     }
 
     func context(_ terms: AutoLockTerms?) -> [UInt8] {
+        guard let terms else { return plainContext }
         var context = ByteWriter(
             capacity: keychain.count + AutoLockTerms.byteCount + place.count)
         context.append(raw: keychain)
-        terms?.write(to: &context)
+        terms.write(to: &context)
         context.append(raw: place)
         return context.bytes
     }
@@ -186,11 +190,13 @@ struct AutoLockTerms: Sendable, Equatable {
         writer.append(number: UInt64(bitPattern: begun.milliseconds))
     }
 
-    init?(_ bytes: [UInt8]) {
-        var reader = ByteReader(bytes)
-        guard let settings = try? KeychainSettings(&reader),
-            let milliseconds = (try? reader.number(UInt64.self)).flatMap(Int64.init(exactly:)),
-            reader.isAtEnd
+    /// Read where they lie: each request reads those of an unlock twice.
+    init?(_ bytes: RawSpan) {
+        guard bytes.byteCount == Self.byteCount,
+            let settings = KeychainSettings(
+                flags: bytes.byte(0), idle: UInt32(truncatingIfNeeded: bytes.number(1..<5)),
+                whole: UInt32(truncatingIfNeeded: bytes.number(5..<9))),
+            let milliseconds = Int64(exactly: bytes.number(9..<Self.byteCount))
         else { return nil }
         self.settings = settings
         begun = .milliseconds(milliseconds)
@@ -213,7 +219,17 @@ extension AutoLockTerms {
     /// Those of a kept unlock.
     init?(kept: borrowing SecretBytes) {
         guard kept.count > Self.byteCount else { return nil }
-        self.init(kept.withBytes { bytes in (0..<Self.byteCount).map { bytes.byte($0) } })
+        let terms = kept.withBytes { AutoLockTerms($0.extracting(0..<Self.byteCount)) }
+        guard let terms else { return nil }
+        self = terms
+    }
+}
+
+extension RawSpan {
+    /// Little endian; at most eight bytes.
+    fileprivate func number(_ range: Range<Int>) -> UInt64 {
+        // Safe: a wider number of a byte.
+        range.reversed().reduce(0) { $0 << 8 | UInt64(byte($1)) }
     }
 }
 

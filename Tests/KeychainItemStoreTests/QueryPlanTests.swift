@@ -19,10 +19,12 @@ import Testing
         }
     }
 
-    private func expectNoScan(_ sql: String, _ values: [Value]) throws {
+    private func expectNoScan(
+        _ sql: String, _ values: [Value], besides harmless: [String] = []
+    ) throws {
         let steps = try plan(sql, values)
         #expect(!steps.isEmpty)
-        for step in steps {
+        for step in steps where !harmless.contains(step) {
             #expect(!step.contains("SCAN ") || step == "SCAN CONSTANT ROW", "\(step) in \(sql)")
             #expect(!step.contains("TEMP B-TREE"), "\(step) in \(sql)")
         }
@@ -43,9 +45,12 @@ import Testing
     ) throws {
         let one: [Value] =
             [.integer(1), .integer(0)] + Array(repeating: .integer(2), count: others)
-        try expectNoScan(
-            MergedLookUps.statement(lookUps, others: others),
-            Array(repeating: one, count: lookUps).flatMap(\.self))
+        let statement = MergedLookUps.statement(lookUps, others: others)
+        let values = Array(repeating: one, count: lookUps).flatMap(\.self)
+        // What is merged is taken as it comes, which is no scan of a table.
+        let taken = ["CO-ROUTINE found", "SCAN found"]
+        #expect(try plan(statement, values).filter(taken.contains) == taken)
+        try expectNoScan(statement, values, besides: taken)
     }
 
     @Test func `an item of one entry is read with one statement`() throws {

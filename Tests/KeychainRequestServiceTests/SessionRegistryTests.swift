@@ -97,6 +97,20 @@ final class SessionRegistryTests {
         registry.close(second.id, user: user)
     }
 
+    @Test func `the next look at a login sees what it was locked for`() throws {
+        let registry = SessionRegistry(keyring: keyring) { _, _ in }
+        let user: UInt32 = 4_000_004
+        let leader = try #require(PinnedProcess(pid: getpid(), pidfd: nil))
+        let session = try registry.openWithoutTicket(user: user, leader: leader)
+        let look = registry.look(at: user)
+        #expect(registry.live(user, by: look).map(\.lockReason) == [.none])
+        registry.setLockReason(.lockedByUser, of: session.id)
+        #expect(registry.live(user, by: look).map(\.lockReason) == [.lockedByUser])
+        #expect(registry.live(user).map(\.lockReason) == [.lockedByUser])
+        registry.close(session.id, user: user)
+        #expect(registry.live(user) == [])
+    }
+
     @Test func `requests look at logins while something is written for one`() throws {
         let registry = SessionRegistry(keyring: keyring) { _, _ in }
         let user: UInt32 = 4_000_001

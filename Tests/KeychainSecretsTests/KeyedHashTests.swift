@@ -46,11 +46,23 @@ import Testing
         #expect(mix(first, [2], second) != mixed)
     }
 
+    @Test func `a mixed key is what earlier files were sealed with`() {
+        let first = SecretBytes(random: 32)
+        let second = SecretBytes(random: 32)
+        let inner = KeyedHash.secret(key: first, [1, 2])
+        let key = KeyedHash.secret(key: inner, KeyedHash.hash(key: second, [1, 2]))
+        let isSame = KeyedHash.secret(key: first, [1, 2], mixedWith: second).matches(key)
+        #expect(isSame)
+    }
+
     @Test func `fingerprints are BLAKE2b without a key`() {
         // RFC 7693, appendix A.
         #expect(
             KeyedHash.fingerprint(Array("abc".utf8), count: 64).prefix(8)
                 == [0xba, 0x80, 0xa5, 0x3f, 0x98, 0x1c, 0x4d, 0x0d])
+        var bytes: [UInt8] = [1]
+        KeyedHash.append(fingerprintOf: [2, 3], to: &bytes)
+        #expect(bytes == [1] + KeyedHash.fingerprint([2, 3]))
     }
 
     @Test func `random bytes have their length and differ`() {

@@ -47,7 +47,7 @@ private func prime(less: UInt8) -> [UInt8] { prime.dropLast() + [prime.last! - l
 
     @Test(arguments: refused)
     func `a value that makes the key known is refused`(value: [UInt8]) {
-        #expect(throws: BusCryptoError.refused) {
+        #expect(throws: LibCryptoError.refused) {
             _ = try KeyExchange().shared(with: value).count
         }
     }
@@ -101,7 +101,7 @@ private func prime(less: UInt8) -> [UInt8] { prime.dropLast() + [prime.last! - l
 
     @Test(arguments: [0, 1, 15, 17])
     func `a length that no encryption gives is refused`(count: Int) {
-        #expect(throws: BusCryptoError.refused) {
+        #expect(throws: LibCryptoError.refused) {
             _ = try TransferCipher.decrypt(
                 SecretBytes(random: count), initial: [UInt8](repeating: 0, count: 16),
                 key: key.bytes
@@ -111,7 +111,7 @@ private func prime(less: UInt8) -> [UInt8] { prime.dropLast() + [prime.last! - l
 
     @Test(arguments: [0, 15, 17])
     func `a beginning of another length is refused`(count: Int) {
-        #expect(throws: BusCryptoError.refused) {
+        #expect(throws: LibCryptoError.refused) {
             _ = try TransferCipher.decrypt(
                 SecretBytes(random: 16), initial: [UInt8](repeating: 0, count: count),
                 key: key.bytes
@@ -123,7 +123,7 @@ private func prime(less: UInt8) -> [UInt8] { prime.dropLast() + [prime.last! - l
         // A block of zeros under its own key ends with no count of padding.
         let sealed = try TransferCipher.encrypt(
             SecretBytes(copying: [UInt8](repeating: 0, count: 16)), key: key.bytes)
-        #expect(throws: BusCryptoError.refused) {
+        #expect(throws: LibCryptoError.refused) {
             _ = try TransferCipher.decrypt(
                 SecretBytes(copying: Array(sealed.bytes.prefix(16))), initial: sealed.initial,
                 key: key.bytes

@@ -117,7 +117,7 @@ struct SealContext: Sendable {
         context.append(accessible.rawValue)
         context.append(part.rawValue)
         context.append(littleEndian: UInt64(bitPattern: generation))
-        if let rights { context += KeyedHash.fingerprint(try rights.encoded()) }
+        if let rights { KeyedHash.append(fingerprintOf: try rights.encoded(), to: &context) }
         return context
     }
 }

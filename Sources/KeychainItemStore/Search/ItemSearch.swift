@@ -130,12 +130,12 @@ package enum SearchScope: Sendable {
     }
 
     /// Where the index is asked.
-    var places: [BlindIndex.Place] {
+    func eachPlace(_ body: (BlindIndex.Place) -> Void) {
         switch self {
-        case .groups(let groups): groups.map(BlindIndex.Place.group)
+        case .groups(let groups): for group in groups { body(.group(group)) }
         case .trusting(let program, _):
-            program.identifier.map { [.listing($0)] } ?? []
-        case .askable: [.anyList]
+            if let program = program.identifier { body(.listing(program)) }
+        case .askable: body(.anyList)
         }
     }
 }

@@ -21,8 +21,6 @@ struct SearchPlan {
     /// Families that the query may have items in, and whose index can't be read now.
     private(set) var closed: [IndexFamily] = []
 
-    var query: ItemQuery { matcher.query }
-
     init(_ query: ItemQuery, groups: [String], _ keys: borrowing ClassKeys) {
         self.init(query, .groups(groups), keys)
     }
@@ -65,8 +63,10 @@ struct SearchPlan {
 
     /// The rows that may be meant, from behind the given one.
     func candidates(after row: Int64, _ database: Connection) throws -> CandidateStream {
-        guard let references = query.references else { return CandidateStream(self, after: row) }
-        let ofClass = references.filter { $0.itemClass == query.itemClass }
+        guard let references = matcher.query.references else {
+            return CandidateStream(self, after: row)
+        }
+        let ofClass = references.filter { $0.itemClass == matcher.query.itemClass }
         let rows = try ItemRow.rows(ofClass, database)
         return CandidateStream(rows: rows.filter { $0 > row })
     }
@@ -74,7 +74,7 @@ struct SearchPlan {
     /// Whether an item that can't be opened is one of those looked for, as far as can be told.
     func proposes(_ item: ItemRow, _ database: Connection) throws -> Bool {
         guard let accessible = item.context?.accessible,
-            query.accessible.map({ $0 == accessible }) ?? true
+            matcher.query.accessible.map({ $0 == accessible }) ?? true
         else { return false }
         if closed.contains(IndexFamily(accessible)) { return true }
         return try lookUps.contains { lookUp in
@@ -93,10 +93,10 @@ struct SearchPlan {
     /// Refuses where the query may mean items whose index can't be read. Items that are named by
     /// reference need no index.
     func refuseIfClosed(_ database: Connection) throws {
-        guard query.references == nil, !closed.isEmpty else { return }
-        let classes = query.accessible.map { [$0] } ?? Accessibility.allCases
+        guard matcher.query.references == nil, !closed.isEmpty else { return }
+        let classes = matcher.query.accessible.map { [$0] } ?? Accessibility.allCases
         for accessible in classes where closed.contains(IndexFamily(accessible)) {
-            if try ItemRow.exists(query.itemClass, accessible, database) {
+            if try ItemRow.exists(matcher.query.itemClass, accessible, database) {
                 throw KeychainStoreError.locked
             }
         }
@@ -112,7 +112,7 @@ extension ItemMatcher {
 
     fileprivate func entries(_ terms: [IndexTerm]) -> [Entry] {
         var entries: [Entry] = []
-        for place in scope.places {
+        scope.eachPlace { place in
             for isSynchronizable in query.synchronizable.values {
                 let scope = BlindIndex.Scope(
                     itemClass: query.itemClass, place: place, isSynchronizable: isSynchronizable)
@@ -176,7 +176,9 @@ extension SearchPlan {
                 let found = try ItemRow(
                     row, file, keys, database, for: matcher, waits: waits())
                 // In a file from elsewhere two entries may name one item.
-                guard found.row > last else { return true }
+                guard found.row != last else { return true }
+                // What comes next would else be passed over.
+                guard found.row > last else { throw DatabaseError.wrongOrder }
                 last = found.row
                 return try body(found)
             }
@@ -192,9 +194,11 @@ extension SearchPlan {
 
     /// nil where the look-ups are too many for one, or there are none.
     private var statement: Query? {
-        guard query.references == nil, let others = lookUps.first?.others else { return nil }
+        guard matcher.query.references == nil, let others = lookUps.first?.others else {
+            return nil
+        }
         // Which pair is the rarest, and would have to come first, is not known: the lists leap.
-        guard query.itemClass != .attributed || others.isEmpty else { return nil }
+        guard matcher.query.itemClass != .attributed || others.isEmpty else { return nil }
         return MergedLookUps.query(lookUps.count, others: others.count)
     }
 
@@ -210,9 +214,9 @@ extension SearchPlan {
     }
 }
 
-/// The statements for a few look-ups: each entry joined with its item, the entries of all look-ups in
-/// the order of their items. They lie in that order, so that SQLite merges them as it goes on and makes
-/// no list of them first.
+/// The statements for a few look-ups: the entries of all look-ups in the order of their items, each
+/// joined with its item. They lie in that order, so that SQLite merges them as it goes on and makes
+/// no list of them first. The limit keeps it from leaving the order out.
 enum MergedLookUps {
     private static let most = 8
     private static let mostOthers = 3
@@ -228,11 +232,12 @@ enum MergedLookUps {
 
     static func statement(_ lookUps: Int, others: Int) -> String {
         let one = """
-            SELECT token.item, \(ItemRow.columns) FROM token \
-            CROSS JOIN item ON item.id = token.item \
-            WHERE token.token = ? AND token.item > ?\(CandidateStream.also(others))
+            SELECT item FROM token WHERE token = ? AND item > ?\(CandidateStream.also(others))
             """
-        return Array(repeating: one, count: lookUps).joined(separator: " UNION ALL ")
-            + " ORDER BY 1"
+        let all = Array(repeating: one, count: lookUps).joined(separator: " UNION ALL ")
+        return """
+            SELECT found.item, \(ItemRow.columns) FROM (\(all) ORDER BY 1 LIMIT -1) AS found \
+            CROSS JOIN item ON item.id = found.item
+            """
     }
 }
