@@ -34,7 +34,7 @@ package final class ProgressBar: Sendable {
     private let state = Mutex(State())
     private let ended = DispatchSemaphore(value: 0)
 
-    /// Without a total it counts.
+    /// Without a total it counts; without steps, seconds.
     package init(
         _ task: String, of total: Int? = nil, on stream: StandardStream = .error,
         drawn drawing: Drawing = .atSteps
@@ -82,11 +82,15 @@ package final class ProgressBar: Sendable {
 
     private func draw(_ state: inout State, _ now: ContinuousClock.Instant) {
         state.lastShown = now
-        stream.write("\r" + Self.line(task, state.done, of: total))
+        stream.write("\r" + Self.line(task, state.done, of: total, after: now - start))
     }
 
-    static func line(_ task: String, _ done: Int, of total: Int?) -> String {
-        guard let total, total > 0 else { return "\(task) \(done)" }
+    static func line(
+        _ task: String, _ done: Int, of total: Int?, after time: Duration
+    ) -> String {
+        guard let total, total > 0 else {
+            return done > 0 ? "\(task) \(done)" : "\(task), \(time.components.seconds) s"
+        }
         let filled = min(width, done * width / total)
         let bar =
             String(repeating: "#", count: filled) + String(repeating: "-", count: width - filled)

@@ -32,7 +32,8 @@ struct PolicyCheckCommand: ParsableCommand {
             diagnostics += tests?.diagnostics ?? []
         }
         if !loaded.hasErrors {
-            diagnostics += PolicyProofs(loaded, today: policies.today).diagnostics
+            let today = policies.today
+            diagnostics += PolicyOutput.analysing { PolicyProofs(loaded, today: today).diagnostics }
         }
         let report = DiagnosticReport(diagnostics.sorted())
         if json {

@@ -53,7 +53,7 @@ struct PolicyDiffCommand: ParsableCommand {
         let today = LocalTime.now.day
         let (before, after) = try sides(today)
         let analysis = PolicyAnalysis(before.policy, day: today, mostCells: Self.mostCells)
-        let found = analysis.difference(to: after.policy)
+        let found = PolicyOutput.analysing { analysis.difference(to: after.policy) }
         let widening = found.changes.count { $0.isNewAccess }
         StandardStream.output.write(text(found, widening))
         if failOnNewAccess, widening > 0 || !found.isComplete { throw ExitCode.failure }

@@ -20,8 +20,10 @@ struct PolicyLintCommand: ParsableCommand {
     func run() throws {
         let loaded = try policies.loadUsable()
         let machine = thisMachine ? Machine() : nil
-        let found = PolicyLint(
-            loaded, today: policies.today, on: machine.map { machine in { machine.has($0) } })
+        let found = PolicyOutput.analysing {
+            PolicyLint(
+                loaded, today: policies.today, on: machine.map { machine in { machine.has($0) } })
+        }
         let report = DiagnosticReport(
             (loaded.diagnostics.filter { $0.code.rawValue >= 1_016 } + found.diagnostics).sorted())
         if json {

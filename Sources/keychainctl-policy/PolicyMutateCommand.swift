@@ -20,7 +20,7 @@ struct PolicyMutateCommand: ParsableCommand {
             PolicyOutput.tell(run.diagnostics)
             throw ExitCode.failure
         }
-        let (tried, survivors) = PolicyMutation.survivors(of: loaded)
+        let (tried, survivors) = PolicyOutput.analysing { PolicyMutation.survivors(of: loaded) }
         for survivor in survivors {
             StandardStream.output.write(
                 PlainText.line(

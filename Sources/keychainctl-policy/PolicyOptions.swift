@@ -48,6 +48,16 @@ enum PolicyOutput {
         stream.write(diagnostics.map(\.text).joined())
     }
 
+    /// Shows on a terminal, where the work takes more than a second, for how long it has gone on: how
+    /// long it will take is not known.
+    static func analysing<Found, Mistake: Error>(
+        _ work: () throws(Mistake) -> Found
+    ) throws(Mistake) -> Found {
+        let progress = ProgressBar("Analysing", drawn: .byItself)
+        defer { progress.end() }
+        return try work()
+    }
+
     /// `1 error, 2 warnings`
     static func count(_ number: Int, _ noun: String) -> String {
         "\(number) \(noun)\(number == 1 ? "" : "s")"

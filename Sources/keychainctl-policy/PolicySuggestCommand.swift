@@ -24,9 +24,11 @@ struct PolicySuggestCommand: ParsableCommand {
         let policy = try policies.loadUsable().policy
         let entries = try records.read(today: policies.today).entries
         let trials = entries.filter { $0.record.would == "deny" }
-        let suggestion = PolicySuggestion(
-            entries.filter { $0.decision == .deny }.map(\.request), onTrial: trials.map(\.request),
-            under: policy, day: policies.today)
+        let suggestion = PolicyOutput.analysing {
+            PolicySuggestion(
+                entries.filter { $0.decision == .deny }.map(\.request),
+                onTrial: trials.map(\.request), under: policy, day: policies.today)
+        }
         StandardStream.output.write(
             suggestion.text.isEmpty
                 ? "# nothing was refused that a rule could let through\n"

@@ -31,7 +31,8 @@ struct PolicyWhoCommand: ParsableCommand {
         let loaded = try policies.loadUsable()
         let facts = try AccessText.facts(item, .resource, today: policies.today)
         let analysis = PolicyAnalysis(loaded.policy, day: policies.today)
-        AccessText.write(analysis.who(operation, item: facts), asJSON: json)
+        let found = PolicyOutput.analysing { analysis.who(operation, item: facts) }
+        AccessText.write(found, asJSON: json)
     }
 }
 
@@ -48,8 +49,9 @@ struct PolicyCanCommand: ParsableCommand {
     func run() throws {
         let loaded = try policies.loadUsable()
         let facts = try AccessText.facts(subject, .subject, today: policies.today)
-        AccessText.write(
-            PolicyAnalysis(loaded.policy, day: policies.today).can(facts), asJSON: json)
+        let analysis = PolicyAnalysis(loaded.policy, day: policies.today)
+        let found = PolicyOutput.analysing { analysis.can(facts) }
+        AccessText.write(found, asJSON: json)
     }
 }
 

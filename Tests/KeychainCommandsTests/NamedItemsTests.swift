@@ -142,9 +142,13 @@ import Testing
 
 @Suite struct ImportTests {
     @Test func `a bar is as long as what is done`() {
-        #expect(ProgressBar.line("Adding", 1, of: 4) == "Adding [######------------------] 25 %")
-        #expect(ProgressBar.line("Adding", 9, of: 4).hasSuffix("100 %"))
-        #expect(ProgressBar.line("Reading", 7, of: nil) == "Reading 7")
+        func line(_ done: Int, of total: Int?) -> String {
+            ProgressBar.line("Adding", done, of: total, after: .seconds(2))
+        }
+        #expect(line(1, of: 4) == "Adding [######------------------] 25 %")
+        #expect(line(9, of: 4).hasSuffix("100 %"))
+        #expect(line(7, of: nil) == "Adding 7")
+        #expect(line(0, of: nil) == "Adding, 2 s")
     }
 
     @Test func `a made up secret is of the length that was said, by default 32`() {
