@@ -222,64 +222,6 @@ package final class CallerFacts: Sendable {
     }
 }
 
-/// The systemd units and the slice in the path of a control group.
-struct ControlGroup {
-    /// Of the system's own manager; nil for what starts other people's programs.
-    var unit: String? { SystemUnit.name(lines) }
-    /// The system's own: below the first unit every user can make a name.
-    var slice: String? { slices.last }
-    /// Of a user's manager, where every program of the user's can make a name.
-    let userUnit: String?
-
-    /// From the top.
-    let slices: [String]
-    let unitBelowSlices: String?
-    private let lines: [UInt8]
-
-    /// nil where the lines name no unified hierarchy.
-    init?(_ lines: [UInt8]) {
-        let text = String(decoding: lines, as: UTF8.self)
-        guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix("0::/") })
-        else { return nil }
-        let parts = line.dropFirst("0::/".count).split(separator: "/").map(String.init)
-        self.lines = lines
-        slices = Array(parts.prefix { $0.hasSuffix(".slice") })
-        unitBelowSlices = parts.dropFirst(slices.count).first
-        let manager = parts.firstIndex { $0.hasPrefix("user@") && $0.hasSuffix(".service") }
-        userUnit = manager.flatMap { place in
-            // Safe: the place is one of the parts.
-            parts[(place + 1)...].last { $0.hasSuffix(".service") || $0.hasSuffix(".scope") }
-        }
-    }
-}
-
-/// The parts of an identity that a running program could change, for comparison before each answer.
-package struct ProcessFacts: Sendable {
-    package let executable: ExecutableFacts?
-    private let process: PinnedProcess
-    /// By its number, else by the lines of its file, which take the kernel ten times as long.
-    private let controlGroup: UInt64?
-    private let controlGroups: ControlGroupFile?
-    private let lines: [UInt8]?
-
-    package init(_ process: PinnedProcess) {
-        self.process = process
-        executable = process.executable()
-        controlGroup = process.controlGroupNumber
-        controlGroups = controlGroup == nil ? process.openControlGroups() : nil
-        lines = controlGroups?.lines()
-    }
-
-    /// Whether the process lives, runs the same file and is in the same control group.
-    package func hold() -> Bool {
-        // A process that has ended runs no file: one that can't be told is looked for alive.
-        guard executable != nil || process.isAlive, process.runs(executable) else { return false }
-        if let controlGroup { return process.controlGroupNumber == controlGroup }
-        guard let controlGroups else { return process.cgroup() == nil }
-        return lines.map(controlGroups.holds) ?? (controlGroups.lines() == nil)
-    }
-}
-
 /// What a caller's session is: the values of `subject.session`, in the order of its words.
 package enum SessionKind: UInt8, CaseIterable, Sendable {
     case seat, ssh, remoteDesktop, service, cron, other
@@ -346,13 +288,20 @@ package struct SessionAttributes: Sendable {
         else { return false }
         let logins = others.sessions.live(others.user).filter(\.isOfPAM)
         guard !logins.isEmpty else { return false }
-        add(asked, of: logins, to: &facts)
-        // A login from elsewhere may have gone past the PAM module.
-        if facts[.remote] == .known(false), LoginSessions.hasRemote(others.user) {
-            facts[.remote] = .unknown
-            facts[ChoiceField.session] = .unknown
+        // The program may be of a login that went past the PAM module, of which nothing is known.
+        let known = Set(logins.compactMap(\.logindSession))
+        if LoginSessions.logins(of: others.user).allSatisfy(known.contains) {
+            add(asked, of: logins, to: &facts)
+        } else {
+            addUnknownLogin(to: &facts)
         }
         return true
+    }
+
+    private func addUnknownLogin(to facts: inout PolicyFacts) {
+        facts[ChoiceField.session] = .unknown
+        facts[AgeField.session] = .unknown
+        for field in [BooleanField.remote, .active, .screenLocked] { facts[field] = .unknown }
     }
 
     private func addTime(to facts: inout PolicyFacts) {

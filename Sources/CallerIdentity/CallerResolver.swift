@@ -178,73 +178,29 @@ enum SecurityLabel {
     }
 }
 
-/// The service manager of a user (`user@UID.service`), which starts programs for all of the user's
-/// logins.
-enum ServiceManager {
-    /// Whether the process is in the part of the control groups that the manager has.
-    static func ran(_ cgroup: [UInt8], for user: UInt32) -> Bool {
-        let place = "0::/user.slice/user-\(user).slice/user@\(user).service/"
-        return String(decoding: cgroup, as: UTF8.self).split(separator: "\n")
-            .contains { ($0 + "/").hasPrefix(place) }
-    }
-}
+/// The parts of an identity that a running program could change, for comparison before each answer.
+package struct ProcessFacts: Sendable {
+    package let executable: ExecutableFacts?
+    private let process: PinnedProcess
+    /// By its number, else by the lines of its file, which take the kernel ten times as long.
+    private let controlGroup: UInt64?
+    private let controlGroups: ControlGroupFile?
+    private let lines: [UInt8]?
 
-/// `keychain-prompter.service` of a user's service manager.
-enum PrompterUnit {
-    static func runs(_ cgroup: [UInt8], of user: UInt32) -> Bool {
-        let place =
-            "0::/user.slice/user-\(user).slice/user@\(user).service/session.slice/"
-            + "keychain-prompter.service"
-        return String(decoding: cgroup, as: UTF8.self).split(separator: "\n").contains {
-            $0 == place
-        }
-    }
-}
-
-/// The system unit a process belongs to, from its control group.
-enum SystemUnit {
-    /// Units of root's that start other people's programs: their name says nothing about the
-    /// program, also where that is root's or a service's. Programs of people's it says nothing
-    /// about in any case (`NameGuard`).
-    private static let launchers = [
-        "cron.service", "crond.service", "anacron.service", "atd.service", "ssh.service",
-        "sshd.service", "systemd-logind.service", "gdm.service", "gdm3.service", "sddm.service",
-        "lightdm.service", "display-manager.service", "docker.service", "containerd.service",
-        // Those that log people in without a session of PAM's, or before there is one.
-        "dropbear.service", "greetd.service", "xrdp.service", "xrdp-sesman.service",
-        "console-getty.service", "debug-shell.service", "xdm.service", "lxdm.service",
-        "ly.service", "shellinabox.service", "ttyd.service", "inetd.service", "xinetd.service",
-        "cronie.service", "fcron.service", "slurmd.service", "cockpit.service",
-    ]
-    private static let launcherTemplates = [
-        "getty@", "serial-getty@", "container-getty@", "user@", "sshd@", "ssh@", "dropbear@",
-        // A crontab's lines as units (systemd-cron), and terminals and desktops from elsewhere.
-        "cron-", "cockpit-session", "cockpit-wsinstance", "tigervncserver@", "vncserver@",
-        "code-server@", "telnet@",
-    ]
-    /// They run users' commands, in no login where PAM makes none.
-    private static let schedulers = [
-        "cron.service", "crond.service", "atd.service", "cronie.service", "fcron.service",
-    ]
-
-    /// The service, unless what it runs are other people's programs.
-    static func name(_ cgroup: [UInt8]) -> String? {
-        guard let unit = service(cgroup), !launchers.contains(unit),
-            !launcherTemplates.contains(where: unit.hasPrefix)
-        else { return nil }
-        return unit
+    package init(_ process: PinnedProcess) {
+        self.process = process
+        executable = process.executable()
+        controlGroup = process.controlGroupNumber
+        controlGroups = controlGroup == nil ? process.openControlGroups() : nil
+        lines = controlGroups?.lines()
     }
 
-    static func isScheduler(_ cgroup: [UInt8]) -> Bool {
-        service(cgroup).map(schedulers.contains) ?? false
-    }
-
-    /// `name.service` directly below `system.slice` or a slice of it; nil for everything else: what
-    /// lies below a service or a scope is named by the user it was given to.
-    private static func service(_ cgroup: [UInt8]) -> String? {
-        guard let group = ControlGroup(cgroup), group.slices.first == "system.slice",
-            let unit = group.unitBelowSlices, unit.hasSuffix(".service")
-        else { return nil }
-        return unit
+    /// Whether the process lives, runs the same file and is in the same control group.
+    package func hold() -> Bool {
+        // A process that has ended runs no file: one that can't be told is looked for alive.
+        guard executable != nil || process.isAlive, process.runs(executable) else { return false }
+        if let controlGroup { return process.controlGroupNumber == controlGroup }
+        guard let controlGroups else { return process.cgroup() == nil }
+        return lines.map(controlGroups.holds) ?? (controlGroups.lines() == nil)
     }
 }

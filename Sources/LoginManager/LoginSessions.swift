@@ -36,21 +36,34 @@ package enum LoginSessions {
         return answer < 0 ? nil : answer > 0
     }
 
-    /// Whether a session of the user's came from elsewhere, by any way that logind is told of.
-    package static func hasRemote(_ user: UInt32) -> Bool {
+    /// The user's logins as logind counts them: without jobs and service managers, and without those
+    /// that are closing, of which only programs are left.
+    package static func logins(of user: UInt32) -> [String] {
         var sessions: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
         // Safe: the library allocates the list and its texts, which are freed here. -1: all of them.
         let count = unsafe sd_uid_get_sessions(user, -1, &sessions)
-        guard count > 0, let list = unsafe sessions else { return false }
+        guard count > 0, let list = unsafe sessions else { return [] }
         defer { unsafe free(list) }
-        var isRemote = false
+        var logins: [String] = []
         for place in 0..<Int(count) {
             // Safe: the list has that many texts.
             guard let text = unsafe list[place] else { break }
-            isRemote = unsafe Self.isRemote(String(cString: text)) == true || isRemote
+            let session = unsafe String(cString: text)
+            if isAlive(session) != false, isLogin(session) { logins.append(session) }
             unsafe free(text)
         }
-        return isRemote
+        return logins
+    }
+
+    /// A session of which logind tells no class counts as a login.
+    private static func isLogin(_ session: String) -> Bool {
+        var kind: UnsafeMutablePointer<CChar>?
+        // Safe: the library allocates the text, which is freed here.
+        guard unsafe sd_session_get_class(session, &kind) >= 0, let text = unsafe kind else {
+            return true
+        }
+        defer { unsafe free(text) }
+        return unsafe String(cString: text).hasPrefix("user")
     }
 
     /// Whether it has a screen and not only a terminal; nil where that can't be told.

@@ -144,16 +144,16 @@ def removed(path):
 
 
 def logind_says(uid, display=None, *, active=True, kind="x11", session="c2", controller=None,
-                remote=False):
+                remote=False, role="user", state=None):
     """The user's display session, as logind writes it down."""
     for folder in "seats", "users", "sessions":
         (LOGIND / folder).mkdir(parents=True, exist_ok=True)
-    state = "active" if active else "online"
+    state = state or ("active" if active else "online")
     (LOGIND / f"users/{uid}").write_text(
         f"NAME=x\nSTATE={state}\nDISPLAY={session}\nSESSIONS={session}\n"
         f"ACTIVE_SESSIONS={session if active else ''}\n")
     (LOGIND / f"sessions/{session}").write_text(
         f"UID={uid}\nUSER=x\nACTIVE={int(active)}\nIS_DISPLAY=1\nSTATE={state}\nREMOTE={int(remote)}\n"
-        f"TYPE={kind}\nCLASS=user\nSCOPE=session-{session}.scope\nSEAT=seat0\n"
+        f"TYPE={kind}\nCLASS={role}\nSCOPE=session-{session}.scope\nSEAT=seat0\n"
         + (f"DISPLAY={display}\n" if display else "")
         + (f"CONTROLLER={controller}\n" if controller else ""))

@@ -89,14 +89,25 @@ def test_what_the_service_manager_started_is_judged_as_its_user_s_logins_are(ali
     local.close()
 
 
-def test_a_login_from_elsewhere_that_only_logind_knows_counts(alice, logind, admin):
+def test_beside_a_login_that_only_logind_knows_no_fact_of_a_session_is_known(alice, logind, admin):
     end_logins()
     local = su(ALICE, (ALICE[1],), STACK, caller=BOB)
     assert local.run(ADD_MAIL).status == 0
     assert reads_unless(REMOTE, alice, admin)
-    logind(alice.user.pw_uid, kind="tty", remote=True)
-    for circumstances in (REMOTE, LOCAL, SEAT):
-        assert not reads_unless(circumstances, alice, admin), circumstances
+    for remote in (False, True):
+        logind(alice.user.pw_uid, kind="tty", remote=remote)
+        for circumstances in (REMOTE, LOCAL, SEAT, "when: {screen-locked: true}"):
+            assert not reads_unless(circumstances, alice, admin), circumstances
+    local.close()
+
+
+def test_what_logind_counts_and_is_no_login_leaves_the_facts_known(alice, logind, admin):
+    end_logins()
+    local = su(ALICE, (ALICE[1],), STACK, caller=BOB)
+    assert local.run(ADD_MAIL).status == 0
+    for what in ({"role": "background"}, {"role": "manager"}, {"state": "closing"}):
+        logind(alice.user.pw_uid, kind="unspecified", remote=True, **what)
+        assert reads_unless(REMOTE, alice, admin), what
     local.close()
 
 
