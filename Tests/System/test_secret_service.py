@@ -216,6 +216,12 @@ def test_secrets_are_enabled_and_disabled_by_files_of_the_user_s(login, programs
     found = shell.run("dbus-run-session -- sh -c 'secret-tool lookup a b; keychainctl secrets status'")
     # No process of its user's may look at its file.
     assert "org.freedesktop.secrets: keychain-secret, process" in found.text and "started by the bus" in found.text, found.text
+    looked = shell.run("XDG_CURRENT_DESKTOP=sway dbus-run-session -- sh -c"
+                       " 'secret-tool lookup a b; keychainctl doctor'").text
+    assert "keychain-secrets has org.freedesktop.secrets" in looked, looked
+    assert "--password-store=gnome-libsecret" in looked, looked
+    looked = shell.run("dbus-run-session -- keychainctl doctor").text
+    assert "the bus starts keychain-secrets when it is asked for" in looked, looked
     assert shell.run("keychainctl secrets disable >/dev/null; ls -A .local/share/dbus-1/services").text.strip() == ""
     shell.run("mkdir -p .local/share/dbus-1/services;"
               " echo mine > .local/share/dbus-1/services/org.freedesktop.secrets.service")

@@ -53,6 +53,7 @@ struct DoctorCommand: ParsableCommand {
             let stacks = PAMStacks(folders: pam.isEmpty ? PAMStacks.systemFolders : pam)
             findings += LoginExam(stacks).findings
         }
+        if DaemonSocket.ofThisProcess != nil { findings += SecretsExam()?.findings ?? [] }
         return findings
     }
 }

@@ -32,5 +32,6 @@ struct Finding: Encodable {
         case keychains = "Keychains"
         case logins = "Logins"
         case policies = "Policies"
+        case secrets = "Secret Service"
     }
 }

@@ -17,6 +17,8 @@ struct SecretsFiles {
         let text: String
     }
 
+    /// The user's folder of data.
+    let data: String
     let activation: String
     private let autostart: String
     private let unit: String
@@ -25,7 +27,7 @@ struct SecretsFiles {
         guard let home = ProcessEnvironment["HOME"] ?? UserAccount.own?.home else {
             throw CommandFailure(.failure, name: "noHome", "there is no home folder")
         }
-        let data = Self.folder("XDG_DATA_HOME") ?? home + "/.local/share"
+        data = Self.folder("XDG_DATA_HOME") ?? home + "/.local/share"
         let settings = Self.folder("XDG_CONFIG_HOME") ?? home + "/.config"
         activation = data + "/dbus-1/services/" + Self.service
         autostart = settings + "/autostart/gnome-keyring-secrets.desktop"

@@ -18,6 +18,11 @@ struct SecretsStatus {
     let owner: Owner
     let isEnabled: Bool
 
+    init(_ owner: Owner, isEnabled: Bool) {
+        self.owner = owner
+        self.isEnabled = isEnabled
+    }
+
     init() throws(CommandFailure) {
         isEnabled = try SecretsFiles().isEnabled
         owner = Self.asked().flatMap(Self.owner) ?? .noBus

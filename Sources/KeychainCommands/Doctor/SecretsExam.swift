@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainLinuxSystem
+
+/// Whether programs that use the Secret Service find the keychain. Says nothing where keychain-secrets
+/// is not installed.
+struct SecretsExam {
+    private static let program = "../libexec/keychain/keychain-secrets"
+    /// Desktops by whose names Chromium and Electron's programs use the Secret Service; on others they
+    /// take KWallet, or keep secrets in files (electron/electron#47436).
+    private static let desktops = [
+        "Unity", "Deepin", "GNOME", "X-Cinnamon", "Pantheon", "XFCE", "UKUI", "COSMIC",
+    ]
+
+    private let status: SecretsStatus
+    private let activation: BusActivation
+    private let desktop: String?
+
+    init?() {
+        guard let path = InstalledProgram.sibling(Self.program), FileStatus(path) != nil,
+            let status = try? SecretsStatus(), let files = try? SecretsFiles()
+        else { return nil }
+        self.init(
+            status, BusActivation(data: files.data),
+            desktop: ProcessEnvironment["XDG_CURRENT_DESKTOP"])
+    }
+
+    init(_ status: SecretsStatus, _ activation: BusActivation, desktop: String?) {
+        self.status = status
+        self.activation = activation
+        self.desktop = desktop
+    }
+
+    var findings: [Finding] { [Self.group, owner, electron].compactMap { $0 } }
+
+    private static var group: Finding {
+        let path = InstalledProgram.sibling(program) ?? "keychain-secrets"
+        guard InstalledProgram.setgidGroup(path) != nil else {
+            return Finding(
+                .secrets, .trouble,
+                "\(path) is not root's alone, or does not take its group: keychaind refuses it",
+                remedy: "Install the package again; it makes the group _keychain-secrets.")
+        }
+        return Finding(.secrets, .fine, "keychain-secrets is installed, with a group of its own")
+    }
+
+    private var owner: Finding {
+        switch status.owner {
+        case .noBus: return Finding(.secrets, .note, "no bus of this user's answers")
+        case .free: return activated
+        case .process(let process, let program):
+            guard !Self.isOurs(program) else {
+                return Finding(.secrets, .fine, "keychain-secrets has org.freedesktop.secrets")
+            }
+            let name = program.isEmpty ? "an unknown program" : program
+            return Finding(
+                .secrets, .note,
+                "\(name) (process \(process)) has org.freedesktop.secrets, not keychain-secrets",
+                remedy: status.isEnabled ? "Log out and in again." : Self.enable)
+        }
+    }
+
+    /// The name is free: what the bus would start for the first program that asks.
+    private var activated: Finding {
+        guard let program = activation.program else {
+            return Finding(
+                .secrets, .note, "the bus starts no program for org.freedesktop.secrets",
+                remedy: Self.enable)
+        }
+        guard Self.isOurs(program) else {
+            return Finding(
+                .secrets, .note, "the bus starts \(program) for org.freedesktop.secrets",
+                remedy: Self.enable)
+        }
+        return Finding(.secrets, .fine, "the bus starts keychain-secrets when it is asked for")
+    }
+
+    private static let enable = "keychainctl secrets enable, then log out and in again."
+
+    /// A process whose file its user may not look at is known by the fifteen letters of its name.
+    private static func isOurs(_ program: String) -> Bool {
+        let name = program.split(separator: "/").last ?? ""
+        return ["keychain-secrets", "keychain-secrets-embedded", "keychain-secret"].contains(name)
+    }
+
+    private var electron: Finding? {
+        guard let desktop, !desktop.isEmpty else { return nil }
+        let names = desktop.split(separator: ":").map(String.init)
+        guard !names.contains(where: Self.desktops.contains) else { return nil }
+        return Finding(
+            .secrets, .note,
+            "XDG_CURRENT_DESKTOP is “\(desktop)”: Chromium and Electron's programs don't look here",
+            remedy: "Start them with --password-store=gnome-libsecret.")
+    }
+}
+
+/// The program that a user's bus starts for `org.freedesktop.secrets`: of the first folder that has a
+/// file for the name, as the bus looks for it.
+struct BusActivation {
+    private static let name = "org.freedesktop.secrets"
+    private static let longestFile = 16 * 1024
+
+    /// nil where there is none.
+    let program: String?
+
+    /// `data` is the user's own folder.
+    init(data: String) {
+        let runtime = ProcessEnvironment["XDG_RUNTIME_DIR"].map { [$0] } ?? []
+        let shared = (ProcessEnvironment["XDG_DATA_DIRS"] ?? "").split(separator: ":")
+        let others = shared.isEmpty ? ["/usr/local/share"] : shared.map(String.init)
+        self.init(folders: runtime + [data] + others + ["/usr/share"])
+    }
+
+    init(folders: [String]) {
+        program = folders.lazy.map { $0 + "/dbus-1/services" }.compactMap(Self.program(in:)).first
+    }
+
+    private static func program(in folder: String) -> String? {
+        FolderNames.all(in: folder).sorted().lazy.filter { $0.hasSuffix(".service") }
+            .compactMap {
+                try? FileContents(
+                    reading: folder + "/" + $0, limit: longestFile, followingLinks: true)
+            }
+            .compactMap { program(ofFile: String(decoding: $0.bytes, as: UTF8.self)) }
+            .first
+    }
+
+    /// nil where the file is for another name.
+    static func program(ofFile text: String) -> String? {
+        let values = text.split(whereSeparator: \.isNewline).map {
+            $0.split(separator: "=", maxSplits: 1).map { $0.trimmed }
+        }
+        func value(_ key: String) -> String? {
+            values.first { $0.count == 2 && $0[0] == key }?.last
+        }
+        guard value("Name") == name, let command = value("Exec") else { return nil }
+        return command.split(separator: " ").first.map(String.init)
+    }
+}
+
+extension Substring {
+    fileprivate var trimmed: String {
+        String(drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+    }
+}
