@@ -15,6 +15,7 @@ import anchors
 import counting
 import padding
 import programs
+import secret_service
 import world
 from table import median
 
@@ -38,7 +39,7 @@ class House:
         world.run("mount", "--bind", self.disk / "state", world.STATE)
         world.install_services()
         programs.install(built, ["keychain-bench", "swift-hello"])
-        programs.install(anchors.BUILT, ["hello", "spawned"])
+        programs.install(anchors.BUILT, ["hello", "spawned", "bus"])
         programs.install_readers()
         self.daemon = world.Daemon("/tmp/keychain-bench.log").start()
         time.sleep(1)
@@ -83,7 +84,7 @@ def measure(table, built, size):
     house = House(built, size)
     try:
         for part in (reads, at_once, other_user, counters, firsts, unlocks, adds, evidence, rules,
-                     whole_process, locks, sizes):
+                     whole_process, locks, sizes, over_the_bus):
             try:
                 part(table, house)
             except counting.Forbidden as forbidden:
@@ -379,6 +380,10 @@ def sizes(table, house):
               programs.memory(house.daemon.pid), "MB", most=48,
               note=f"{programs.memory(house.daemon.pid, 'Rss'):.1f} resident, of these "
                    f"{programs.memory(house.daemon.pid, 'Pss_Anon'):.1f} anonymous")
+
+
+def over_the_bus(table, house):
+    secret_service.measure(table, house, PASSWORD)
 
 
 def counters(table, house):
