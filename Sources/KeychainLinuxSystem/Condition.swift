@@ -42,6 +42,12 @@ internal import Glibc
         unsafe pthread_cond_broadcast(condition)
     }
 
+    /// Wakes one thread, where all that wait would do the same.
+    package func signal() {
+        // Safe: as above.
+        unsafe pthread_cond_signal(condition)
+    }
+
     /// Gives the lock away meanwhile. May return early; false once the deadline has passed.
     package func wait(until deadline: ContinuousClock.Instant) -> Bool {
         let left = ContinuousClock.now.duration(to: deadline).components

@@ -20,7 +20,7 @@ final class WorkPool: @unchecked Sendable {
         waiting.append(work)
         let isOneMore = idle < waiting.count - next && threads < most
         if isOneMore { threads += 1 }
-        condition.broadcast()
+        condition.signal()
         condition.unlock()
         guard isOneMore, !DetachedThread.start({ self.run() }) else { return }
         condition.lock()
@@ -37,8 +37,9 @@ final class WorkPool: @unchecked Sendable {
             idle += 1
             while next == waiting.count { _ = condition.wait(until: .now + .seconds(3600)) }
             idle -= 1
+            let work = takeFirst()
             condition.unlock()
-            _ = runOne()
+            work()
         }
     }
 
@@ -48,14 +49,20 @@ final class WorkPool: @unchecked Sendable {
             condition.unlock()
             return false
         }
+        let work = takeFirst()
+        condition.unlock()
+        work()
+        return true
+    }
+
+    /// Under the lock, where one waits.
+    private func takeFirst() -> @Sendable () -> Void {
         let work = waiting[next]
         next += 1
         if next == waiting.count {
             waiting.removeAll(keepingCapacity: true)
             next = 0
         }
-        condition.unlock()
-        work()
-        return true
+        return work
     }
 }
