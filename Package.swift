@@ -163,7 +163,7 @@ let package = Package(
         library(
             "KeychainPolicyCompiler",
             ["KeychainModel", "KeychainPolicyEngine", "KeychainPolicyModel"]),
-        library("PolicySyntax", [yams]),
+        library("PolicySyntax", ["KeychainPolicyModel", yams]),
         library("PolicyLanguage", ["KeychainLinuxSystem", "KeychainPolicyModel", "PolicySyntax"]),
         library("PolicyRequestSpace", ["KeychainPolicyModel"]),
         library(
@@ -405,7 +405,8 @@ let package = Package(
         program(
             "keychainctl-policy",
             [
-                "KeychainAccessControl", "KeychainCommands", "KeychainDaemonClient",
+                "AccountDatabase", "KeychainAccessControl", "KeychainCommands",
+                "KeychainDaemonClient",
                 "KeychainLinuxSystem", "KeychainMessages", "KeychainModel",
                 "KeychainPolicyCompiler", "KeychainPolicyEngine", "KeychainPolicyModel",
                 "PolicyAnalysis", "PolicyLanguage", "PolicyRequestSpace", "PolicySyntax",

@@ -101,16 +101,6 @@ package enum ItemFacts {
         for field in TextField.ofItem where facts[field] == .absent { facts[field] = .unknown }
         return facts
     }
-
-    /// The attributes that a policy may keep from answers, by the names it uses for them.
-    package static let names: [String: AttributeName] = [
-        "service": .service, "account": .account, "label": .label, "comment": .comment,
-        "description": .itemDescription, "generic": .generic, "creator": .creator, "type": .type,
-        "server": .server, "protocol": .networkProtocol, "port": .port, "path": .path,
-        "security-domain": .securityDomain, "authentication-type": .authenticationType,
-        "creation-date": .creationDate, "modification-date": .modificationDate,
-        "access-group": .accessGroup,
-    ]
 }
 
 /// The limits that a call was counted for: none counts it twice.

@@ -46,6 +46,39 @@ public enum PolicyCondition: Sendable, Hashable {
     }
 }
 
+/// How conditions name a program.
+package enum ProgramNaming: Sendable, Hashable {
+    /// Any program.
+    case none
+    /// By what a program of the same user can take for its own: it can have the named one load its
+    /// code, or trace it.
+    case weak
+    /// Also by what it can't.
+    case strong
+}
+
+extension [PolicyCondition] {
+    /// Which users there are is another question; but what runs as root is past all of this.
+    package var programNaming: ProgramNaming {
+        let isStrong = contains { condition in
+            switch condition {
+            case .text(let field, _): [.unit, .slice, .app, .label].contains(field)
+            case .uid(let ranges): ranges == [0...0]
+            default: false
+            }
+        }
+        if isStrong || contains(.text(.user, [.literal("root")])) { return .strong }
+        let isWeak = contains { condition in
+            switch condition {
+            case .text(let field, _): [.exe, .digest, .userUnit].contains(field)
+            case .boolean(let field, let wanted): wanted && [.trustedExe, .tty].contains(field)
+            default: false
+            }
+        }
+        return isWeak ? .weak : .none
+    }
+}
+
 /// Operations and conditions, all of which must hold.
 public struct PolicyBox: Sendable, Hashable {
     public var operations: PolicyOperations

@@ -207,6 +207,7 @@ public struct PolicyDuration: Sendable, Hashable, Comparable {
 extension PolicyDuration: CustomStringConvertible {
     /// In the largest unit that divides it.
     public var description: String {
+        if milliseconds == 0 { return "0s" }
         for unit in Self.units where milliseconds % unit.length == 0 {
             return "\(milliseconds / unit.length)\(unit.name)"
         }

@@ -171,6 +171,15 @@ public enum ChoiceField: UInt8, PolicyField, CaseIterable {
         words.firstIndex(of: word).map { UInt8($0) }
     }
 
+    /// Of sessions: those of users who are elsewhere. With them `remote` is known to be true, and to
+    /// be false with those of `localSessions`.
+    package static let remoteSessions = mask(ofSessions: ["ssh", "remote-desktop"])
+    package static let localSessions = mask(ofSessions: ["seat", "service"])
+
+    private static func mask(ofSessions words: [String]) -> UInt8 {
+        words.compactMap { ChoiceField.session.index(of: $0) }.reduce(0) { $0 | 1 << $1 }
+    }
+
     /// The place of `key` among the classes.
     public static let keyClass: UInt8 = 2
 }

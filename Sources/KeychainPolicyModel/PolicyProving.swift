@@ -58,6 +58,65 @@ extension PolicyConstraint {
     }
 }
 
+extension PolicyDemand {
+    /// Whether whatever meets this one meets the other too. Where it is told false, that is not
+    /// certain of thresholds.
+    package func implies(_ other: PolicyDemand) -> Bool {
+        scope <= other.scope && implies(constraint, other, other.constraint)
+    }
+
+    private var longest: PolicyDuration { scope.longest ?? PolicyDuration(milliseconds: .max) }
+
+    /// A part of this one, and one of the other.
+    private func implies(
+        _ own: PolicyConstraint, _ other: PolicyDemand, _ wanted: PolicyConstraint
+    ) -> Bool {
+        func met(_ part: PolicyConstraint, _ wanted: PolicyConstraint) -> Bool {
+            implies(part, other, wanted)
+        }
+        func isYounger(_ age: PolicyDuration?, _ than: PolicyDuration?) -> Bool {
+            min(age ?? within, longest) <= min(than ?? other.within, other.longest)
+        }
+        switch (own, wanted) {
+        case (_, .all(let parts)): return parts.allSatisfy { met(own, $0) }
+        case (.any(let parts), _): return parts.allSatisfy { met($0, wanted) }
+        case (.factor(let factor), .factor(let asked)):
+            return PolicyMethod.factor(factor).proves(asked) && isYounger(nil, nil)
+        case (.pam(let service, let age), .pam(let asked, let than)):
+            return service == asked && isYounger(age, than)
+        case (.all(let parts), _) where parts.contains { met($0, wanted) }: return true
+        case (_, .any(let parts)) where parts.contains { met(own, $0) }: return true
+        case (_, .atLeast(1, let parts)) where parts.contains { met(own, $0) }: return true
+        default: break
+        }
+        guard let (count, parts) = own.threshold else { return false }
+        guard let (least, others) = wanted.threshold else {
+            // Too few are left out for none of these to be met.
+            return parts.count { met($0, wanted) } > parts.count - count
+        }
+        // Each part that is met counts for one of the others.
+        var left = others
+        let strange = parts.count { part in
+            guard let place = left.firstIndex(where: { met(part, $0) }) else { return true }
+            left.remove(at: place)
+            return false
+        }
+        return count - strange >= least
+    }
+}
+
+extension PolicyConstraint {
+    /// How many of which must be met; nil of a single proof.
+    fileprivate var threshold: (count: Int, parts: [PolicyConstraint])? {
+        switch self {
+        case .factor, .pam: nil
+        case .any(let parts): (1, parts)
+        case .all(let parts): (parts.count, parts)
+        case .atLeast(let count, let parts): (count, parts)
+        }
+    }
+}
+
 extension PolicyItemConstraint {
     /// What an item asks for, with the freshness that none but policy may relax.
     package var demand: PolicyDemand? {

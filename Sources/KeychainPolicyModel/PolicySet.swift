@@ -3,6 +3,8 @@
 // matters to a decision. Definitions are expanded (`use` adds its conditions to those beside it)
 // and rules that others replace are left out before a set is made.
 
+package import KeychainModel
+
 /// Where something stands in the sources.
 public struct PolicyOrigin: Sendable, Hashable {
     public var file: String
@@ -121,6 +123,24 @@ public enum PolicyEffect: Sendable, Hashable {
     /// Names of attributes that the answer leaves out.
     case redact([PolicyText])
     case audit(AuditLevel)
+}
+
+extension PolicyEffect {
+    /// The names that `redact` has for attributes.
+    package static let attributes: [String: AttributeName] = [
+        "service": .service, "account": .account, "label": .label, "comment": .comment,
+        "description": .itemDescription, "generic": .generic, "creator": .creator, "type": .type,
+        "server": .server, "protocol": .networkProtocol, "port": .port, "path": .path,
+        "security-domain": .securityDomain, "authentication-type": .authenticationType,
+        "creation-date": .creationDate, "modification-date": .modificationDate,
+        "access-group": .accessGroup,
+    ]
+
+    /// The attribute that `redact` names so; nil where there is none. A name of four bytes is that
+    /// of the attribute itself, as `acct`.
+    package static func attribute(_ name: String) -> AttributeName? {
+        attributes[name] ?? (name.utf8.count == 4 ? AttributeName(rawValue: name) : nil)
+    }
 }
 
 public struct PolicyRule: Sendable, Hashable {

@@ -40,6 +40,29 @@ extension PolicyText {
     }
 }
 
+extension PolicyText {
+    /// The text as it stands among others in a line for people: quoted unless it is plain, for it may
+    /// be called like what the line says itself, or like several texts or lines.
+    package var shown: String { isPlain ? string : JSONText(string).description }
+
+    /// Letters, digits and signs of names and paths, and no word that lines about requests have.
+    package var isPlain: Bool {
+        !string.isEmpty && string.unicodeScalars.allSatisfy(Self.isPlain)
+            && !Self.ownWords.contains(string)
+    }
+
+    private static let ownWords: Set<String> = [
+        "and", "any", "but", "none", "not", "or", "unknown",
+    ]
+
+    private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar {
+        case "a"..."z", "A"..."Z", "0"..."9", ".", "_", "/", "@", ":", "*", "-": true
+        default: false
+        }
+    }
+}
+
 extension PolicyText: CustomStringConvertible {
     public var description: String { string }
 }

@@ -190,7 +190,7 @@ extension SealedItem {
         _ parts: ReturnFields, without redacted: [String], isStrange: Bool
     ) -> Item {
         guard parts.isEmpty || parts == .data || parts == .persistentReference else {
-            let hidden = redacted.map { ItemFacts.names[$0] ?? AttributeName(rawValue: $0) }
+            let hidden = redacted.compactMap { PolicyEffect.attribute($0) }
             // Who is let in need not know who else is.
             let found = isStrange ? found.withoutList : found
             return hidden.isEmpty ? found : found.without(hidden)

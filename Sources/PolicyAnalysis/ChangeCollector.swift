@@ -153,7 +153,7 @@ struct ChangeCollector {
     /// by more than their kind.
     func known(_ cell: Cell, near effects: [RuleEffect]) -> Cell? {
         guard detail == .kinds else { return nil }
-        let kinds = Set(effects.map { PolicyChange.Kind(of: $0) })
+        let kinds = Set(effects.flatMap { PolicyChange.Kind.all(of: $0) })
         let hulls = kinds.compactMap { self.hulls[Key(kind: $0, lost: [], gained: [])]?.hull }
         guard hulls.count == kinds.count else { return nil }
         return hulls.reduce(cell) { $0.intersection($1) }
@@ -220,7 +220,7 @@ extension [PolicyChange] {
         map { change in
             (
                 [
-                    change.isNewAccess ? "0" : "1", change.kind.rawValue,
+                    change.isNewAccess ? "0" : change.needsLess ? "1" : "2", change.kind.rawValue,
                     change.statements.map(\.id.string).joined(separator: " "),
                     change.areas.first?.words ?? "",
                 ], change
@@ -231,13 +231,14 @@ extension [PolicyChange] {
 
 extension PolicyChange.Kind {
     /// What one set's effect can make of requests.
-    fileprivate init(of effect: RuleEffect) {
+    fileprivate static func all(of effect: RuleEffect) -> [Self] {
         let isNew = effect.sides == 2
         switch effect.kind {
-        case .forbid, .closed: self = isNew ? .newlyDenied : .newlyAllowed
-        case .member, .joins, .share, .permit: self = isNew ? .newlyAllowed : .newlyDenied
-        case .require: self = isNew ? .nowNeeds : .noLongerNeeds
-        case .redact, .audit, .releases: self = .toldDifferently
+        case .forbid, .closed: return [isNew ? .newlyDenied : .newlyAllowed]
+        case .member, .joins, .share, .permit: return [isNew ? .newlyAllowed : .newlyDenied]
+        // What is gone may be implied by what is left.
+        case .require: return isNew ? [.nowNeeds] : [.nowNeeds, .noLongerNeeds]
+        case .redact, .audit, .releases: return [.toldDifferently]
         }
     }
 
@@ -248,8 +249,10 @@ extension PolicyChange.Kind {
         case (false, true): self = .newlyDenied
         case (false, false) where was.demands != now.demands:
             // Whatever is asked less may be enough for some program.
-            let gained = zip(was.demands, now.demands).allSatisfy { $0.isSubset(of: $1) }
-            self = gained ? .nowNeeds : .noLongerNeeds
+            let isAllKept = zip(was.demands, now.demands).allSatisfy { was, now in
+                was.allSatisfy { old in now.contains(old) || now.contains { $0.implies(old) } }
+            }
+            self = isAllKept ? .nowNeeds : .noLongerNeeds
         case (false, false):
             let isTold =
                 was.redacted != now.redacted || was.isAuditedInFull != now.isAuditedInFull

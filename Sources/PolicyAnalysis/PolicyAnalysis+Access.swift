@@ -61,14 +61,15 @@ extension PolicyAnalysis {
     private func access(
         _ asked: Area, _ facts: PolicyFacts, _ detail: PolicyAccessList.Detail
     ) -> PolicyAccessList {
-        var collector = AccessCollector(
-            ReferenceEvaluator(policy.near(asked)), detail, day, told: facts.toldFields)
+        let near = policy.near(asked)
+        var collector = AccessCollector(ReferenceEvaluator(near), detail, day)
         var open: [Cell] = []
         do throws(Budget.Spent) {
             var budget = Budget(mostCells)
             let maker = try RuleEffectMaker([meanings], near: [asked], &budget)
             let universe = try Universe(maker.boxes, &budget)
             collector.universe = universe
+            collector.ways = WaysIn(near, day: day, universe, isExact: detail == .rules)
             let cells = try universe.cells(of: asked.box, .yes, &budget).map {
                 universe.fix($0, to: facts)
             }.filter { !universe.algebra.isEmpty($0) }
@@ -129,31 +130,30 @@ extension PolicyFacts {
         if case .known(let uid) = uid { conditions.append(.uid([uid...uid])) }
         return conditions
     }
-
-    /// The fields that every area has because the question says them.
-    fileprivate var toldFields: Set<String> {
-        var names = Set(asConditions.map(\.fieldName))
-        if case .known = self[.group] { names.insert("subject.group") }
-        return names
-    }
 }
 
-/// Puts cells with the same decision together.
+/// Puts cells with the same decision together; a strong way in must not hide that there is a weak
+/// one too.
 private struct AccessCollector {
+    private struct Key: Hashable {
+        let decision: PolicyDecision
+        let isWeak: Bool
+    }
+
+    private struct Entry {
+        let request: PolicyRequest
+        let decision: PolicyDecision
+        var cells: [Cell]
+    }
+
     var universe: Universe?
+    var ways: WaysIn?
     private let evaluator: ReferenceEvaluator
     private let detail: PolicyAccessList.Detail
     private let day: Int32
-    private let told: Set<String>
-    private var cells: [PolicyDecision: [Cell]] = [:]
-    private var examples: [PolicyDecision: (request: PolicyRequest, decision: PolicyDecision)] =
-        [:]
+    private var entries: [Key: Entry] = [:]
 
-    init(
-        _ evaluator: ReferenceEvaluator, _ detail: PolicyAccessList.Detail, _ day: Int32,
-        told: Set<String>
-    ) {
-        self.told = told
+    init(_ evaluator: ReferenceEvaluator, _ detail: PolicyAccessList.Detail, _ day: Int32) {
         self.evaluator = evaluator
         self.detail = detail
         self.day = day
@@ -164,31 +164,23 @@ private struct AccessCollector {
         let request = universe.witness(of: cell, day: day)
         let decision = evaluator.decide(request)
         guard decision.outcome != .deny else { return }
-        let key = detail.common(decision)
-        cells[key, default: []].append(cell)
-        if examples[key] == nil { examples[key] = (request, decision) }
+        let isWeak = ways?.areWeak(for: request, decision, in: cell) ?? false
+        let key = Key(decision: detail.common(decision), isWeak: isWeak)
+        entries[key, default: Entry(request: request, decision: decision, cells: [])].cells
+            .append(cell)
     }
 
     /// The weakest first, then those that need least.
     var accesses: [PolicyAccess] {
         guard let universe else { return [] }
         let merging = CellMerging(universe)
-        let found = cells.flatMap { key, cells -> [PolicyAccess] in
-            guard let example = examples[key] else { return [] }
+        let found = entries.map { key, entry in
             var budget = Budget(PolicyAnalysis.mostCells)
-            let areas = merging.merged(cells, &budget)
-                .map { RequestArea(universe, $0, day: day) }.sorted { $0.words < $1.words }
-            // A strong way in must not hide that there is a weak one too.
-            return [true, false].compactMap { isWeak in
-                let own = areas.filter { $0.isWeak(besides: told) == isWeak }
-                guard let first = own.first else { return nil }
-                let isFirst = own.count == areas.count
-                let request = isFirst ? example.request : first.example
-                return PolicyAccess(
-                    request: request,
-                    decision: isFirst ? example.decision : evaluator.decide(request),
-                    areas: own, isWeak: isWeak)
-            }
+            return PolicyAccess(
+                request: entry.request, decision: entry.decision,
+                areas: merging.merged(entry.cells, &budget)
+                    .map { RequestArea(universe, $0, day: day) }.sorted { $0.words < $1.words },
+                isWeak: key.isWeak)
         }
         return found.map { access in (Self.key(access), access) }
             .sorted { $0.0.lexicographicallyPrecedes($1.0) }.map(\.1)
@@ -218,22 +210,5 @@ extension PolicyAccessList.Detail {
             common.audit = .decision
         }
         return common
-    }
-}
-
-extension RequestArea {
-    /// Names a program by what a program of the same user can take over, and by nothing that it
-    /// can't. Of whom the user is that tells nothing, and of fields that the question says nor do
-    /// they.
-    fileprivate func isWeak(besides told: Set<String>) -> Bool {
-        let names = Set(fields.filter(\.isNamed).map(\.name)).subtracting(told)
-        return !names.isDisjoint(with: Self.weak) && names.isDisjoint(with: Self.strong)
-    }
-
-    private static let weak = named(["exe", "trusted-exe", "digest", "user-unit", "tty"])
-    private static let strong = named(["unit", "slice", "app", "label"])
-
-    private static func named(_ fields: [String]) -> Set<String> {
-        Set(fields.map { "subject." + $0 })
     }
 }

@@ -7,6 +7,7 @@ package struct PolicyChange: Sendable {
     package enum Kind: String, Sendable, Hashable, CaseIterable {
         case newlyAllowed = "newly allowed"
         case newlyDenied = "newly denied"
+        /// Nothing less than before.
         case nowNeeds = "now needs"
         case noLongerNeeds = "no longer needs"
         /// Other attributes are left out, or more or less is written down.
@@ -60,8 +61,10 @@ package struct PolicyChange: Sendable {
     /// others, and decisions and statements are those of the example.
     package let isExact: Bool
 
-    /// A program can do what it could not, or with less.
-    package var isNewAccess: Bool { kind == .newlyAllowed || kind == .noLongerNeeds }
+    /// A program can do what it could not.
+    package var isNewAccess: Bool { kind == .newlyAllowed }
+    /// A program can do what it could, with less proof, or an older one.
+    package var needsLess: Bool { kind == .noLongerNeeds }
 }
 
 /// All differences, as far as they were found.

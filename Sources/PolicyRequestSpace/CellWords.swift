@@ -9,8 +9,6 @@ package struct AreaField: Sendable, Hashable {
     package let values: String
     /// The same, but of very many values the first alone, and how many more there are.
     package let shown: String
-    /// It must be known and one of the values that are named: none that stands for all others.
-    package let isNamed: Bool
 }
 
 extension Universe {
@@ -20,15 +18,13 @@ extension Universe {
         for axis in axes {
             let numbers = numbers(of: axis, in: cell)
             guard axis.subject.whole == nil, numbers.count < axis.values.count else { continue }
-            let values = numbers.map { axis.values[$0] }
             switch axis.subject {
             case .groups, .flags: continue
             default:
                 fields.append(
                     AreaField(
                         name: name(of: axis.subject), values: words(axis, numbers),
-                        shown: words(axis, numbers, most: Self.mostShown),
-                        isNamed: isNamed(axis, values)))
+                        shown: words(axis, numbers, most: Self.mostShown)))
             }
         }
         return fields + [Subject.groups, .flags].compactMap { membership($0, in: cell) }
@@ -57,16 +53,6 @@ extension Universe {
 
     private static func path(_ field: some PolicyField) -> String {
         field.block.rawValue + "." + field.name
-    }
-
-    private func isNamed(_ axis: Axis, _ values: [Value]) -> Bool {
-        values.allSatisfy { value in
-            switch value {
-            case .text(_, nil), .otherText, .choice(_, nil), .uid(nil), .unknown: false
-            case .boolean(let field, let value): value != field.whenAbsent
-            default: true
-            }
-        }
     }
 
     // MARK: One field
@@ -135,22 +121,16 @@ extension Universe {
             if isThere { hasOne = true }
             words.append((isThere ? "" : "not ") + self.word(for: part.subject))
         }
-        let isNamed = hasOne && whole == .groups
-        let values: String
-        if !known.contains(true) {
-            values = "unknown"
-        } else if words.isEmpty {
-            if mayBeUnknown { return nil }
-            values = "not unknown"
-        } else {
+        func said(_ words: [String]) -> String {
+            if !known.contains(true) { return "unknown" }
+            if words.isEmpty { return "not unknown" }
             // What is there is known.
-            values =
-                words.joined(separator: " and ") + (mayBeUnknown && !hasOne ? ", or unknown" : "")
+            return words.joined(separator: " and ")
+                + (mayBeUnknown && !hasOne ? ", or unknown" : "")
         }
+        if words.isEmpty, known.contains(true), mayBeUnknown { return nil }
         return AreaField(
-            name: name(of: whole), values: values,
-            shown: words.count <= Self.mostShown
-                ? values : words.first(Self.mostShown).joined(separator: " and "), isNamed: isNamed)
+            name: name(of: whole), values: said(words), shown: said(words.first(Self.mostShown)))
     }
 
     private func word(for part: Subject) -> String {

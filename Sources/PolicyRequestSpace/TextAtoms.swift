@@ -120,24 +120,13 @@ struct TextAtoms {
 }
 
 extension TextPattern {
-    /// The pattern as areas say it: quoted unless it is plain, for a program or a user may be called
-    /// like what an area says itself, or like several of its fields.
+    /// The pattern as areas say it.
     fileprivate var words: String {
-        let text = description
-        var isPlain = !text.isEmpty && text.unicodeScalars.allSatisfy(Self.isPlain)
+        let text = PolicyText(description)
         // A text with a star in it is not all that begin so.
-        if case .literal = self, text.utf8.contains(UInt8(ascii: "*")) { isPlain = false }
-        return isPlain && !Self.ownWords.contains(text) ? text : JSONText(text).description
-    }
-
-    private static let ownWords: Set<String> = [
-        "and", "any", "but", "none", "not", "or", "unknown",
-    ]
-
-    private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar {
-        case "a"..."z", "A"..."Z", "0"..."9", ".", "_", "/", "@", ":", "*", "-": true
-        default: false
+        if case .literal = self, description.utf8.contains(UInt8(ascii: "*")) {
+            return JSONText(description).description
         }
+        return text.shown
     }
 }

@@ -6,6 +6,7 @@ package import KeychainPolicyModel
 
 extension Universe {
     /// - The session `service` is that of a process in a system unit.
+    /// - Whether a session is a remote one follows from its kind.
     /// - What is known to be a trusted executable is known.
     /// - Items have the attributes of their class.
     /// - A request has the facts of its operation.
@@ -21,10 +22,19 @@ extension Universe {
                 (.operation, { !$0.isOperation(of: .onItems) }),
             ]),
             cell([
-                (.boolean(.trustedExe), { if case .boolean(_, true) = $0 { true } else { false } }),
+                (.boolean(.trustedExe), { $0.isBoolean(true) }),
                 (.text(.exe), { !$0.isKnownText }),
             ]),
         ]
+        for (mask, isRemote) in [
+            (ChoiceField.remoteSessions, true), (ChoiceField.localSessions, false),
+        ] {
+            cells.append(
+                cell([
+                    (.choice(.session), { $0.isSession(mask) }),
+                    (.boolean(.remote), { !$0.isBoolean(isRemote) }),
+                ]))
+        }
         for field in TextField.allCases {
             guard let classes = field.classes else { continue }
             let others = ChoiceField.itemClass.words.filter { !classes.contains($0) }
@@ -81,6 +91,14 @@ extension Universe.Value {
     fileprivate func isChoice(_ words: [String]) -> Bool {
         guard case .choice(let field, let value?) = self else { return false }
         return words.contains(field.words[Int(value)])
+    }
+
+    fileprivate func isSession(_ mask: UInt8) -> Bool {
+        if case .choice(.session, let value?) = self { mask & 1 << value != 0 } else { false }
+    }
+
+    fileprivate func isBoolean(_ value: Bool) -> Bool {
+        if case .boolean(_, value) = self { true } else { false }
     }
 
     fileprivate var isKnownText: Bool {

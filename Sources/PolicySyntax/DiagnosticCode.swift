@@ -73,6 +73,8 @@ package enum DiagnosticCode: Int, Sendable, Hashable, CaseIterable {
     case unusedDefinition = 3019
     case weakShare = 3021
     case broadShare = 3022
+    case weakProgram = 3023
+    case forbidsAll = 3024
     case complainTooLong = 3030
     case dead = 3101
     case shadowed = 3102

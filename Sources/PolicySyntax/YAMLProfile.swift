@@ -28,7 +28,7 @@ package enum YAMLProfile {
         guard source.bytes.count <= largestFile else {
             throw Diagnostic(
                 .fileTooLarge, path: source.path,
-                "the file has \(source.bytes.count) bytes; at most 1 MiB is read",
+                "the file has more than 1 MiB; at most that is read",
                 advice: "split it: every *.yaml file of the folder is read")
         }
         if let offset = firstInvalidByte(source.bytes) {
@@ -197,12 +197,14 @@ package enum YAMLProfile {
             }
         }
         guard let top = mappings.indices.last, !mappings[top].isSequence else { return }
-        let name = Array(source.bytes[key.range])
+        var name = Array(source.bytes[key.range])
         if name.elementsEqual("<<".utf8) {
             throw Diagnostic(
                 .mergeKey, in: source, at: place, length: 2, "a merge key",
                 advice: "name a subject under \"define:\"")
         }
+        // A key in quotes is the same key; what an escape makes of it is seen later.
+        if case .quoted = key.kind, name.count > 1 { name = Array(name[1..<name.count - 1]) }
         guard mappings[top].keys.insert(name).inserted else {
             throw duplicate(String(decoding: name, as: UTF8.self), source, place)
         }

@@ -4,8 +4,8 @@ package import PolicyAnalysis
 internal import PolicyRequestSpace
 
 extension PolicyDifference {
-    /// `{"complete": …, "undecided": [ID, …], "differences": [{"kind", "new-access", "exact",
-    /// "areas", "statements", "before", "after", "request"}, …]}`
+    /// `{"complete": …, "undecided": [ID, …], "differences": [{"kind", "new-access",
+    /// "less-proof", "exact", "areas", "statements", "before", "after", "request"}, …]}`
     package var json: String {
         "{\"complete\": \(isComplete), \"undecided\": \(JSONText.list(undecided))"
             + ", \"differences\": [" + changes.map(\.json).joined(separator: ", ") + "]}"
@@ -18,6 +18,7 @@ extension PolicyChange {
             "{\"id\": \(JSONText($0.id.string)), \"is\": \(JSONText($0.fate.rawValue))}"
         }.joined(separator: ", ")
         return "{\"kind\": \(JSONText(kind.rawValue)), \"new-access\": \(isNewAccess)"
+            + ", \"less-proof\": \(needsLess)"
             + ", \"exact\": \(isExact), \"areas\": \(areas.json), \"statements\": [\(statements)]"
             + ", \"before\": \(before.json), \"after\": \(after.json), \"request\": \(request.json)}"
     }

@@ -19,9 +19,9 @@ extension PolicyDecision {
         outcome == .deny ? "deny" : "allow" + (requires.map { " after \($0.json)" } ?? "")
     }
 
-    /// `; left out: account; audit: full`, or nothing.
+    /// `; without account; audit: full`, or nothing.
     package var obligations: String {
-        (redacted.isEmpty ? "" : "; left out: " + redacted.map(\.string).joined(separator: ", "))
+        (redacted.isEmpty ? "" : "; without " + redacted.map(\.shown).joined(separator: ", "))
             + (audit == .full ? "; audit: full" : "")
     }
 
@@ -71,7 +71,7 @@ extension PolicyChange {
 
     private var details: [String] {
         func names(_ names: [PolicyText], _ what: String) -> String? {
-            names.isEmpty ? nil : names.map(\.string).joined(separator: ", ") + what
+            names.isEmpty ? nil : names.map(\.shown).joined(separator: ", ") + what
         }
         let tellings = [
             names(telling.hidden, " left out of answers"),
@@ -88,21 +88,40 @@ extension PolicyChange {
 }
 
 extension PolicyChange.Aging {
-    /// `"passcode" may be up to 5m old (before: 0)`
+    /// `"passcode" may be up to 5m old (before: must be given anew)`
     fileprivate var words: String {
-        func scope(_ demand: PolicyDemand) -> String {
-            before.scope == after.scope ? "" : ", scope: \(demand.scope.word)"
-        }
         func age(_ demand: PolicyDemand) -> String {
-            demand.within == .zero ? "0" : "\(demand.within)"
+            demand.within == .zero ? "must be given anew" : "may be up to \(demand.within) old"
         }
-        let now = after.within == .zero ? "must be fresh" : "may be up to \(age(after)) old"
-        return "\(after.constraint.json) \(now)\(scope(after)) "
-            + "(before: \(age(before))\(scope(before)))"
+        func words(_ demand: PolicyDemand) -> String {
+            if before.scope == after.scope { return age(demand) }
+            let scope = "in scope \(demand.scope.word)"
+            return before.within == after.within ? "counts \(scope)" : "\(age(demand)), \(scope)"
+        }
+        return "\(after.constraint.json) \(words(after)) (before: \(words(before)))"
+    }
+}
+
+extension PolicyDifference {
+    /// `3 differences: 1 of new access, 1 with less proof`
+    package var summary: String {
+        let access = changes.count { $0.isNewAccess }
+        let less = changes.count { $0.needsLess }
+        return "\(changes.count) difference\(changes.count == 1 ? "" : "s")"
+            + (changes.isEmpty ? "" : ": \(access) of new access, \(less) with less proof")
+    }
+
+    /// What was not found out; nil where all was.
+    package var left: String? {
+        guard !isComplete else { return nil }
+        return "not decided in time: what is shown is true, and more may change of the requests "
+            + "that these match: " + undecided.map(\.string).joined(separator: ", ")
     }
 }
 
 extension [RequestArea] {
     /// So many areas of one entry are written out for people.
     package static var mostShown: Int { 20 }
+    /// And so many entries.
+    package static var mostEntries: Int { 200 }
 }

@@ -10,9 +10,9 @@ package enum DifferenceReport: String, CaseIterable, Sendable {
 
     package func text(_ found: PolicyDifference) -> String {
         switch self {
-        case .table: Self.table(found)
-        case .csv: Self.csv(found)
-        case .html: Self.html(found)
+        case .table: table(found)
+        case .csv: csv(found)
+        case .html: html(found)
         }
     }
 
@@ -30,11 +30,11 @@ package enum DifferenceReport: String, CaseIterable, Sendable {
 
         private func cells(_ words: (AreaField) -> String) -> [String] {
             [
-                change.kind.rawValue + (change.isExact ? "" : " somewhere in"),
-                change.isNewAccess ? "yes" : "no", change.words, operations,
-                fields("subject.", words), fields("resource.", words), fields("when.", words),
-                change.causes,
-            ].map(PlainText.line)
+                change.kind.rawValue + (change.isExact ? "" : ", for some of these"),
+                change.isNewAccess ? "yes" : change.needsLess ? "less proof" : "no", change.words,
+                operations, fields("subject.", words), fields("resource.", words),
+                fields("when.", words), change.causes,
+            ]
         }
 
         var operations: String {
@@ -55,20 +55,29 @@ package enum DifferenceReport: String, CaseIterable, Sendable {
         }
     }
 
-    private static func rows(_ found: PolicyDifference) -> [Row] {
-        found.changes.flatMap { change in change.areas.map { Row(change: change, area: $0) } }
+    /// So many rows a report has. A page with more is no help to a browser.
+    package var mostRows: Int {
+        switch self {
+        case .table, .html: 1_000
+        case .csv: 100_000
+        }
     }
 
-    private static func undecided(_ found: PolicyDifference) -> String? {
-        guard !found.isComplete else { return nil }
-        return "not decided within the budget, more may change of the requests that these match: "
-            + found.undecided.map(\.string).joined(separator: ", ")
+    private func rows(_ found: PolicyDifference) -> (shown: [Row], notes: [String]) {
+        let count = found.changes.reduce(0) { $0 + $1.areas.count }
+        let rows = found.changes.lazy.flatMap { change in
+            change.areas.lazy.map { Row(change: change, area: $0) }
+        }.prefix(mostRows)
+        let cut = "these are the first \(mostRows) of \(count) rows; --json has all"
+        return (Array(rows), (count > mostRows ? [cut] : []) + [found.left].compactMap(\.self))
     }
 
     // MARK: Forms
 
-    private static func table(_ found: PolicyDifference) -> String {
-        let rows = [Row.names] + rows(found).map(\.shown)
+    /// Each cell and note is made plain once, here and in what quotes or marks up.
+    private func table(_ found: PolicyDifference) -> String {
+        let (shown, notes) = rows(found)
+        let rows = [Row.names] + shown.map { $0.shown.map(PlainText.line) }
         let widths = Row.names.indices.map { column in
             rows.map { $0[column].count }.max() ?? 0
         }
@@ -79,20 +88,21 @@ package enum DifferenceReport: String, CaseIterable, Sendable {
             while line.last == " " { line.removeLast() }
             return line
         }
-        return (lines + [undecided(found)].compactMap(\.self)).joined(separator: "\n") + "\n"
+        return (lines + notes.map(PlainText.line)).joined(separator: "\n") + "\n"
     }
 
     /// As RFC 4180 has it. A cell that a spreadsheet would calculate begins with an apostrophe.
-    private static func csv(_ found: PolicyDifference) -> String {
+    private func csv(_ found: PolicyDifference) -> String {
         func quoted(_ cell: String) -> String {
             let isFormula = cell.unicodeScalars.first.map("=+-@".unicodeScalars.contains) ?? false
-            return "\"" + (isFormula ? "'" : "") + replaced(cell, ["\"": "\"\""]) + "\""
+            return "\"" + (isFormula ? "'" : "") + Self.replaced(cell, ["\"": "\"\""]) + "\""
         }
+        let (shown, notes) = rows(found)
         var rows = [Row.names + ["example"]]
-        rows += self.rows(found).map { $0.whole + [PlainText.json($0.area.example.json)] }
-        if let undecided = undecided(found) {
-            rows.append([undecided] + Row.names.map { _ in "" })
+        rows += shown.map {
+            $0.whole.map(PlainText.line) + [PlainText.json($0.area.example.json)]
         }
+        rows += notes.map { [PlainText.line($0)] + Row.names.map { _ in "" } }
         return rows.map { $0.map(quoted).joined(separator: ",") + "\r\n" }.joined()
     }
 
@@ -110,22 +120,21 @@ package enum DifferenceReport: String, CaseIterable, Sendable {
         return String(replaced)
     }
 
-    private static func html(_ found: PolicyDifference) -> String {
-        let rows = rows(found)
-        let count = found.changes.count
-        let widening = found.changes.count { $0.isNewAccess }
+    private func html(_ found: PolicyDifference) -> String {
+        let (rows, notes) = rows(found)
+        let escaped = Self.escaped
         let head = Row.names.map { "<th>\($0)</th>" }.joined()
         let body = rows.map { row in
             "<tr class=\"\(row.change.colour)\">"
                 + row.shown.map { "<td>\(escaped($0))</td>" }.joined() + "</tr>"
         }.joined(separator: "\n")
-        let examples = found.changes.map { change in
+        let examples = found.changes.prefix(mostRows).map { change in
             "<li>\(escaped(change.kind.rawValue)): "
-                + "<code>\(escaped(PlainText.json(change.request.json)))</code>"
+                + "<code>\(Self.markup(PlainText.json(change.request.json)))</code>"
                 + "<br>before: \(escaped(change.before.words))"
                 + "<br>after: \(escaped(change.after.words))</li>"
         }.joined(separator: "\n")
-        let left = undecided(found).map { "<p><strong>\(escaped($0))</strong></p>\n" } ?? ""
+        let left = notes.map { "<p><strong>\(escaped($0))</strong></p>\n" }.joined()
         return """
             <!DOCTYPE html>
             <html lang="en"><head><meta charset="utf-8"><title>Policy difference</title>
@@ -137,9 +146,9 @@ package enum DifferenceReport: String, CaseIterable, Sendable {
             code { font-size: 12px; overflow-wrap: anywhere; } svg { max-width: 100%; }
             </style></head><body>
             <h1>Policy difference</h1>
-            <p>\(count) difference\(count == 1 ? "" : "s"), \(widening) of new access.
-            Red: a program can do more, or with less. Green: less, or with more.</p>
-            \(left)\(picture(rows))
+            <p>\(found.summary).
+            Red: a program can do more, or with less proof. Green: less, or with more proof.</p>
+            \(left)\(Self.picture(rows))
             <table><thead><tr>\(head)</tr></thead><tbody>
             \(body)
             </tbody></table>
@@ -208,10 +217,11 @@ package enum DifferenceReport: String, CaseIterable, Sendable {
         text.count <= most ? text : text.prefix(most - 1) + "…"
     }
 
-    private static func escaped(_ text: String) -> String {
-        replaced(
-            PlainText.line(text),
-            ["&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;", "'": "&#39;"])
+    private static func escaped(_ text: String) -> String { markup(PlainText.line(text)) }
+
+    /// Text that is plain already, as a page has it.
+    private static func markup(_ plain: String) -> String {
+        replaced(plain, ["&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;", "'": "&#39;"])
     }
 }
 

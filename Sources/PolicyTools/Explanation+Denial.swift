@@ -129,7 +129,7 @@ extension PolicyFacts {
         if name == "operations" { return operation.rawValue }
         guard parts.count == 2, let block = PolicyBlock(rawValue: parts[0]) else { return "met" }
         if let field = TextField(parts[1], in: block) {
-            return words(self[field]) { $0.map(\.string).joined(separator: ", ") }
+            return words(self[field]) { $0.map(\.shown).joined(separator: ", ") }
         }
         if let field = ChoiceField(parts[1], in: block) {
             return words(self[field]) {

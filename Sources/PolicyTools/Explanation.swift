@@ -81,7 +81,7 @@ extension PolicyEffect {
         case .require(let demand):
             "require: \(demand.constraint.json) within \(demand.within), scope \(demand.scope.word)"
         case .limit(let limit): "limit: \(limit.count)/\(limit.per)"
-        case .redact(let names): "redact: " + names.map(\.string).joined(separator: ", ")
+        case .redact(let names): "redact: " + names.map(\.shown).joined(separator: ", ")
         case .audit(let level): "audit: \(level.word)"
         }
     }

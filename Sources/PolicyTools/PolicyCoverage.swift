@@ -24,26 +24,32 @@ package struct PolicyCoverage: Sendable {
     package private(set) var rules: [Rule] = []
 
     package init(_ loaded: LoadedPolicies) {
-        let statements = loaded.policy.statements
+        let policy = loaded.policy
         var places: [PolicyText: Int] = [:]
-        for (place, statement) in statements.enumerated() {
-            places[statement.id] = place
-            rules.append(
-                Rule(
-                    id: statement.id, origin: statement.origin,
-                    conditions: statement.match.parts.map { ($0.name, false) }))
+        func add(_ id: PolicyText, _ origin: PolicyOrigin, _ conditions: [String]) {
+            places[id] = rules.count
+            rules.append(Rule(id: id, origin: origin, conditions: conditions.map { ($0, false) }))
+        }
+        for statement in policy.statements {
+            add(statement.id, statement.origin, statement.match.parts.map(\.name))
+        }
+        for group in policy.groups {
+            add(group.id, group.origin, group.parts.flatMap(\.names))
         }
         for file in loaded.files where !file.tests.isEmpty {
             let policy = loaded.policy(forTestsOf: file)
-            let evaluator = ReferenceEvaluator(policy)
-            let tested = policy.statements.compactMap { statement in
-                places[statement.id].map { ($0, statement, statement.match.parts.map(\.part)) }
+            let bench = TestBench(policy, file.tests)
+            for (statement, near) in zip(policy.statements, bench.nearScopes + bench.nearRules) {
+                guard let place = places[statement.id] else { continue }
+                rules[place].note(statement, from: 0, near.lazy.map { bench.cases[$0] })
             }
-            for test in file.tests {
-                for (operation, facts) in evaluator.cases(of: test.request) {
-                    for (place, statement, parts) in tested {
-                        rules[place].note(statement, parts, operation, facts)
-                    }
+            for group in policy.groups {
+                guard let place = places[group.id] else { continue }
+                var first = 0
+                for (statement, names) in group.parts {
+                    let near = bench.near(statement.match).near
+                    rules[place].note(statement, from: first, near.lazy.map { bench.cases[$0] })
+                    first += names.count
                 }
             }
         }
@@ -55,7 +61,7 @@ package struct PolicyCoverage: Sendable {
 }
 
 extension LoadedPolicies {
-    /// The rules and scopes that some test meets: what `PolicyCoverage` finds out for each
+    /// The rules, scopes and groups that some test meets: what `PolicyCoverage` finds out for each
     /// condition besides, at the cost of holding each test against each rule.
     var statementsMetByTests: Set<PolicyText> {
         var met: Set<PolicyText> = []
@@ -64,6 +70,7 @@ extension LoadedPolicies {
             guard let compiled = try? CompiledPolicy(policy) else { continue }
             let ids = (0..<compiled.statementCount).map { compiled.provenance(of: $0)?.id }
             let unfiled = policy.statements.filter { $0.effect == .audit(.decision) }
+            let groups = Dictionary(grouping: policy.groups, by: \.group)
             let evaluator = ReferenceEvaluator(policy)
             for test in file.tests {
                 for number in compiled.statements(matching: test.request) {
@@ -74,6 +81,13 @@ extension LoadedPolicies {
                     for statement in unfiled
                     where statement.isMet(statement.match.truth(for: operation, facts)) {
                         met.insert(statement.id)
+                    }
+                    guard case .known(let texts) = facts[.accessGroup] else { continue }
+                    for group in texts.flatMap({ groups[$0] ?? [] })
+                    where group.parts.contains(where: {
+                        $0.statement.match.truth(for: operation, facts) == .yes
+                    }) {
+                        met.insert(group.id)
                     }
                 }
             }
@@ -89,6 +103,8 @@ struct PolicyStatement {
     let match: PolicyMatch
     /// nil for a scope.
     let effect: PolicyEffect?
+    /// So many of the last parts of the match are none that were written there.
+    var hiddenParts = 0
 
     /// Only what matches for certain grants.
     func isMet(_ truth: Truth) -> Bool {
@@ -102,6 +118,23 @@ extension PolicySet {
             + rules.map {
                 PolicyStatement(id: $0.id, origin: $0.origin, match: $0.match, effect: $0.effect)
             }
+    }
+}
+
+extension GroupMembership {
+    /// Each of its members as a statement that grants, with the names of its parts. Which group it is
+    /// about is none of them.
+    var parts: [(statement: PolicyStatement, names: [String])] {
+        let item = PolicyCondition.text(.accessGroup, [.literal(group)])
+        return members.enumerated().map { place, member in
+            let match = PolicyMatch(PolicyBox(operations: operations, member + [item]))
+            let name = members.count > 1 ? "members[\(place)]: " : ""
+            return (
+                PolicyStatement(
+                    id: id, origin: origin, match: match, effect: .share(""), hiddenParts: 1),
+                match.parts.dropLast().map { name + $0.name }
+            )
+        }
     }
 }
 
@@ -145,21 +178,34 @@ extension PolicyMatch {
 }
 
 extension PolicyCoverage.Rule {
+    /// `first`: where the statement's parts begin among the conditions.
     fileprivate mutating func note(
-        _ statement: PolicyStatement, _ parts: [MatchPart], _ operation: PolicyOperation,
-        _ facts: PolicyFacts
+        _ statement: PolicyStatement, from first: Int, _ tests: some Sequence<[TestBench.Case]>
+    ) {
+        let parts = statement.match.parts.map(\.part)
+        for cases in tests {
+            for (operation, facts) in cases { note(statement, parts, first, operation, facts) }
+        }
+    }
+
+    private mutating func note(
+        _ statement: PolicyStatement, _ parts: [MatchPart], _ first: Int,
+        _ operation: PolicyOperation, _ facts: PolicyFacts
     ) {
         var failing: Int?
         for (place, part) in parts.enumerated()
         where !statement.isMet(statement.match.truth(part, operation, facts)) {
             // Where two fail, neither decides.
             guard failing == nil else { return }
-            failing = place
+            failing = first + place
         }
         guard let failing else {
             isCovered = true
             return
         }
-        if conditions.indices.contains(failing) { conditions[failing].isDecisive = true }
+        // The group that members are of is the last part, and no condition of theirs.
+        if failing < first + parts.count - statement.hiddenParts {
+            conditions[failing].isDecisive = true
+        }
     }
 }

@@ -13,6 +13,8 @@ package struct PolicyLint: Sendable {
     package enum Name: Sendable, Hashable {
         case unit(String)
         case group(String)
+        case user(String)
+        case program(String)
         case service(String)
     }
 
@@ -30,10 +32,22 @@ package struct PolicyLint: Sendable {
         files = Dictionary(
             loaded.files.map { (PolicyText($0.source.path), $0) }, uniquingKeysWith: { $1 })
         checkRules(loaded.policy, today)
+        checkReach(loaded.policy, today)
+        checkPrograms(loaded.policy)
         checkTests(loaded)
         checkSpeed(loaded)
         if let machine { checkNames(loaded.policy, machine) }
         diagnostics = Array(Set(diagnostics)).sorted()
+    }
+
+    /// The part of it that is a mistake for certain: rules that do nothing, or refuse everything.
+    package init(forCheckOf loaded: LoadedPolicies, today: Int32) {
+        files = Dictionary(
+            loaded.files.map { (PolicyText($0.source.path), $0) }, uniquingKeysWith: { $1 })
+        checkRules(loaded.policy, today)
+        checkReach(loaded.policy, today)
+        let certain: Set<DiagnosticCode> = [.dead, .permitOutsideClosed, .forbidsAll]
+        diagnostics = Array(Set(diagnostics.filter { certain.contains($0.code) })).sorted()
     }
 
     private mutating func note(
@@ -69,6 +83,38 @@ package struct PolicyLint: Sendable {
         }
     }
 
+    private mutating func checkReach(_ policy: PolicySet, _ today: Int32) {
+        for rule in policy.rules where rule.match == PolicyMatch(PolicyBox()) {
+            guard case .forbid = rule.effect, rule.mode.enforces(on: today) else { continue }
+            note(
+                .forbidsAll, rule.id, rule.origin,
+                "\(rule.id) refuses every request of every program",
+                advice: "name operations, a subject, a resource or when")
+        }
+    }
+
+    /// What a program of the same user can take over opens what it names to all of them.
+    private mutating func checkPrograms(_ policy: PolicySet) {
+        for rule in policy.rules
+        where rule.effect.grants && !rule.tags.contains("same-user")
+            && rule.match.box.conditions.programNaming == .weak
+        {
+            noteWeak(rule.id, rule.origin, "; or add tags: [same-user] where this is meant")
+        }
+        for group in policy.groups {
+            let isWeak = group.members.contains { $0.programNaming == .weak }
+            if isWeak { noteWeak(group.id, group.origin, "") }
+        }
+    }
+
+    private mutating func noteWeak(_ id: PolicyText, _ origin: PolicyOrigin, _ other: String) {
+        note(
+            .weakProgram, id, origin,
+            "\(id) names a program that another one of the same user can take over",
+            advice: "name a unit, app or label instead\(other)",
+            notes: ["LD_PRELOAD and ptrace(2) let it, trusted-exe: true or not"])
+    }
+
     private static func duplicates(
         _ policy: PolicySet
     ) -> [(rule: PolicyRule, first: PolicyRule)] {
@@ -89,8 +135,11 @@ package struct PolicyLint: Sendable {
 
     private mutating func checkTests(_ loaded: LoadedPolicies) {
         let met = loaded.statementsMetByTests
-        for rule in loaded.policy.statements where !met.contains(rule.id) {
-            note(.untested, rule.id, rule.origin, "no test meets \(rule.id)")
+        let all =
+            loaded.policy.statements.map { ($0.id, $0.origin) }
+            + loaded.policy.groups.map { ($0.id, $0.origin) }
+        for (id, origin) in all where !met.contains(id) {
+            note(.untested, id, origin, "no test meets \(id)")
         }
     }
 
@@ -107,16 +156,21 @@ package struct PolicyLint: Sendable {
     // MARK: The machine
 
     private mutating func checkNames(_ policy: PolicySet, _ machine: (Name) -> Bool) {
-        for rule in policy.rules {
-            for (field, what) in [(TextField.unit, "unit"), (.group, "group")] {
-                for name in rule.match.literals(of: field) {
-                    let named = field == .unit ? Name.unit(name.string) : .group(name.string)
-                    guard !machine(named) else { continue }
+        let matches =
+            policy.statements.map { ($0.id, $0.origin, $0.match) }
+            + policy.groups.flatMap { group in
+                group.members.map { (group.id, group.origin, PolicyMatch(PolicyBox($0))) }
+            }
+        for (id, origin, match) in matches {
+            for (field, what, name) in Self.named {
+                for text in match.literals(of: field) where !machine(name(text.string)) {
                     note(
-                        .unknownName, rule.id, rule.origin,
-                        "\(rule.id) names the \(what) \(name), which this machine lacks")
+                        .unknownName, id, origin,
+                        "\(id) names the \(what) \(text), which this machine lacks")
                 }
             }
+        }
+        for rule in policy.rules {
             for service in rule.effect.services where !machine(.service(service.string)) {
                 note(
                     .unconfiguredService, rule.id, rule.origin,
@@ -125,6 +179,12 @@ package struct PolicyLint: Sendable {
             }
         }
     }
+
+    private static let named: [(field: TextField, what: String, name: @Sendable (String) -> Name)] =
+        [
+            (.unit, "unit", { .unit($0) }), (.group, "group", { .group($0) }),
+            (.user, "user", { .user($0) }), (.exe, "program", { .program($0) }),
+        ]
 }
 
 extension PolicyBox {

@@ -152,7 +152,7 @@ private struct Draft {
         var wider = policy
         wider.rules.append(rule(id))
         let found = PolicyAnalysis(policy, day: day).difference(to: wider)
-        var lines = found.changes.filter(\.isNewAccess).flatMap { change in
+        var lines = found.changes.filter { $0.isNewAccess || $0.needsLess }.flatMap { change in
             let shown = change.areas.prefix([RequestArea].mostShown)
             let rest = change.areas.count - shown.count
             return shown.map { "  # opens: " + ($0.fields.isEmpty ? "everything" : $0.words) }

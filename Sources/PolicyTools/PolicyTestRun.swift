@@ -34,7 +34,7 @@ package struct PolicyTestRun: Sendable {
                 // More are not told, so that a hopeless file is soon done with.
                 guard diagnostics.count < LoadedPolicies.mostDiagnostics else { continue }
                 diagnostics += Self.unknownRules(test, ids, file)
-                if !outcome.passed { diagnostics.append(Self.failure(outcome, file)) }
+                if !outcome.passed { diagnostics.append(Self.failure(outcome, file, policy)) }
             }
         }
         self.outcomes = outcomes
@@ -43,10 +43,19 @@ package struct PolicyTestRun: Sendable {
 
     package var passedCount: Int { outcomes.count { $0.passed } }
 
-    private static func failure(_ outcome: Outcome, _ file: PolicyFile) -> Diagnostic {
-        file.diagnostic(
+    private static func failure(
+        _ outcome: Outcome, _ file: PolicyFile, _ policy: PolicySet
+    ) -> Diagnostic {
+        let why = Explanation(outcome.test.request, under: policy)
+        let rules = why.because.map { "\($0.id) (\($0.origin.file):\($0.origin.line))" }
+        let reason = why.refusal ?? (rules.isEmpty ? "no rule matches" : nil)
+        let named = rules.isEmpty ? nil : rules.joined(separator: ", ")
+        let told = [reason, named].compactMap(\.self)
+        return file.diagnostic(
             .failedTest, at: outcome.test.origin, outcome.test.name,
-            "the test \"\(outcome.test.name)\" fails", notes: outcome.differences)
+            "the test \"\(outcome.test.name)\" fails",
+            notes: outcome.differences
+                + ["\(outcome.decision.outcome.rawValue): " + told.joined(separator: ": ")])
     }
 
     private static func unknownRules(
@@ -89,7 +98,7 @@ extension PolicyTest.Expected {
             found.append("\(what): expected \(words(expected)), got \(words(actual))")
         }
         let list = { (texts: [PolicyText]) in
-            "[" + texts.map(\.string).joined(separator: ", ") + "]"
+            "[" + texts.map(\.shown).joined(separator: ", ") + "]"
         }
         compare("decision", outcome, decision.outcome) { $0.rawValue }
         compare("because", because, decision.because, list)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import AccountDatabase
 internal import FoundationEssentials
 internal import KeychainLinuxSystem
 internal import PolicyTools
@@ -17,6 +18,8 @@ struct Machine {
             Self.exists(Self.template(of: unit), in: Self.unitFolders)
                 || Self.exists(unit, in: Self.unitFolders)
         case .group(let group): UserGroup.exists(group)
+        case .user(let user): Account.named(user) != nil
+        case .program(let path): FileManager.default.fileExists(atPath: path)
         case .service(let service): Self.exists(service, in: Self.pamFolders)
         }
     }

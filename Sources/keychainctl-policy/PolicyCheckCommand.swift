@@ -33,7 +33,10 @@ struct PolicyCheckCommand: ParsableCommand {
         }
         if !loaded.hasErrors {
             let today = policies.today
-            diagnostics += PolicyOutput.analysing { PolicyProofs(loaded, today: today).diagnostics }
+            diagnostics += PolicyOutput.analysing {
+                PolicyProofs(loaded, today: today).diagnostics
+                    + PolicyLint(forCheckOf: loaded, today: today).diagnostics
+            }
         }
         let report = DiagnosticReport(diagnostics.sorted())
         if json {

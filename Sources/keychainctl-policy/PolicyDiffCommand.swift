@@ -39,7 +39,10 @@ struct PolicyDiffCommand: ParsableCommand {
             "A file or folder on top of what is in force; may be repeated.", valueName: "file"))
     var with: [String] = []
     @OptionGroup var policies: PolicyOptions
-    @Flag(help: "End with 1 where a program can do more than before, or this could not be decided.")
+    @Flag(
+        help:
+            "End with 1 where a program can do more than before, or with less proof; or where this could not be decided."
+    )
     var failOnNewAccess = false
     @Option(help: "text, json, table, csv, or html: a page with a picture.")
     var format = Format.text
@@ -54,9 +57,9 @@ struct PolicyDiffCommand: ParsableCommand {
         let (before, after) = try sides(today)
         let analysis = PolicyAnalysis(before.policy, day: today, mostCells: Self.mostCells)
         let found = PolicyOutput.analysing { analysis.difference(to: after.policy) }
-        let widening = found.changes.count { $0.isNewAccess }
-        StandardStream.output.write(text(found, widening))
-        if failOnNewAccess, widening > 0 || !found.isComplete { throw ExitCode.failure }
+        StandardStream.output.write(text(found))
+        let isWider = found.changes.contains { $0.isNewAccess || $0.needsLess }
+        if failOnNewAccess, isWider || !found.isComplete { throw ExitCode.failure }
     }
 
     private func sides(_ today: Int32) throws -> (old: LoadedPolicies, new: LoadedPolicies) {
@@ -81,19 +84,22 @@ struct PolicyDiffCommand: ParsableCommand {
         }
     }
 
-    private func text(_ found: PolicyDifference, _ widening: Int) -> String {
+    private func text(_ found: PolicyDifference) -> String {
         switch json ? .json : format {
         case .json: PlainText.json(found.json) + "\n"
-        case .table: PlainText.escaped(DifferenceReport.table.text(found))
+        case .table: DifferenceReport.table.text(found)
         case .csv: DifferenceReport.csv.text(found)
         case .html: DifferenceReport.html.text(found)
-        case .text:
-            PlainText.escaped(
-                found.changes.map(Self.text).joined()
-                    + "\(PolicyOutput.count(found.changes.count, "difference")), "
-                    + "\(widening) of new access\n"
-                    + (found.isComplete ? "" : Self.undecided(found.undecided)))
+        case .text: PlainText.escaped(Self.text(found))
         }
+    }
+
+    private static func text(_ found: PolicyDifference) -> String {
+        let shown = found.changes.prefix([RequestArea].mostEntries)
+        let rest = found.changes.count - shown.count
+        return shown.map(text).joined()
+            + (rest > 0 ? "and \(rest) more differences; --json has all\n" : "")
+            + found.summary + "\n" + (found.left.map { $0 + "\n" } ?? "")
     }
 
     private func load(
@@ -105,13 +111,8 @@ struct PolicyDiffCommand: ParsableCommand {
         throw ExitCode.failure
     }
 
-    private static func undecided(_ ids: [PolicyText]) -> String {
-        "not decided: the budget is spent; what is shown is true, and more may change of the "
-            + "requests that these match: " + ids.map(\.string).joined(separator: ", ") + "\n"
-    }
-
     private static func text(_ change: PolicyChange) -> String {
-        let place = change.isExact ? "" : ", somewhere in"
+        let place = change.isExact ? "" : ", for some of these requests"
         let causes = change.causes.isEmpty ? "" : ", by " + change.causes
         return """
             \(change.heading)\(causes)\(place)

@@ -39,7 +39,7 @@ struct PolicyExplainCommand: ParsableCommand {
         if let would = decision.wouldDecide { lines.append("would: \(would.rawValue)") }
         if decision.audit == .full { lines.append("audit: full") }
         if !decision.redacted.isEmpty {
-            lines.append("redacted: " + decision.redacted.map(\.string).joined(separator: ", "))
+            lines.append("redacted: " + decision.redacted.map(\.shown).joined(separator: ", "))
         }
         if !told.because.isEmpty { lines.append("because:") }
         for rule in told.because {

@@ -10,7 +10,7 @@ struct PolicyLintCommand: ParsableCommand {
         commandName: "lint", abstract: "Show what a policy probably does not mean.")
 
     @OptionGroup var policies: PolicyOptions
-    @Flag(help: "Also look for units and PAM services that this machine lacks.")
+    @Flag(help: "Also name users, groups, programs, units and PAM services that are missing here.")
     var thisMachine = false
     @Flag(help: "Write JSON.")
     var json = false

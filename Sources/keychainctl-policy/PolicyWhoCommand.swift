@@ -74,16 +74,16 @@ enum AccessText {
             StandardStream.output.write(PlainText.json(list.json) + "\n")
             return
         }
-        var lines: [String] = []
-        for access in list.accesses {
-            lines.append(
+        let shown = list.accesses.prefix([RequestArea].mostEntries)
+        let rest = list.accesses.count - shown.count
+        var lines = shown.flatMap { access in
+            [
                 words(access.decision, list.detail)
-                    + (access.isWeak
-                        ? " (weak: a program of the same user can take its place)" : ""))
-            lines += Self.lines(access.areas)
-            lines.append("    for example: " + access.request.json)
+                    + (access.isWeak ? " (weak: another program of the same user could do it)" : "")
+            ] + Self.lines(access.areas) + ["    for example: " + access.request.json]
         }
-        if list.accesses.isEmpty, list.isComplete { lines.append("no program: nothing is allowed") }
+        if rest > 0 { lines.append("and \(rest) more such answers; --json has all") }
+        if list.accesses.isEmpty, list.isComplete { lines.append("no program may do it") }
         lines += notes(list)
         StandardStream.output.write(PlainText.escaped(lines.joined(separator: "\n")) + "\n")
     }
@@ -99,15 +99,15 @@ enum AccessText {
         let detail: String? =
             switch list.detail {
             case .rules: nil
-            case .proofs: "not decided: which rules let each request through; those of the examples"
-            case .outcome: "not decided: after which proof, and which rules; those of the examples"
+            case .proofs: "not decided in time by which rules; those of the examples are known"
+            case .outcome: "not decided in time after which proof; that of the examples is known"
             }
         guard let undecided = list.undecided else { return [detail].compactMap(\.self) }
         let left = undecided.map { "\($0.name): \($0.shown)" }.joined(separator: "; ")
         return [
-            "not decided: the budget is spent; what is shown is true, and there may be more"
+            "not decided in time: what is shown is true, and there may be more"
                 + (left.isEmpty ? "" : " in " + left),
-            "say more of the item or subject to have it decided",
+            "a question that names more facts takes less time",
         ]
     }
 

@@ -74,6 +74,12 @@ class Request:
         service = CHOICES["subject.session"].index("service")
         yield Implies(self.values["subject.session"] == service, self.values["subject.unit"] >= 0)
         yield Implies(self.values["subject.trusted-exe"] == 1, self.values["subject.exe"] >= 0)
+        # Of some sessions it is known whether they are remote.
+        for words, remote in ((("ssh", "remote-desktop"), 1), (("seat", "service"), 0)):
+            for word in words:
+                yield Implies(
+                    self.values["subject.session"] == CHOICES["subject.session"].index(word),
+                    self.values["when.remote"] == remote)
         # An unlock is no program's, and of no item.
         unlocks = self.operation == OPERATIONS.index("unlock")
         for name in ("subject.exe", "subject.unit", "resource.service", "resource.access-group",

@@ -50,14 +50,16 @@ import Testing
     }
 
     @Test func `a rule names attributes as people do`() {
-        #expect(ItemFacts.names["description"] == .itemDescription)
-        #expect(ItemFacts.names["protocol"] == .networkProtocol)
+        #expect(PolicyEffect.attribute("description") == .itemDescription)
+        #expect(PolicyEffect.attribute("protocol") == .networkProtocol)
+        #expect(PolicyEffect.attribute("acct") == .account)
+        #expect(PolicyEffect.attribute("password") == nil)
         // Two names for one attribute would let an answer keep what a rule takes out.
-        #expect(Set(ItemFacts.names.values).count == ItemFacts.names.count)
+        #expect(Set(PolicyEffect.attributes.values).count == PolicyEffect.attributes.count)
     }
 
     @Test func `a rule that redacts an attribute by its name is not doubted`() {
-        let names = ItemFacts.names.keys.sorted().joined(separator: ", ")
+        let names = PolicyEffect.attributes.keys.sorted().joined(separator: ", ")
         func doubts(_ names: String) -> [DiagnosticCode] {
             let text =
                 "policy: v1\nname: n\nrules:\n  - {id: a.b, redact: [\(names)], operations: all}\n"

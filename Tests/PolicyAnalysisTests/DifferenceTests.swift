@@ -34,7 +34,7 @@ import Testing
         let new = PolicySet(rules: [rule("f", .forbid(""), .all, literal(.exe, "x"))])
         let change = try #require(changes(old, new).first)
         #expect(change.kind == .newlyAllowed)
-        #expect(change.isNewAccess)
+        #expect(change.isNewAccess && !change.needsLess)
         #expect(change.request.facts[.exe] == .known(["y"]))
         #expect(change.areas.map(\.words) == ["subject.exe: y; subject.member: true"])
         #expect(change.statements.map(\.fate) == [.changed])
@@ -55,6 +55,27 @@ import Testing
         #expect(changes(some, late).flatMap(\.agings).map(\.after.within) == [.minutes(5)])
         #expect(changes(late, some).flatMap(\.agings).map(\.after.within) == [.zero])
         #expect(changes(none, some).flatMap(\.agings).isEmpty)
+    }
+
+    @Test func `is no new access where all that was needed still is`() {
+        func needs(_ demand: PolicyDemand) -> PolicySet {
+            PolicySet(rules: [rule("r", .require(demand), PolicyOperations(.sign))])
+        }
+        func least(_ old: PolicyDemand, _ new: PolicyDemand) -> [Bool] {
+            changes(needs(old), needs(new)).map { $0.isNewAccess || $0.needsLess }
+        }
+        let presence = PolicyDemand(.factor(.presence))
+        let passcode = PolicyDemand(.factor(.passcode))
+        let late = PolicyDemand(.factor(.passcode), within: .minutes(5), scope: .session)
+        let both = PolicyDemand(.all([.factor(.passcode), .factor(.confirm)]))
+        for (strict, loose) in [(passcode, presence), (passcode, late), (both, passcode)] {
+            #expect(least(loose, strict) == [false])
+            #expect(least(strict, loose) == [true])
+        }
+        // A rule that another one's proof implies may go.
+        let rules = [rule("p", .require(presence)), rule("q", .require(passcode))]
+        let found = changes(PolicySet(rules: rules), PolicySet(rules: [rules[1]]))
+        #expect(found.map(\.kind) == [.nowNeeds])
     }
 
     @Test func `tells changes of how old a proof may be apart`() {
@@ -195,9 +216,9 @@ import Testing
             })
         let new = PolicySet(rules: [rule("f", .forbid(""), .all, literal(.exe, "x"))])
         let found = changes(old, new)
-        #expect(found.contains { $0.isExact && !$0.isNewAccess })
-        #expect(found.contains { !$0.isExact && $0.isNewAccess })
-        #expect(found.drop(while: \.isNewAccess).allSatisfy { !$0.isNewAccess })
+        #expect(found.contains { $0.isExact && !$0.needsLess })
+        #expect(found.contains { !$0.isExact && $0.needsLess })
+        #expect(found.drop(while: \.needsLess).allSatisfy { !$0.needsLess })
     }
 
     @Test func `that is not decided names all statements that may change more`() {

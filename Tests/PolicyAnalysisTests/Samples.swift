@@ -54,7 +54,7 @@ extension PolicyRequest {
         let service = ChoiceField.session.index(of: "service")
         if let service, facts[.session] == .known(service), !isKnown(.unit) { return false }
         if facts[.trustedExe] == .known(true), !isKnown(.exe) { return false }
-        guard hasFactsOfItsOperation else { return false }
+        guard hasFactsOfItsOperation, isRemoteAsItsSession else { return false }
         guard case .known(let number) = facts[.itemClass] else { return true }
         let isGeneric = number == 0
         let isInternet = number == 1
@@ -65,6 +65,17 @@ extension PolicyRequest {
 }
 
 extension PolicyRequest {
+    /// Of some kinds of session it is known whether they are remote.
+    private var isRemoteAsItsSession: Bool {
+        guard case .known(let session) = facts[ChoiceField.session] else { return true }
+        let isRemote = facts[.remote] == .absent ? Fact.known(false) : facts[.remote]
+        switch ChoiceField.session.words[Int(session)] {
+        case "ssh", "remote-desktop": return isRemote == .known(true)
+        case "seat", "service": return isRemote == .known(false)
+        default: return true
+        }
+    }
+
     /// An unlock is no program's, and of no item; nothing else is of a login or a protector.
     private var hasFactsOfItsOperation: Bool {
         guard operation == .unlock else {

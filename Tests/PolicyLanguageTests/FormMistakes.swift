@@ -179,9 +179,9 @@ let formMistakes: [Mistake] = [
 
         """#,
         #"""
-        p.yaml:4:6: error[KC1011]: the key "id" stands twice in one mapping
+        p.yaml:4:27: error[KC1011]: the key "id" stands twice in one mapping
             4 |   - {id: a.b, forbid: no, "id": a.c}
-              |      ^^ remove one of them
+              |                           ^^^^ remove one of them
 
         """#),
     Mistake(

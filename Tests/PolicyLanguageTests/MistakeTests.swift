@@ -33,7 +33,7 @@ struct MistakeTests {
         ("allow: ok", "permit"), ("deny: no", "forbid"), ("require: password", "passcode"),
         ("forbid: no, operations: read", "read-secret"), ("forbid: no, except: []", "unless"),
         ("forbid: no, subject: {program: /bin/a}", "exe"),
-        ("require: passcode, scope: login", "session"),
+        ("require: passcode, scope: login", "session"), ("require: touch", "presence"),
     ])
     func `words of other systems lead to ours`(_ rule: String, _ word: String) {
         let told = load(rules("  - {id: a.b, \(rule)}\n")).diagnostics.map(\.text).joined()
@@ -63,7 +63,7 @@ struct MistakeTests {
             .notUTF8, .fileTooLarge, .tooManyValues, .tooManyRules, .tooMuchRedacted, .unreadable,
             .wrongOwner, .wrongMode, .linkedElsewhere, .notARegularFile, .notATest, .unknownName,
             .duplicateRule, .permitOutsideClosed, .unconfiguredService, .untested, .dead, .shadowed,
-            .slow, .undecided, .refutedAssertion, .undecidedAssertion,
+            .slow, .undecided, .refutedAssertion, .undecidedAssertion, .weakProgram, .forbidsAll,
         ]
         #expect(shown.union(elsewhere) == Set(DiagnosticCode.allCases))
         #expect(shown.isDisjoint(with: elsewhere))

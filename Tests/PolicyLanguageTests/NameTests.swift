@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
+import KeychainPolicyModel
 import PolicyLanguage
 import PolicySyntax
 import Testing
@@ -15,13 +17,13 @@ import Testing
         ("subject: {user-unit: sync}", "no unit is called \"sync\"", "a unit as nginx.service"),
         ("subject: {slice: user}", "no slice is called \"user\"", "a slice as system.slice"),
         ("subject: {unit: x@.service}", "is a template, in which no program", "\"x@*.service\""),
-        ("subject: {user: 1000}", "no user is called \"1000\"", "write uid: 1000"),
-        ("subject: {group: 100}", "no group is called \"100\"", "write the group's name"),
+        ("subject: {user: 1000}", "\"1000\" is taken for a name", "write uid: 1000"),
+        ("subject: {group: 100}", "\"100\" is taken for a name", "write the group's name"),
         ("subject: {user: '!ann'}", "letter by letter, with its \"!\"", "say under unless"),
         ("subject: {user: '^ann.*$'}", "no pattern like this is known", "as in \"ann*\""),
         ("subject: {unit: 'ci.*$'}", "no pattern like this is known", "as in \"ann*\""),
-        ("subject: {user: “ann”}", "begins with a mark that quotes nothing", "use \" or '"),
-        ("resource: {service: ‘mail’}", "begins with a mark that quotes nothing", "use \" or '"),
+        ("subject: {user: “ann”}", "stands in marks that quote nothing", "use \" or '"),
+        ("resource: {service: ‘mail’}", "stands in marks that quote nothing", "use \" or '"),
         ("resource: {server: 'https://github.com'}", "is no host name", "as github.com"),
         ("resource: {server: github.com/}", "is no host name", "as github.com"),
         ("resource: {class: identity}", "no item is of the class identity", "[certificate, key]"),
@@ -39,6 +41,8 @@ import Testing
 
     @Test(arguments: [
         "subject: {exe: [/usr/bin/git, /opt/**], unit: [a.service, 'b*', 'x@*.service', x@1.service]}",
+        "subject: {unit: [getty@tty@.service, run@.x.service, -.mount], user-unit: a@b@.timer}",
+        "resource: {account: [’t Hooft, '«', “Mail” of Ann], service: ‘s-Hertogenbosch}",
         "subject: {slice: user.slice, user: [ann, u1000, 'host$'], group: [wheel, 'dev*']}",
         "resource: {server: [github.com, '*.corp', '::1'], service: [https://a.b/c, '!x', '^x']}",
         "resource: {label: “Mail”, class: [key, attributed]}",
@@ -49,7 +53,9 @@ import Testing
 
     @Test(arguments: [
         ("operations: [sign, derive], resource: {class: [certificate, attributed]}", "class key"),
-        ("subject: {session: ssh}, when: {remote: false}", "a login by ssh is remote"),
+        ("subject: {session: ssh}, when: {remote: false}", "no such session is not remote"),
+        ("subject: {session: [remote-desktop]}, when: {remote: false}", "is not remote"),
+        ("subject: {session: [seat, service]}, when: {remote: true}", "no such session is remote"),
     ])
     func `is one that no request can match`(_ match: String, _ message: String) {
         for rule in ["forbid: no, \(match)", "forbid: no, unless: [{\(match)}]"] {
@@ -63,6 +69,7 @@ import Testing
         "operations: sign, resource: {class: [key, generic-password]}",
         "subject: {session: [ssh, seat]}, when: {remote: false}",
         "subject: {session: ssh}, when: {remote: true}",
+        "subject: {session: cron}, when: {remote: true}",
     ])
     func `is not one that some request can match`(_ match: String) {
         #expect(told(of: "forbid: no, \(match)").isEmpty)
@@ -99,5 +106,24 @@ import Testing
         // A rule that is mistaken may be the one that uses it.
         let mistaken = load(head + rule + "  - {id: a.c, forbit: no}\n").diagnostics
         #expect(!mistaken.contains { $0.code == .unusedDefinition })
+    }
+
+    @Test func `hides by the names that stand in the manual`() throws {
+        let top = URL(filePath: #filePath).deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+        let manual = try String(
+            contentsOf: top.appending(path: "docs/policies.md"), encoding: .utf8)
+        let row = manual.split(separator: "\n").first { $0.hasPrefix("| `redact: ") } ?? ""
+        let names = PolicyEffect.attributes.keys.sorted().map { "`\($0)`" }
+        #expect(row.contains(": " + names.joined(separator: ", ") + ", or an attribute's own name"))
+    }
+
+    @Test func `that has the id of another is told where the later one stands`() {
+        let text =
+            "policy: v1\nname: n\nclosed:\n  - {id: a.b, operations: sign}\n"
+            + "rules:\n  - {id: a.b, forbid: no, operations: sign}\n"
+        let found = load(text).diagnostics
+        #expect(found.map(\.place.line) == [6])
+        #expect(found.map(\.notes) == [["by p.yaml:4"]])
     }
 }

@@ -155,6 +155,7 @@ let testMistakes: [Mistake] = [
             6 |   - {name: t, request: {operation: export}, expect: {decision: deny, be…
               |            ^
            = because: expected [a.c], got [a.b]
+           = deny: a.b (p.yaml:4)
         p.yaml:6:80: error[KC2032]: no rule is called "a.c"
             6 | …st: {operation: export}, expect: {decision: deny, because: [a.c]}}
               |                                                              ^^^ did you mean "a.b"?
@@ -180,6 +181,7 @@ let testMistakes: [Mistake] = [
            = decision: expected allow, got deny
            = because: expected [], got [a.b]
            = audit: expected full, got decision
+           = deny: a.b (p.yaml:4)
 
         """#),
 ]

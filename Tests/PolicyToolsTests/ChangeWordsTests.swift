@@ -35,7 +35,11 @@ import Testing
         let presence = set(needs(.presence))
         #expect(heading(set(), passcode) == ["now needs \"passcode\" (before: nothing)"])
         #expect(heading(passcode, set()) == ["no longer needs \"passcode\" (now: nothing)"])
-        #expect(heading(presence, passcode) == ["needs \"passcode\" instead of \"presence\""])
+        #expect(heading(presence, passcode) == ["now needs \"passcode\" (before: \"presence\")"])
+        #expect(heading(passcode, presence) == ["needs \"presence\" instead of \"passcode\""])
+        #expect(
+            heading(set(needs(.confirm)), passcode)
+                == ["needs \"passcode\" instead of \"confirm\""])
         #expect(changes(set(), passcode).map(\.words) == ["allow → allow after \"passcode\""])
         #expect(heading(set(.forbid("")), passcode) == ["newly allowed, after \"passcode\""])
         #expect(heading(set(.forbid("")), set()) == ["newly allowed"])
@@ -48,12 +52,45 @@ import Testing
         let fresh = set(needs(.passcode))
         let late = set(needs(.passcode, within: .minutes(5)))
         let wide = set(needs(.passcode, scope: .session))
-        #expect(heading(fresh, late) == ["\"passcode\" may be up to 5m old (before: 0)"])
-        #expect(heading(late, fresh) == ["\"passcode\" must be fresh (before: 5m)"])
+        let both = set(needs(.passcode, within: .minutes(5), scope: .session))
+        #expect(
+            heading(fresh, late)
+                == ["\"passcode\" may be up to 5m old (before: must be given anew)"])
+        #expect(
+            heading(late, fresh)
+                == ["\"passcode\" must be given anew (before: may be up to 5m old)"])
         #expect(
             heading(fresh, wide)
-                == ["\"passcode\" must be fresh, scope: session (before: 0, scope: context)"])
+                == ["\"passcode\" counts in scope session (before: counts in scope context)"])
+        #expect(
+            heading(fresh, both)
+                == [
+                    "\"passcode\" may be up to 5m old, in scope session "
+                        + "(before: must be given anew, in scope context)"
+                ])
         #expect(changes(fresh, late).map(\.words) == heading(fresh, late))
+    }
+
+    @Test func `counts apart what is new access and what needs less`() {
+        let fresh = set(needs(.passcode))
+        let late = set(needs(.passcode, within: .minutes(5)))
+        func summary(_ old: PolicySet, _ new: PolicySet) -> String {
+            PolicyAnalysis(old, day: 10).difference(to: new).summary
+        }
+        #expect(summary(fresh, late) == "1 difference: 0 of new access, 1 with less proof")
+        #expect(summary(late, fresh) == "1 difference: 0 of new access, 0 with less proof")
+        let none = set(.forbid(""))
+        #expect(summary(none, late) == "1 difference: 1 of new access, 0 with less proof")
+        #expect(summary(late, none) == "1 difference: 0 of new access, 0 with less proof")
+        #expect(summary(late, late) == "0 differences")
+    }
+
+    @Test func `is one line, whatever a redacted name holds`() {
+        let found = changes(set(), set(.redact(["a\nnewly allowed", "account"])))
+        #expect(
+            found.map(\.heading)
+                == ["told differently: \"a\\u000anewly allowed\", account left out of answers"])
+        #expect(found.map(\.after.obligations) == ["; without \"a\\u000anewly allowed\", account"])
     }
 
     @Test func `says with all else what is told otherwise`() {

@@ -101,12 +101,12 @@ import Testing
     @Test func `as a page counts, and says of what the picture is`() {
         let one = DifferenceReport.html.text(
             PolicyDifference(changes: Array(found.changes.prefix(1))))
-        #expect(one.contains("<p>1 difference, "))
+        #expect(one.contains("<p>1 difference: "))
         #expect(!one.contains("The picture shows"))
         let changes = (0..<61).flatMap { _ in found.changes }
         let rows = changes.reduce(0) { $0 + $1.areas.count }
         let many = DifferenceReport.html.text(PolicyDifference(changes: changes))
-        #expect(many.contains("<p>\(changes.count) differences, "))
+        #expect(many.contains("<p>\(changes.count) differences: "))
         #expect(many.contains("<p>The picture shows 60 rows of \(rows).</p>"))
     }
 
@@ -122,5 +122,30 @@ import Testing
                 #expect(!isThere)
             }
         }
+    }
+
+    @Test func `says how many rows it does not have`() {
+        let changes = (0..<600).flatMap { _ in found.changes }
+        let count = changes.reduce(0) { $0 + $1.areas.count }
+        let many = PolicyDifference(changes: changes)
+        for report in [DifferenceReport.table, .html] {
+            let text = report.text(many)
+            #expect(text.contains("these are the first 1000 of \(count) rows; --json has all"))
+            let few = report.text(found)
+            #expect(!few.contains("these are the first"))
+        }
+        #expect(DifferenceReport.table.text(many).split(separator: "\n").count == 1_002)
+        #expect(Self.cells(DifferenceReport.csv.text(many)).count == count + 1)
+    }
+
+    @Test func `makes a value plain once`() {
+        let found = Self.difference(from: "a\u{202E}\\u{202e}", id: "r")
+        // The value itself has a backslash, which quoting doubles.
+        let words = "\"a\\u{202e}\\\\u{202e}\""
+        #expect(DifferenceReport.table.text(found).contains("service: \(words)"))
+        let cells = Self.cells(DifferenceReport.csv.text(found)).joined()
+        #expect(cells.contains { $0.contains("service: \(words)") })
+        let page = DifferenceReport.html.text(found)
+        #expect(page.contains("service: " + words.replacing("\"", with: "&quot;")))
     }
 }

@@ -14,13 +14,13 @@ struct LintTests {
     }
 
     @Test func `a rule without a test is told`() {
-        let found = PolicyLint(load(rules("  - {id: a.b, forbid: no}\n")), today: testDay)
-            .diagnostics
+        let text = rules("  - {id: a.b, forbid: no, operations: sign}\n")
+        let found = PolicyLint(load(text), today: testDay).diagnostics
         #expect(
             found.map(\.text) == [
                 """
                 p.yaml:4:10: warning[KC3301]: no test meets a.b
-                    4 |   - {id: a.b, forbid: no}
+                    4 |   - {id: a.b, forbid: no, operations: sign}
                       |          ^^^
 
                 """
@@ -132,6 +132,77 @@ struct LintTests {
 
                 """,
             ])
+    }
+
+    @Test func `users, programs and members that the machine lacks are told, too`() {
+        let text =
+            "policy: v1\nname: n\ngroups:\n"
+            + "  - {id: n.g, group: g, members: [{user: [ann, bob]}, {unit: gone.service}]}\n"
+            + "closed:\n  - {id: n.c, unless: [{subject: {exe: /usr/bin/gone}}]}\n"
+            + "rules:\n  - {id: n.r, permit: ok, subject: {user: eve, exe: [/usr/bin/git, /a/*]}}\n"
+        let known: Set<PolicyLint.Name> = [.user("ann"), .program("/usr/bin/git")]
+        let found = PolicyLint(load(text), today: testDay, on: known.contains).diagnostics.filter {
+            $0.code == .unknownName
+        }.map(\.message)
+        #expect(
+            found == [
+                "n.g names the unit gone.service, which this machine lacks",
+                "n.g names the user bob, which this machine lacks",
+                "n.c names the program /usr/bin/gone, which this machine lacks",
+                "n.r names the user eve, which this machine lacks",
+            ])
+    }
+
+    private func checked(_ text: String) -> [String] {
+        PolicyLint(forCheckOf: load(text), today: testDay).diagnostics.map { $0.code.name }
+    }
+
+    @Test func `a check tells of rules that do nothing, and of one that refuses everything`() {
+        let outside = permit(scope: "operations: sign", permit: "operations: list")
+        #expect(checked(outside) == ["KC3104"])
+        let dead = "  - {id: a.b, forbid: no, operations: unlock, resource: {class: key}}\n"
+        #expect(checked(rules(dead)) == ["KC3101"])
+        let all = "  - {id: a.b, forbid: no}\n"
+        #expect(checked(rules(all)) == ["KC3024"])
+        #expect(lint(rules(all)).joined().contains("a.b refuses every request of every program"))
+        for other in [
+            "{id: a.b, forbid: no, operations: sign}", "{id: a.b, permit: ok}",
+            "{id: a.b, audit: full}",
+            "{id: a.b, forbid: no, unless: [{subject: {user: ann}}]}",
+            "{id: a.b, forbid: no, mode: complain, expires: 2026-12-01}",
+        ] {
+            #expect(!checked(rules("  - \(other)\n")).contains("KC3024"))
+        }
+        #expect(checked(rules("  - {id: a.b, forbid: no, operations: all}\n")) == ["KC3024"])
+    }
+
+    @Test(arguments: [
+        ("permit: ok, subject: {exe: /usr/bin/git, trusted-exe: true}", true),
+        ("permit: ok, subject: {exe: /usr/bin/git, user: ann}", true),
+        ("permit: ok, subject: {exe: /usr/bin/git, unit: git.service}", false),
+        ("permit: ok, subject: {exe: /usr/bin/git, uid: 0}", false),
+        ("permit: ok, subject: {user: ann}", false),
+        ("permit: ok, tags: [same-user], subject: {exe: /usr/bin/git, trusted-exe: true}", false),
+        ("forbid: no, subject: {exe: /usr/bin/git, trusted-exe: true}", false),
+    ])
+    func `a grant to a program that others can take over is told`(_ rule: String, _ isTold: Bool) {
+        let found = PolicyLint(load(rules("  - {id: a.b, \(rule)}\n")), today: testDay).diagnostics
+            .filter { $0.code == .weakProgram }
+        #expect(!found.isEmpty == isTold)
+        let advice = "name a unit, app or label instead"
+        #expect(found.allSatisfy { $0.advice?.hasPrefix(advice) == true })
+    }
+
+    @Test func `a member that others can take over is told`() {
+        func told(_ member: String) -> Bool {
+            let text =
+                "policy: v1\nname: n\ngroups:\n"
+                + "  - {id: n.g, group: g, members: [{user: a}, {\(member)}]}\n"
+            return PolicyLint(load(text), today: testDay).diagnostics
+                .contains { $0.code == .weakProgram }
+        }
+        #expect(told("exe: /usr/bin/mutt, trusted-exe: true"))
+        #expect(!told("unit: mutt.service"))
     }
 
     @Test func `a set that makes a request meet too many rules is told`() {

@@ -127,4 +127,22 @@ struct RequestTests {
                 "audit": "decision", "redacted": ["comment"], "would": "deny"}
                 """)
     }
+
+    @Test func `an attribute of an item may be empty`() throws {
+        let line = #"{"operation": "read-secret", "resource": {"service": "", "account": ""}}"#
+        let request = try RequestLine.read(line, today: testDay)
+        #expect(request.facts[.service] == .known([""]))
+        #expect(request.facts[.account] == .known([""]))
+        #expect(throws: RequestLine.Mistake.self) {
+            try RequestLine.read(
+                #"{"operation": "sign", "subject": {"user": ""}}"#, today: testDay)
+        }
+    }
+
+    @Test func `that one group is unknown can't be said`() throws {
+        let line = #"{"operation": "sign", "subject": {"group": ["ops", "unknown!"]}}"#
+        #expect(throws: RequestLine.Mistake.self) { try RequestLine.read(line, today: testDay) }
+        let all = #"{"operation": "sign", "subject": {"group": "unknown!"}}"#
+        #expect(try RequestLine.read(all, today: testDay).facts[.group] == .unknown)
+    }
 }

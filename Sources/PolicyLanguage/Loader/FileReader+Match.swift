@@ -11,11 +11,7 @@ enum Vocabulary {
     static let resource = ["flags"] + fields(.resource)
     static let environment = ["time"] + fields(.environment)
     /// What `redact` names.
-    static let attributes = [
-        "access-group", "account", "authentication-type", "comment", "creation-date", "creator",
-        "description", "generic", "label", "modification-date", "path", "port", "protocol",
-        "security-domain", "server", "service", "type",
-    ]
+    static let attributes = PolicyEffect.attributes.keys.sorted()
 
     /// The fields of a block that are text, a choice, true or false, or an age.
     static func fields(_ block: PolicyBlock) -> [String] {

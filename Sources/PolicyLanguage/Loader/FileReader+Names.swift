@@ -2,8 +2,8 @@
 internal import KeychainPolicyModel
 internal import PolicySyntax
 
-/// Values that nothing is called: a rule about one never matches for certain, so it lets through
-/// what it was to keep out.
+/// Values that hardly anything is called: a rule about one never matches for certain, so it lets
+/// through what it was to keep out.
 extension FileReader {
     mutating func checkName(
         _ text: String, _ pattern: TextPattern, _ field: TextField, _ node: YAMLNode
@@ -23,8 +23,7 @@ extension FileReader {
 
     mutating func redacted(_ node: YAMLNode) -> [PolicyText] {
         texts(node, "redact").map { text, node in
-            // A name of four bytes is that of the attribute itself, as `acct`.
-            if !Vocabulary.attributes.contains(text), text.utf8.count != 4 {
+            if PolicyEffect.attribute(text) == nil {
                 note(
                     .unknownAttribute, node,
                     "no attribute is called \"\(text)\", so none is left out",
@@ -37,7 +36,7 @@ extension FileReader {
 
     /// A match that no request can have.
     mutating func checkContradictions(_ box: PolicyBox, _ keys: Keys) {
-        let isOfKeys = box.operations.isSubset(of: .onKeys) && !box.operations.isEmpty
+        let isOfKeys = box.operations.isSubset(of: .useKey) && !box.operations.isEmpty
         for case .choice(.itemClass, let mask) in box.conditions
         where isOfKeys && mask & 1 << ChoiceField.keyClass == 0 {
             note(
@@ -45,28 +44,27 @@ extension FileReader {
                 "only items of the class key can do this, and the class is another",
                 advice: "name other operations, or class: key")
         }
-        if box.isOfSSH, box.conditions.contains(.boolean(.remote, false)) {
+        for (isRemote, what) in [(true, "not remote"), (false, "remote")]
+        where box.isOfSessions(isRemote ? ChoiceField.remoteSessions : ChoiceField.localSessions)
+            && box.conditions.contains(.boolean(.remote, !isRemote))
+        {
             note(
-                .contradiction, keys["when"] ?? keys.node,
-                "a login by ssh is remote, and this is about those that are not",
+                .contradiction, keys["when"] ?? keys.node, "no such session is \(what)",
                 advice: "leave out remote, or name other sessions")
         }
     }
 }
 
-extension PolicyOperations {
-    fileprivate static let onKeys = PolicyOperations([
-        .init(.sign), .init(.decrypt), .init(.derive),
-    ])
-}
-
 extension PolicyBox {
-    /// Logins by ssh alone.
-    var isOfSSH: Bool {
-        let mask = ChoiceField.session.index(of: "ssh").map { UInt8(1) << $0 }
-        return conditions.contains {
-            if case .choice(.session, let own) = $0 { own == mask } else { false }
+    /// Sessions of the mask alone.
+    func isOfSessions(_ mask: UInt8) -> Bool {
+        conditions.contains {
+            if case .choice(.session, let own) = $0 { own & ~mask == 0 } else { false }
         }
+    }
+
+    var isOfSSH: Bool {
+        ChoiceField.session.index(of: "ssh").map { isOfSessions(1 << $0) } ?? false
     }
 }
 
@@ -114,8 +112,11 @@ private struct NameMistake {
     /// Signs that mean something elsewhere.
     private static func mark(_ text: String, _ field: TextField) -> (String, String)? {
         let first = text.unicodeScalars.first
-        if let first, quotes.contains(first), field != .itemLabel {
-            return ("\"\(text)\" begins with a mark that quotes nothing here", "use \" or '")
+        // A name may begin with such a mark, as ’t Hooft.
+        if let first, let last = text.unicodeScalars.last, text.unicodeScalars.count > 1,
+            quotes.contains(first), quotes.contains(last), field != .itemLabel
+        {
+            return ("\"\(text)\" stands in marks that quote nothing here", "use \" or '")
         }
         if field == .server, text.contains("/") {
             return ("\"\(text)\" is no host name", "name the host alone, as github.com")
@@ -145,20 +146,22 @@ private struct NameMistake {
         case .exe:
             return no("program", "write a path as /usr/bin/git", unless: text.hasPrefix("/"))
         case .unit, .userUnit:
-            guard text.contains("@.") else {
-                return no("unit", "write a unit as nginx.service", unless: text.contains("."))
+            guard let dot = text.lastIndex(of: ".") else {
+                return no("unit", "write a unit as nginx.service", unless: false)
             }
-            let parts = text.split(separator: "@.", maxSplits: 1, omittingEmptySubsequences: false)
+            // Of x@y@.service the instance is "y@".
+            let at = text.firstIndex(of: "@").map { text.index(after: $0) }
+            guard at == dot else { return nil }
             return (
                 "\"\(text)\" is a template, in which no program runs",
-                "\"\(parts.joined(separator: "@*."))\" stands for all that are made of it"
+                "\"\(text[..<dot])*\(text[dot...])\" stands for all that are made of it"
             )
         case .slice:
             return no("slice", "write a slice as system.slice", unless: text.hasSuffix(".slice"))
         case .user:
-            return no("user", "write uid: \(text)", unless: !isNumber)
+            return isNumber ? ("\"\(text)\" is taken for a name", "write uid: \(text)") : nil
         case .group:
-            return no("group", "write the group's name", unless: !isNumber)
+            return isNumber ? ("\"\(text)\" is taken for a name", "write the group's name") : nil
         default: return nil
         }
     }

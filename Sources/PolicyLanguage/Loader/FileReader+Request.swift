@@ -166,8 +166,16 @@ extension FileReader {
     ) -> [PolicyText]? {
         if field == .group {
             if case .list(let items) = node.content, items.isEmpty { return [] }
-            return texts(node, what).map { PolicyText($0.text) }
+            let found = texts(node, what)
+            if let unknown = found.first(where: { $0.text == Self.unknown }) {
+                note(
+                    .badTest, unknown.node, "\"\(Self.unknown)\" stands for all groups",
+                    advice: "write group: \(Self.unknown)")
+            }
+            return found.map { PolicyText($0.text) }
         }
+        // An item may have an attribute that is empty.
+        if field.block == .resource, node.scalar == "" { return [""] }
         guard let text = self.text(node, what) else { return nil }
         return [PolicyText(field.isHostName ? Self.lowercased(text) : text)]
     }

@@ -219,10 +219,12 @@ extension PolicyFile {
         rules.map(\.rule).filter { if case .forbid = $0.effect { true } else { false } }.map(\.id)
     }
 
-    /// All ids with where they stand.
+    /// All ids with where they stand, in that order.
     var ids: [(id: PolicyText, origin: PolicyOrigin)] {
-        rules.map { ($0.rule.id, $0.rule.origin) } + closed.map { ($0.id, $0.origin) }
+        let all =
+            rules.map { ($0.rule.id, $0.rule.origin) } + closed.map { ($0.id, $0.origin) }
             + groups.map { ($0.id, $0.origin) } + assertions.map { ($0.id, $0.origin) }
+        return all.sorted { ($0.1.line, $0.1.column) < ($1.1.line, $1.1.column) }
     }
 
     package func diagnostic(

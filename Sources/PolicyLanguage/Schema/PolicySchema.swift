@@ -9,21 +9,20 @@ package enum PolicySchema {
 
     private static let document: SchemaValue = [
         "$schema": "http://json-schema.org/draft-07/schema#",
+        "$id": "urn:keychain:policy:v1",
         "title": "A policy file of Keychain Services",
         "type": "object",
         "required": ["policy", "name"],
         "additionalProperties": false,
-        "properties": [
-            "policy": ["const": "v1"],
-            "name": ref("identifier"),
-            "description": ref("text"),
-            "define": ["type": "object", "additionalProperties": ref("subject")],
-            "groups": list(of: ref("group")),
-            "closed": list(of: ref("closed")),
-            "rules": list(of: ref("rule")),
-            "assert": list(of: ref("assertion")),
-            "tests": list(of: ref("test")),
-        ],
+        "properties": described(
+            [
+                ("policy", ["const": "v1"]), ("name", ref("identifier")),
+                ("description", ref("text")),
+                ("define", ["type": "object", "additionalProperties": ref("subject")]),
+                ("groups", list(of: ref("group"))), ("closed", list(of: ref("closed"))),
+                ("rules", list(of: ref("rule"))), ("assert", list(of: ref("assertion"))),
+                ("tests", list(of: ref("test"))),
+            ], in: "file"),
         "definitions": .object(words + blocks + statements + tests),
     ]
 
@@ -46,30 +45,77 @@ package enum PolicySchema {
     }
 
     private static func object(
-        _ properties: [(String, SchemaValue)], required: [String] = [], atLeastOne: Bool = false
+        _ properties: [(String, SchemaValue)], in block: String = "", required: [String] = [],
+        atLeastOne: Bool = false, besides conditions: [(String, SchemaValue)] = []
     ) -> SchemaValue {
         var entries: [(String, SchemaValue)] = [
             ("type", "object"), ("additionalProperties", false),
         ]
         if atLeastOne { entries.append(("minProperties", 1)) }
-        if !required.isEmpty {
-            entries.append(("required", .list(required.map { .text($0) })))
-        }
-        return .object(entries + [("properties", .object(properties))])
+        if !required.isEmpty { entries.append(("required", names(required))) }
+        return .object(
+            entries + [("properties", described(properties, in: block))] + conditions)
+    }
+
+    private static func names(_ names: [String]) -> SchemaValue { .list(names.map { .text($0) }) }
+
+    /// With what editors show of each. Beside a reference a description would not count.
+    private static func described(
+        _ properties: [(String, SchemaValue)], in block: String
+    ) -> SchemaValue {
+        .object(
+            properties.map { name, value in
+                guard let text = SchemaDescriptions.text(name, in: block),
+                    case .object(let entries) = value
+                else { return (name, value) }
+                let isReference = entries.first?.0 == "$ref"
+                let rest = isReference ? [("allOf", .list([value]))] : entries
+                return (name, .object([("description", .text(text))] + rest))
+            })
+    }
+
+    /// Where the one holds, the other must.
+    private static func when(
+        _ condition: SchemaValue, _ then: SchemaValue, else other: SchemaValue = [:]
+    ) -> [(String, SchemaValue)] {
+        [("if", condition), ("then", then), ("else", other)]
+    }
+
+    private static func has(_ name: String, _ value: SchemaValue) -> SchemaValue {
+        let constant: SchemaValue = ["const": value]
+        return ["properties": .object([(name, constant)]), "required": names([name])]
     }
 
     // MARK: Definitions
 
+    /// All but ASCII that is neither letter nor digit; of others the loader tells.
+    private static let letter = #"[^\u0000-/:-@\[-`{-\u007f]"#
+    private static let day = "[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
+    private static let minute = "([01][0-9]|2[0-3]):[0-5][0-9]"
+    private static let between: SchemaValue = [
+        "type": "string", "pattern": .text("^\(minute)-(\(minute)|24:00)$"),
+    ]
+
     private static let words: [(String, SchemaValue)] = [
         // An editor may take a word for a number.
-        ("text", ["type": ["string", "number", "boolean"]]),
+        ("text", ["type": ["string", "number", "boolean"], "minLength": 1]),
         (
             "identifier",
-            ["type": ["string", "number"], "maxLength": .number(Identifier.longest)]
+            [
+                "type": ["string", "number"], "maxLength": .number(Identifier.longest),
+                "pattern": .text("^\(letter)+([._-]\(letter)+)*$"),
+            ]
         ),
         ("texts", oneOrMore(ref("text"))),
+        (
+            "patterns",
+            oneOrMore([
+                "type": ["string", "number", "boolean"],
+                "pattern": #"^(\*\*?|\*\.[^*]+|[^*]([^*]|\*(?!\*))*(\*\*)?)$"#,
+            ])
+        ),
         ("duration", ["type": "string", "pattern": "^[0-9]+(ms|s|m|h|d)$"]),
-        ("date", ["type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"]),
+        ("date", ["type": "string", "pattern": .text("^\(day)$")]),
         ("operations", oneOrMore(choice(Vocabulary.operations))),
         (
             "uid",
@@ -104,10 +150,7 @@ package enum PolicySchema {
     private static let window = object(
         [
             ("days", oneOrMore(["type": "string", "pattern": .text(days)])),
-            (
-                "between",
-                ["type": "string", "pattern": "^[0-2][0-9]:[0-5][0-9]-[0-2][0-9]:[0-5][0-9]$"]
-            ),
+            ("between", between),
         ], atLeastOne: true)
 
     private static let days: String = {
@@ -120,7 +163,7 @@ package enum PolicySchema {
             "subject",
             object(
                 [("uid", oneOrMore(ref("uid"))), ("use", ref("text"))] + fields(.subject),
-                atLeastOne: true)
+                in: "subject", atLeastOne: true)
         ),
         (
             "resource",
@@ -130,10 +173,10 @@ package enum PolicySchema {
                         "flags",
                         object([("has", ref("flags")), ("lacks", ref("flags"))], atLeastOne: true)
                     )
-                ] + fields(.resource), atLeastOne: true)
+                ] + fields(.resource), in: "resource", atLeastOne: true)
         ),
         ("flags", oneOrMore(choice(PolicyItemFlags.words))),
-        ("window", ["anyOf": [["type": "string"], window]]),
+        ("window", ["anyOf": [between, window]]),
         (
             "when",
             object(
@@ -182,7 +225,7 @@ package enum PolicySchema {
         case .digest: oneOrMore(["type": "string", "pattern": "^sha256:[0-9a-f]{64}$"])
         case .app: oneOrMore(["type": "string", "pattern": "^(flatpak|snap):."])
         case .label: oneOrMore(["type": "string", "pattern": "^(selinux|apparmor):."])
-        default: ref("texts")
+        default: ref("patterns")
         }
     }
 
@@ -197,11 +240,14 @@ package enum PolicySchema {
 
     private static let limit = object(
         [
-            ("rate", ["type": "string", "pattern": "^[1-9][0-9]*/[0-9]+(ms|s|m|h|d)$"]),
+            ("rate", ["type": "string", "pattern": "^[1-9][0-9]*/0*[1-9][0-9]*(ms|s|m|h|d)$"]),
             ("by", oneOrMore(choice(FileReader.limitKeys))),
             ("then", choice(["deny", "require"])),
             ("require", ref("constraint")),
-        ], required: ["rate", "by", "then"])
+        ], in: "limit", required: ["rate", "by", "then"],
+        besides: when(
+            has("then", "require"), ["required": ["require"]],
+            else: ["properties": ["require": false]]))
 
     private static let effects: [(String, SchemaValue)] = [
         ("permit", ref("text")), ("forbid", ref("text")), ("share", ref("text")),
@@ -213,21 +259,58 @@ package enum PolicySchema {
         let keys =
             head + [("tags", ref("texts")), ("replaces", ref("identifier"))] + mode
             + effects + [("within", ref("duration")), ("scope", ref("scope"))] + match
-        guard case .object(let entries) = object(keys, required: ["id"]) else { return [:] }
         let one = FileReader.effects.map { ["required": [.text($0)]] as SchemaValue }
-        return .object(entries + [("oneOf", .list(one))])
+        let shared = Vocabulary.operations.filter { !["all", "change-acl"].contains($0) }
+        let share: SchemaValue = [
+            "required": ["operations", "subject", "resource"],
+            "properties": [
+                "operations": oneOrMore(choice(shared)),
+                "resource": ["required": ["access-group"]],
+            ],
+        ]
+        let prompted: SchemaValue = [
+            "properties": ["when": ["properties": ["prompted": false]]]
+        ]
+        return object(
+            keys, required: ["id"],
+            besides: [
+                ("oneOf", .list(one)),
+                (
+                    "dependencies",
+                    .object([
+                        ("within", ["require"]), ("scope", ["require"]), ("share", share),
+                    ])
+                ),
+                (
+                    "allOf",
+                    .list([
+                        .object(complaining),
+                        .object(when(["required": ["limit"]], [:], else: prompted)),
+                    ])
+                ),
+            ])
     }()
+
+    private static let complaining = when(
+        has("mode", "complain"), ["required": ["expires"]],
+        else: ["properties": ["expires": false]])
 
     private static let statements: [(String, SchemaValue)] = [
         (
             "group",
             object(
                 head + [
-                    ("group", ref("text")), ("members", oneOrMore(ref("subject"))),
+                    (
+                        "group",
+                        [
+                            "type": ["string", "number", "boolean"],
+                            "pattern": "^(?!(flatpak|snap|unit|exe|selinux|apparmor):)[^*]+$",
+                        ]
+                    ), ("members", oneOrMore(ref("subject"))),
                     ("mode", choice(["read", "write"])),
-                ], required: ["id", "group", "members"])
+                ], in: "group", required: ["id", "group", "members"])
         ),
-        ("closed", object(head + mode + match, required: ["id"])),
+        ("closed", object(head + mode + match, required: ["id"], besides: complaining)),
         ("rule", rule),
         ("assertion", object(head + [("never", ref("box"))], required: ["id", "never"])),
     ]
@@ -254,12 +337,12 @@ package enum PolicySchema {
             object(
                 [
                     ("operation", choice(PolicyOperation.allCases.map(\.rawValue))),
-                    ("subject", known(RequestKeys.subject)),
-                    ("resource", known(RequestKeys.resource)),
-                    ("when", known(RequestKeys.environment)),
+                    ("subject", known(RequestKeys.subject, in: "subject")),
+                    ("resource", known(RequestKeys.resource, in: "resource")),
+                    ("when", known(RequestKeys.environment, in: "when")),
                     ("evidence", ref("facts")),
                     ("interactive", ["type": ["boolean", "string"]]),
-                    ("at", ["type": "string"]),
+                    ("at", ["type": "string", "pattern": .text("^\(day)T\(minute)$")]),
                     ("before", ref("facts")),
                 ], required: ["operation"])
         ),
@@ -272,12 +355,12 @@ package enum PolicySchema {
                     ("request", ref("request")),
                     ("each", ["type": "object", "additionalProperties": ["type": "array"]]),
                     ("expect", ["anyOf": [ref("expectation"), list(of: ref("expectation"))]]),
-                ], required: ["name", "request", "expect"])
+                ], in: "test", required: ["name", "request", "expect"])
         ),
     ]
 
     /// Facts of any value, of these names.
-    private static func known(_ names: [String]) -> SchemaValue {
-        object(names.map { ($0, [:]) })
+    private static func known(_ names: [String], in block: String) -> SchemaValue {
+        object(names.map { ($0, [:]) }, in: block)
     }
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainPolicyModel
-package import PolicySyntax
 
 /// Writes a policy file as all of them are written: two columns a level, one space where a space
 /// belongs, no more than one empty line. Comments stay, and so does every value as it was spelled.

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainPolicyModel
+internal import PolicyRequestSpace
+
+/// What lets requests of a set through, by how it names their programs: permits where a scope is
+/// closed, shares and groups for those that are no members, and exceptions from what refuses or asks.
+/// What a request has besides, and what only asks more of some programs, is no way in.
+struct WaysIn {
+    /// A statement that refuses or asks, where it would without its exceptions, and where they are.
+    private struct Barrier {
+        let cells: [Cell]
+        let exceptions: [(naming: ProgramNaming, cells: [Cell])]
+    }
+
+    private let universe: Universe
+    private let evaluator: ReferenceEvaluator
+    private let permits: [PolicyText: ProgramNaming]
+    private let shares: [PolicyText: ProgramNaming]
+    private let barriers: [Barrier]
+    private let isExact: Bool
+
+    /// `isExact`: all requests of a cell are let through by the same rules.
+    init(_ policy: PolicySet, day: Int32, _ universe: Universe, isExact: Bool) {
+        self.universe = universe
+        self.isExact = isExact
+        evaluator = ReferenceEvaluator(policy)
+        let rules = policy.rules.filter { $0.mode.enforces(on: day) }
+        func namings(_ isOne: (PolicyEffect) -> Bool) -> [PolicyText: ProgramNaming] {
+            Dictionary(
+                rules.filter { isOne($0.effect) }.map {
+                    ($0.id, $0.match.box.conditions.programNaming)
+                }, uniquingKeysWith: { $1 })
+        }
+        permits = namings { if case .permit = $0 { true } else { false } }
+        shares = namings { if case .share = $0 { true } else { false } }
+        let barring =
+            rules.filter { rule in
+                switch rule.effect {
+                case .forbid, .require: true
+                default: false
+                }
+            }.map(\.match) + policy.closed.filter { $0.mode.enforces(on: day) }.map(\.match)
+        var budget = Budget(PolicyAnalysis.mostCells)
+        barriers = barring.compactMap { Self.barrier($0, universe, &budget) }
+    }
+
+    /// nil of what has no exceptions, or too many.
+    private static func barrier(
+        _ match: PolicyMatch, _ universe: Universe, _ budget: inout Budget
+    ) -> Barrier? {
+        guard !match.exceptions.isEmpty else { return nil }
+        do throws(Budget.Spent) {
+            var exceptions: [(ProgramNaming, [Cell])] = []
+            for box in match.exceptions {
+                exceptions.append(
+                    (box.conditions.programNaming, try universe.cells(of: box, .yes, &budget)))
+            }
+            return Barrier(
+                cells: try universe.cells(of: match.box, .unknown, &budget),
+                exceptions: exceptions)
+        } catch {
+            return nil
+        }
+    }
+
+    /// Whether one of the ways in rests on names that can be taken, and none on others.
+    func areWeak(for request: PolicyRequest, _ decision: PolicyDecision, in cell: Cell) -> Bool {
+        let passed =
+            [decision.because.compactMap { permits[$0] }, entries(request, decision)]
+            + barriers.map { own in
+                guard meets(own.cells, cell) else { return [] }
+                return own.exceptions.filter { meets($0.cells, cell) }.map(\.naming)
+            }
+        let namings = passed.filter { !$0.isEmpty }.map(naming)
+        return namings.contains(.weak) && !namings.contains(.strong)
+    }
+
+    /// What lets it reach the item; empty where it is a member by itself.
+    private func entries(
+        _ request: PolicyRequest, _ decision: PolicyDecision
+    ) -> [ProgramNaming] {
+        let isMember = PolicyCondition.boolean(.member, true).truth(of: request.facts) == .yes
+        if isMember { return [] }
+        let members = evaluator.policy.groups.filter {
+            request.facts[.accessGroup] == .known([$0.group])
+        }.flatMap(\.members).filter {
+            PolicyBox($0).truth(for: request.operation, request.facts) == .yes
+        }
+        return decision.because.compactMap { shares[$0] } + members.map(\.programNaming)
+    }
+
+    /// Of alternatives that all let the same requests through the one that says least of the program;
+    /// where others may let through some of the requests, the weakest.
+    private func naming(_ ways: [ProgramNaming]) -> ProgramNaming {
+        let order: [ProgramNaming] = isExact ? [.none, .strong] : [.weak, .none, .strong]
+        return order.first(where: ways.contains) ?? .weak
+    }
+
+    private func meets(_ cells: [Cell], _ cell: Cell) -> Bool {
+        cells.contains { universe.algebra.meets($0, cell) }
+    }
+}
