@@ -8,6 +8,7 @@
 # make bench  measurements, as ratios, in one table; BENCH_SIZE=100000 items of the large keychain
 # make test-counters  what a read makes the daemon do, counted, against Benchmarks/counters.json
 # make test-programs  Chromium and Seahorse on the Secret Service; KEYCHAIN_TEST_PICTURES=folder for pictures
+# make test-machine  the packages on a Debian that boots in QEMU; MACHINE_CUTS=50 power cuts
 # make compare  DECISIONS=1000000 random decisions of the policy engine, held against the definition
 # make docs   the documentation of the libraries
 # make examples   the example package, built as another package would be, and a package with many others
@@ -30,7 +31,7 @@ BUILD = swift build -c release --static-swift-stdlib --disable-local-rpath \
 CXX_LIBRARY = $(shell $(CC) -print-file-name=libstdc++.a)
 
 .PHONY: all build demo test test-swift test-module test-commands test-crash test-system \
-	test-packages test-counters test-programs crash \
+	test-packages test-machine test-counters test-programs crash \
 	lint fuzz bench compare \
 	install packages docs examples dependencies cxx-library
 
@@ -94,6 +95,10 @@ test-system: build
 test-packages: build
 	@scripts/install-dependencies packages
 	scripts/test-packages
+
+test-machine: build
+	@scripts/install-dependencies machine || echo "qemu can't be had here"
+	scripts/test-machine
 
 test-programs: build
 	@scripts/install-dependencies programs \

@@ -13,7 +13,9 @@ struct LoginExam {
 
     init(_ stacks: PAMStacks) {
         let services = stacks.names.map(stacks.service)
+        // What other services include is no service, but Debian's screen lockers include `login`.
         let parts = services.reduce(into: Set(["other"])) { $0.formUnion($1.included) }
+            .subtracting(Self.logins)
         forecasts = services.filter { !parts.contains($0.name) }.map { LoginForecast($0) }
     }
 
@@ -71,6 +73,9 @@ struct LoginExam {
             return finding(
                 .note, "its logins are known, and leave the login keychain locked",
                 remedy: "An auth line behind those that check the password would unlock it.")
+        case .notUsed where !Self.logins.contains(name):
+            // Debian's sudo and cron have the auth lines of logins, and no session of the keychain's.
+            return finding(.fine, "a password here leaves the login keychain as it is")
         case .notUsed:
             return finding(
                 .trouble, "the password of a login is taken, and never used",

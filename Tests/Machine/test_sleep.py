@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What logind says and does: a session that is locked, sleep, and memory written to the disk."""
+
+import mmap
+import re
+import subprocess
+
+from conftest import ALICE
+from guest import wait_for
+
+ADD = "printf {} | keychainctl add generic-password --service mail --account me"
+GET = "keychainctl get generic-password --service mail </dev/null"
+SECRET = "tr0ub4dor-and-three"
+MARKER = "0f-an-0ther-program"
+
+
+def is_locked(console):
+    found = console.run(GET)
+    return found.status != 0 and "locked" in found.text and SECRET not in found.text
+
+
+def opens(console):
+    assert console.run("keychainctl unlock", [ALICE[1]]).status == 0
+    assert console.run(GET).text.strip() == SECRET
+
+
+def test_a_locked_session_and_a_suspended_machine_lock_the_keychain(guest):
+    console = guest.consoles[0].login(*ALICE)
+    assert console.run(ADD.format(SECRET)).status == 0
+    guest.run("loginctl lock-session " + console.run("echo $XDG_SESSION_ID").text.strip())
+    wait_for(lambda: is_locked(console), "the lock")
+    opens(console)
+    guest.run("systemctl suspend")
+    guest.monitor.wait_for("SUSPEND")
+    guest.wakes()
+    guest.monitor.wait_for("WAKEUP")
+    console.wait_awake()
+    assert is_locked(console)
+    opens(console)
+    console.logout()
+
+
+def test_no_sealed_class_key_is_in_the_memory_that_hibernation_writes(guest):
+    """Without them a ticket and the vault key open nothing. What the test reads itself stays in
+    memory, so it reads in a branch of the machine's life that is left again."""
+    console = guest.consoles[0].login(*ALICE)
+    assert console.run(ADD.format(SECRET)).status == 0
+    assert console.run(GET + " >/dev/null").status == 0
+    console.run(f"export MARKER={MARKER}")
+    guest.save("before the keys are read")
+    sealed = sealed_class_keys(guest)
+    assert {name.split(":")[0] for name in sealed} == {"unlock", "first-unlock"}
+    guest.load("before the keys are read")
+
+    # A moment later, so that this call ends before.
+    guest.run("mkswap /dev/vdb && swapon /dev/vdb"
+              " && systemd-run --on-active=1s --timer-property=AccuracySec=100ms systemctl hibernate")
+    guest.process.wait(180)
+    guest.power_cut()
+    image = guest.folder / "swap.raw"
+    subprocess.run(["qemu-img", "convert", "-O", "raw", guest.folder / "swap.qcow2", image],
+                   check=True)
+    sought = {"marker": MARKER.encode(), **sealed}
+    with open(image, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as memory:
+        found = [name for name, key in sought.items() if memory.find(key) >= 0]
+    image.unlink()
+    # The marker shows that memory is in it as it was.
+    assert found == ["marker"]
+
+    guest.start()
+    # The shell is the one of before.
+    console = guest.consoles[0]
+    console.wait_awake()
+    assert console.run("echo $MARKER").text.strip() == MARKER
+    assert is_locked(console)
+    opens(console)
+
+
+def sealed_class_keys(guest):
+    """As root's keyring has them, by the names of the keys."""
+    found = {}
+    for line in guest.run("cat /proc/keys").text.splitlines():
+        number, kind, name = line.split()[0], line.split()[7], line.split(maxsplit=8)[8]
+        if kind == "user" and re.match("unlock:|first-unlock:", name):
+            told = guest.run(f"keyctl pipe 0x{number} | od -An -v -tx1").text
+            found[name] = bytes.fromhex("".join(told.split()))
+    return found
