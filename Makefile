@@ -25,6 +25,12 @@ DECISION_SEED ?= 1
 BUILD = swift build -c release --static-swift-stdlib --disable-local-rpath \
 	-Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now
 
+# What is installed. `swift build` links each program by itself, as a test's programs stay;
+# scripts/link links them once more, with one library, into .build/programs.
+PROGRAMS = keychaind keychain-auth keychain-tpm keychain-fido keychain-prompter keychainctl \
+	keychainctl-policy keychainctl-import keychain-embedded security security-certificates \
+	keychain-credential keychain-secrets keychain-secrets-embedded
+
 # Swift's runtime is linked into the programs, and with it the C++ library that it needs: to load that
 # one and look up its symbols takes a third of a small program's start. The linker looks in the
 # build's folder before it looks in the compiler's.
@@ -46,20 +52,8 @@ cxx-library: dependencies
 		ln -sf "$(CXX_LIBRARY)" "$$(swift build -c release --show-bin-path)/libstdc++.a"
 
 build: cxx-library
-	$(BUILD) --product keychaind
-	$(BUILD) --product keychain-auth
-	$(BUILD) --product keychain-tpm
-	$(BUILD) --product keychain-fido
-	$(BUILD) --product keychain-prompter
-	$(BUILD) --product keychainctl
-	$(BUILD) --product keychainctl-policy
-	$(BUILD) --product keychainctl-import
-	$(BUILD) --product keychain-embedded
-	$(BUILD) --product security
-	$(BUILD) --product security-certificates
-	$(BUILD) --product keychain-credential
-	$(BUILD) --product keychain-secrets
-	$(BUILD) --product keychain-secrets-embedded
+	for program in $(PROGRAMS); do $(BUILD) --product $$program || exit 1; done
+	scripts/link .build/programs $(PROGRAMS)
 	$(MAKE) -C pam-module
 
 demo: build
@@ -76,14 +70,14 @@ test-module: dependencies
 	$(MAKE) -C pam-module test
 
 test-commands: build
-	Tests/CommandLine/run .build/release
+	Tests/CommandLine/run .build/programs
 
 # A fixed sample of what `make crash` does.
 test-crash: build
-	Tests/Crash/run .build/release 40 1
+	Tests/Crash/run .build/programs 40 1
 
 crash: build
-	Tests/Crash/run .build/release $(CRASH_POINTS) $(CRASH_SEED)
+	Tests/Crash/run .build/programs $(CRASH_POINTS) $(CRASH_SEED)
 
 test-system: build
 	$(BUILD) --product keychain-calls

@@ -48,7 +48,6 @@ func clientTests(
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 let arguments: Target.Dependency = .product(
     name: "ArgumentParser", package: "swift-argument-parser")
-let yams: Target.Dependency = .product(name: "Yams", package: "Yams")
 let cryptography: [Target.Dependency] = [
     .product(name: "Crypto", package: "swift-crypto"),
     .product(name: "CryptoExtras", package: "swift-crypto"),
@@ -100,7 +99,6 @@ let package = Package(
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
-        .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
         .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
         .package(url: "https://github.com/apple/swift-asn1", exact: "1.7.4"),
     ],
@@ -121,6 +119,8 @@ let package = Package(
         .systemLibrary(
             name: "CKeychainSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CFIDO2", providers: [.apt(["libfido2-dev"])]),
+        .systemLibrary(
+            name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
         .target(name: "CKeychainLinux"),
         .target(name: "CLoginFrame", path: "pam-module/frame"),
 
@@ -145,6 +145,7 @@ let package = Package(
         library("TrustedPlatform", ["CTSS2", "KeychainSecrets"]),
         library(
             "SecurityKeys", ["CFIDO2", "KeychainModel", "KeychainLocalSocket", "KeychainSecrets"]),
+        library("LibYAML", ["CYAML"]),
         library("SecretJSON", ["KeychainSecrets"]),
         library("Terminal", ["KeychainSecrets"]),
         library("PAMSetup", ["KeychainLinuxSystem"]),
@@ -163,7 +164,7 @@ let package = Package(
         library(
             "KeychainPolicyCompiler",
             ["KeychainModel", "KeychainPolicyEngine", "KeychainPolicyModel"]),
-        library("PolicySyntax", ["KeychainPolicyModel", yams]),
+        library("PolicySyntax", ["KeychainPolicyModel", "LibYAML"]),
         library("PolicyLanguage", ["KeychainLinuxSystem", "KeychainPolicyModel", "PolicySyntax"]),
         library("PolicyRequestSpace", ["KeychainPolicyModel"]),
         library(

@@ -32,7 +32,7 @@ class Person:
     """Types commands, and answers on a terminal what they ask."""
 
     def __init__(self, home):
-        built = TOP / ".build/release"
+        built = TOP / ".build/programs"
         self.name = pwd.getpwuid(os.getuid()).pw_name
         self.environment = {"PATH": f"{built}:/usr/bin:/bin", "KEYCHAIN_HOME": str(home),
                             "HOME": str(home), "LANG": "C.UTF-8", "TERM": "dumb"}

@@ -38,12 +38,8 @@ class Program:
 
     def places(self, pattern):
         wanted = re.compile(pattern)
-        found = {self.place(address) for name, address in self.functions.items()
-                 if wanted.fullmatch(name)}
-        if not found:
-            raise AssertionError(f"{self.path.name} has no function {pattern}: what is counted "
-                                 f"has another name now, and counters.json must say which")
-        return sorted(found)
+        return sorted({self.place(address) for name, address in self.functions.items()
+                       if wanted.fullmatch(name)})
 
     def place(self, address):
         for offset, begin, size in self.segments:
@@ -58,16 +54,28 @@ def readelf(*words):
 
 
 def functions(patterns, symbols, installed):
-    """Words for `counted`: NAME=at:PLACE:FILE. A name may have several places."""
+    """Words for `counted`: NAME=at:PLACE:FILE. A name may have several places, in the daemon and in
+    the library of all programs."""
     programs = {}
     words = []
     for name, (where, pattern) in patterns.items():
         if where not in programs:
-            programs[where] = Program(symbols if where == "daemon" else library(where))
-        # The installed daemon is stripped, which moves nothing in it.
-        file = installed if where == "daemon" else programs[where].path
-        words += [f"{name}=at:{place}:{file}" for place in programs[where].places(pattern)]
+            programs[where] = ([(Program(library(where)), library(where))] if where != "daemon"
+                               else daemon_s(symbols, installed))
+        found = [f"{name}=at:{place}:{file}" for program, file in programs[where]
+                 for place in program.places(pattern)]
+        if not found:
+            raise AssertionError(f"{where} has no function {pattern}: what is counted has another "
+                                 f"name now, and counters.json must say which")
+        words += found
     return words
+
+
+def daemon_s(symbols, installed):
+    """Files with symbols, each with the installed one: stripping moves nothing in it."""
+    shared, = symbols.parent.glob("libkeychain.*.so")
+    return [(Program(symbols), installed),
+            (Program(shared), world.PREFIX / "lib/keychain-services" / shared.name)]
 
 
 def library(name):

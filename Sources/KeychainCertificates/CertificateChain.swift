@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import Foundation
+package import FoundationEssentials
 package import KeychainModel
 
 /// The way from a certificate up to a trusted issuer (RFC 5280, without revocation).

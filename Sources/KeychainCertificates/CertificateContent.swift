@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import Foundation
+package import FoundationEssentials
 internal import SwiftASN1
 
 /// What an X.509 certificate says (RFC 5280). Whether any of it is true is not judged here.

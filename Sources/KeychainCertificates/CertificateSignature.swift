@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Crypto
 internal import CryptoExtras
-internal import Foundation
+internal import FoundationEssentials
 
 /// Whether one certificate's key signed another. SHA-1 and older prove nothing any more.
 extension CertificateContent {

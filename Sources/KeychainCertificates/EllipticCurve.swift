@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Crypto
-internal import Foundation
+internal import FoundationEssentials
 
 /// The curves over prime fields that keys may be on.
 package enum EllipticCurve: CaseIterable, Sendable {

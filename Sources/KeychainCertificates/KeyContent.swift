@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Crypto
 internal import CryptoExtras
-internal import Foundation
+internal import FoundationEssentials
 package import KeychainSecrets
 
 /// A key in the form in which it leaves the program: PKCS #1 for RSA; for curves over prime fields a

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Foundation
+internal import FoundationEssentials
+internal import Glibc
 
 /// Whom this machine trusts to issue certificates: what its administrator put into its list, and
 /// nothing that a program, its environment or a keychain says.
@@ -14,24 +15,36 @@ package struct TrustedAnchors: Sendable {
     /// Read once in a process.
     package static let ofMachine: TrustedAnchors = {
         for place in places {
-            guard let file = FileHandle(forReadingAtPath: place),
-                let list = try? file.read(upToCount: largestList)
-            else { continue }
+            guard let list = contents(of: place) else { continue }
             return TrustedAnchors(list: String(decoding: list, as: UTF8.self))
         }
         return TrustedAnchors(list: "")
     }()
+
+    /// nil where the file can't be opened. What lies behind the limit is not read.
+    private static func contents(of path: String) -> [UInt8]? {
+        // Safe: the stream is this function's own, and no more is read than the array has room for.
+        guard let file = unsafe fopen(path, "re") else { return nil }
+        defer { _ = unsafe fclose(file) }
+        return unsafe [UInt8](unsafeUninitializedCapacity: largestList) { buffer, count in
+            count = unsafe fread(buffer.baseAddress, 1, buffer.count, file)
+        }
+    }
 
     private let certificates: Set<[UInt8]>
     private let bySubject: [[UInt8]: [CertificateContent]]
 
     /// Of certificates in PEM. What can't be read is not trusted.
     package init(list: String) {
-        let parts = list.components(separatedBy: "-----BEGIN CERTIFICATE-----").dropFirst()
+        let parts = list.split(
+            separator: "-----BEGIN CERTIFICATE-----", omittingEmptySubsequences: false
+        ).dropFirst()
         self.init(
             parts.compactMap { part in
-                let text = part.components(separatedBy: "-----END CERTIFICATE-----")[0]
-                return Data(base64Encoded: text, options: .ignoreUnknownCharacters).map(Array.init)
+                let end = part.firstRange(of: "-----END CERTIFICATE-----")?.lowerBound
+                let text = part[..<(end ?? part.endIndex)]
+                return Data(base64Encoded: String(text), options: .ignoreUnknownCharacters)
+                    .map(Array.init)
             })
     }
 

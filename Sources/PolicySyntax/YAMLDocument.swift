@@ -1,54 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Yams
+internal import LibYAML
 
 /// Reads a file of the profile.
 package enum YAMLDocument {
     /// nil where the file says nothing.
     package static func read(_ source: SourceFile) throws(Diagnostic) -> YAMLNode? {
         try YAMLProfile.check(source)
-        let text = String(decoding: source.bytes, as: UTF8.self)
-        do {
-            // Without resolver rules nothing is typed by its look.
-            let parser = try Parser(yaml: text, resolver: .basic, encoding: .utf8)
-            // The parser keeps the names of anchors, which nodes only refer to.
-            return try withExtendedLifetime(parser) {
-                try parser.singleRoot().map { try Reading(source).value($0, depth: 1) }
-            }
-        } catch let found as Diagnostic {
-            throw found
-        } catch let error as YamlError {
-            throw diagnostic(error, source)
-        } catch {
-            throw Diagnostic(.syntax, path: source.path, "the file can't be read as YAML")
-        }
+        return try Reading(source).document()
     }
 
-    private static func diagnostic(_ error: YamlError, _ source: SourceFile) -> Diagnostic {
-        switch error {
-        case .scanner(let context, let problem, let mark, _),
-            .parser(let context, let problem, let mark, _),
-            .composer(let context, let problem, let mark, _):
-            // A parser may complain of the line behind the last one.
-            let place =
-                source.line(mark.line) == nil
-                ? source.place(ofByte: source.bytes.count)
-                : SourcePlace(line: mark.line, column: mark.column)
-            if problem.contains("another document") {
-                return Diagnostic(
-                    .manyDocuments, in: source, at: place, "a second document",
-                    advice: "put it into a file of its own")
-            }
-            let begun = context.flatMap { source.line($0.mark.line) == nil ? nil : $0 }
-            let notes = begun.map { ["\($0.text) that begins at \($0.mark)"] } ?? []
-            return Diagnostic(
-                .syntax, in: source, at: place, "this is not YAML: \(problem)",
-                advice: advice(on: problem), notes: notes)
-        case .duplicatedKeysInMapping(let names, let context):
-            let place = SourcePlace(line: context.mark.line, column: context.mark.column)
-            return YAMLProfile.duplicate(names.first ?? "", source, place)
-        default:
+    private static func diagnostic(_ fault: YAMLFault, _ source: SourceFile) -> Diagnostic {
+        guard let problem = fault.problem else {
             return Diagnostic(.syntax, path: source.path, "the file can't be read as YAML")
         }
+        // A parser may complain of the line behind the last one.
+        let place =
+            source.line(fault.line) == nil
+            ? source.place(ofByte: source.bytes.count)
+            : SourcePlace(line: fault.line, column: fault.column)
+        let begun = fault.context.flatMap { source.line($0.line) == nil ? nil : $0 }
+        let notes = begun.map { ["\($0.text) that begins at \($0.line):\($0.column)"] } ?? []
+        return Diagnostic(
+            .syntax, in: source, at: place, "this is not YAML: \(problem)",
+            advice: advice(on: problem), notes: notes)
     }
 
     /// What is mostly the matter when the parser says so.
@@ -62,67 +36,107 @@ package enum YAMLDocument {
         return nil
     }
 
-    /// Makes values of the parser's nodes.
+    /// Makes values of the parser's events.
     private struct Reading {
         let source: SourceFile
+        let events: YAMLEvents
 
-        init(_ source: SourceFile) { self.source = source }
+        init(_ source: SourceFile) throws(Diagnostic) {
+            self.source = source
+            do throws(YAMLFault) {
+                events = try YAMLEvents(source.bytes)
+            } catch { throw diagnostic(error, source) }
+        }
 
-        func value(_ node: Node, depth: Int) throws(Diagnostic) -> YAMLNode {
-            let place = self.place(node)
-            if node.anchor != nil {
+        func document() throws(Diagnostic) -> YAMLNode? {
+            _ = try next()
+            guard try next().kind == .documentStart else { return nil }
+            let root = try value(next(), depth: 1)
+            _ = try next()
+            let behind = try next()
+            guard behind.kind == .streamEnd else {
+                throw Diagnostic(
+                    .manyDocuments, in: source, at: place(behind), "a second document",
+                    advice: "put it into a file of its own")
+            }
+            return root
+        }
+
+        private func next() throws(Diagnostic) -> YAMLEvent {
+            do throws(YAMLFault) {
+                return try events.next()
+            } catch { throw diagnostic(error, source) }
+        }
+
+        private func value(_ event: YAMLEvent, depth: Int) throws(Diagnostic) -> YAMLNode {
+            let place = self.place(event)
+            if event.hasAnchor {
                 throw Diagnostic(.anchorOrAlias, in: source, at: place, "an anchor")
             }
-            guard depth <= YAMLProfile.greatestDepth || node.scalar != nil else {
+            if case .scalar(let text) = event.kind {
+                return YAMLNode(content: .scalar(try checked(text, place)), place: place)
+            }
+            guard depth <= YAMLProfile.greatestDepth else {
                 throw Diagnostic(
                     .tooDeep, in: source, at: place,
                     "nested deeper than \(YAMLProfile.greatestDepth) levels")
             }
-            switch node {
-            case .scalar(let scalar):
-                return YAMLNode(content: .scalar(try text(scalar, place)), place: place)
-            case .sequence(let sequence):
-                let items = try sequence.map { node throws(Diagnostic) in
-                    try value(node, depth: depth + 1)
-                }
-                return YAMLNode(content: .list(items), place: place)
-            case .mapping(let mapping):
-                let entries = try mapping.map { pair throws(Diagnostic) in
-                    try entry(pair.key, pair.value, depth: depth)
-                }
-                return YAMLNode(content: .mapping(entries), place: place)
-            case .alias:
+            switch event.kind {
+            case .sequenceStart:
+                return YAMLNode(content: .list(try items(depth: depth)), place: place)
+            case .mappingStart:
+                return YAMLNode(content: .mapping(try entries(depth: depth)), place: place)
+            default:
                 throw Diagnostic(.anchorOrAlias, in: source, at: place, "an alias")
             }
         }
 
-        private func entry(
-            _ key: Node, _ value: Node, depth: Int
-        ) throws(Diagnostic) -> YAMLEntry {
-            let place = self.place(key)
-            guard case .scalar(let scalar) = key else {
-                throw Diagnostic(
-                    .complexKey, in: source, at: place, "a key that is no word",
-                    advice: "keys are words")
+        private func items(depth: Int) throws(Diagnostic) -> [YAMLNode] {
+            var items: [YAMLNode] = []
+            var event = try next()
+            while event.kind != .sequenceEnd {
+                items.append(try value(event, depth: depth + 1))
+                event = try next()
             }
-            return YAMLEntry(
-                key: try text(scalar, place), place: place,
-                value: try self.value(value, depth: depth + 1))
+            return items
+        }
+
+        private func entries(depth: Int) throws(Diagnostic) -> [YAMLEntry] {
+            var entries: [YAMLEntry] = []
+            var keys: Set<String> = []
+            var event = try next()
+            while event.kind != .mappingEnd {
+                let place = self.place(event)
+                guard case .scalar(let text) = event.kind, !event.hasAnchor else {
+                    throw Diagnostic(
+                        .complexKey, in: source, at: place, "a key that is no word",
+                        advice: "keys are words")
+                }
+                let key = try checked(text, place)
+                // Quoted in another way it is still the same key, which the tokens did not tell.
+                guard keys.insert(key).inserted else {
+                    throw YAMLProfile.duplicate(key, source, place)
+                }
+                let value = try self.value(next(), depth: depth + 1)
+                entries.append(YAMLEntry(key: key, place: place, value: value))
+                event = try next()
+            }
+            return entries
         }
 
         /// What escapes write is held to the same rules as what is written.
-        private func text(
-            _ scalar: Node.Scalar, _ place: SourcePlace
+        private func checked(
+            _ text: String, _ place: SourcePlace
         ) throws(Diagnostic) -> String {
-            let found = scalar.string.unicodeScalars.first {
+            let found = text.unicodeScalars.first {
                 YAMLProfile.isForbidden($0) && $0 != "\t"
             }
             if let found { throw YAMLProfile.control(found.value, source, place) }
-            return scalar.string
+            return text
         }
 
-        private func place(_ node: Node) -> SourcePlace {
-            node.mark.map { SourcePlace(line: $0.line, column: $0.column) } ?? .start
+        private func place(_ event: YAMLEvent) -> SourcePlace {
+            SourcePlace(line: event.line, column: event.column)
         }
     }
 }

@@ -138,8 +138,15 @@ class Guest:
         self.disk = self.folder / "disk.qcow2"
         make("qemu-img", "create", "-q", "-f", "qcow2", "-F", "qcow2",
              "-b", self.image / "disk.qcow2", self.disk)
-        for name in "swap", "states":
-            make("qemu-img", "create", "-q", "-f", "qcow2", self.folder / f"{name}.qcow2", "2G")
+        make("qemu-img", "create", "-q", "-f", "qcow2", self.folder / "states.qcow2", "2G")
+        # Each boot looks there for what hibernation wrote, and waits for it where no swap space is.
+        swap = self.folder / "swap.raw"
+        with open(swap, "wb") as file:
+            file.truncate(2 << 30)
+        swap.chmod(0o600)
+        make("mkswap", "--quiet", swap)
+        make("qemu-img", "convert", "-O", "qcow2", swap, self.folder / "swap.qcow2")
+        swap.unlink()
         self.key = self.folder / "key"
         make("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", self.key)
         self.port = 0

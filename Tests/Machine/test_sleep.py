@@ -53,7 +53,7 @@ def test_no_sealed_class_key_is_in_the_memory_that_hibernation_writes(guest):
     guest.load("before the keys are read")
 
     # A moment later, so that this call ends before.
-    guest.run("mkswap /dev/vdb && swapon /dev/vdb"
+    guest.run("swapon /dev/vdb"
               " && systemd-run --on-active=1s --timer-property=AccuracySec=100ms systemctl hibernate")
     guest.process.wait(180)
     guest.power_cut()

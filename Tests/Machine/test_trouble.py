@@ -45,6 +45,8 @@ def test_the_tpm_opens_the_keychain_at_a_login_by_key_until_it_is_cleared(guest)
     shell.closes()
 
 
+@pytest.mark.xfail(strict=True, reason="no request has the fact label of a profile: CallerFacts takes"
+                                       " domains of SELinux alone")
 def test_a_rule_names_a_program_by_its_apparmor_profile(guest):
     guest.run("cat >/etc/keychain/policies.d/50-confined.yaml", input=POLICY)
     guest.run("cat >/etc/apparmor.d/confined-reader && apparmor_parser --replace"
@@ -66,10 +68,9 @@ def test_a_rule_names_a_program_by_its_apparmor_profile(guest):
     console.logout()
 
 
-def test_a_clock_that_is_years_off_opens_nothing_and_keeps_nothing_shut(guest):
+def test_a_clock_that_is_years_off_keeps_nothing_shut_and_nothing_open(guest):
     console = guest.consoles[0].login(*ALICE)
     assert console.run(ADD.format("kept", "mail")).status == 0
-    assert console.run("keychainctl settings --lock-after 8h").status == 0
     for number, years in enumerate((10, -10)):
         guest.set_clock(years * YEAR)
         assert console.run(GET.format("mail")).text.strip() == "kept"
@@ -80,6 +81,10 @@ def test_a_clock_that_is_years_off_opens_nothing_and_keeps_nothing_shut(guest):
         other.logout()
     guest.set_clock()
     assert wrong_with_keychains(console) == []
+    # The kernel's timeouts go by that clock, and would end ten years late.
+    assert console.run("keychainctl settings --lock-after 30s").status == 0
+    guest.set_clock(-10 * YEAR)
+    assert console.run(f"sleep 35; {GET.format('mail')}").status != 0
     console.logout()
 
 

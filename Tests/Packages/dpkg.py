@@ -115,6 +115,13 @@ exec {shutil.which(name)} "$@"
     raise AssertionError("it never ends")
 
 
+def each_killed_at_each_step(operation, named, between=lambda: None, every=1):
+    """The same for one package after the other, so that the scripts of each are killed at each of
+    their steps: those of a package that is done would be passed over. Returns the steps of each."""
+    return {name: killed_at_each_step(operation, what, between=between, every=every)
+            for name, what in named.items()}
+
+
 def newer(folder, version):
     """The same packages, as of a later version."""
     folder.mkdir()

@@ -6,6 +6,8 @@ import hashlib
 import os
 import pathlib
 import pwd
+import re
+import shutil
 import stat
 import subprocess
 import tempfile
@@ -19,6 +21,10 @@ from conftest import ALICE
 ADD = "printf {} | keychainctl add generic-password --service mail --account me"
 GET = "keychainctl get generic-password --service mail"
 PROMPTER = pathlib.Path("/usr/libexec/keychain/keychain-prompter")
+LIBRARIES = pathlib.Path("/usr/lib/keychain-services")
+LARGEST = 40_000_000
+# Whose scripts start something.
+WITH_SCRIPTS = {"keychain-services", "libpam-keychain", "keychain-services-secrets"}
 DEPUTY = pathlib.Path("/usr/libexec/keychain/keychain-secrets")
 
 
@@ -66,6 +72,115 @@ def test_the_packages_have_what_make_install_installs_and_nothing_else(packages)
     assert found.keys() == wanted.keys()
     assert {path: (found[path], wanted[path]) for path in wanted
             if found[path] != wanted[path]} == {}
+
+
+def installed_files():
+    return sorted({path for name in dpkg.NAMES for path in dpkg.owns(name)
+                   if path.is_file() and not path.is_symlink()})
+
+
+def installed_programs():
+    """With the libraries and the PAM module."""
+    return [path for path in installed_files() if path.read_bytes()[:4] == b"\x7fELF"]
+
+
+def dynamic(path, kind):
+    told = world.run("readelf", "-dW", path).stdout
+    return re.findall(rf"\({kind}\).*\[(.*)\]", told)
+
+
+def test_all_that_is_installed_is_small(packages):
+    # One file under several names is counted once.
+    sizes = {path.stat().st_ino: path.stat().st_size for path in installed_files()}
+    assert sum(sizes.values()) <= LARGEST, {str(path): path.stat().st_size
+                                            for path in installed_programs()}
+
+
+def test_nothing_that_is_installed_has_icu_in_it(packages):
+    for path in installed_programs():
+        assert not [name for name in dynamic(path, "NEEDED") if "icu" in name.lower()], path
+        # What ICU calls its tables.
+        assert b"icudt" not in path.read_bytes(), path
+
+
+def test_programs_find_their_library_in_root_s_folder_and_look_nowhere_else(packages):
+    libraries = list(LIBRARIES.iterdir())
+    assert len(libraries) == 1
+    for path in (LIBRARIES, *LIBRARIES.parents, *libraries):
+        told = path.stat()
+        assert told.st_uid == 0 and not told.st_mode & 0o022, path
+    for path in installed_programs():
+        assert dynamic(path, "RUNPATH") == [], path
+        if path in libraries or path.name == "pam_keychain.so":
+            assert dynamic(path, "RPATH") == [], path
+        else:
+            assert dynamic(path, "RPATH") == [str(LIBRARIES)], path
+            assert libraries[0].name in dynamic(path, "NEEDED"), path
+
+
+def test_no_folder_in_a_user_s_environment_takes_the_library_s_place(packages):
+    hostile = world.RUN.parent / "tmp/hostile"
+    hostile.mkdir(mode=0o755)
+    try:
+        (hostile / next(LIBRARIES.iterdir()).name).write_text("no library")
+        plain = (["keychainctl", "help"], ["security", "help"])
+        # Of those that get a group, no library at all is taken from there.
+        guarded = [[str(DEPUTY), "--help"]]
+        for command in (*plain, *guarded):
+            if command in guarded:
+                for name in dynamic(DEPUTY, "NEEDED"):
+                    (hostile / name).write_text("no library")
+            done = subprocess.run(["setpriv", f"--reuid={ALICE[0]}", "--clear-groups", "env",
+                                   f"LD_LIBRARY_PATH={hostile}", *command], text=True,
+                                  capture_output=True)
+            assert done.returncode == 0, (command, done.stderr)
+    finally:
+        shutil.rmtree(hostile)
+
+
+def build_id(path):
+    return re.search(r"Build ID: ([0-9a-f]+)", world.run("readelf", "-nW", path).stdout)[1]
+
+
+def test_the_packages_of_debug_symbols_are_of_the_same_build(packages, tmp_path):
+    for package in dpkg.FOLDER.glob("*-dbgsym_*.deb"):
+        world.run("dpkg-deb", "--extract", package, tmp_path)
+    symbols = {str(path.relative_to(tmp_path / "usr/lib/debug/.build-id"))[:-len(".debug")]
+               .replace("/", ""): path
+               for path in (tmp_path / "usr/lib/debug/.build-id").rglob("*.debug")}
+    assert {name for name, path in symbols.items() if build_id(path) != name} == set()
+    assert {str(path): build_id(path) for path in installed_programs()
+            if build_id(path) not in symbols} == {}
+
+
+def test_scripts_packages_removes_nothing_of_the_folder_s_owner(tmp_path):
+    """It fails at once, without programs; the folder is as it was."""
+    copy = tmp_path / "tree"
+    (copy / "scripts").mkdir(parents=True)
+    (copy / ".build/programs").mkdir(parents=True)
+    (copy / ".build/programs/keychaind").touch(mode=0o755)
+    shutil.copy(world.TOP / "scripts/packages", copy / "scripts")
+    mine = tmp_path / "mine"
+    (mine / "source").mkdir(parents=True)
+    for name in "source/work", "other_1.0_amd64.deb":
+        (mine / name).write_text("mine")
+    done = subprocess.run([copy / "scripts/packages", mine], capture_output=True)
+    assert done.returncode != 0
+    assert sorted(str(path.relative_to(mine)) for path in mine.rglob("*")) == [
+        "other_1.0_amd64.deb", "source", "source/work"]
+
+
+def test_the_licences_of_all_that_is_linked_in_are_named(packages):
+    told = pathlib.Path("/usr/share/doc/keychain-services/copyright").read_text()
+    # The compiler's own libraries, and each package that is not for tests alone.
+    manifest = (world.TOP / "Package.swift").read_text()
+    named = {*re.findall(r'url: "[^"]*/([^/"]*)"', manifest)} - {"GRDB.swift"}
+    for name in {"Swift's standard library", "libdispatch", "libstdc++", "BoringSSL", *named}:
+        assert name in told, name
+    notices = {path.name.split(".")[0]
+               for path in pathlib.Path("/usr/share/doc/keychain/notices").iterdir()}
+    assert notices == {name for name in named
+                       if (world.TOP / ".build/checkouts" / name / "NOTICE.txt").exists()}
 
 
 def test_the_helpers_are_one_file(packages):
@@ -137,6 +252,20 @@ def test_an_upgrade_keeps_keychains_and_what_the_administrator_set(daemon, login
     assert login().run(GET).text.strip() == "kept"
 
 
+@pytest.mark.parametrize("name", dpkg.NAMES)
+def test_no_package_of_a_version_that_cannot_read_a_keychain_is_unpacked(daemon, login, name):
+    assert login().run(ADD.format("newer")).status == 0
+    daemon.stop()
+    connection, known = dpkg.format_of(keychain_of())
+    connection.close()
+    connection, _ = dpkg.format_of(keychain_of(), known + 1)
+    connection.close()
+    refused = dpkg.dpkg("--unpack", dict(zip(dpkg.NAMES, dpkg.files()))[name], check=False)
+    assert refused.returncode != 0
+    assert f"{name}: this version reads keychains of format {known}" in refused.stdout
+    assert dpkg.are_installed()
+
+
 @pytest.mark.parametrize("where", ["the file", "its log"])
 def test_a_version_that_cannot_read_a_keychain_is_not_installed(daemon, login, where):
     assert login().run(ADD.format("newer")).status == 0
@@ -187,6 +316,52 @@ def test_a_purge_removes_keychains_where_the_administrator_says_so(daemon, login
     assert not pathlib.Path("/etc/keychain").exists()
 
 
+@pytest.mark.parametrize("kind", ["mounted below", "mounted from beside", "a link"])
+def test_a_purge_removes_nothing_that_hangs_in_the_folder_from_elsewhere(packages, tmp_path, kind):
+    dpkg.answers("true")
+    elsewhere = tmp_path / "elsewhere"
+    (elsewhere / "1000").mkdir(parents=True)
+    kept = elsewhere / "1000/photographs"
+    kept.write_text("kept")
+    place = world.STATE / "1000"
+    try:
+        if kind == "a link":
+            place.symlink_to(elsewhere / "1000")
+        else:
+            place.mkdir()
+            if kind == "mounted below":
+                world.run("mount", "-t", "tmpfs", "test", place)
+                kept = place / "photographs"
+                kept.write_text("kept")
+            else:
+                # Of the same file system, which no number of a device tells apart.
+                beside = world.STATE.parent / "beside"
+                beside.mkdir()
+                kept = beside / "photographs"
+                kept.write_text("kept")
+                world.run("mount", "--bind", beside, place)
+        dpkg.purge()
+        assert kept.read_text() == "kept"
+        assert world.STATE.exists() == (kind != "a link")
+    finally:
+        world.run("umount", place, check=False)
+
+
+@pytest.mark.parametrize("folder", ["/var/lib/keychain", "/etc/keychain"])
+def test_a_purge_follows_no_link_in_the_place_of_its_folder(packages, tmp_path, folder):
+    dpkg.answers("true")
+    elsewhere = tmp_path / "elsewhere"
+    (elsewhere / "policies.d").mkdir(parents=True)
+    (elsewhere / "kept").write_text("kept")
+    shutil.rmtree(folder)
+    pathlib.Path(folder).symlink_to(elsewhere)
+    try:
+        dpkg.purge()
+        assert (elsewhere / "kept").read_text() == "kept" and (elsewhere / "policies.d").exists()
+    finally:
+        pathlib.Path(folder).unlink(missing_ok=True)
+
+
 def test_a_purge_of_an_unused_installation_leaves_nothing(packages):
     dpkg.remove()
     assert set(dpkg.states().values()) <= {"deinstall ok config-files",
@@ -203,10 +378,13 @@ def test_an_installation_goes_on_wherever_it_was_killed(packages):
     installed = {path: state_of(path) for name in dpkg.NAMES for path in dpkg.owns(name)}
     dpkg.answers("true")
     dpkg.purge()
-    assert dpkg.killed_at_each_step("--unpack", *dpkg.files(),
-                                    between=no_stack_names_a_missing_module) == 1
-    assert dpkg.killed_at_each_step("--configure", "-a",
-                                    between=no_stack_names_a_missing_module) > 10
+    unpacked = dpkg.each_killed_at_each_step(
+        "--unpack", dict(zip(dpkg.NAMES, dpkg.files())), no_stack_names_a_missing_module)
+    assert unpacked == dict.fromkeys(dpkg.NAMES, 1)
+    configured = dpkg.each_killed_at_each_step(
+        "--configure", {name: name for name in dpkg.NAMES}, no_stack_names_a_missing_module)
+    assert {name for name in configured if configured[name]} == WITH_SCRIPTS
+    assert configured["keychain-services"] > 5
     assert dpkg.are_installed()
     assert installed == {path: state_of(path) for name in dpkg.NAMES for path in dpkg.owns(name)}
     assert dpkg.stacks_with_the_module() == set(dpkg.STACKS)
@@ -219,9 +397,10 @@ def test_an_upgrade_goes_on_wherever_it_was_killed(packages, tmp_path):
         no_stack_names_a_missing_module()
         assert stat.S_IMODE(PROMPTER.stat().st_mode) == 0o2755
 
-    dpkg.killed_at_each_step("--unpack", *later, between=the_prompter_is_known)
+    dpkg.each_killed_at_each_step("--unpack", dict(zip(dpkg.NAMES, later)), the_prompter_is_known)
     # The same scripts as an installation's, whose every step was one.
-    dpkg.killed_at_each_step("--configure", "-a", between=the_prompter_is_known, every=3)
+    dpkg.each_killed_at_each_step(
+        "--configure", {name: name for name in dpkg.NAMES}, the_prompter_is_known, every=3)
     assert dpkg.are_installed()
     assert dpkg.stacks_with_the_module() == set(dpkg.STACKS)
 
@@ -234,8 +413,13 @@ def test_a_removal_and_a_purge_go_on_wherever_they_were_killed(packages, login):
         no_stack_names_a_missing_module()
         assert keychain_of().read_bytes() == b"kept"
 
-    assert dpkg.killed_at_each_step("--remove", *dpkg.NAMES, between=logins_go_on) > 0
+    # What depends on others goes first.
+    each = {name: name for name in reversed(dpkg.NAMES)}
+    removed = dpkg.each_killed_at_each_step("--remove", each, logins_go_on)
+    assert removed["libpam-keychain"] > 0
     assert login().run("id -un").text.strip() == ALICE[0]
-    assert dpkg.killed_at_each_step("--purge", *dpkg.NAMES, between=logins_go_on) > 0
+    left = {name: name for name in each if name in dpkg.states()}
+    purged = dpkg.each_killed_at_each_step("--purge", left, logins_go_on)
+    assert purged["keychain-services"] > 0 and purged["keychain-services-secrets"] > 0
     assert set(dpkg.states().values()) <= {"unknown ok not-installed"}
     assert not list(pathlib.Path("/etc/systemd").rglob("keychain*"))

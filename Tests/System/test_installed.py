@@ -4,6 +4,7 @@
 import os
 import pathlib
 import re
+import shutil
 
 import pytest
 
@@ -23,11 +24,18 @@ PROGRAMS = ("bin/keychainctl", "bin/security", "bin/keychain-askpass", "bin/git-
             "libexec/keychain/security-certificates", "lib/security/pam_keychain.so")
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_a_program_takes_libraries_from_the_system_alone_and_closes_its_tables(name):
+LIBRARIES = world.PREFIX / "lib/keychain-services"
+LIBRARY, = LIBRARIES.glob("*.so")
+
+
+@pytest.mark.parametrize("name", [*PROGRAMS, str(LIBRARY.relative_to(world.PREFIX))])
+def test_a_program_takes_its_library_from_its_installation_and_closes_its_tables(name):
     program = world.PREFIX / name
     dynamic = world.run("readelf", "--dynamic", "--wide", program).stdout
-    assert "RUNPATH" not in dynamic and "RPATH" not in dynamic
+    assert "RUNPATH" not in dynamic
+    # The module is C, and the library has no other.
+    wanted = [] if program.suffix == ".so" else [str(LIBRARIES)]
+    assert re.findall(r"\(RPATH\).*\[(.*)\]", dynamic) == wanted
     assert re.search(r"FLAGS_1.*NOW", dynamic)
     assert "GNU_RELRO" in world.run("readelf", "--program-headers", "--wide", program).stdout
 
@@ -37,6 +45,40 @@ def test_every_program_is_among_them():
              for folder in ("bin", "sbin", "libexec/keychain")
              for path in (world.PREFIX / folder).iterdir() if "keychain" in path.name or path.name.startswith("security")}
     assert found <= set(PROGRAMS)
+
+
+def completed(shell, words):
+    """What a shell offers for the last of the words."""
+    share = world.PREFIX / "share"
+    if shell == "bash":
+        script = (f". {share}/bash-completion/completions/keychainctl; COMP_WORDS=({words}); "
+                  "COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); "
+                  '_keychainctl keychainctl "${COMP_WORDS[COMP_CWORD]}" keychainctl; '
+                  'printf "%s\\n" "${COMPREPLY[@]}"')
+    else:
+        script = (f"source {share}/fish/vendor_completions.d/keychainctl.fish; "
+                  f"complete --do-complete '{words}'")
+    return {line.split()[0] for line in world.run(shell, "-c", script).stdout.splitlines() if line}
+
+
+@pytest.mark.parametrize("shell", ["bash", "fish"])
+def test_a_shell_completes_commands_and_options(shell):
+    if not shutil.which(shell):
+        pytest.skip(f"{shell} is not installed")
+    assert completed(shell, "keychainctl prot") == {"protector"}
+    assert {"add", "list", "remove"} <= completed(shell, "keychainctl protector r") | completed(
+        shell, "keychainctl protector a") | completed(shell, "keychainctl protector l")
+    assert "--service" in completed(shell, "keychainctl get generic-password --serv")
+
+
+def test_zsh_takes_the_completions_as_keychainctl_s(tmp_path):
+    if not shutil.which("zsh"):
+        pytest.skip("zsh is not installed")
+    file, = (world.PREFIX / "share/zsh").glob("*/_keychainctl")
+    told = world.run("zsh", "-f", "-c", f"fpath=({file.parent} $fpath); autoload -Uz compinit; "
+                     f"compinit -u -d {tmp_path}/dump; print $_comps[keychainctl]; "
+                     f"autoload +X _keychainctl && print loaded")
+    assert told.stdout.split() == ["_keychainctl", "loaded"]
 
 
 def test_which_second_device_is_whose_stands_in_a_file_of_root_s():

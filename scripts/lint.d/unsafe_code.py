@@ -13,6 +13,7 @@ DOORS = {
     "KeychainLocalSocket": "system calls: sockets",
     "KeychainSecrets": "libsodium, locked memory",
     "LibCrypto": "libcrypto",
+    "LibYAML": "libyaml",
     "LocalAuthentication": "Apple's error pointers",
     "LoginHandoff": "the login frames' C code",
     "LoginManager": "libsystemd",
