@@ -277,14 +277,14 @@ let package = Package(
             "keychain-secrets",
             [
                 "KeychainDaemonClient", "KeychainLinuxSystem", "KeychainMessages", "KeychainModel",
-                "SecretService", "Terminal",
+                "MessageBus", "SecretService", "Terminal",
             ]),
         program(
             "keychain-secrets-embedded",
             [
                 "KeychainDaemonClient", "KeychainEndpoints", "KeychainLinuxSystem",
-                "KeychainMessages", "KeychainModel", "KeychainSecrets", "SecretService",
-                "Terminal",
+                "KeychainMessages", "KeychainModel", "KeychainSecrets", "MessageBus",
+                "SecretService", "Terminal",
             ]),
 
         // Faces.
@@ -391,8 +391,8 @@ let package = Package(
         program(
             "keychainctl-import",
             [
-                "ImportSources", "KeychainImport", "KeychainLinuxSystem", "KeychainSecrets",
-                "Terminal",
+                "ImportSources", "KeychainImport", "KeychainLinuxSystem", "KeychainModel",
+                "KeychainSecrets", "LibCrypto", "MessageBus", "Terminal",
             ]),
         // The commands, for keychainctl and the programs that it becomes.
         library(
@@ -473,7 +473,9 @@ let package = Package(
             "ImportSourcesTests",
             ["ImportSources", "KeychainImport", "KeychainModel", "KeychainSecrets"]),
         tests("LibCryptoTests", ["KeychainSecrets", "LibCrypto"]),
-        tests("SecretServiceTests", ["KeychainModel", "KeychainSecrets", "SecretService"]),
+        tests(
+            "SecretServiceTests",
+            ["KeychainModel", "KeychainSecrets", "MessageBus", "SecretService"]),
         tests("TerminalTests", ["Terminal", "KeychainSecrets"]),
         tests("PAMSetupTests", ["PAMSetup"]),
         tests("PinentryTests", ["Pinentry", "KeychainLinuxSystem", "KeychainSecrets"]),

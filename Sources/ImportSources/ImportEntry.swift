@@ -18,21 +18,34 @@ struct ImportEntry {
     var oneTimePassword: HeldSecret?
     /// Notes, and fields by their names.
     var notes: NoteLines.Contents?
-    /// Something that is no entry, and that nothing is made of.
-    private var isRest = false
+    /// What is told of it, where nothing is to be made of it here.
+    private var ready: ImportMessage?
 
     init(line: Int) { self.line = line }
 
     /// What stands at that line is not brought.
     static func rest(_ line: Int) -> ImportEntry {
-        var entry = ImportEntry(line: line)
-        entry.isRest = true
-        return entry
+        ImportEntry(ready: .notBrought(line: line), line: line)
+    }
+
+    /// An item that is attributed already.
+    static func attributed(_ item: AttributedItem) -> ImportEntry {
+        ImportEntry(ready: item.message, line: item.number)
+    }
+
+    static func skipped(_ item: AttributedItem, _ reason: ImportSkip) -> ImportEntry {
+        ImportEntry(ready: item.skipped(reason), line: item.number)
+    }
+
+    private init(ready: ImportMessage, line: Int) {
+        self.line = line
+        self.ready = ready
     }
 
     /// What becomes of it, and whether that is all of it.
     var messages: [ImportMessage] {
-        guard !isRest, !showsPassword else { return [.notBrought(line: line)] }
+        if let ready { return [ready] }
+        guard !showsPassword else { return [.notBrought(line: line)] }
         let found = items
         guard !found.isEmpty else { return [.leftOut(line: line)] }
         let storable = found.filter(\.isStorable)

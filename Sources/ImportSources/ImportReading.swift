@@ -23,6 +23,12 @@ extension ImportFormat {
                 try BitwardenText.read(text, password: password, put)
             }
         case .onePassword: ImportWhole(OnePasswordText.read)
+        case .gnomeKeyring:
+            ImportWhole { file, put throws(ImportError) in
+                try KeyringFile.read(file, password: password, put)
+            }
+        // It is read from a bus, and has no bytes.
+        case .secretService: ImportWhole { _, _ throws(ImportError) in throw .unknownFormat }
         }
     }
 }
@@ -49,10 +55,32 @@ package struct ImportReading {
         } catch { _ = put(.failed(error)) }
     }
 
+    /// Reads what is in an encrypted source, where it lies open: so that fuzzers get past a password.
+    package static func runOpened(
+        _ format: ImportFormat, _ contents: borrowing SecretBytes, _ put: (ImportMessage) -> Bool
+    ) {
+        let buffer = SecretBuffer(limit: max(1, contents.count))
+        _ = buffer.append(contents)
+        let give: ImportSource.Put = { entry throws(ImportError) in
+            for message in entry.messages {
+                guard put(message) else { throw .inputOutput }
+            }
+        }
+        do throws(ImportError) {
+            switch format {
+            case .bitwarden: try BitwardenText.readOpened(buffer, give)
+            case .gnomeKeyring: try KeyringFile.readOpened(buffer, give)
+            default: throw .unknownFormat
+            }
+            _ = put(.finished)
+        } catch { _ = put(.failed(error)) }
+    }
+
     private func read(
         _ next: () throws(any Error) -> SecretBytes, _ put: (ImportMessage) -> Bool
     ) throws(ImportError) {
-        var bytes = CheckedBytes(format.source(name, password))
+        var bytes = CheckedBytes(
+            format.source(name, password), isText: format != .gnomeKeyring)
         func give(_ entry: ImportEntry) throws(ImportError) {
             for message in entry.messages {
                 guard put(message) else { throw .inputOutput }
@@ -70,7 +98,8 @@ package struct ImportReading {
     }
 }
 
-/// Bytes on their way to a source: text without zeros, and without a byte order mark before it.
+/// Bytes on their way to a source: of text such without zeros, and without a byte order mark before
+/// it.
 private struct CheckedBytes {
     private static let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
@@ -80,9 +109,15 @@ private struct CheckedBytes {
     /// themselves are held nowhere: the first of a source may be a secret's.
     private var marked: Int? = 0
 
-    init(_ source: any ImportSource) { self.source = source }
+    private let isText: Bool
+
+    init(_ source: any ImportSource, isText: Bool) {
+        self.source = source
+        self.isText = isText
+    }
 
     mutating func take(_ byte: UInt8, _ put: ImportSource.Put) throws(ImportError) {
+        guard isText else { return try source.take(byte, line: 1, put) }
         let line = check.line
         try check.take(byte)
         if let count = marked {
@@ -96,6 +131,7 @@ private struct CheckedBytes {
     }
 
     mutating func finish(_ put: ImportSource.Put) throws(ImportError) {
+        guard isText else { return try source.finish(put) }
         try check.finish()
         try giveBeginning(put)
         try source.finish(put)

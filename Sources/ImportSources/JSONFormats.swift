@@ -82,18 +82,27 @@ enum BitwardenText {
     static func read(
         _ buffer: SecretBuffer, password: HeldSecret?, _ put: ImportSource.Put
     ) throws(ImportError) {
-        let root = try plain(buffer, password)
-        try read(root, put)
-        try JSONRest.ofBitwarden(root, put)
+        let root = try JSONValue(export: buffer)
+        guard let export = try ProtectedExport(root) else { return try readAll(root, put) }
+        guard let password else { throw .encryptedByPassword }
+        try readOpened(export.opened(with: password), put)
     }
 
-    private static func plain(
-        _ buffer: SecretBuffer, _ password: HeldSecret?
-    ) throws(ImportError) -> JSONValue {
-        let root = try JSONValue(export: buffer)
-        guard let export = ProtectedExport(root) else { return root }
-        guard let password else { throw .encryptedByPassword }
-        return try JSONValue(export: export.opened(with: password))
+    /// What is in an export with a password, which need be no text.
+    static func readOpened(
+        _ contents: SecretBuffer, _ put: ImportSource.Put
+    ) throws(ImportError) {
+        var check = TextCheck()
+        for position in 0..<contents.count { try check.take(contents.byte(position)) }
+        try check.finish()
+        try readAll(try JSONValue(export: contents), put)
+    }
+
+    private static func readAll(
+        _ root: JSONValue, _ put: ImportSource.Put
+    ) throws(ImportError) {
+        try read(root, put)
+        try JSONRest.ofBitwarden(root, put)
     }
 
     private static func read(_ root: JSONValue, _ put: ImportSource.Put) throws(ImportError) {

@@ -93,7 +93,7 @@ struct KeePassText {
         entry.folder = folder
         let notes = NoteLines()
         var address: SplitAddress?
-        var earlier: [HeldSecret] = []
+        var earlier: [Earlier] = []
         while let name = try xml.child() {
             let line = xml.line
             switch name {
@@ -104,7 +104,7 @@ struct KeePassText {
                 } else {
                     Self.take(key, value, &entry, notes)
                 }
-            case "History": try takeHistory(&earlier, put)
+            case "History": try takeHistory(&earlier, of: entry, put)
             // A file of the user's.
             case "Binary":
                 try xml.skip()
@@ -113,9 +113,12 @@ struct KeePassText {
             }
         }
         if let address { entry.take(address, notes) }
-        for secret in earlier where entry.password?.bytes.matches(secret.bytes) != true {
-            notes.add(secret, name: "earlier password")
+        // The password may have stood behind those before it.
+        let others = earlier.filter { !entry.hasPassword($0.secret) }
+        for old in others.prefix(Self.mostEarlier) {
+            notes.add(old.secret, name: "earlier password")
         }
+        for old in others.dropFirst(Self.mostEarlier) { try put(.rest(old.line)) }
         entry.notes = notes.contents
         try put(entry)
     }
@@ -134,10 +137,17 @@ struct KeePassText {
         }
     }
 
-    /// Of earlier states the passwords, each once.
+    private struct Earlier {
+        let secret: HeldSecret
+        let line: Int
+    }
+
+    /// Of earlier states the passwords, each once, and none that is the entry's own: those take no
+    /// room from others. Before the entry's own is known, one more is kept, which may be it.
     private mutating func takeHistory(
-        _ earlier: inout [HeldSecret], _ put: ImportSource.Put
+        _ earlier: inout [Earlier], of entry: ImportEntry, _ put: ImportSource.Put
     ) throws(ImportError) {
+        let most = entry.password == nil ? Self.mostEarlier + 1 : Self.mostEarlier
         while let name = try xml.child() {
             guard name == "Entry" else {
                 try xml.skip()
@@ -151,14 +161,16 @@ struct KeePassText {
                 let line = xml.line
                 let (key, value) = try pair()
                 guard key == "Password" else { continue }
-                guard earlier.count < Self.mostEarlier else {
+                let secret = value.secret(0..<value.count)
+                let isKnown =
+                    entry.hasPassword(secret)
+                    || earlier.contains { $0.secret.bytes.matches(secret.bytes) }
+                if isKnown { continue }
+                guard earlier.count < most else {
                     try put(.rest(line))
                     continue
                 }
-                let secret = value.secret(0..<value.count)
-                if !earlier.contains(where: { $0.bytes.matches(secret.bytes) }) {
-                    earlier.append(secret)
-                }
+                earlier.append(Earlier(secret: secret, line: line))
             }
         }
     }
@@ -191,5 +203,11 @@ struct KeePassText {
         guard let decoded = Base64.decoded(content, 0..<content.count) else { return nil }
         let bytes = (0..<decoded.count).map { decoded.byte($0) }
         return bytes.allSatisfy { $0 == 0 } ? nil : bytes
+    }
+}
+
+extension ImportEntry {
+    fileprivate func hasPassword(_ secret: HeldSecret) -> Bool {
+        password?.bytes.matches(secret.bytes) == true
     }
 }

@@ -9,6 +9,8 @@ package struct CommandFailure: Error {
     let name: String
     let message: String
     let advice: String?
+    /// The name of failures of what is too much.
+    static let dataTooLarge = "dataTooLarge"
     /// Set by commands that were asked for JSON.
     var asJSON = false
 

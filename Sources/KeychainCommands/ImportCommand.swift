@@ -40,6 +40,10 @@ struct ImportCommand: ParsableCommand {
     var keyFile: String?
     @Flag(help: "The KDBX file has a key file, and no password.")
     var noPassword = false
+    @Option(help: ArgumentHelp("Of secret-service: its name on the bus.", valueName: "name"))
+    var from: String?
+    @Option(help: "Of secret-service: the collection, by its name or label; all when left out.")
+    var collection: String?
     @OptionGroup var password: PasswordOptions
     @OptionGroup var output: OutputOptions
 
@@ -47,11 +51,14 @@ struct ImportCommand: ParsableCommand {
     /// numbers in the same attribute.
     private static let numbers: ClosedRange<Int64> = 100_000_000...999_999_999
     private static let mostTries = 16
+    private static let usualService = "org.freedesktop.secrets"
     private static let formats = ImportFormat.allCases.map(\.rawValue).joined(separator: ", ")
 
     func validate() throws {
         if let undo {
-            guard format == nil, !dryRun, !shred, keyFile == nil, !noPassword else {
+            guard format == nil, !dryRun, !shred, keyFile == nil, !noPassword, from == nil,
+                collection == nil
+            else {
                 throw ValidationError("--undo takes a number, and nothing else.")
             }
             guard Self.numbers.contains(undo) else {
@@ -63,13 +70,20 @@ struct ImportCommand: ParsableCommand {
         guard !(dryRun && (yes || shred)) else {
             throw ValidationError("--dry-run changes nothing.")
         }
-        guard !shred || (format != .pass && format != .gopass) else {
+        guard !shred || ![.pass, .gopass, .secretService].contains(format) else {
             throw ValidationError("--shred is for a file; the entries of \(format.rawValue) stay.")
         }
-        // Attachments are not brought; of KeePass' history nothing but the passwords.
-        let isWhole = format != .onePassword && format != .keepass
+        // Attachments are not brought; of KeePass' history nothing but the passwords; of a keyring no
+        // programs that it let in.
+        let isWhole = ![.onePassword, .keepass, .gnomeKeyring].contains(format)
         guard !shred || isWhole || path.map(ImportOrigin.isCSV) == true else {
             throw ValidationError("--shred is not for this format: not all of it is brought.")
+        }
+        guard format != .secretService || path == nil else {
+            throw ValidationError("--from says which service it is; secret-service has no path.")
+        }
+        guard format == .secretService || (from == nil && collection == nil) else {
+            throw ValidationError("--from and --collection are for secret-service.")
         }
         guard let path = path ?? usualPath else {
             throw ValidationError("Say which file it is in.")
@@ -147,19 +161,22 @@ struct ImportCommand: ParsableCommand {
     private func plan(
         _ origin: inout ImportOrigin, _ asked: Keychain
     ) throws(CommandFailure) -> ImportPlan {
-        do throws(CommandFailure) { return try plan(origin, asked) } catch {
+        let there =
+            origin.format.isAttributed
+            ? try AttributedItems.existing(in: asked) : AttributedItems()
+        do throws(CommandFailure) { return try plan(origin, there, asked) } catch {
             guard error.name == CommandFailure.exportPasswordMissing else { throw error }
         }
         origin.password = try filePassword(origin.path)
-        return try plan(origin, asked)
+        return try plan(origin, there, asked)
     }
 
     private func plan(
-        _ origin: ImportOrigin, _ asked: Keychain
+        _ origin: ImportOrigin, _ there: AttributedItems, _ asked: Keychain
     ) throws(CommandFailure) -> ImportPlan {
         let progress = ProgressBar("Reading")
         defer { progress.end() }
-        return try ImportPlan(origin, into: asked, progress)
+        return try ImportPlan(origin, into: asked, beside: there, progress)
     }
 
     private func filePassword(_ path: String) throws(CommandFailure) -> HeldSecret {
@@ -195,7 +212,7 @@ struct ImportCommand: ParsableCommand {
         receipt.write("Import \(number) of \(origin.format.rawValue) from \(origin.path)")
         receipt.write("into the keychain \(asked.name ?? KeychainName.login.description).")
         let progress = ProgressBar("Adding", of: plan.items)
-        var run = ImportRun(number: number, into: asked, progress)
+        var run = ImportRun(number: number, into: asked, plan, progress)
         do throws(CommandFailure) {
             try origin.read { item throws(CommandFailure) in try run.add(item) }
             try run.finish()
@@ -212,6 +229,8 @@ struct ImportCommand: ParsableCommand {
         progress.end()
         receipt.write("Added: \(run.added). There already, and the same: \(run.same).")
         for name in run.different { receipt.write("There with another secret: \(name)") }
+        for name in plan.leftOut.shown { receipt.write("Without a secret: \(name)") }
+        for name in plan.notBrought.shown { receipt.write("Not brought: \(name)") }
         return run
     }
 
@@ -251,8 +270,10 @@ struct ImportCommand: ParsableCommand {
         }
         var origin = ImportOrigin(
             format: format, path: path, name: format == .env ? variablesOwner(path) : "")
+        origin.collection = collection
+        // Before the user is asked for anything.
+        if format == .gnomeKeyring { _ = try ImportOrigin.opened(path) }
         guard origin.isDatabase else { return origin }
-        // Before a password is asked for.
         for file in [path, keyFile].compactMap(\.self) { _ = try ImportOrigin.opened(file) }
         origin.keyFile = keyFile
         if !noPassword { origin.password = try filePassword(path) }
@@ -280,6 +301,10 @@ struct ImportCommand: ParsableCommand {
         case .env: ".env"
         case .pass: ProcessEnvironment["PASSWORD_STORE_DIR"] ?? home + "/.password-store"
         case .gopass: home + "/.local/share/gopass/stores/root"
+        case .gnomeKeyring:
+            (ProcessEnvironment["XDG_DATA_HOME"] ?? home + "/.local/share")
+                + "/keyrings/login.keyring"
+        case .secretService: from ?? Self.usualService
         case .csv, .bitwarden, .onePassword, .keepass, nil: nil
         }
     }

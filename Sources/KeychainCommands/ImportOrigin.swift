@@ -7,7 +7,7 @@ internal import Terminal
 /// Where an import reads from; it can be read again, and each reading is one from the beginning.
 struct ImportOrigin {
     let format: ImportFormat
-    /// A file, or pass's folder.
+    /// A file, pass's folder, or the name of a service on the bus.
     let path: String
     /// What variables of a file of them belong to.
     let name: String
@@ -15,6 +15,8 @@ struct ImportOrigin {
     var password: HeldSecret?
     /// Of a database of KeePass: opens it with the password, or alone.
     var keyFile: String?
+    /// Of a service: its path's last element or its label.
+    var collection: String?
 
     static let task = "import"
 
@@ -31,6 +33,7 @@ struct ImportOrigin {
         _ body: Body, rest: (Rest) -> Void = { _ in }
     ) throws(CommandFailure) {
         switch format {
+        case .secretService: try Reader(format, path).readService(collection, body, rest)
         case .pass, .gopass: try readStore(body, rest)
         case .keepass where isDatabase: try readKeePass(body, rest)
         case .onePassword where !path.hasSuffix(".data"):
@@ -42,7 +45,8 @@ struct ImportOrigin {
         }
     }
 
-    /// A tool that is to open a file ends in the same way where there is none as where it is wrong.
+    /// Tools end in the same way where there is no file as where they can't read it: so it is opened
+    /// here first.
     static func opened(_ path: String) throws(CommandFailure) -> Descriptor {
         do throws(SystemError) { return try Descriptor.reading(path) } catch {
             throw CommandFailure(file: error, path, task)
@@ -75,7 +79,7 @@ struct ImportOrigin {
             try read(from: program, arguments + [plainPath], name, typed, body, rest)
         } catch {
             guard error.name == CommandFailure.sourceTooLarge else { throw error }
-            // Its user has no such XML.
+            // The user has a database, and knows nothing of XML.
             throw CommandFailure(
                 error.code, name: error.name,
                 "could not \(Self.task): \(PlainText.line(path)) is larger than 64 MiB as XML",
@@ -90,7 +94,7 @@ struct ImportOrigin {
         let gpg = try tool("/usr/bin/gpg", "gnupg")
         guard let store = PassStore(path) else {
             throw CommandFailure(
-                .failure, name: "dataTooLarge",
+                .failure, name: CommandFailure.dataTooLarge,
                 "could not \(Self.task): \(PlainText.line(path)): there are too many entries")
         }
         for name in store.passedOver { rest(.notBrought(name)) }
@@ -104,7 +108,7 @@ struct ImportOrigin {
             try read(
                 from: gpg, ["--quiet", "--decrypt", "\(plainPath)/\(entry).gpg"], entry, nil,
                 { item throws(CommandFailure) in
-                    // An entry has no line that anyone would look for: its number says more.
+                    // Each entry is a file of its own: its number among them says more than a line.
                     var item = item
                     item.line = number + 1
                     try body(item)
@@ -145,9 +149,9 @@ struct ImportOrigin {
         } catch { failure = error }
         let ended = started.child.wait(
             deadlineSeconds: failure == nil ? Self.lastSeconds : Self.lastSecondsOfFailed)
-        // It would wait for ever for what it wrote to be read: the reading broke off by itself.
+        // The tool still waits for its output to be read: so the reading broke off by itself.
         if ended == nil, let failure { throw failure }
-        // What a tool that failed has said is worth nothing.
+        // Of a tool that failed, what it wrote may be a part of the source only.
         if ended?.isSuccess != true, failure == nil || failure?.name == Reader.unreadable {
             throw CommandFailure(
                 .notAuthenticated, name: "notOpened",
@@ -190,43 +194,6 @@ struct ImportOrigin {
     ]
 }
 
-/// The names of the entries of pass or gopass. The store itself may be a link.
-struct PassStore {
-    private static let deepest = 16
-    private static let mostNames = 100_000
-
-    private let folder: String
-    private let most: Int
-    /// Without their ending, in order.
-    private(set) var entries: [String] = []
-    /// Links below it, which may lead out of the store or back into it, and folders that lie too deep.
-    private(set) var passedOver: [String] = []
-
-    /// nil where there are too many.
-    init?(_ folder: String, most: Int = mostNames) {
-        self.folder = folder
-        self.most = most
-        guard take("", 0) else { return nil }
-        entries.sort()
-        passedOver.sort()
-    }
-
-    private mutating func take(_ below: String, _ depth: Int) -> Bool {
-        for name in FolderNames.all(in: folder + "/" + below) where !name.hasPrefix(".") {
-            guard entries.count + passedOver.count < most else { return false }
-            let isEntry = name.hasSuffix(".gpg")
-            switch FileStatus(folder + "/" + below + name)?.kind {
-            case .file where isEntry: entries.append(below + name.dropLast(4))
-            case .folder where depth + 1 < Self.deepest:
-                guard take(below + name + "/", depth + 1) else { return false }
-            case .folder, .other: passedOver.append(below + name)
-            case .file, nil: continue
-            }
-        }
-        return true
-    }
-}
-
 /// The process that reads a source, which has no keychain and gets nothing but the source.
 private struct Reader {
     static let unreadable = "sourceUnreadable"
@@ -250,8 +217,27 @@ private struct Reader {
     func read(
         _ source: Descriptor, _ body: ImportOrigin.Body, _ rest: (ImportOrigin.Rest) -> Void
     ) throws(CommandFailure) {
+        try read(
+            source, [format.rawValue, name] + (password == nil ? [] : ["password"]), body, rest)
+    }
+
+    /// From a bus: the reader gets its address, and nothing to read.
+    func readService(
+        _ collection: String?, _ body: ImportOrigin.Body, _ rest: (ImportOrigin.Rest) -> Void
+    ) throws(CommandFailure) {
+        let address = ProcessEnvironment["DBUS_SESSION_BUS_ADDRESS"] ?? ""
+        // A pipe that nothing writes to ends at once.
+        guard let (nothing, _) = try? Descriptor.pipe() else { throw Self.broken }
+        try read(
+            nothing, [format.rawValue, name, address] + (collection.map { [$0] } ?? []), body, rest)
+    }
+
+    private func read(
+        _ source: Descriptor, _ arguments: [String], _ body: ImportOrigin.Body,
+        _ rest: (ImportOrigin.Rest) -> Void
+    ) throws(CommandFailure) {
         guard let path = InstalledProgram.companion(Self.program),
-            let (child, output) = try? start(path, source)
+            let (child, output) = try? start(path, arguments, source)
         else {
             throw CommandFailure(
                 .failure, name: "programMissing", "\(Self.program) can't be started",
@@ -267,6 +253,7 @@ private struct Reader {
                 case .item(let item): try body(item)
                 case .leftOut(let line): rest(.leftOut("line \(line)"))
                 case .notBrought(let line): rest(.notBrought("line \(line)"))
+                case .skipped(let name, let why): rest(.notBrought("\(name): \(why.words)"))
                 case .failed(let error): throw CommandFailure(error)
                 case .finished: return
                 }
@@ -291,7 +278,7 @@ private struct Reader {
     }
 
     private func start(
-        _ path: String, _ source: Descriptor
+        _ path: String, _ arguments: [String], _ source: Descriptor
     ) throws(SystemError) -> (ChildProcess, Descriptor) {
         let (reading, writing) = try Descriptor.pipe()
         let given = try password.map { secret throws(SystemError) in
@@ -299,9 +286,7 @@ private struct Reader {
         }
         let child = try ChildProcess.between(
             source, writing, passing: given.map { [($0, Self.passwordDescriptor)] } ?? [],
-            executable: path,
-            arguments: [format.rawValue, name] + (given == nil ? [] : ["password"]),
-            environment: [], newSession: true)
+            executable: path, arguments: arguments, environment: [], newSession: true)
         return (child, reading)
     }
 
@@ -337,14 +322,34 @@ extension CommandFailure {
             sentence = "the export is encrypted with the account's key"
             advice = "Export it once more as plain JSON, or with a password of its own."
         case .encryptedByPassword:
-            sentence = "the export is encrypted with a password of its own"
+            sentence = "the file is encrypted with a password of its own"
             name = Self.exportPasswordMissing
         case .wrongPassword:
-            sentence = "that is not the export's password"
+            sentence = "that is not the file's password"
             name = "wrongPassword"
         case .unsupportedKey:
             sentence = "its password is made a key in a way that is not known here"
-            advice = "PBKDF2 is. With Argon2id, export it as plain JSON, and add --shred."
+            advice = """
+                Of Bitwarden's exports PBKDF2 is: with Argon2id, export it as plain JSON, and add \
+                --shred. Of keyrings AES and MD5 are.
+                """
+        case .damaged: sentence = "the file is not as its format has it"
+        case .noService:
+            sentence = "no program on your bus has that name"
+            name = "serviceMissing"
+            advice = """
+                The other service has to run, in the same login. --from says which it is: \
+                org.gnome.keyring, or what busctl --user list shows.
+                """
+        case .ownService:
+            sentence = "that is keychain-secrets itself, whose items are here already"
+            advice = "--from names another service, as org.gnome.keyring."
+        case .noCollection: sentence = "the service has no such collection"
+        case .lockedCollection:
+            sentence = "the service did not unlock its collection"
+            name = "sourceLocked"
+            advice = "Unlock it, and run this again. Nothing was added."
+        case .strangeService: sentence = "the service did not answer as one does"
         case .unknownFormat, .inputOutput: sentence = "the source can't be read"
         }
         let code: ResultCode = error == .wrongPassword ? .notAuthenticated : .failure
@@ -352,5 +357,16 @@ extension CommandFailure {
     }
 
     static let exportPasswordMissing = "exportPasswordMissing"
-    static let sourceTooLarge = "dataTooLarge"
+    /// Of a source that is read as a whole.
+    static let sourceTooLarge = dataTooLarge
+}
+
+extension ImportSkip {
+    fileprivate var words: String {
+        switch self {
+        case .tooLarge: "more attributes or bytes than an item may have"
+        case .notText: "a name or a value that is no text"
+        case .notGiven: "the service does not give its secret"
+        }
+    }
 }

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainDaemonClient
 internal import KeychainImport
+internal import KeychainLinuxSystem
 internal import KeychainMessages
 internal import KeychainModel
 internal import KeychainSecrets
+internal import Terminal
 
 /// Adds what a source has. Each item bears the import's number (`kSecAttrType`), by which
 /// all of them can be taken back, wherever it was interrupted.
@@ -27,13 +30,18 @@ struct ImportRun {
     private static let mostWaitingBytes = 1024 * 1024
 
     private var isFirst = true
+    /// Of the class `attributed`, what is in the keychain.
+    private var attributed: AttributedItems
     private var waiting: [ImportedItem] = []
     private var waitingKeys: Set<ImportKey> = []
     private var waitingBytes = 0
 
-    init(number: Int64, into keychain: Keychain, _ progress: ProgressBar) {
+    init(
+        number: Int64, into keychain: Keychain, _ plan: ImportPlan, _ progress: ProgressBar
+    ) {
         self.number = number
         self.keychain = keychain
+        attributed = plan.attributed
         self.progress = progress
     }
 
@@ -50,11 +58,16 @@ struct ImportRun {
         let isFull =
             waiting.count == Self.mostWaiting
             || waitingBytes + found.secret.bytes.count > Self.mostWaitingBytes
-        // Of two of one name the first counts.
-        if isFull || waitingKeys.contains(key) { try finish() }
+        // Of two of one name the first counts: the second is compared with what was added.
+        if isFull || waitingKeys.contains(key) || isWaiting(found) { try finish() }
         waiting.append(found)
         waitingKeys.insert(key)
         waitingBytes += found.secret.bytes.count
+    }
+
+    private func isWaiting(_ found: ImportedItem) -> Bool {
+        found.itemClass == .attributed
+            && waiting.contains { $0.attributes.isSameItem(as: found.attributes) }
     }
 
     mutating func finish() throws(CommandFailure) {
@@ -63,7 +76,10 @@ struct ImportRun {
         waitingKeys = []
         waitingBytes = 0
         let adding = AddingOne(number: number, keychain: keychain)
-        let outcomes = Concurrently.map(items, threads: Self.threads) { adding.add($0, .fail) }
+        let attributed = attributed
+        let outcomes = Concurrently.map(items, threads: Self.threads) {
+            adding.add($0, attributed, .fail)
+        }
         for (item, outcome) in zip(items, outcomes) { try? take(outcome, item) }
         // Those that need the user, one after the other.
         for (item, outcome) in zip(items, outcomes) {
@@ -72,15 +88,18 @@ struct ImportRun {
     }
 
     private mutating func addInTurn(_ found: ImportedItem) throws(CommandFailure) {
-        try take(AddingOne(number: number, keychain: keychain).add(found, .allow), found)
+        let adding = AddingOne(number: number, keychain: keychain)
+        try take(adding.add(found, attributed, .allow), found)
     }
 
     private mutating func take(
         _ outcome: AddingOne.Outcome, _ found: ImportedItem
     ) throws(CommandFailure) {
-        let name = "\(found.name) (line \(found.line))"
+        let name = "\(found.name) (\(found.place))"
         switch outcome {
-        case .added: added += 1
+        case .added(let reference):
+            added += 1
+            if found.itemClass == .attributed { attributed.insert(found.attributes, reference) }
         case .same: same += 1
         case .unlike:
             same += 1
@@ -103,7 +122,7 @@ struct ImportRun {
 
     static func undo(_ number: Int64, in keychain: Keychain) throws(CommandFailure) -> Undone {
         var undone = Undone()
-        for itemClass in [ItemClass.genericPassword, .internetPassword] {
+        for itemClass in classes {
             var query = query(itemClass, number, in: keychain)
             query.returnFields = [.attributes, .persistentReference]
             let items = try keychain.items(query, to: undoing)
@@ -118,6 +137,7 @@ struct ImportRun {
     }
 
     private static let undoing = "take the import back"
+    private static let classes = [ItemClass.genericPassword, .internetPassword, .attributed]
 
     private static func delete(
         _ query: ItemQuery, in keychain: Keychain
@@ -154,7 +174,7 @@ struct ImportRun {
 /// How one item is added, by whatever thread.
 private struct AddingOne: Sendable {
     enum Outcome: Sendable {
-        case added
+        case added(ItemReference)
         /// There with the same secret.
         case same
         /// The same, and described otherwise.
@@ -167,15 +187,20 @@ private struct AddingOne: Sendable {
     let number: Int64
     let keychain: Keychain
 
-    func add(_ found: ImportedItem, _ ui: ItemQuery.AuthenticationUI) -> Outcome {
+    func add(
+        _ found: ImportedItem, _ attributed: AttributedItems, _ ui: ItemQuery.AuthenticationUI
+    ) -> Outcome {
+        if found.itemClass == .attributed { return addAttributed(found, attributed, ui) }
         var item = NewItem(found.itemClass)
         item.keychain = keychain.name
         item.attributes = found.attributes
         item.attributes[.type] = .number(number)
         item.authenticationUI = ui
         do throws(CommandFailure) {
-            try keychain.ask(Add(item, secret: found.secret, returning: []), to: ImportOrigin.task)
-            return .added
+            let added = try keychain.ask(
+                Add(item, secret: found.secret, returning: .persistentReference),
+                to: ImportOrigin.task)
+            return .added(added.reference)
         } catch {
             guard error.code == .exists else { return .failed(error) }
             return switch sameItem(found).map({ $0.describes(found) }) {
@@ -207,9 +232,83 @@ private struct AddingOne: Sendable {
     }
 }
 
+/// Attributed items: two of them may be the same, so that the keychain refuses none.
+extension AddingOne {
+    /// Of what is brought for programs that are not known: each of them is let in by its user.
+    private static let group = "imported"
+
+    fileprivate func addAttributed(
+        _ found: ImportedItem, _ attributed: AttributedItems, _ ui: ItemQuery.AuthenticationUI
+    ) -> Outcome {
+        do throws(CommandFailure) {
+            if let there = attributed.find(found.attributes) {
+                guard let there, let item = try read(there, ui) else { return .different }
+                guard item.secret?.bytes.matches(found.secret.bytes) == true else {
+                    return .different
+                }
+                return item.describes(found) ? .same : .unlike
+            }
+            let added = try keychain.ask(
+                Add(new(found, ui), secret: found.secret, returning: .persistentReference),
+                to: ImportOrigin.task)
+            let item = try read(added.reference, ui)
+            guard item?.secret?.bytes.matches(found.secret.bytes) == true else {
+                throw CommandFailure(
+                    .failure, name: "notStored",
+                    "could not import: \(PlainText.line(found.name)) can't be read back")
+            }
+            return .added(added.reference)
+        } catch { return .failed(error) }
+    }
+
+    private func new(_ found: ImportedItem, _ ui: ItemQuery.AuthenticationUI) -> NewItem {
+        var item = NewItem(.attributed)
+        item.keychain = keychain.name
+        item.attributes = found.attributes
+        item.attributes[.type] = .number(number)
+        let changed = found.modified ?? WallClock.secondsSince2001.rounded(.down)
+        item.attributes[.modificationDate] = .date(changed)
+        item.attributes[.creator] = .number(Int64(changed))
+        // In the own process no rule lets this program into another's group.
+        item.accessGroup = DaemonSocket.ofThisProcess == nil ? nil : Self.group
+        item.accessible = .whenUnlocked
+        item.trusted = []
+        item.authenticationUI = ui
+        return item
+    }
+
+    private func read(
+        _ reference: ItemReference, _ ui: ItemQuery.AuthenticationUI
+    ) throws(CommandFailure) -> Item? {
+        var query = ItemQuery(.attributed)
+        query.keychain = keychain.name
+        query.references = [reference]
+        query.returnFields = [.data, .attributes]
+        query.authenticationUI = ui
+        return try keychain.items(query, to: ImportOrigin.task).first
+    }
+}
+
+extension ImportedItem {
+    /// Seconds since 2001, as the source has it; none in the future.
+    fileprivate var modified: Double? {
+        guard case .date(let date)? = attributes[.modificationDate] else { return nil }
+        return min(date, WallClock.secondsSince2001.rounded(.down))
+    }
+}
+
 extension Item {
-    /// Since it was made: each change has a later date.
-    var isChanged: Bool { attributes[.modificationDate] != attributes[.creationDate] }
+    /// Since it was made: each change has a later date. An attributed one says which date it was
+    /// brought with.
+    var isChanged: Bool {
+        guard reference.itemClass == .attributed else {
+            return attributes[.modificationDate] != attributes[.creationDate]
+        }
+        guard case .date(let changed)? = attributes[.modificationDate],
+            case .number(let brought)? = attributes[.creator]
+        else { return true }
+        return changed != Double(brought)
+    }
 
     /// Whether it has what the source says of it besides its name.
     fileprivate func describes(_ found: ImportedItem) -> Bool {

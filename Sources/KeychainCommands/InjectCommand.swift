@@ -76,7 +76,7 @@ struct InjectCommand: ParsableCommand {
         }
         guard let filled else {
             throw CommandFailure(
-                .failure, name: "dataTooLarge",
+                .failure, name: CommandFailure.dataTooLarge,
                 "could not \(Self.task): with its secrets it is longer than 64 MiB")
         }
         return filled

@@ -98,7 +98,7 @@ extension CommandFailure {
                 CommandFailure(.cancelled, name: "cancelled", "cancelled; nothing was changed")
             case .tooLong:
                 CommandFailure(
-                    .failure, name: "dataTooLarge", "that is too long",
+                    .failure, name: CommandFailure.dataTooLarge, "that is too long",
                     advice: "At the terminal 1023 bytes, passwords 1024, piped secrets 32 MiB.")
             case .system(let code):
                 CommandFailure(

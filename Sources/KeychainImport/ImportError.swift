@@ -21,6 +21,18 @@ package enum ImportError: Error, Equatable, Sendable {
     case unsupportedKey
     /// A format that is read as a whole, and more than is read of it.
     case tooLarge
+    /// A file that has no lines is not as its format has it.
+    case damaged
+    /// No program has the name on the bus, or there is no bus.
+    case noService
+    /// The program that has the name is this package's own.
+    case ownService
+    /// It has no such collection.
+    case noCollection
+    /// A collection is locked, and its program could not or did not open it.
+    case lockedCollection
+    /// The service answers as none does.
+    case strangeService
 
     /// For the frame that tells of it: a number that stays this case's.
     var coded: (code: UInt8, numbers: [Int]) {
@@ -39,6 +51,12 @@ package enum ImportError: Error, Equatable, Sendable {
         case .wrongPassword: (12, [])
         case .unsupportedKey: (13, [])
         case .tooLarge: (14, [])
+        case .damaged: (15, [])
+        case .noService: (16, [])
+        case .ownService: (17, [])
+        case .noCollection: (18, [])
+        case .lockedCollection: (19, [])
+        case .strangeService: (20, [])
         }
     }
 
@@ -60,6 +78,12 @@ package enum ImportError: Error, Equatable, Sendable {
         case 12: self = .wrongPassword
         case 13: self = .unsupportedKey
         case 14: self = .tooLarge
+        case 15: self = .damaged
+        case 16: self = .noService
+        case 17: self = .ownService
+        case 18: self = .noCollection
+        case 19: self = .lockedCollection
+        case 20: self = .strangeService
         default: return nil
         }
     }

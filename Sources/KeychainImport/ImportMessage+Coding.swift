@@ -4,27 +4,37 @@ package import KeychainSecrets
 
 /// Messages as they go through the pipe: length (4, little end first) ‖ kind (1) ‖ content.
 ///
-/// An item is its line (4), its class (1), its attributes, each as name (4) ‖ length (4) ‖ text, a
-/// name of zeros, and the secret.
+/// An item is its line (4), its class (1), its attributes, each as length (4) ‖ name ‖ length (4) ‖
+/// text, a length of zero, and the secret. Numbers and dates are texts, too.
 package enum ImportFrame {
     /// Bytes of one message.
     package static let longest = 33 * 1024 * 1024
-    private static let textNames: [AttributeName] = [
+    private static let names: [AttributeName] = [
         .service, .account, .server, .networkProtocol, .path, .label, .comment, .itemDescription,
         .port,
     ]
+    private static let attributedNames: [AttributeName] = [
+        .label, .contentType, .creationDate, .modificationDate,
+    ]
+    private static let classes: [ItemClass] = [
+        .genericPassword, .internetPassword, .attributed,
+    ]
+    /// Bytes of what a skipped item is called.
+    private static let longestName = 1024
 
     package static func append(_ message: ImportMessage, to buffer: SecretBuffer) -> Bool {
         switch message {
         case .item(let item):
             var head = number(item.line)
-            head.append(item.itemClass == .internetPassword ? 1 : 0)
-            for name in textNames {
-                guard let value = item.attributes[name] else { continue }
-                let text = value.comparedBytes
-                head += Array(name.rawValue.utf8) + number(text.count) + text
+            guard let code = classes.firstIndex(of: item.itemClass) else { return false }
+            head.append(UInt8(truncatingIfNeeded: code))
+            for (name, value) in item.attributes.sorted(by: { $0.key < $1.key })
+            where isKnown(name, item.itemClass) {
+                for text in [Array(name.rawValue.utf8), text(value)] {
+                    head += number(text.count) + text
+                }
             }
-            head += [0, 0, 0, 0]
+            head += number(0)
             guard head.count + item.secret.bytes.count < longest else { return false }
             let start = number(1 + head.count + item.secret.bytes.count) + [1]
             return buffer.append(SecretBytes(copying: start + head))
@@ -35,7 +45,20 @@ package enum ImportFrame {
             return plain(3, [code] + numbers.flatMap(number), buffer)
         case .finished: return plain(4, [], buffer)
         case .notBrought(let line): return plain(5, number(line), buffer)
+        case .skipped(let name, let reason):
+            guard name.utf8.count <= longestName else { return false }
+            return plain(6, [reason.rawValue] + Array(name.utf8), buffer)
         }
+    }
+
+    private static func isKnown(_ name: AttributeName, _ itemClass: ItemClass) -> Bool {
+        itemClass == .attributed
+            ? attributedNames.contains(name) || name.pairName != nil : names.contains(name)
+    }
+
+    private static func text(_ value: AttributeValue) -> [UInt8] {
+        guard case .date(let seconds) = value else { return value.comparedBytes }
+        return Array(String(seconds).utf8)
     }
 
     private static func plain(_ kind: UInt8, _ content: [UInt8], _ buffer: SecretBuffer) -> Bool {
@@ -80,6 +103,11 @@ package enum ImportFrame {
             return .failed(error)
         case 4 where end == content: return .finished
         case 5 where end - content == 4: return .notBrought(line: number(buffer, content))
+        case 6 where end > content && end - content <= longestName + 1:
+            guard let reason = ImportSkip(rawValue: buffer.byte(content)),
+                let name = buffer.text(content + 1..<end)
+            else { throw .inputOutput }
+            return .skipped(name, reason)
         default: throw .inputOutput
         }
     }
@@ -87,27 +115,44 @@ package enum ImportFrame {
     private static func item(
         _ buffer: SecretBuffer, _ start: Int, _ end: Int
     ) throws(ImportError) -> ImportedItem {
-        guard end - start >= 9 else { throw .inputOutput }
-        let isInternet = buffer.byte(start + 4) == 1
+        guard end - start >= 9, Int(buffer.byte(start + 4)) < classes.count else {
+            throw .inputOutput
+        }
+        let itemClass = classes[Int(buffer.byte(start + 4))]
         var attributes: Attributes = [:]
         var position = start + 5
         while true {
-            guard end - position >= 4 else { throw .inputOutput }
-            let code = buffer.text(position..<position + 4)
-            position += 4
-            if code == "\0\0\0\0" { break }
-            guard let name = textNames.first(where: { $0.rawValue == code }), end - position >= 4
-            else { throw .inputOutput }
-            let length = number(buffer, position)
-            position += 4
-            guard length <= end - position, let text = buffer.text(position..<position + length)
-            else { throw .inputOutput }
-            attributes[name] = name == .port ? .number(Int64(text) ?? 0) : .string(text)
-            position += length
+            let name = AttributeName(rawValue: try block(buffer, &position, end))
+            if name.rawValue.isEmpty { break }
+            guard isKnown(name, itemClass) else { throw .inputOutput }
+            attributes[name] = try value(try block(buffer, &position, end), of: name)
         }
         return ImportedItem(
-            line: number(buffer, start),
-            itemClass: isInternet ? .internetPassword : .genericPassword,
-            attributes: attributes, secret: HeldSecret(buffer.part(position..<end)))
+            line: number(buffer, start), itemClass: itemClass, attributes: attributes,
+            secret: HeldSecret(buffer.part(position..<end)))
+    }
+
+    private static func block(
+        _ buffer: SecretBuffer, _ position: inout Int, _ end: Int
+    ) throws(ImportError) -> String {
+        guard end - position >= 4 else { throw .inputOutput }
+        let length = number(buffer, position)
+        position += 4
+        guard length <= end - position, let text = buffer.text(position..<position + length)
+        else { throw .inputOutput }
+        position += length
+        return text
+    }
+
+    private static func value(
+        _ text: String, of name: AttributeName
+    ) throws(ImportError) -> AttributeValue {
+        switch name {
+        case .port: return .number(Int64(text) ?? 0)
+        case .creationDate, .modificationDate:
+            guard let seconds = Double(text), seconds.isFinite else { throw .inputOutput }
+            return .date(seconds)
+        default: return .string(text)
+        }
     }
 }

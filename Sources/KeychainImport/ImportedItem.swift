@@ -7,7 +7,7 @@ package struct ImportedItem: Sendable {
     /// Where it begins in the source, from 1.
     package var line: Int
     package var itemClass: ItemClass
-    /// Text, but for the port.
+    /// Text, but for the port and the dates.
     package var attributes: Attributes
     package var secret: HeldSecret
 
@@ -27,8 +27,18 @@ package struct ImportedItem: Sendable {
 
     /// Whether a keychain takes it.
     package var isStorable: Bool {
-        secret.bytes.count <= Self.longestSecret
+        guard itemClass != .attributed else { return isStorableAttributed }
+        return secret.bytes.count <= Self.longestSecret
             && attributes.values.reduce(0) { $0 + $1.comparedBytes.count } <= Self.longestAttributes
+    }
+
+    private var isStorableAttributed: Bool {
+        do throws(RequestError) {
+            try AttributedLimits.check(
+                attributes.filter { $0.key != .creationDate && $0.key != .modificationDate })
+            try AttributedLimits.check(secretBytes: secret.bytes.count)
+            return true
+        } catch { return false }
     }
 }
 
@@ -37,6 +47,8 @@ package enum ImportMessage: Sendable {
     case item(ImportedItem)
     /// An entry without any secret.
     case leftOut(line: Int)
+    /// An item that is not brought, by its label.
+    case skipped(String, ImportSkip)
     /// Something of the source that no item has: it is lost where the source is deleted.
     case notBrought(line: Int)
     case failed(ImportError)

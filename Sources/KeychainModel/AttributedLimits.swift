@@ -70,7 +70,8 @@ extension Attributes {
         return tellingPairs == other.tellingPairs
     }
 
-    private var tellingSchema: AttributeValue? {
+    /// nil where it does not tell items apart.
+    public var tellingSchema: AttributeValue? {
         self[.schema].flatMap { $0 == Self.genericSchema ? nil : $0 }
     }
 }

@@ -311,6 +311,9 @@ extension ItemClass {
         AttributeRule(.modificationDate, .date, update: .overwritten),
         AttributeRule(.label, .string),
         AttributeRule(.contentType, .string),
+        // Of an import: its number, and the date of change that it brought.
+        AttributeRule(.type, .number),
+        AttributeRule(.creator, .number),
     ]
 
     private static let password: [AttributeRule] = [

@@ -2,26 +2,26 @@
 internal import CCrypto
 internal import KeychainSecrets
 
-/// AES in CBC mode with PKCS#7 padding, AES-128 or AES-256 by the key's length. It tells nothing
-/// about who wrote the bytes.
+/// AES in CBC mode, AES-128 or AES-256 by the key's length. It tells nothing about who wrote the
+/// bytes.
 enum BlockChaining {
     static let blockBytes = 16
 
-    enum Failure: Error {
-        /// Lengths that the cipher does not have, or padding that is none.
-        case malformed
-        /// The library did not do its work.
-        case failed
+    enum Padding {
+        /// PKCS#7, which is taken off.
+        case counted
+        /// The bytes fill their blocks.
+        case none
     }
 
-    /// The plain bytes, without their padding. The key has 16 or 32 bytes.
+    /// The plain bytes. The key has 16 or 32 bytes.
     static func decrypt(
         _ sealed: borrowing SecretBytes, initial: borrowing SecretBytes,
-        key: borrowing SecretBytes
-    ) throws(Failure) -> SecretBytes {
+        key: borrowing SecretBytes, _ padding: Padding = .counted
+    ) throws(LibCryptoError) -> SecretBytes {
         precondition(key.count == 16 || key.count == 32)
         guard initial.count == blockBytes, sealed.count > 0, sealed.count % blockBytes == 0 else {
-            throw .malformed
+            throw .refused
         }
         // Safe: the context is this function's own until it is freed; key and initial block have the
         // lengths that the cipher takes, and the target has room for one block more than the sealed
@@ -42,9 +42,10 @@ enum BlockChaining {
             }
         }
         guard isReady else { throw .failed }
+        if padding == .none { unsafe _ = EVP_CIPHER_CTX_set_padding(context, 0) }
         var count = 0
-        let plain = try sealed.withBytes { source throws(Failure) in
-            try SecretBytes(count: source.byteCount + blockBytes) { span throws(Failure) in
+        let plain = try sealed.withBytes { source throws(LibCryptoError) in
+            try SecretBytes(count: source.byteCount + blockBytes) { span throws(LibCryptoError) in
                 var first: Int32 = 0
                 var last: Int32 = 0
                 let isDone = unsafe span.withUnsafeMutableBytes { target in
@@ -56,7 +57,7 @@ enum BlockChaining {
                             && EVP_DecryptFinal_ex(context, start + Int(first), &last) == 1
                     }
                 }
-                guard isDone else { throw .malformed }
+                guard isDone else { throw .refused }
                 count = Int(first) + Int(last)
             }
         }

@@ -2,16 +2,6 @@
 internal import CCrypto
 package import KeychainSecrets
 
-/// Why an encrypted export stays closed.
-package enum ExportKeyError: Error, Equatable, Sendable {
-    /// Lengths that the cipher does not have.
-    case malformed
-    /// Another password, or bytes that were changed.
-    case wrongPassword
-    /// The library did not do its work.
-    case failed
-}
-
 /// What opens an export that is encrypted with a password: AES-256 in CBC mode, with HMAC-SHA-256
 /// over what it was begun with and the sealed bytes.
 package struct ExportKey {
@@ -26,37 +16,41 @@ package struct ExportKey {
     /// PBKDF2 with SHA-256, and of its key one for each purpose by HKDF's expansion (RFC 5869).
     package init(
         password: borrowing SecretBytes, salt: borrowing SecretBytes, rounds: Int
-    ) throws(ExportKeyError) {
+    ) throws(LibCryptoError) {
         precondition(Self.rounds.contains(rounds))
         let key = try Self.stretched(password, salt, rounds)
         cipher = HeldSecret(Self.expanded(key, "enc"))
         authentication = HeldSecret(Self.expanded(key, "mac"))
     }
 
+    /// Whether parts of so many bytes can be an encrypted text. It is asked before a key is made, which
+    /// takes long where the file says so.
+    package static func takes(initial: Int, sealed: Int, code: Int) -> Bool {
+        initial == BlockChaining.blockBytes && code == codeBytes && sealed > 0
+            && sealed % BlockChaining.blockBytes == 0
+    }
+
     /// The plain bytes. Nothing is decrypted before the code is right.
     package func open(
         _ sealed: borrowing SecretBytes, initial: borrowing SecretBytes,
         code: borrowing SecretBytes
-    ) throws(ExportKeyError) -> SecretBytes {
-        guard initial.count == BlockChaining.blockBytes, code.count == Self.codeBytes,
-            sealed.count > 0,
-            sealed.count % BlockChaining.blockBytes == 0
-        else { throw .malformed }
+    ) throws(LibCryptoError) -> SecretBytes {
+        guard Self.takes(initial: initial.count, sealed: sealed.count, code: code.count) else {
+            throw .refused
+        }
         let computed = initial.appending(sealed).authenticated(by: authentication.bytes)
         guard computed.matches(code) else { throw .wrongPassword }
-        do throws(BlockChaining.Failure) {
-            return try BlockChaining.decrypt(sealed, initial: initial, key: cipher.bytes)
-        } catch { throw error == .malformed ? .malformed : .failed }
+        return try BlockChaining.decrypt(sealed, initial: initial, key: cipher.bytes)
     }
 
     // MARK: Keys
 
     private static func stretched(
         _ password: borrowing SecretBytes, _ salt: borrowing SecretBytes, _ rounds: Int
-    ) throws(ExportKeyError) -> SecretBytes {
-        try password.withBytes { password throws(ExportKeyError) in
-            try salt.withBytes { salt throws(ExportKeyError) in
-                try SecretBytes(count: keyBytes) { span throws(ExportKeyError) in
+    ) throws(LibCryptoError) -> SecretBytes {
+        try password.withBytes { password throws(LibCryptoError) in
+            try salt.withBytes { salt throws(LibCryptoError) in
+                try SecretBytes(count: keyBytes) { span throws(LibCryptoError) in
                     // Safe: the library reads and writes as many bytes as the lengths say, which
                     // are those of the spans.
                     let isDone = unsafe span.withUnsafeMutableBytes { target in

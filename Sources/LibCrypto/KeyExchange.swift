@@ -2,14 +2,6 @@
 internal import CCrypto
 package import KeychainSecrets
 
-/// What can go wrong between two sides that agree on a key.
-package enum LibCryptoError: Error, Equatable, Sendable {
-    /// What the other side sent is outside what the method allows.
-    case refused
-    /// The library did not do its work.
-    case failed
-}
-
 /// One side of a Diffie-Hellman exchange in the second Oakley group (RFC 2409, 6.2) with generator
 /// 2, for one use.
 package struct KeyExchange: ~Copyable, Sendable {

@@ -58,9 +58,7 @@ package enum TransferCipher {
         _ sealed: borrowing SecretBytes, initial: [UInt8], key: borrowing SecretBytes
     ) throws(LibCryptoError) -> SecretBytes {
         precondition(key.count == keyBytes)
-        do throws(BlockChaining.Failure) {
-            return try BlockChaining.decrypt(
-                sealed, initial: SecretBytes(copying: initial), key: key)
-        } catch { throw error == .malformed ? .refused : .failed }
+        return try BlockChaining.decrypt(
+            sealed, initial: SecretBytes(copying: initial), key: key)
     }
 }

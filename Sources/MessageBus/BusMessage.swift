@@ -58,6 +58,14 @@ package enum BusReadError: Error, Equatable, Sendable {
     // Safe: the message is alive.
     package var expectsReply: Bool { unsafe sd_bus_message_get_expect_reply(message) > 0 }
 
+    /// Of an error, its name.
+    package var errorName: String? {
+        // Safe: the error belongs to the message, and its name is copied.
+        unsafe sd_bus_message_get_error(message).flatMap {
+            unsafe $0.pointee.name.map { unsafe String(cString: $0) }
+        }
+    }
+
     /// Of a reply, the number that `send` gave for the call.
     package var repliesTo: UInt64? {
         var cookie: UInt64 = 0
@@ -85,6 +93,15 @@ package enum BusReadError: Error, Equatable, Sendable {
         var value: UInt32 = 0
         // Safe: the type says how much is written.
         guard unsafe sd_bus_message_read_basic(message, Self.type("u"), &value) > 0 else {
+            throw .mismatch
+        }
+        return value
+    }
+
+    package func uint64() throws(BusReadError) -> UInt64 {
+        var value: UInt64 = 0
+        // Safe: as above.
+        guard unsafe sd_bus_message_read_basic(message, Self.type("t"), &value) > 0 else {
             throw .mismatch
         }
         return value

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainLinuxSystem
-internal import MessageBus
+package import MessageBus
 internal import Terminal
 
 /// What `keychain-secrets` does, with or without a daemon.

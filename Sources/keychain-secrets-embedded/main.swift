@@ -5,6 +5,7 @@ internal import KeychainEndpoints
 internal import KeychainLinuxSystem
 internal import KeychainMessages
 internal import KeychainModel
+internal import MessageBus
 internal import SecretService
 internal import Terminal
 

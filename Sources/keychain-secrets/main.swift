@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
 internal import KeychainLinuxSystem
+internal import MessageBus
 internal import SecretService
 internal import Terminal
 

@@ -6,25 +6,36 @@ internal import KeychainLinuxSystem
 internal import KeychainSecrets
 internal import Terminal
 
-// What keychainctl import has read for it: files that other programs made. It asks no keychain, opens
-// no file, and ends with what it found. Nothing is open in it but the source, its output and the pipe
-// that a password may be in.
+// What keychainctl import has read for it: files that other programs made, and what another program
+// keeps that offers org.freedesktop.secrets. It asks no keychain, opens no file, and ends with what it
+// found. Nothing is open in it but the source, its output and the pipe that a password may be in.
 //
 //     keychainctl-import FORMAT NAME <SOURCE
 //     keychainctl-import FORMAT NAME password <SOURCE 3<PASSWORD
+//     keychainctl-import secret-service BUSNAME ADDRESS [COLLECTION]
+//
+// An empty ADDRESS is the user's own bus.
 try? ProcessHardening.apply()
 let words = CommandLine.arguments
-guard (3...4).contains(words.count), let format = ImportFormat(rawValue: words[1]) else { exit(2) }
-var password: HeldSecret?
-if words.count == 4 {
-    guard words[3] == "password",
-        let read = try? SecretInput(Descriptor(owning: 3)).next()
-    else { exit(2) }
-    password = HeldSecret(read)
-}
+guard words.count >= 3, let format = ImportFormat(rawValue: words[1]) else { exit(2) }
 let output = MessageOutput()
-ImportReading(format, name: words[2], password: password).run(
-    { try SecretInput.standard.next() }, { output.put($0) })
+if format == .secretService {
+    guard (4...5).contains(words.count) else { exit(2) }
+    let source = ServiceSource(
+        name: words[2], address: words[3], collection: words.count > 4 ? words[4] : nil)
+    source.run { output.put($0) && output.flush() }
+} else {
+    var password: HeldSecret?
+    if words.count == 4 {
+        guard words[3] == "password",
+            let read = try? SecretInput(Descriptor(owning: 3)).next()
+        else { exit(2) }
+        password = HeldSecret(read)
+    }
+    guard words.count <= 4 else { exit(2) }
+    ImportReading(format, name: words[2], password: password).run(
+        { try SecretInput.standard.next() }, { output.put($0) })
+}
 exit(output.flush() ? 0 : 1)
 
 /// Messages on their way to standard output, some at once.

@@ -36,6 +36,7 @@ import Testing
             case .item(let item): found.items.append(Self.text(item))
             case .leftOut(let line): found.leftOut.append(line)
             case .notBrought(let line): found.notBrought.append(line)
+            case .skipped: Issue.record("such a source has no attributed items")
             case .failed(let error): found.error = error
             case .finished: isFinished = true
             }
@@ -490,6 +491,7 @@ import Testing
                 read.append("item")
             case .leftOut(let line): read.append("left \(line)")
             case .notBrought(let line): read.append("not \(line)")
+            case .skipped(let name, let why): read.append("skipped \(name) \(why)")
             case .failed(let error): read.append("\(error)")
             case .finished: read.append("end")
             }

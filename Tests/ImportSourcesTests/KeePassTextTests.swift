@@ -29,7 +29,7 @@ import Testing
             case .notBrought(let line): found.notBrought.append(line)
             case .leftOut(let line): found.leftOut.append(line)
             case .failed(let error): found.error = error
-            case .finished: break
+            case .skipped, .finished: break
             }
             return true
         }
@@ -167,6 +167,26 @@ import Testing
             ])
         // The first one stands in the third line.
         #expect(found.notBrought == [259, 260] && found.error == nil)
+    }
+
+    @Test(arguments: [false, true])
+    func `earlier passwords that are the entry's own or stood there before take no room`(
+        _ isHistoryFirst: Bool
+    ) {
+        let old = ["1"] + (1...255).map { "old \($0)" } + ["1", "old 7", "old 256", "old 257"]
+        let earlier = old.map { "<Entry>\(Self.string("Password", $0))</Entry>\n" }
+        let history = "<History>\n\(earlier.joined())</History>"
+        let own = Self.string("Title", "a") + Self.string("Password", "1")
+        let parts = isHistoryFirst ? history + own : own + history
+        let found = read(Self.file("<Group><Entry>\(parts)</Entry></Group>"))
+        let lines = (1...256).map { "earlier password: old \($0)" }
+        #expect(
+            found.items == [
+                "2 svce=a → 1",
+                "2 desc=notes svce=a (notes) → " + lines.joined(separator: "\n"),
+            ])
+        // The first one stands in the third line.
+        #expect(found.notBrought == [262] && found.error == nil)
     }
 
     @Test func `groups that are as deep as the limit are read, and deeper ones refused`() {

@@ -54,7 +54,7 @@ import Testing
                 found.secrets.append(String(decoding: secret, as: UTF8.self))
                 found.lines.append(item.line)
             case .failed(let error): found.error = error
-            case .leftOut, .notBrought, .finished: break
+            case .leftOut, .notBrought, .skipped, .finished: break
             }
             return true
         }
@@ -102,6 +102,19 @@ import Testing
         parts = Parts()
         parts.check = text
         #expect(read(parts) == Found(error: .malformed(line: 2)))
+    }
+
+    /// The file says how long its key takes, so that nothing of it is left for afterwards.
+    @Test(arguments: ["2.QQ==|QQ==|QQ==", "2.Z7zRnIjDQWbcTRTWjaNmSA==|QQ==|QQ=="])
+    func `every part is looked at before the key is made`(_ text: String) {
+        var parts = Parts()
+        parts.data = text
+        for password in ["another", nil] {
+            #expect(read(parts, password: password) == Found(error: .malformed(line: 3)))
+        }
+        parts = Parts()
+        parts.salt = "\"\(String(repeating: "A", count: 1025))\""
+        #expect(read(parts) == Found(error: .malformed(line: 1)))
     }
 
     @Test(arguments: ["4999", "10000001", "9223372036854775807", "-1"])

@@ -46,6 +46,37 @@ import Testing
         return found
     }
 
+    // MARK: Dates
+
+    private func dates(_ attributes: Attributes) throws -> (created: Double, modified: Double) {
+        var item = NewItem(.attributed)
+        item.attributes = attributes
+        let added = try keychain.add(item, "s3cret", group: TestKeychain.group)
+        guard case .date(let created)? = added.attributes[.creationDate],
+            case .date(let modified)? = added.attributes[.modificationDate]
+        else { throw KeychainStoreError.badChange }
+        return (created, modified)
+    }
+
+    @Test func `an item that is brought keeps its dates, and none of them lies ahead`() throws {
+        let now = Date().timeIntervalSinceReferenceDate
+        #expect(try dates([.creationDate: .date(-60), .modificationDate: .date(7)]) == (-60, 7))
+        #expect(try dates([.creationDate: .date(60)]) == (60, 60))
+        let ahead = try dates([
+            .creationDate: .date(now + 900), .modificationDate: .date(.infinity),
+        ])
+        #expect(ahead.created < now + 60 && ahead.modified == ahead.created)
+        let own = try dates([:])
+        #expect(own.created >= now - 1 && own.modified == own.created)
+    }
+
+    @Test func `of the other classes the store says the dates`() throws {
+        var item = NewItem(.genericPassword)
+        item.attributes = [.service: .string("a"), .creationDate: .date(7)]
+        let added = try keychain.add(item, "s3cret", group: TestKeychain.group)
+        #expect(added.attributes[.creationDate] != .date(7))
+    }
+
     // MARK: Searching
 
     @Test func `an item is found by every pair and by several, and by no other bytes`() throws {

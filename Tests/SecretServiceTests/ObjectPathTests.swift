@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import MessageBus
 @testable internal import SecretService
 internal import Testing
 

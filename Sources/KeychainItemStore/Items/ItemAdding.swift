@@ -15,8 +15,10 @@ extension KeychainFile {
     ) throws(KeychainStoreError) -> Item {
         try Self.verify(grant, .encrypt, item)
         var record = item.record
-        record.created = WallClock.secondsSince2001
-        record.modified = record.created
+        // No date lies in the future: what is changed now would seem to be older.
+        let now = WallClock.secondsSince2001
+        record.created = record.created == 0 ? now : min(record.created, now)
+        record.modified = record.modified == 0 ? record.created : min(record.modified, now)
         let written = try WrittenItem(
             item.reference, record, generation: item.generation, secret: secret,
             keychain: identifier, keys)

@@ -45,7 +45,8 @@ struct AttributeRecord: Sendable, Equatable {
 }
 
 extension AttributeRecord {
-    /// Absent attributes get the defaults of their rules; dates are set by the store.
+    /// Absent attributes get the defaults of their rules. Dates are set by the store; those of the class
+    /// `attributed` may be named, as an item that is brought from elsewhere keeps its own.
     init(
         new item: NewItem, in group: String, _ accessControl: ItemAccessControl,
         trusting trusted: TrustList? = nil
@@ -57,9 +58,11 @@ extension AttributeRecord {
             }
         }
         for name in Self.ownFields { attributes[name] = nil }
+        let dates = item.itemClass == .attributed ? item.attributes : [:]
         self.init(
             attributes: attributes, group: group, isSynchronizable: item.isSynchronizable,
-            hasSecret: false, created: 0, modified: 0, accessControl: accessControl,
+            hasSecret: false, created: dates.date(.creationDate),
+            modified: dates.date(.modificationDate), accessControl: accessControl,
             trusted: trusted)
     }
 
@@ -102,6 +105,14 @@ extension AttributeRecord {
     /// The modification date of a change made now: always later than the one before.
     static func modificationDate(after old: Double, now: Double) -> Double {
         max(now, old + 0.001)
+    }
+}
+
+extension Attributes {
+    /// 0 where there is none.
+    fileprivate func date(_ name: AttributeName) -> Double {
+        guard case .date(let seconds)? = self[name], seconds.isFinite else { return 0 }
+        return seconds
     }
 }
 

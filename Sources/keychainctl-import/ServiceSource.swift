@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainImport
+internal import KeychainModel
+internal import KeychainSecrets
+internal import MessageBus
+
+/// Reads what a program keeps that offers org.freedesktop.secrets, by the calls that every such
+/// program has. Nothing in it is changed but that its user may be asked to unlock it.
+struct ServiceSource {
+    let name: String
+    let address: String
+    /// Its path's last element or its label; all of them but the one in memory when left out.
+    let collection: String?
+
+    private static let path = "/org/freedesktop/secrets"
+    private static let service = "org.freedesktop.Secret.Service"
+    private static let collectionInterface = "org.freedesktop.Secret.Collection"
+    private static let item = "org.freedesktop.Secret.Item"
+    /// Of the collection that is in memory and goes with its program.
+    private static let inMemory = "session"
+    private static let mostCollections = 1000
+    private static let mostItems = 100_000
+
+    /// `put` gets what is found, and at last that it was all, or why it was not.
+    func run(_ put: (ImportMessage) -> Bool) {
+        do throws(ImportError) {
+            try read(put)
+            _ = put(.finished)
+        } catch { _ = put(.failed(error)) }
+    }
+
+    private func read(_ put: (ImportMessage) -> Bool) throws(ImportError) {
+        guard let calls = ServiceCalls(name: name, address: address) else { throw .noService }
+        guard try !calls.isOwn() else { throw .ownService }
+        let session = try SecretTransfer(calls)
+        var number = 0
+        for path in try collections(calls) {
+            guard try unlock(path, calls) else { throw .lockedCollection }
+            for item in try paths("Items", path, Self.collectionInterface, Self.mostItems, calls) {
+                number += 1
+                guard number <= Self.mostItems else { throw .tooLarge }
+                guard put(try message(item, number, session, calls)) else { throw .inputOutput }
+            }
+        }
+    }
+
+    // MARK: Collections
+
+    private func collections(_ calls: ServiceCalls) throws(ImportError) -> [String] {
+        let all = try paths("Collections", Self.path, Self.service, Self.mostCollections, calls)
+        var found: [String] = []
+        for path in all {
+            let last = path.split(separator: "/").last.map(String.init) ?? ""
+            guard let collection else {
+                if last != Self.inMemory { found.append(path) }
+                continue
+            }
+            let label = try? calls.property("Label", "s", path, Self.collectionInterface) {
+                message throws(BusReadError) in
+                try message.text(atMost: AttributedLimits.longestLabel)
+            }
+            if last == collection || label == collection { found.append(path) }
+        }
+        guard !found.isEmpty else { throw .noCollection }
+        return found
+    }
+
+    private func paths(
+        _ property: String, _ path: String, _ interface: String, _ most: Int,
+        _ calls: ServiceCalls
+    ) throws(ImportError) -> [String] {
+        var found: [String] = []
+        try calls.property(property, "ao", path, interface) { message throws(BusReadError) in
+            try message.each("o") { () throws(BusReadError) in
+                guard found.count < most else { throw .tooLong }
+                found.append(try message.path(atMost: ServiceCalls.longestPath))
+            }
+        }
+        return found
+    }
+
+    /// Whether it is open now. Its program may ask its user.
+    private func unlock(_ path: String, _ calls: ServiceCalls) throws(ImportError) -> Bool {
+        let (isOpen, prompt) = try calls.ask(
+            Self.path, Self.service, "Unlock", [.paths([path])], "aoo"
+        ) { message throws(BusReadError) in
+            var isOpen = false
+            try message.each("o") { () throws(BusReadError) in
+                if try message.path(atMost: ServiceCalls.longestPath) == path { isOpen = true }
+            }
+            return (isOpen, try message.path(atMost: ServiceCalls.longestPath))
+        }
+        if isOpen || prompt == "/" { return isOpen }
+        return try calls.prompt(prompt)
+    }
+
+    // MARK: Items
+
+    private func message(
+        _ path: String, _ number: Int, _ session: SecretTransfer, _ calls: ServiceCalls
+    ) throws(ImportError) -> ImportMessage {
+        var item = AttributedItem(number: number, secret: HeldSecret(SecretBytes(copying: [])))
+        do throws(ServiceRefusal) {
+            try read(path, into: &item, calls)
+            var given = try session.secret(of: path)
+            // Of services that lock single items.
+            if given == nil, try unlockItem(path, calls) { given = try session.secret(of: path) }
+            guard let given else { return item.skipped(.notGiven) }
+            item.secret = given.secret
+            item.contentType = given.contentType
+            return item.message
+        } catch {
+            switch error {
+            case .tooLong: return item.skipped(.tooLarge)
+            case .refused: return item.skipped(.notGiven)
+            case .broken: throw .strangeService
+            }
+        }
+    }
+
+    private func unlockItem(_ path: String, _ calls: ServiceCalls) throws(ServiceRefusal) -> Bool {
+        do throws(ImportError) { return try unlock(path, calls) } catch { throw .broken }
+    }
+
+    private func read(
+        _ path: String, into item: inout AttributedItem, _ calls: ServiceCalls
+    ) throws(ServiceRefusal) {
+        var read = item
+        var type = ""
+        try calls.properties(path, Self.item) { name, contents, message throws(BusReadError) in
+            switch (name, contents) {
+            case ("Label", "s"):
+                read.label = try message.text(atMost: AttributedLimits.longestLabel)
+            case ("Type", "s"): type = try message.text(atMost: AttributedLimits.longestValue)
+            case ("Created", "t"): read.created = try message.uint64()
+            case ("Modified", "t"): read.modified = try message.uint64()
+            case ("Attributes", "a{ss}"): try Self.readPairs(message, into: &read)
+            default: try message.skip(contents)
+            }
+        }
+        read.take(type: type)
+        item = read
+    }
+
+    private static func readPairs(
+        _ message: BusMessage, into item: inout AttributedItem
+    ) throws(BusReadError) {
+        try message.each("{ss}") { () throws(BusReadError) in
+            guard item.pairs.count < AttributedLimits.mostPairs else { throw .tooLong }
+            try message.entry("ss") { () throws(BusReadError) in
+                let name = try message.text(atMost: AttributedLimits.longestName)
+                let value = try message.text(atMost: AttributedLimits.longestValue)
+                item.pairs[.pair(name)] = .string(value)
+            }
+        }
+    }
+}
