@@ -63,8 +63,8 @@ let fuzzed: [Target.Dependency] = [
     "KeychainItemStore", "KeychainLinuxSystem", "KeychainLocalSocket",
     "KeychainMessages", "KeychainMessageSamples", "KeychainModel", "KeychainPolicyCompiler",
     "KeychainPolicyEngine", "KeychainPolicyGenerators", "KeychainPolicyModel", "KeychainSecrets",
-    "LoginHandoff", "PolicyLanguage", "PolicySyntax", "PolicyTools", "SecretJSON",
-    "SystemTestSupport",
+    "LoginHandoff", "PolicyLanguage", "PolicyLanguageServer", "PolicySyntax", "PolicyTools",
+    "SecretJSON", "SystemTestSupport",
 ]
 let fuzzers: [Target] =
     Context.environment["KEYCHAIN_FUZZ"] == nil
@@ -165,7 +165,10 @@ let package = Package(
             "KeychainPolicyCompiler",
             ["KeychainModel", "KeychainPolicyEngine", "KeychainPolicyModel"]),
         library("PolicySyntax", ["KeychainPolicyModel", "LibYAML"]),
-        library("PolicyLanguage", ["KeychainLinuxSystem", "KeychainPolicyModel", "PolicySyntax"]),
+        library("PolicyVocabulary"),
+        library(
+            "PolicyLanguage",
+            ["KeychainLinuxSystem", "KeychainPolicyModel", "PolicySyntax", "PolicyVocabulary"]),
         library("PolicyRequestSpace", ["KeychainPolicyModel"]),
         library(
             "PolicyAnalysis",
@@ -179,6 +182,13 @@ let package = Package(
                 "KeychainPolicyCompiler", "KeychainPolicyEngine", "KeychainPolicyModel",
                 "PolicyAnalysis", "PolicyLanguage", "PolicyRequestSpace", "PolicySyntax",
                 "Terminal",
+            ]),
+
+        library(
+            "PolicyLanguageServer",
+            [
+                "KeychainPolicyModel", "PolicyLanguage", "PolicySyntax",
+                "PolicyTools", "PolicyVocabulary",
             ]),
 
         // Keeping.
@@ -410,8 +420,8 @@ let package = Package(
                 "KeychainDaemonClient",
                 "KeychainLinuxSystem", "KeychainMessages", "KeychainModel",
                 "KeychainPolicyCompiler", "KeychainPolicyEngine", "KeychainPolicyModel",
-                "PolicyAnalysis", "PolicyLanguage", "PolicyRequestSpace", "PolicySyntax",
-                "PolicyTools", "Terminal", arguments,
+                "KeychainSecrets", "PolicyAnalysis", "PolicyLanguage", "PolicyLanguageServer",
+                "PolicyRequestSpace", "PolicySyntax", "PolicyTools", "Terminal", arguments,
             ]),
         program(
             "keychain-embedded",
@@ -541,6 +551,9 @@ let package = Package(
                 "KeychainPolicyModel", "PolicyAnalysis", "PolicyLanguage", "PolicyRequestSpace",
                 "PolicySyntax", "PolicyTools",
             ]),
+        tests(
+            "PolicyLanguageServerTests",
+            ["PolicyLanguage", "PolicyLanguageServer", "PolicySyntax"]),
         // Each message with all that it can carry.
         .target(
             name: "KeychainMessageSamples",

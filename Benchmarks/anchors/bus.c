@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Secret Service as a plain sd-bus program calls it, and an echo that answers the same calls with
-// messages of the same size and does nothing.
+// The Secret Service as a plain sd-bus program calls it, and an echo that answers the same calls
+// with messages of the same size and does nothing.
 //   bus echo                   serves as org.bench.Echo until it is ended
 //   bus read NAME COUNT ITEMS  SearchItems and GetSecret of one item, of those that `fill` makes
 //   bus first NAME COUNT       SearchItems as the first call of a new connection

@@ -20,13 +20,21 @@ package struct CallerResolver: Sendable {
 
     /// Taken before a byte is read from the connection.
     package func resolve(_ connection: ServerConnection) -> Caller {
-        let process = connection.process
+        resolve(
+            connection.process, connection.peer.pid, of: connection.peer.user,
+            label: connection.peerLabel())
+    }
+
+    /// The process as if it were at the other end of a connection; nil stands for one that can't be
+    /// told.
+    func resolve(
+        _ process: PinnedProcess?, _ id: Int32, of user: UInt32, label: String?
+    ) -> Caller {
         let identity = process.map {
-            Self.identity(
-                of: $0, user: connection.peer.user, label: connection.peerLabel(), names)
+            Self.identity(of: $0, user: user, label: label, names)
         }
         return caller(
-            process, connection.peer.pid, of: connection.peer.user, identity ?? .unknown,
+            process, id, of: user, identity ?? .unknown,
             groups: identity?.identifier.map { [$0] } ?? [])
     }
 

@@ -195,6 +195,25 @@ extension PolicyMethod {
     ]
 }
 
+/// Which policies decided: a hash over what was compiled, and which taking up of policies since the
+/// service began it was.
+public struct PolicyRevision: Sendable, Hashable, CustomStringConvertible {
+    private let hash: UInt64
+    private let number: UInt32
+
+    /// Of the hash its first six bytes.
+    public init(hash: [UInt8], number: UInt32) {
+        self.hash = hash.prefix(6).reduce(0) { $0 << 8 | UInt64($1) }
+        self.number = number
+    }
+
+    /// `3f2a9c81d0e4.2`
+    public var description: String {
+        let digits = String(hash, radix: 16)
+        return String(repeating: "0", count: max(12 - digits.utf8.count, 0)) + digits + ".\(number)"
+    }
+}
+
 /// Decides whether an operation on an item may go on. Pure: the same request, evidence and policy
 /// always get the same verdict.
 ///
@@ -202,11 +221,14 @@ extension PolicyMethod {
 /// let others know of an item: its needs and the policy's are met together or not at all.
 public struct Judge: Sendable {
     public let policy: CompiledPolicy
+    /// nil for policies that no file holds.
+    public let revision: PolicyRevision?
     /// Some of its rules decide nothing: the record tells what they would decide.
     public let hasPermissiveRules: Bool
 
-    public init(_ policy: CompiledPolicy = .empty) {
+    public init(_ policy: CompiledPolicy = .empty, revision: PolicyRevision? = nil) {
         self.policy = policy
+        self.revision = revision
         hasPermissiveRules = policy.hasPermissiveRules
     }
 

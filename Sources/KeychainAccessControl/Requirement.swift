@@ -20,7 +20,7 @@ public struct Requirement: Sendable, Hashable {
     public func cheapestProof(
         given evidence: Evidence = Evidence(), available: Set<PolicyMethod>
     ) -> [PolicyMethod]? {
-        let useful = available.filter { method in
+        let useful = available.union(approvals(besides: available)).filter { method in
             constraint.mentions { method.provesAny(of: $0) }
         }
         let methods = useful.sorted { ($0.trouble, $0.order) < ($1.trouble, $1.order) }
@@ -32,6 +32,13 @@ public struct Requirement: Sendable, Hashable {
             (a.element.trouble, a.offset) < (b.element.trouble, b.offset)
         }
         return byTrouble.map(\.element).first { isMet(by: evidence.adding(all: $0)) }
+    }
+
+    /// What people other than the asker could approve of it.
+    public func approvals(besides available: Set<PolicyMethod>) -> [PolicyMethod] {
+        guard let asker = available.lazy.compactMap(\.asker).first else { return [] }
+        return constraint.approvers.map(\.string).filter { $0 != asker }
+            .map { PolicyMethod.approval(by: $0) }
     }
 
     private func isMet(by evidence: Evidence) -> Bool {

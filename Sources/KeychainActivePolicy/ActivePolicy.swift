@@ -14,8 +14,10 @@ package final class ActivePolicy: Sendable {
         package let judge: Judge
         package let reach: CompiledPolicy
 
-        package init(_ policy: CompiledPolicy, reach: CompiledPolicy) {
-            judge = Judge(policy)
+        package init(
+            _ policy: CompiledPolicy, reach: CompiledPolicy, revision: PolicyRevision? = nil
+        ) {
+            judge = Judge(policy, revision: revision)
             self.reach = reach
         }
     }
@@ -26,10 +28,13 @@ package final class ActivePolicy: Sendable {
         package var isDegraded = false
         /// For people, and for everybody to see.
         package var text = ""
+        /// What was read; nil where what was in force stays so.
+        package var load: PolicyLoad?
 
-        package init(isDegraded: Bool = false, text: String = "") {
+        package init(isDegraded: Bool = false, text: String = "", load: PolicyLoad? = nil) {
             self.isDegraded = isDegraded
             self.text = text
+            self.load = load
         }
     }
 
@@ -38,7 +43,13 @@ package final class ActivePolicy: Sendable {
         var report = Report()
         var listeners: [@Sendable (Report) -> Void] = []
         var reload: (@Sendable () -> Bool)?
+        var facts: FactsOfProcess?
     }
+    /// What rules are asked about a process, for a user who wants to know; in lines that
+    /// `keychainctl policy facts` reads.
+    package typealias FactsOfProcess =
+        @Sendable (_ process: UInt32, _ user: UInt32) throws(RequestError) -> String
+
     /// Every request reads it.
     private let state: ShortLock<State>
 
@@ -79,6 +90,17 @@ package final class ActivePolicy: Sendable {
     /// How the policies are read again when a request asks for it.
     package func onReload(_ reload: @escaping @Sendable () -> Bool) {
         state.withLock { $0.reload = reload }
+    }
+
+    /// Who gathers the facts of processes tells them from now on.
+    package func onFacts(_ facts: @escaping FactsOfProcess) {
+        state.withLock { $0.facts = facts }
+    }
+
+    /// Where no process is told from another there are none.
+    package func facts(of process: UInt32, for user: UInt32) throws(RequestError) -> String {
+        guard let facts = state.withLock({ $0.facts }) else { throw .failed(.notAvailable) }
+        return try facts(process, user)
     }
 
     /// False where nothing new could be taken.

@@ -5,7 +5,7 @@ package import KeychainModel
 /// One decision of the keychain service, as far as this program understands its record.
 package struct AuditRecord: Decodable {
     /// As it was written, in UTC.
-    let timeText: String
+    package let timeText: String
     package let time: Date
     package let operation: String
     package let user: UInt32?
@@ -26,6 +26,10 @@ package struct AuditRecord: Decodable {
     package let decision: String?
     package let requires: String?
     package let would: String?
+    /// The revision of the policies that decided, or that were read.
+    package let policy: String?
+    /// Of what policies were read.
+    package let loaded: PolicyLoad?
 
     /// nil where the line is no record.
     package init?(_ line: [UInt8]) {
@@ -56,5 +60,7 @@ package struct AuditRecord: Decodable {
         decision = try content.decodeIfPresent(String.self, forKey: .decision)
         requires = try content.decodeIfPresent(String.self, forKey: .requires)
         would = try content.decodeIfPresent(String.self, forKey: .would)
+        policy = try content.decodeIfPresent(String.self, forKey: .policy)
+        loaded = try content.decodeIfPresent(PolicyLoad.self, forKey: .loaded)
     }
 }

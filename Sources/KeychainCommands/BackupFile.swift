@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainMessages
+internal import KeychainModel
 internal import KeychainLinuxSystem
 
 /// A backup as its user keeps it: 64 bytes that say what follows, then the copy of the keychain's

@@ -31,6 +31,9 @@ package struct CommandFailure: Error {
             "could not \(task): \(meaning.sentence)\(named)", advice: meaning.advice)
     }
 
+    /// Whether what was asked about is not there.
+    package var isOfAbsence: Bool { code == .notFound }
+
     func report() {
         if asJSON {
             JSONOutput.write(ErrorRecord(self), to: .error)

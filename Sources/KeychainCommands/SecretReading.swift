@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainMessages
 internal import KeychainSecrets
-internal import Terminal
+package import Terminal
 
 /// Reads passwords and secrets, which the screen must not show.
 struct SecretReading {
@@ -87,7 +87,7 @@ struct SecretReading {
 }
 
 extension CommandFailure {
-    init(_ error: TerminalError) {
+    package init(_ error: TerminalError) {
         self =
             switch error {
             case .noTerminal:

@@ -22,7 +22,7 @@ extension AuditRecord {
             ("KEYCHAIN_SESSION", session.map { "\($0)" }),
             ("KEYCHAIN_COUNT", "\(count)"),
             ("KEYCHAIN_MILLISECONDS", milliseconds.map { "\($0)" }), ("KEYCHAIN_TRUST", trust),
-            ("KEYCHAIN_REQUIRES", requires), ("KEYCHAIN_WOULD", would),
+            ("KEYCHAIN_REQUIRES", requires), ("KEYCHAIN_WOULD", would), ("KEYCHAIN_POLICY", policy),
         ]
         let several = [
             ("KEYCHAIN_RULE", because), ("KEYCHAIN_ITEM", items), ("KEYCHAIN_EVIDENCE", evidence),

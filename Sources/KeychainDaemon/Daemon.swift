@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CallerIdentity
 internal import Dispatch
+internal import KeychainAccessControl
 internal import KeychainActivePolicy
 internal import KeychainLinuxSystem
 internal import KeychainLocalSocket
@@ -86,9 +87,13 @@ package final class Daemon: Sendable {
         let directory = CallerFacts.Directory(
             accounts: accounts, groups: plan.accounts.groups, group: plan.accounts.groupName,
             names: names)
+        let resolver = CallerResolver(sessions: sessions, screens: screens, names: names)
+        plan.policy.onFacts { [policy = plan.policy] process, user throws(RequestError) in
+            try ProcessSubject(process, for: user, resolver, directory)
+                .words(askedBy: policy.now.judge.policy)
+        }
         requests = RequestServer(
-            plan.listeners.requests, service: service,
-            resolver: CallerResolver(sessions: sessions, screens: screens, names: names),
+            plan.listeners.requests, service: service, resolver: resolver,
             directory: directory, prompters: prompters,
             programs: .init(prompter: plan.programs.prompter, deputy: plan.programs.deputy))
         let parts = DaemonParts(

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KeychainAccessControl
 internal import KeychainActivePolicy
 internal import KeychainRequestAudit
 internal import KeychainModel
@@ -21,7 +22,8 @@ enum PolicyAnnouncement {
             // An administrator who made the daemon read none has nothing to hear.
             guard !report.text.isEmpty else { return }
             audit.record(
-                .loadPolicies, by: subject, report.isDegraded ? .failed(.damagedPolicy) : nil)
+                report.load, under: policy.now.judge.revision, by: subject,
+                report.isDegraded ? .failed(.damagedPolicy) : nil)
             tell(report.isDegraded ? "Degraded" : "InForce", report.text)
         }
     }

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Dispatch
 package import KeychainActivePolicy
+internal import KeychainAccessControl
 internal import KeychainLinuxSystem
+internal import KeychainModel
 internal import KeychainPolicyEngine
+internal import KeychainSecrets
 internal import Synchronization
 
 /// Brings the administrator's policies into force: `keychainctl policy compile` reads them, as
@@ -25,6 +28,8 @@ package final class PolicyLoader: Sendable {
     private let watching = Mutex<Watching>(Watching())
     /// One at a time: what was read later must not give way to what was read before.
     private let turn = Mutex<Void>(())
+    /// How many policies have come into force.
+    private let taken = Mutex<UInt32>(0)
 
     private struct File: Equatable {
         let path: String
@@ -58,14 +63,17 @@ package final class PolicyLoader: Sendable {
         watching.withLock { $0.seen = state() }
         guard let mistake = turn.withLock({ _ in takeUp() }) else { return }
         if let bundle = kept.bundle {
-            use(bundle)
-            tell("the last that could be used are in force", bundle.summary, mistake)
+            tell(
+                "the last that could be used are in force", bundle.summary, mistake, of: use(bundle)
+            )
         } else if !kept.folders.isEmpty, let bundle = try? compile(kept.folders) {
-            use(bundle)
-            tell("the last that could be used were compiled again", bundle.summary, mistake)
+            tell(
+                "the last that could be used were compiled again", bundle.summary, mistake,
+                of: use(bundle))
         } else {
-            use(.whenBroken)
-            tell("none could be used; secrets take the password, nothing is exported", mistake)
+            tell(
+                "none could be used; secrets take the password, nothing is exported", mistake,
+                of: use(.whenBroken))
         }
     }
 
@@ -140,11 +148,12 @@ package final class PolicyLoader: Sendable {
     /// Why nothing could be taken, on the first line in short; nil where all is in force.
     private func takeUp() -> String? {
         do {
-            let bundle = try compile(folders.filter { FileStatus($0) != nil })
-            use(bundle)
+            let present = folders.filter { FileStatus($0) != nil }
+            let bundle = try compile(present)
+            let load = use(bundle, of: present)
             kept.keep(bundle)
             let text = "\(bundle.policy.statementCount) rules in force\n\(bundle.summary)"
-            tell(ActivePolicy.Report(text: text))
+            tell(ActivePolicy.Report(text: text, load: load))
             return nil
         } catch {
             return (error as? NotTaken)?.words ?? "\(error)"
@@ -162,9 +171,9 @@ package final class PolicyLoader: Sendable {
     }
 
     /// Others are in force than the files say.
-    private func tell(_ parts: String...) {
+    private func tell(_ parts: String..., of load: PolicyLoad? = nil) {
         let text = parts.filter { !$0.isEmpty }.joined(separator: "\n")
-        tell(ActivePolicy.Report(isDegraded: true, text: text))
+        tell(ActivePolicy.Report(isDegraded: true, text: text, load: load))
     }
 
     private func tell(_ report: ActivePolicy.Report) {
@@ -172,8 +181,25 @@ package final class PolicyLoader: Sendable {
         log("policies: " + report.text)
     }
 
-    private func use(_ bundle: PolicyBundle) {
-        policy.use(ActivePolicy.Pair(bundle.policy, reach: bundle.reach))
+    /// `folders` are those whose files the bundle was made of.
+    @discardableResult
+    private func use(_ bundle: PolicyBundle, of folders: [String] = []) -> PolicyLoad {
+        let number = taken.withLock { taken in
+            taken += 1
+            return taken
+        }
+        let revision = PolicyRevision(
+            hash: KeyedHash.fingerprint(bundle.policy.snapshot), number: number)
+        policy.use(ActivePolicy.Pair(bundle.policy, reach: bundle.reach, revision: revision))
+        let files = bundle.sources.filter { folders.indices.contains($0.level) }.map { file in
+            PolicyLoad.File(
+                path: "\(folders[file.level])/\(file.name)",
+                hash: KeyedHash.fingerprint(file.bytes).prefix(6).hexadecimal)
+        }
+        return PolicyLoad(
+            rules: bundle.policy.statementCount, files: files,
+            weakened: bundle.summary.split(separator: "\n").map(String.init)
+                .filter { $0.hasPrefix("weakened: ") }.map { String($0.dropFirst(10)) })
     }
 
     /// All files, with what changes when one of them does.

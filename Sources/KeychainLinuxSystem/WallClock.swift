@@ -29,8 +29,11 @@ package struct LocalTime: Sendable, Hashable {
     package let hour: Int
     package let minute: Int
 
-    package static var now: LocalTime {
-        var seconds = time(nil)
+    package static var now: LocalTime { LocalTime(at: time(nil)) }
+
+    /// In seconds since 1970.
+    package init(at seconds: Int) {
+        var seconds = seconds
         var parts = unsafe tm()
         // Safe: both structures are this function's own.
         _ = unsafe localtime_r(&seconds, &parts)
@@ -40,7 +43,8 @@ package struct LocalTime: Sendable, Hashable {
         unsafe date.tm_mon = parts.tm_mon
         unsafe date.tm_mday = parts.tm_mday
         let days = unsafe timegm(&date) / 86_400
-        return unsafe LocalTime(
-            day: Int32(clamping: days), hour: Int(parts.tm_hour), minute: Int(parts.tm_min))
+        day = Int32(clamping: days)
+        hour = unsafe Int(parts.tm_hour)
+        minute = unsafe Int(parts.tm_min)
     }
 }

@@ -8,6 +8,8 @@ internal import KeychainVaults
 /// What deputies are told of keychains (`ChangeFeed`).
 extension KeychainManagement {
     private static let looking = DispatchQueue(label: "locks told")
+    /// At one keychain, for one change of its lock.
+    private static let mostLooks = 8
 
     /// Has what locks and opens keychains told. The lock of many is told from another thread, which looks
     /// at their files: no other user's keys stay a moment longer for that.
@@ -18,9 +20,17 @@ extension KeychainManagement {
                 guard changes.isWatched(id.user, besides: nil),
                     let keychain = try? folder.keychain(id, for: id.user)
                 else { return }
-                let isLocked = vault.lockState(of: keychain) != .unlocked
-                let told = KeychainChange(keychain: id.name.description, .locked(isLocked))
-                changes.note([told], of: id.user)
+                func isLocked() -> Bool { vault.lockState(of: keychain) != .unlocked }
+                // Another thread may change it and tell of that between the look and the note: what is
+                // told last is how it is.
+                var told = isLocked()
+                for _ in 0..<Self.mostLooks {
+                    let change = KeychainChange(keychain: id.name.description, .locked(told))
+                    changes.note([change], of: id.user)
+                    let now = isLocked()
+                    guard now != told else { return }
+                    told = now
+                }
             }
             switch change {
             case .keychain(let id): tell(id)

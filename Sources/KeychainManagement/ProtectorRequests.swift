@@ -2,7 +2,7 @@
 internal import KeychainAccessControl
 internal import KeychainActivePolicy
 internal import KeychainItemStore
-package import KeychainMessages
+internal import KeychainMessages
 package import KeychainModel
 internal import KeychainRequestAudit
 package import KeychainSecrets

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 package import KeychainModel
-internal import KeychainSecrets
 
 /// A copy on its way.
 package struct BackupTransfer: Sendable, Equatable {
@@ -93,47 +92,18 @@ package struct RestoredKeychain: VerbAnswer, Equatable {
 }
 
 extension KeychainFindings: VerbAnswer {
+    private static var counts: [WritableKeyPath<KeychainFindings, Int>] {
+        [\.whole, \.sealed, \.damaged, \.misindexed, \.strayEntries, \.quarantined, \.leftovers]
+    }
+
     package func encode(into message: inout MessageWriter) {
         message.append(isStructureWhole)
-        message.append(clamping: whole)
-        message.append(clamping: sealed)
-        message.append(clamping: damaged)
-        message.append(clamping: misindexed)
-        message.append(clamping: strayEntries)
-        message.append(clamping: quarantined)
-        message.append(clamping: leftovers)
+        for count in Self.counts { message.append(clamping: self[keyPath: count]) }
     }
 
     package init(_ message: inout MessageReader) throws(MalformedBytes) {
         self.init()
         isStructureWhole = try message.flag()
-        whole = try message.clampedNumber()
-        sealed = try message.clampedNumber()
-        damaged = try message.clampedNumber()
-        misindexed = try message.clampedNumber()
-        strayEntries = try message.clampedNumber()
-        quarantined = try message.clampedNumber()
-        leftovers = try message.clampedNumber()
-    }
-}
-
-/// Tells a copy from one with a single changed bit. It has no key, and proves nothing against
-/// a program that changes both: what is sealed in the copy does.
-package struct BackupDigest: Sendable {
-    package static let byteCount = 32
-    private var pieces: [UInt8] = []
-    private var total: UInt64 = 0
-
-    package init() {}
-
-    /// Pieces in their order, each of `BackupPiece.mostBytes` but the last.
-    package mutating func add(_ piece: [UInt8]) {
-        pieces += KeyedHash.fingerprint(piece)
-        total += UInt64(clamping: piece.count)
-    }
-
-    package var bytes: [UInt8] {
-        let length = (0..<8).map { UInt8(truncatingIfNeeded: total >> (8 * UInt64(clamping: $0))) }
-        return KeyedHash.fingerprint(length + pieces)
+        for count in Self.counts { self[keyPath: count] = try message.clampedNumber() }
     }
 }

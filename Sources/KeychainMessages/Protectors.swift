@@ -1,19 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import KeychainModel
-package import KeychainSecrets
-
-/// A protector that is to be added.
-package enum NewProtector: Sendable {
-    /// This machine's own key, for the machine's keychain.
-    case device
-    /// Its text.
-    case recoveryKey(HeldSecret)
-    /// Opens only while these platform registers are as they are now.
-    case tpm(registers: [UInt8], atLogin: Bool)
-    case credential(name: String, atLogin: Bool)
-    /// Its PIN; empty where a touch is to be enough.
-    case securityKey(pin: HeldSecret, atLogin: Bool)
-}
+internal import KeychainSecrets
 
 extension NewProtector: MessageValue {
     /// The platform registers that there are.
@@ -59,25 +46,6 @@ extension NewProtector: MessageValue {
     }
 }
 
-/// What a person opens a keychain with.
-package enum KeychainOpener: Sendable {
-    /// Nothing: the machine's keychain opens by itself.
-    case unasked
-    case password(HeldSecret)
-    /// Its text.
-    case recoveryKey(HeldSecret)
-    /// Its PIN; empty where a touch is enough.
-    case securityKey(HeldSecret)
-
-    /// What was typed.
-    package var secret: HeldSecret? {
-        switch self {
-        case .unasked: nil
-        case .password(let secret), .recoveryKey(let secret), .securityKey(let secret): secret
-        }
-    }
-}
-
 extension KeychainOpener: MessageValue {
     private var kind: Protector.Kind {
         switch self {
@@ -118,14 +86,11 @@ extension Protector: VerbAnswer, ListElement {
     }
 
     package init(_ message: inout MessageReader) throws(MalformedBytes) {
-        let identifier = try message.bytes.text()
-        let kind = try message.raw(Kind.self)
-        let opensAtLogin = try message.flag()
-        let made = Int64(bitPattern: try message.bytes.number(UInt64.self))
-        let registers = Array(try message.bytes.block())
         self.init(
-            identifier: identifier, kind: kind, opensAtLogin: opensAtLogin, made: made,
-            registers: registers, credential: try message.optionalText())
+            identifier: try message.bytes.text(), kind: try message.raw(Kind.self),
+            opensAtLogin: try message.flag(),
+            made: Int64(bitPattern: try message.bytes.number(UInt64.self)),
+            registers: Array(try message.bytes.block()), credential: try message.optionalText())
         usesPIN = try message.flag()
     }
 }

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 package import KeychainModel
 
-package struct Status: Verb {
+/// A verb that is no more than its number.
+package protocol BareVerb: Verb { init() }
+
+extension BareVerb {
+    package var auditName: AuditName { .status }
+    package func encode(into message: inout MessageWriter) {}
+    package init(_ message: inout MessageReader) throws(MalformedBytes) { self.init() }
+}
+
+package struct Status: BareVerb {
     package typealias Answer = ServiceStatus
     package static let number: UInt16 = 5
 
     package init() {}
-
-    package var auditName: AuditName { .status }
-
-    package func encode(into message: inout MessageWriter) {}
-
-    package init(_ message: inout MessageReader) throws(MalformedBytes) {}
 
     package func handled<Handler: VerbHandler>(
         by handler: Handler, for client: Handler.Peer,
@@ -21,25 +24,32 @@ package struct Status: Verb {
     }
 }
 
-/// The policies that are in force; `reload` reads them again first, and is root's to ask for.
+/// The policies that are in force, and what the service knows that they are asked about.
 package struct Policies: Verb {
     package typealias Answer = String
     package static let number: UInt16 = 14
 
-    package let reload: Bool
+    /// `reload` reads them again first, and is root's to ask for. `facts` are those of a process of
+    /// the asker's user, `lastDenied` is the record of that user's last request that was refused;
+    /// root may ask for those of all users.
+    package enum Question: UInt8, Sendable { case report, reload, facts, lastDenied }
+    package let question: Question
+    package let process: UInt32
 
-    package init(reload: Bool) {
-        self.reload = reload
+    package init(_ question: Question, of process: UInt32 = 0) {
+        (self.question, self.process) = (question, process)
     }
 
-    package var auditName: AuditName { reload ? .reloadPolicies : .status }
+    package var auditName: AuditName { question == .reload ? .reloadPolicies : .status }
 
     package func encode(into message: inout MessageWriter) {
-        message.append(reload)
+        message.append(question)
+        if question == .facts { message.bytes.append(number: process) }
     }
 
     package init(_ message: inout MessageReader) throws(MalformedBytes) {
-        reload = try message.flag()
+        question = try message.raw()
+        process = question == .facts ? try message.bytes.number(UInt32.self) : 0
     }
 
     package func handled<Handler: VerbHandler>(
@@ -78,17 +88,11 @@ package struct Authenticate: Verb {
     }
 }
 
-package struct ReadCapabilities: Verb {
+package struct ReadCapabilities: BareVerb {
     package typealias Answer = Capabilities
     package static let number: UInt16 = 12
 
     package init() {}
-
-    package var auditName: AuditName { .status }
-
-    package func encode(into message: inout MessageWriter) {}
-
-    package init(_ message: inout MessageReader) throws(MalformedBytes) {}
 
     package func handled<Handler: VerbHandler>(
         by handler: Handler, for client: Handler.Peer,
@@ -99,17 +103,11 @@ package struct ReadCapabilities: Verb {
 }
 
 /// What was proven in the request's context is forgotten.
-package struct EndContext: Verb {
+package struct EndContext: BareVerb {
     package typealias Answer = Done
     package static let number: UInt16 = 13
 
     package init() {}
-
-    package var auditName: AuditName { .status }
-
-    package func encode(into message: inout MessageWriter) {}
-
-    package init(_ message: inout MessageReader) throws(MalformedBytes) {}
 
     package func handled<Handler: VerbHandler>(
         by handler: Handler, for client: Handler.Peer, emit: (Done) throws(RequestError) -> Void

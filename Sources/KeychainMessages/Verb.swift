@@ -165,6 +165,7 @@ package enum Verbs {
         FindAttributed.self,  // 31
         WatchKeychains.self,  // 32
         EndProofs.self,  // 33
+        ReadFormerSecrets.self,  // 34
     ]
 
     /// nil for a verb of a newer version.
@@ -217,6 +218,7 @@ package protocol VerbHandler {
     ) throws(RequestError) -> [AttributedMatch]
     func handle(_ verb: WatchKeychains, for client: Peer) throws(RequestError) -> KeychainChanges
     func handle(_ verb: EndProofs, for client: Peer) throws(RequestError) -> [ItemReference]
+    func handle(_ verb: ReadFormerSecrets, for client: Peer) throws(RequestError) -> [FormerSecret]
 }
 
 package struct Add: Verb {

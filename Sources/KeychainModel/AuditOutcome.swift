@@ -66,4 +66,39 @@ package enum AuditField: String, CodingKey, CaseIterable, Sendable {
     case request, decision, requires, would
     /// Facts of the request that were too long to be told.
     case cut
+    /// The revision of the policies that decided, or that were read.
+    case policy
+    /// Of what policies were read.
+    case loaded
+}
+
+/// What a record of policies that were read tells of them.
+package struct PolicyLoad: Codable, Hashable, Sendable {
+    package struct File: Codable, Hashable, Sendable {
+        package let path: String
+        /// The beginning of a hash over its bytes, in hexadecimal digits.
+        package let hash: String
+
+        package init(path: String, hash: String) {
+            self.path = path
+            self.hash = hash
+        }
+    }
+
+    /// More are not told; `unlisted` says how many.
+    package static let mostFiles = 256
+
+    package let rules: Int
+    /// In the order of the folders; empty where they are not known.
+    package let files: [File]
+    package let unlisted: Int
+    /// What the set no longer restricts that an earlier folder did, in words.
+    package let weakened: [String]
+
+    package init(rules: Int, files: [File], weakened: [String]) {
+        self.rules = rules
+        self.files = Array(files.prefix(Self.mostFiles))
+        unlisted = files.count - self.files.count
+        self.weakened = Array(weakened.prefix(Self.mostFiles))
+    }
 }

@@ -13,6 +13,7 @@ extension PolicyCondition {
                 NumberDimension(field),
                 [range.lowerBound.milliseconds...range.upperBound.milliseconds]
             )
+        case .date(let days): (.date, [Int64(days.lowerBound)...Int64(days.upperBound)])
         case .time(let windows, let outside): (.time, Self.minutes(windows, outside))
         default: nil
         }

@@ -74,7 +74,7 @@ struct CompiledBox {
                 addTest(Dimension.of(field), facts: [Dimension.fact(field, value)])
             }
         case .flags(let has, let lacks): masks.needs |= FactMasks.bits(has: has, lacks: lacks)
-        case .uid, .age, .time: addNumbers(condition, breakpoints)
+        case .uid, .age, .time, .date: addNumbers(condition, breakpoints)
         }
     }
 

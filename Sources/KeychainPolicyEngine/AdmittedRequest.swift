@@ -62,8 +62,8 @@ extension CompiledPolicy {
         let before = request.operation == .update ? cases.dropFirst() : []
         return AdmittedRequest(
             checksum: checksum, operation: request.operation,
-            facts: admit(request.facts, request.evidence),
-            before: before.map { admit($0.facts, request.evidence) },
+            facts: admit(request.facts, request.evidence, request.day),
+            before: before.map { admit($0.facts, request.evidence, request.day) },
             exports: request.operation == .readSecret && cases.count > 1,
             mayAsk: request.facts.isTrue(.interactive), day: request.day,
             item: cases.reduce(.met) {
@@ -81,23 +81,25 @@ extension CompiledPolicy {
         let need = AdmittedRequest.ItemNeed(facts.constraint, evidence, for: operation)
         return AdmittedRequest(
             checksum: checksum, operation: operation,
-            facts: admit(facts, numbered, item, evidence), before: [], exports: exports,
+            facts: admit(facts, numbered, item, evidence, day), before: [], exports: exports,
             mayAsk: facts.isTrue(.interactive), day: day,
             item: exports ? need.and(.init(facts.constraint, evidence, for: .export)) : need)
     }
 
-    private func admit(_ facts: PolicyFacts, _ evidence: [PolicyProof]) -> AdmittedFacts {
+    private func admit(
+        _ facts: PolicyFacts, _ evidence: [PolicyProof], _ day: Int32
+    ) -> AdmittedFacts {
         var numbering = FactNumbering()
         for dimension in 0..<Dimension.uid {
             guard let field = TextField(rawValue: UInt8(dimension)) else { continue }
             numbering.add(field, facts[field], image)
         }
-        return finish(&numbering, facts, evidence)
+        return finish(&numbering, facts, evidence, day)
     }
 
     private func admit(
         _ facts: PolicyFacts, _ numbered: NumberedTexts?, _ item: PolicyItem,
-        _ evidence: [PolicyProof]
+        _ evidence: [PolicyProof], _ day: Int32
     ) -> AdmittedFacts {
         let numbered = numbered.flatMap { $0.hold(for: facts, under: self) ? $0 : nil }
         var numbering = FactNumbering()
@@ -112,12 +114,13 @@ extension CompiledPolicy {
                 subjectPlace += 1
             }
         }
-        return finish(&numbering, facts, evidence)
+        return finish(&numbering, facts, evidence, day)
     }
 
     /// What is no text, and the evidence.
     private func finish(
-        _ numbering: inout FactNumbering, _ facts: PolicyFacts, _ evidence: [PolicyProof]
+        _ numbering: inout FactNumbering, _ facts: PolicyFacts, _ evidence: [PolicyProof],
+        _ day: Int32
     ) -> AdmittedFacts {
         numbering.add(Dimension.uid, facts.uid.atom { image.atom(of: Int64($0), .uid) })
         numbering.add(Dimension.time, facts.time.atom { image.atom(of: Int64($0.value), .time) })
@@ -132,7 +135,7 @@ extension CompiledPolicy {
             let fact = facts[field].or(field.whenAbsent)
             numbering.add(Dimension.of(field), fact.atom { $0 ? 1 : 0 })
         }
-        for place in 0..<UInt8(Dimension.count - Dimension.firstAge) {
+        for place in 0..<UInt8(Dimension.date - Dimension.firstAge) {
             guard let field = AgeField(rawValue: place) else { continue }
             let age = facts[field].atom {
                 image.atom(of: $0.milliseconds, NumberDimension(field))
@@ -144,6 +147,8 @@ extension CompiledPolicy {
                 numbering.add(Dimension.of(field), age)
             }
         }
+        let date = facts.date.or(day).atom { image.atom(of: Int64($0), .date) }
+        numbering.add(Dimension.date, image.names(.date) ? date : .absent)
         for proof in evidence { numbering.add(proof, number(of: proof.method)) }
         return AdmittedFacts(
             words: numbering.words, present: numbering.present, unknown: numbering.unknown,
@@ -267,6 +272,7 @@ public struct AskedFacts: Sendable, Hashable {
     public func contains(_ field: BooleanField) -> Bool { has(Dimension.of(field)) }
     public func contains(_ field: AgeField) -> Bool { has(Dimension.of(field)) }
     public var containsTime: Bool { has(Dimension.time) }
+    public var containsDate: Bool { has(Dimension.date) }
 
     public func subtracting(_ other: AskedFacts) -> AskedFacts {
         AskedFacts(dimensions: dimensions & ~other.dimensions)

@@ -17,7 +17,7 @@ package struct PolicyImage: Sendable, Equatable {
         case lengths
         /// Number of globs; for each: its fact, whether it is open, its pieces.
         case globs
-        /// For uid, time and the two ages, 2: place and number of breakpoints.
+        /// For uid, time, the two ages and the date, 2: place and number of breakpoints.
         case breakpointPlaces
         /// Where the atoms of a dimension begin, 2 each.
         case breakpoints
@@ -64,7 +64,7 @@ package struct PolicyImage: Sendable, Equatable {
     }
 
     package static let magic: [UInt32] = [0x4C50_434B, 0x0A1A_5943]  // "KCPL", "CY", ^Z, newline
-    package static let version: UInt32 = 5
+    package static let version: UInt32 = 6
     /// Magic, version, number of words, checksum.
     package static let headerLength = 6
     package static let directoryLength = headerLength + 2 * Section.allCases.count
@@ -203,7 +203,8 @@ package enum Dimension {
     package static let firstChoice = 23
     package static let firstBoolean = 29
     package static let firstAge = 39
-    package static let count = 41
+    package static let date = 41
+    package static let count = 42
 
     /// Bits of a fact's number below its dimension.
     package static let shift: UInt32 = 26
@@ -234,7 +235,7 @@ package enum Dimension {
 
 /// The dimensions whose facts are numbers.
 package enum NumberDimension: Int, CaseIterable {
-    case uid, time, sessionAge, presenceAge
+    case uid, time, sessionAge, presenceAge, date
 
     package var dimension: Int {
         switch self {
@@ -242,6 +243,7 @@ package enum NumberDimension: Int, CaseIterable {
         case .time: Dimension.time
         case .sessionAge: Dimension.of(AgeField.session)
         case .presenceAge: Dimension.of(AgeField.presence)
+        case .date: Dimension.date
         }
     }
 
@@ -249,6 +251,11 @@ package enum NumberDimension: Int, CaseIterable {
 }
 
 extension PolicyImage {
+    /// Whether rules name numbers of the dimension.
+    func names(_ dimension: NumberDimension) -> Bool {
+        word(.breakpointPlaces, dimension.rawValue, 1) > 0
+    }
+
     package func atom(of value: Int64, _ dimension: NumberDimension) -> UInt32 {
         let first = Int(word(.breakpointPlaces, dimension.rawValue))
         var low = first

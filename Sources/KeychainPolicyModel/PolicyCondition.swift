@@ -17,6 +17,8 @@ public enum PolicyCondition: Sendable, Hashable {
     case age(AgeField, ClosedRange<PolicyDuration>)
     /// Within one of the windows; `outside`: within none of them.
     case time([WeekWindow], outside: Bool)
+    /// On one of the days, counted from 1970-01-01, ends included; `.min` and `.max`: no bound.
+    case date(ClosedRange<Int32>)
 
     public var fieldName: String {
         switch self {
@@ -27,6 +29,7 @@ public enum PolicyCondition: Sendable, Hashable {
         case .flags: "resource.flags"
         case .age(let field, _): Self.path(field)
         case .time: "when.time"
+        case .date: "when.date"
         }
     }
 

@@ -65,7 +65,8 @@ public indirect enum PolicyConstraint: Sendable, Hashable {
         switch self {
         case .factor(let factor): Self.quoted(factor.rawValue)
         case .pam(let service, let within):
-            "{\"pam\":" + Self.quoted(service.string)
+            (service.approver == nil ? "{\"pam\":" : "{\"approval\":")
+                + Self.quoted((service.approver ?? service).string)
                 + (within.map { ",\"within\":\"\($0)\"" } ?? "") + "}"
         case .any(let children): "{\"any\":" + Self.list(children) + "}"
         case .all(let children): "{\"all\":" + Self.list(children) + "}"

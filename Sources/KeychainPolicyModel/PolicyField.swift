@@ -264,6 +264,7 @@ extension PolicyCondition {
             facts.time.truth(absent: .unknown) { minute in
                 windows.contains { $0.contains(minute) } != outside
             }
+        case .date(let days): facts.date.truth(absent: .unknown) { days.contains($0) }
         }
     }
 }

@@ -43,8 +43,10 @@ public struct PolicyRequest: Sendable, Hashable {
     /// `member` where it is set.
     public var before: PolicyFacts?
     public var evidence: [PolicyProof]
-    /// Today's local date in days since 1970-01-01, for the end of complaining.
-    public var day: Int32
+    /// Where the facts name no date.
+    private let today: Int32
+    /// Today's local date in days since 1970-01-01.
+    public var day: Int32 { if case .known(let date) = facts.date { date } else { today } }
 
     public init(
         _ operation: PolicyOperation, facts: PolicyFacts, before: PolicyFacts? = nil,
@@ -54,7 +56,7 @@ public struct PolicyRequest: Sendable, Hashable {
         self.facts = facts
         self.before = before
         self.evidence = evidence
-        self.day = day
+        today = day
     }
 }
 
@@ -62,6 +64,8 @@ extension PolicyRequest {
     /// Everything the request must pass: reading a key is a read and an export, and an update
     /// concerns the item before it too.
     package var cases: [(operation: PolicyOperation, facts: PolicyFacts)] {
+        var facts = facts
+        if facts.date == .absent { facts.date = .known(today) }
         let itself = (operation: operation, facts: facts)
         switch operation {
         case .readSecret where facts[.itemClass].mayBe(ChoiceField.keyClass):
@@ -248,6 +252,8 @@ public struct PolicyFacts: Sendable, Hashable {
     /// Absent: none of them.
     public var flags: Fact<PolicyItemFlags> = .absent
     public var time: Fact<MinuteOfWeek> = .absent
+    /// In days since 1970-01-01, local. Absent: the request's day.
+    public var date: Fact<Int32> = .absent
     /// What the item's own access control asks for before the operation.
     public var constraint: PolicyItemConstraint = .none
     /// Something else than a group or a share lets the subject know of the item: the item's own

@@ -28,6 +28,11 @@ public enum PolicyMode: Sendable, Hashable {
     /// Until 00:00 local of that day, counted from 1970-01-01.
     case permissive(untilDay: Int32)
 
+    /// The first day on which it decides, where that is not every day.
+    package var firstDay: Int32? {
+        if case .permissive(let end) = self { end } else { nil }
+    }
+
     package func enforces(on day: Int32) -> Bool {
         switch self {
         case .enforce: true

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension PolicyRequest {
-    /// The request as a line that `decide` and `explain` read. The day is left out.
+    /// The request as a line that `decide` and `explain` read. The day is left out where the facts
+    /// don't name it.
     public var json: String {
         let blocks = [PolicyBlock.subject, .resource, .environment].compactMap { block in
             facts.json(block).map { "\"\(block.rawValue)\": \($0)" }
@@ -17,7 +18,7 @@ extension PolicyRequest {
 
 extension PolicyFacts {
     /// The facts of a block as an object; nil where there are none.
-    fileprivate func json(_ block: PolicyBlock) -> String? {
+    package func json(_ block: PolicyBlock) -> String? {
         var entries: [(String, String)] = []
         func add<Value>(_ name: String, _ fact: Fact<Value>, _ words: (Value) -> String) {
             switch fact {
@@ -41,6 +42,10 @@ extension PolicyFacts {
         }
         for field in BooleanField.allCases where field.block == block {
             add(field.name, self[field]) { "\($0)" }
+            // Who reads the request would take it for what the names say.
+            if field == .member, self[field] == .absent, isOfOwnGroup == false {
+                entries.append((field.name, "true"))
+            }
         }
         for field in AgeField.allCases where field.block == block {
             add(field.name, self[field]) { JSONText("\($0)").description }
@@ -54,7 +59,9 @@ extension PolicyFacts {
             case .never: entries.append(("constraint", "\"never\""))
             case .needs(let needs): entries.append(("constraint", needs.json))
             }
-        case .environment: add("time", time) { JSONText($0.words).description }
+        case .environment:
+            add("time", time) { JSONText($0.words).description }
+            add("date", date) { JSONText(CalendarDay.text(of: $0)).description }
         }
         guard !entries.isEmpty else { return nil }
         return "{" + entries.map { "\"\($0)\": \($1)" }.joined(separator: ", ") + "}"
@@ -82,15 +89,24 @@ extension [PolicyProof] {
     fileprivate var json: String {
         var factors: [String] = []
         var services: [String] = []
+        var approvals: [String] = []
         var seen: Set<PolicyMethod> = []
         for proof in sorted(by: { $0.age < $1.age }) where seen.insert(proof.method).inserted {
             let words = "{\"age\": \"\(proof.age)\", \"scope\": \"\(proof.scope.word)\"}"
             switch proof.method {
             case .factor(let factor): factors.append("\"\(factor.rawValue)\": \(words)")
-            case .pam(let service): services.append("\(JSONText(service.string)): \(words)")
+            case .pam(let service):
+                if let name = service.approver {
+                    approvals.append("\(JSONText(name.string)): \(words)")
+                } else {
+                    services.append("\(JSONText(service.string)): \(words)")
+                }
             }
         }
         if !services.isEmpty { factors.append("\"pam\": {\(services.joined(separator: ", "))}") }
+        if !approvals.isEmpty {
+            factors.append("\"approval\": {\(approvals.joined(separator: ", "))}")
+        }
         return "{\(factors.joined(separator: ", "))}"
     }
 }

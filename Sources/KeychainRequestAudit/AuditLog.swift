@@ -61,9 +61,12 @@ package final class AuditLog: Sendable {
     static let mostKinds = 32
     fileprivate static let mostCounted = 4096
     fileprivate static let countFor: Duration = .seconds(10)
+    /// Users whose last refusal is kept.
+    static let mostDenied = 256
 
     fileprivate struct Tally: Hashable {
         let operation: Operation
+        let policy: PolicyRevision?
         let user: UInt32
         let via: Caller.Via?
         var program: String
@@ -98,6 +101,9 @@ package final class AuditLog: Sendable {
         var kinds: [UInt32: Int] = [:]
         var allowances: [UInt32: Allowance] = [:]
         var countedSince = ContinuousClock.now
+        /// The last of each user's records in which a policy refuses, by their number.
+        var denied: [UInt32: (number: UInt64, record: AuditRecord)] = [:]
+        var deniedCount: UInt64 = 0
         /// What has been counted is about to be written.
         var isFlushing = false
     }
@@ -128,7 +134,7 @@ package final class AuditLog: Sendable {
             && !notes.wantsFullAudit && (notes.trust ?? "listed") == "listed"
             && !notes.isComplainedOf
         let tally = Tally(
-            operation: operation, user: subject.user, via: subject.via,
+            operation: operation, policy: notes.revision, user: subject.user, via: subject.via,
             program: subject.program, ending: .alike(error))
         let (hasLine, place, isFirst) = state.withLock { state in
             if state.hasRoom(for: subject.user),
@@ -141,23 +147,58 @@ package final class AuditLog: Sendable {
         }
         if hasLine {
             let account = Account(notes, completedBy: facts())
-            write(
-                Self.record(
-                    Event(operation, subject, AuditOutcome(error)), evidence, notes, account))
+            let record = Self.record(
+                Event(operation, subject, AuditOutcome(error), notes.revision), evidence, notes,
+                account)
+            keep(record)
+            write(record)
             return
         }
-        if isFirst { complete(place, notes, facts()) }
+        if isFirst {
+            let event = Event(operation, subject, AuditOutcome(error), notes.revision)
+            complete(place, event, notes, facts())
+        }
         flushIfDue()
+    }
+
+    /// Policies that were read, and what came of it. There is a line for each, whatever else root
+    /// has caused: it says what decided from then on.
+    package func record(
+        _ load: PolicyLoad?, under policy: PolicyRevision?, by subject: Subject,
+        _ error: RequestError?
+    ) {
+        var event = Event(.loadPolicies, subject, AuditOutcome(error), policy)
+        event.loaded = load
+        write(Self.record(event, Evidence(), nil, nil))
     }
 
     /// What is known of the first of those that are counted.
     private func complete(
-        _ place: Tally, _ notes: RequestNotes, _ facts: @escaping @Sendable () -> PolicyFacts
+        _ place: Tally, _ event: Event, _ notes: RequestNotes,
+        _ facts: @escaping @Sendable () -> PolicyFacts
     ) {
         completing.async(group: completed) { [self] in
             guard let account = Account(notes, completedBy: facts) else { return }
+            keep(Self.record(event, Evidence(), notes, account))
             state.withLock { $0.tallies[place]?.first = account }
         }
+    }
+
+    /// For the user who asks why.
+    private func keep(_ record: AuditRecord) {
+        guard record.tellsOfRefusal else { return }
+        state.withLock { $0.keep(record) }
+    }
+
+    /// The last record, since the service began, in which a policy refuses a request of that user's;
+    /// of any user's for root. A line of the log without its end.
+    package func lastDenied(of user: UInt32) -> String? {
+        let record = state.withLock { state in
+            user == 0
+                ? state.denied.values.max { $0.number < $1.number }?.record
+                : state.denied[user]?.record
+        }
+        return record.map { String(decoding: $0.line.dropLast(), as: UTF8.self) }
     }
 
     /// Writes what has been counted, where it is old enough, once it is completed.
@@ -193,8 +234,8 @@ package final class AuditLog: Sendable {
                 via: tally.via)
             write(
                 Self.record(
-                    Event(tally.operation, subject, tally.ending.outcome), Evidence(), nil,
-                    counted.first, count: counted.count))
+                    Event(tally.operation, subject, tally.ending.outcome, tally.policy),
+                    Evidence(), nil, counted.first, count: counted.count))
         }
     }
 
@@ -229,11 +270,17 @@ package final class AuditLog: Sendable {
         let operation: Operation
         let subject: Subject
         let outcome: AuditOutcome
+        let policy: PolicyRevision?
+        var loaded: PolicyLoad?
 
-        init(_ operation: Operation, _ subject: Subject, _ outcome: AuditOutcome) {
+        init(
+            _ operation: Operation, _ subject: Subject, _ outcome: AuditOutcome,
+            _ policy: PolicyRevision?
+        ) {
             self.operation = operation
             self.subject = subject
             self.outcome = outcome
+            self.policy = policy
         }
     }
 
@@ -253,7 +300,8 @@ package final class AuditLog: Sendable {
             milliseconds: notes.map { milliseconds(since: $0.began) }, trust: notes?.trust,
             request: account?.request, decision: account?.decision.outcome.rawValue,
             requires: account?.decision.requires.map { AuditRecord.cut($0.json) },
-            would: account?.decision.wouldDecide?.rawValue, cut: account?.cut ?? [])
+            would: account?.decision.wouldDecide?.rawValue, cut: account?.cut ?? [],
+            policy: event.policy?.description, loaded: event.loaded)
     }
 }
 
@@ -309,6 +357,17 @@ extension AuditLog.State {
         return tally
     }
 
+    /// The user who was refused longest ago gives way.
+    mutating func keep(_ record: AuditRecord) {
+        if denied[record.user] == nil, denied.count >= AuditLog.mostDenied,
+            let oldest = denied.min(by: { $0.value.number < $1.value.number })
+        {
+            denied[oldest.key] = nil
+        }
+        deniedCount += 1
+        denied[record.user] = (deniedCount, record)
+    }
+
     mutating func spend(_ bytes: Int, of user: UInt32) {
         var allowance = allowance(of: user)
         allowance.bytes -= Double(bytes)
@@ -362,7 +421,7 @@ extension PolicyMethod {
     fileprivate var words: String {
         switch self {
         case .factor(let factor): factor.rawValue
-        case .pam(let service): service.string
+        case .pam(let service): approver.map { "approval by \($0)" } ?? service.string
         }
     }
 }

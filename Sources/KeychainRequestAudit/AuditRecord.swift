@@ -29,6 +29,9 @@ package struct AuditRecord: Encodable, Sendable {
     package let would: String?
     /// Facts of the request that were too long to be told: their names, and how they begin.
     package let cut: [String]
+    /// The revision of the policies that decided, or that were read.
+    package let policy: String?
+    package let loaded: PolicyLoad?
 
     private typealias CodingKeys = AuditField
 
@@ -39,6 +42,12 @@ package struct AuditRecord: Encodable, Sendable {
 
     /// A text that is longer ends with “…”.
     package static func cut(_ text: String) -> String { PolicyText(text).cut(to: longestText) }
+
+    /// Whether it tells of a request that a policy refused, with all that the refusal rests on.
+    var tellsOfRefusal: Bool {
+        request != nil
+            && [PolicyOutcome.deny, .interactionNotAllowed].contains { $0.rawValue == decision }
+    }
 
     /// A JSON object and the line's end.
     package var line: [UInt8] {

@@ -71,6 +71,11 @@ package final class RequestNotes: Sendable {
         }
     }
 
+    /// The revision of the policies that judged it.
+    package var revision: PolicyRevision? {
+        noted.withLock { $0.judged?.judge.revision ?? $0.stranger?.judge.revision }
+    }
+
     /// What an item's list of programs had to do with it: `listed`, what the user chose, or how the
     /// list was changed.
     package var trust: String? { noted.withLock { $0.trust } }

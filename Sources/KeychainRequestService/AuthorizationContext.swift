@@ -184,6 +184,7 @@ extension KeychainService {
         of client: any Client, _ asked: AskedFacts, _ evidence: Evidence?
     ) -> PolicyFacts {
         var facts = client.policyFacts(asked)
+        if asked.containsDate { facts.date = .known(LocalTime.now.day) }
         let presence = evidence?.proofs.filter(\.provesPresence) ?? []
         if let age = presence.map(\.age).min() { facts[AgeField.presence] = .known(age) }
         return facts

@@ -131,16 +131,6 @@ package final class KeychainService: Sendable {
     /// The questions of a request about keychains as a whole.
     func prompts(_ client: any Client) -> UserPrompts { UserPrompts(client, authentication) }
 
-    /// What protects the policy itself is not expressible in it: only root has it read again.
-    func policies(reload: Bool, for client: any Client) throws(RequestError) -> String {
-        if reload {
-            guard client.caller.user == 0 else { throw .refused(.notEntitled) }
-            try prompts(client).checkClient()
-            guard policy.reload() else { throw .failed(.damagedPolicy) }
-        }
-        return policy.report.text
-    }
-
     func status(for caller: Caller) -> ServiceStatus {
         ServiceStatus(
             mode: mode, keychains: management.statusOfAll(for: caller),
@@ -276,7 +266,20 @@ extension KeychainService: VerbHandler {
     }
 
     package func handle(_ verb: Policies, for client: any Client) throws(RequestError) -> String {
-        try policies(reload: verb.reload, for: client)
+        let user = client.caller.user
+        switch verb.question {
+        case .report: break
+        case .reload:
+            // What protects the policy itself is not expressible in it.
+            guard user == 0 else { throw .refused(.notEntitled) }
+            try prompts(client).checkClient()
+            guard policy.reload() else { throw .failed(.damagedPolicy) }
+        case .facts: return try policy.facts(of: verb.process, for: user)
+        case .lastDenied:
+            guard let record = audit?.lastDenied(of: user) else { throw .state(.notFound) }
+            return record
+        }
+        return policy.report.text
     }
 
     package func handle(
@@ -343,6 +346,12 @@ extension KeychainService: VerbHandler {
         _ verb: EndProofs, for client: any Client
     ) throws(RequestError) -> [ItemReference] {
         authentication.endProofs(about: verb.items, of: client)
+    }
+
+    package func handle(
+        _ verb: ReadFormerSecrets, for client: any Client
+    ) throws(RequestError) -> [FormerSecret] {
+        try formerSecrets(verb, for: client)
     }
 
     // MARK: Maintenance

@@ -191,8 +191,10 @@ extension Authorization {
         let reach = reach(policy.reach, for: operation)
         let own = client.caller.accessGroups
         guard !own.isEmpty || !reach.isEmpty else { throw .refused(.notEntitled) }
-        var others = reach.groups.map(\.string)
-        if reach.anyGroup, named == nil { others += try groupsOfKeychain() }
+        // Of groups that a rule names, those of which the keychain has items are in its own list.
+        let others =
+            reach.anyGroup && named == nil
+            ? try groupsOfKeychain() : reach.groups.map(\.string)
         guard let named else {
             return GroupScope(own: own, others: others.distinct(besides: own))
         }

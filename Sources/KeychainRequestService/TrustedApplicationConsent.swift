@@ -220,15 +220,3 @@ struct TrustedApplicationConsent: ConsentStep {
         }
     }
 }
-
-extension Caller.Identity {
-    /// What a user should know before such a program is let in.
-    fileprivate var remarks: [String] {
-        switch self {
-        case .trustedExecutable(let path), .executable(let path):
-            Interpreters.contains(path)
-                ? ["It is an interpreter: whatever it runs would be let in too."] : []
-        default: []
-        }
-    }
-}

@@ -94,7 +94,7 @@ extension Authorization {
             ) { () throws(KeychainStoreError) in
                 try keychain.file.update(
                     meant.items, update.change, update.secret, keys: keys.classKeys,
-                    trust: update.trust, grant: grant)
+                    by: client.caller.identifier ?? "", trust: update.trust, grant: grant)
             }
         }
         if let trust = update.change.trust {
@@ -129,7 +129,7 @@ extension Authorization {
 
     /// Which programs an item lets in beside its groups is for its user to say. Where no user can prove
     /// to be the keychain's, the item's own programs say it.
-    private func requirePresence(for item: SealedItem) throws(RequestError) {
+    func requirePresence(for item: SealedItem) throws(RequestError) {
         let context = try context
         guard context.circumstances.keychain.isPasscodeSet == true else {
             guard context.isOwn(item) else { throw .state(.passcodeNotSet) }
@@ -229,13 +229,5 @@ extension ItemChange {
     /// Whether it gives the item to another group.
     func moves(_ item: SealedItem) -> Bool {
         accessGroup.map { !$0.utf8.elementsEqual(item.accessGroup.utf8) } ?? false
-    }
-
-    /// What a move comes to, for the user who has to agree.
-    var moveRemark: String? {
-        guard let accessGroup else { return nil }
-        return
-            "It would give the item for good to \(ProgramName.shown(accessGroup)), which opens it "
-            + "unasked, whichever program starts that."
     }
 }

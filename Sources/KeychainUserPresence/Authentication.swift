@@ -106,8 +106,15 @@ package struct Authentication: Sendable {
             }
             guard let next = proof.first else { break }
             do throws(RequestError) {
-                try authenticator.prove(next, question, for: client)
-                proven.append(next)
+                if next.approver != nil {
+                    let names = requirement.approvals(besides: available)
+                        .filter { !proven.contains($0) }.compactMap(\.approver)
+                    let name = try authenticator.approval(by: names, question, for: client)
+                    proven.append(.approval(by: name))
+                } else {
+                    try authenticator.prove(next, question, for: client)
+                    proven.append(next)
+                }
             } catch {
                 guard error == .refused(.authenticationFailed), next.mayFailWithoutFault else {
                     throw error

@@ -22,6 +22,10 @@ package protocol Authenticator: Sendable {
     func prove(
         _ method: PolicyMethod, _ question: Question, for client: any Client
     ) throws(RequestError)
+    /// Has one of these people approve, none of whom is the asker; tells who did.
+    func approval(
+        by names: [String], _ question: Question, for client: any Client
+    ) throws(RequestError) -> String
     /// Asks for a secret that is the user's and the program's, and no proof of anything.
     func ask(
         _ prompt: String, _ question: Question, for client: any Client
@@ -49,6 +53,11 @@ extension Authenticator {
     package func wouldAsk(about items: [ItemReference], for client: any Client) -> Bool {
         canAsk(for: client)
     }
+
+    /// Where no other person can be asked.
+    package func approval(
+        by names: [String], _ question: Question, for client: any Client
+    ) throws(RequestError) -> String { throw .refused(.interactionNotAllowed) }
 
     /// In two questions, where what shows them knows of no new passwords.
     package func newPassword(
@@ -134,6 +143,12 @@ package struct Question: Sendable, Equatable {
         self.itemCount = itemCount
         self.items = items
         self.reason = reason
+    }
+
+    package func adding(_ remark: String) -> Question {
+        Question(
+            purpose, names: names, itemCount: itemCount, items: items, reason: reason,
+            remarks: remarks + [remark])
     }
 
     /// The text for the user. Whatever a program could have chosen is quoted, cut and cleaned of

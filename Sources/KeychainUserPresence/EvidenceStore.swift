@@ -54,9 +54,9 @@ package final class EvidenceStore: Sendable {
             var proof = Proof(
                 method: method, given: .now, context: client.context?.identifier,
                 places: client.places)
-            proof.program = client.caller.identifier
+            proof.program = client.caller.consentName
             if method == .factor(.confirm) {
-                guard let program = client.caller.identifier,
+                guard let program = client.caller.consentName,
                     (1...ProofLimits.mostItems).contains(items.count)
                 else { continue }
                 proof.consent = Proof.Consent(program: program, items: items.map(\.bytes))
@@ -130,7 +130,7 @@ package final class EvidenceStore: Sendable {
                 proofs.append(known)
                 continue
             }
-            guard consent.program == client.caller.identifier else { continue }
+            guard consent.program == client.caller.consentName else { continue }
             for item in consent.items.compactMap(ItemReference.init(bytes:)) {
                 ofItems[item, default: []].append(known)
             }
@@ -212,5 +212,13 @@ package final class EvidenceStore: Sendable {
 
     private func isAlive(_ proof: Proof, _ user: UInt32) -> Bool {
         keyring?.holds(proof.name, of: user) ?? true
+    }
+}
+
+extension Caller {
+    /// To whom a yes was said. Programs that a deputy brings and that can't be told apart are one: each
+    /// has what the others store.
+    fileprivate var consentName: String? {
+        identifier ?? (via == nil ? nil : accessGroups.first)
     }
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-package import KeychainMessages
 package import KeychainModel
 package import KeychainItemStore
 package import KeychainSecrets

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import KeychainAccessControl
 package import KeychainItemStore
-package import KeychainMessages
 package import KeychainModel
 package import KeychainSecrets
 

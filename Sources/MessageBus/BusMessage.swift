@@ -157,7 +157,9 @@ package enum BusReadError: Error, Equatable, Sendable {
     }
 
     /// More than a call has that is meant well: a message may have millions.
-    private static let mostValuesToWipe = 65_536
+    private static let mostValuesToWipe = 4096
+    /// Types of numbers: the library steps over an array of these without looking at each.
+    private static let numbers: Set<String> = ["n", "q", "i", "u", "x", "t", "d"]
 
     private func wipeBytes(_ values: inout Int) throws(BusReadError) {
         while let (type, contents) = next() {
@@ -169,6 +171,9 @@ package enum BusReadError: Error, Equatable, Sendable {
                 try unsafe withBytes { bytes throws(BusReadError) in
                     if let start = bytes.baseAddress { unsafe explicit_bzero(start, bytes.count) }
                 }
+            case ("a", _) where Self.numbers.contains(contents):
+                // Safe: the buffer is not kept.
+                try unsafe withArray(of: contents) { _ in }
             case ("a", _), ("r", _), ("e", _), ("v", _):
                 try within(type, contents) { () throws(BusReadError) in try wipeBytes(&values) }
             default: try skip(String(type))
@@ -343,10 +348,19 @@ package enum BusReadError: Error, Equatable, Sendable {
     private func withBytes<R>(
         _ body: (UnsafeMutableRawBufferPointer) throws(BusReadError) -> R
     ) throws(BusReadError) -> R {
+        // Safe: as there.
+        try unsafe withArray(of: "y", body)
+    }
+
+    /// Of bytes or numbers, as they lie in the message.
+    private func withArray<R>(
+        of contents: String, _ body: (UnsafeMutableRawBufferPointer) throws(BusReadError) -> R
+    ) throws(BusReadError) -> R {
+        guard let type = contents.unicodeScalars.first else { throw .mismatch }
         var start: UnsafeRawPointer?
         var count = 0
         // Safe: the array lies within the message, which lives while `body` runs.
-        guard unsafe sd_bus_message_read_array(message, Self.type("y"), &start, &count) > 0 else {
+        guard unsafe sd_bus_message_read_array(message, Self.type(type), &start, &count) > 0 else {
             throw .mismatch
         }
         return try unsafe body(

@@ -7,9 +7,10 @@ package enum PAMTransaction {
     private static let folders = ["/etc/pam.d/", "/usr/lib/pam.d/"]
 
     /// Returns when the service's modules have authenticated the account's user and the account
-    /// may be used.
+    /// may be used. They hear of the asker as PAM_RUSER.
     package static func authenticate(
-        service: String, account: String, conversation: any PAMConversation
+        service: String, account: String, asker: String? = nil,
+        conversation: any PAMConversation
     ) throws(PAMError) {
         // Without a file of its own PAM would take the service `other`.
         guard folders.contains(where: { unsafe access($0 + service, F_OK) == 0 }) else {
@@ -28,6 +29,11 @@ package enum PAMTransaction {
         guard started == PAM_SUCCESS, let handle = unsafe handle else { throw .system(started) }
         var result = PAM_SUCCESS
         defer { _ = unsafe pam_end(handle, result) }
+        if let asker {
+            // Safe: PAM copies the text.
+            result = unsafe asker.withCString { unsafe pam_set_item(handle, PAM_RUSER, $0) }
+            guard result == PAM_SUCCESS else { throw .system(result) }
+        }
         result = unsafe pam_authenticate(handle, Int32(bitPattern: PAM_DISALLOW_NULL_AUTHTOK))
         withExtendedLifetime(bridge) {}
         guard bridge.rounds <= ConversationBridge.mostRounds else { throw .tooManyRounds }

@@ -14,8 +14,11 @@ struct ChangedStatements {
     /// Of each set one that knows whom its groups take in.
     private let evaluators: [ReferenceEvaluator]
 
-    init(_ old: PolicySet, _ new: PolicySet, day: Int32, _ changed: Set<Meaning>) {
-        let sets = [old.namedMeanings(on: day), new.namedMeanings(on: day)]
+    /// What each of the two sets says.
+    init(
+        _ sets: [[(meaning: Meaning, id: PolicyText)]], _ policies: [PolicySet],
+        _ changed: Set<Meaning>
+    ) {
         let ids = sets.map { Set($0.map(\.id)) }
         for (side, own) in sets.enumerated() {
             for (meaning, id) in own where changed.contains(meaning) {
@@ -24,7 +27,7 @@ struct ChangedStatements {
                 all.append(Own(meaning: meaning, side: side, id: id, fate: fate))
             }
         }
-        evaluators = [old, new].map { ReferenceEvaluator(PolicySet(groups: $0.groups)) }
+        evaluators = policies.map { ReferenceEvaluator(PolicySet(groups: $0.groups)) }
     }
 
     func ids(of meaning: Meaning) -> [PolicyText] {

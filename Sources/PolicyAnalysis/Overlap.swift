@@ -26,6 +26,7 @@ extension PolicyCondition {
             a != b || own == its || a == .member
         case (.uid(let own), .uid(let its)):
             own.contains { range in its.contains { $0.overlaps(range) } }
+        case (.date(let own), .date(let its)): own.overlaps(its)
         case (.text(let a, let own), .text(let b, let its)):
             a != b || a == .group
                 || own.contains { pattern in its.contains { pattern.mayOverlap($0) } }

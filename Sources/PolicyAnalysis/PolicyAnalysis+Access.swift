@@ -67,7 +67,7 @@ extension PolicyAnalysis {
         do throws(Budget.Spent) {
             var budget = Budget(mostCells)
             let maker = try RuleEffectMaker([meanings], near: [asked], &budget)
-            let universe = try Universe(maker.boxes, &budget)
+            let universe = try Universe(maker.boxes, from: day, &budget)
             collector.universe = universe
             collector.ways = WaysIn(near, day: day, universe, isExact: detail == .rules)
             let cells = try universe.cells(of: asked.box, .yes, &budget).map {

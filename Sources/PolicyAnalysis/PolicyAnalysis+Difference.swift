@@ -8,12 +8,15 @@ extension PolicyAnalysis {
     /// or, where that is too much, those of one statement after the other; and where even that is,
     /// without telling apart which requests they are.
     package func difference(to other: PolicySet) -> PolicyDifference {
-        let sets = [meanings, other.meanings(on: day)]
+        let byDate = policy.hasDates || other.hasDates
+        let sets = [policy, other].map { $0.meanings(on: day, byDate: byDate) }
         let changed = Set(sets[0]).symmetricDifference(sets[1])
         // In the order of the sets, so that the same request is shown each time.
         let near = Self.areas(sets.joined().filter(changed.contains))
         guard !near.isEmpty else { return PolicyDifference(changes: [], undecided: []) }
-        let statements = ChangedStatements(policy, other, day: day, changed)
+        let statements = ChangedStatements(
+            [policy, other].map { $0.namedMeanings(on: day, byDate: byDate) }, [policy, other],
+            changed)
         let evaluators = (ReferenceEvaluator(policy), ReferenceEvaluator(other))
         func collector(_ detail: ChangeCollector.Detail) -> ChangeCollector {
             ChangeCollector(evaluators.0, evaluators.1, statements, day: day, detail)
@@ -105,7 +108,7 @@ extension PolicyAnalysis {
         let texts = NearTexts(areas)
         let taken = others.filter { other in areas.contains(where: other.mayOverlap) }
             .map { Area(box: texts.narrow($0.box), least: $0.least) }
-        let universe = try Universe(maker.boxes + taken.map(\.box), &budget)
+        let universe = try Universe(maker.boxes + taken.map(\.box), from: day, &budget)
         collector.universe = universe
         var cells = try universe.union(of: areas, &budget)
         for other in taken {

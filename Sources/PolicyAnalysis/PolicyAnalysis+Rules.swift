@@ -191,7 +191,7 @@ extension PolicyAnalysis {
         let tellMembers = all.contains { $0.match.tellsMembers }
         let near = tellMembers ? try members.near(claims.map(\.area), &budget) : []
         let boxes = all.flatMap { [$0.match.box] + $0.match.exceptions }
-        let universe = try Universe(boxes + near, &budget)
+        let universe = try Universe(boxes + near, from: day, &budget)
         let joined = try universe.union(of: near, .yes, &budget)
         var cells = [universe.everything]
         for claim in claims {

@@ -22,7 +22,7 @@ package struct PolicyAnalysis: Sendable {
         self.policy = policy
         self.day = day
         self.mostCells = mostCells
-        meanings = policy.meanings(on: day)
+        meanings = policy.meanings(on: day, byDate: policy.hasDates)
     }
 
     /// A request that shows something, and what is decided of it.
@@ -71,7 +71,7 @@ package struct PolicyAnalysis: Sendable {
         let area = Area(box: assertion.never, least: .yes)
         let own = near.places(near: area.box).map { meanings[$0] }
         let maker = try RuleEffectMaker([own], near: [area], &budget)
-        let universe = try Universe(maker.boxes, &budget)
+        let universe = try Universe(maker.boxes, from: day, &budget)
         // Whom a group takes in is a member here too.
         let joined = try universe.union(of: maker.groups.flatMap(\.self), .yes, &budget)
         let cells = try universe.cells(of: assertion.never, .yes, joined: joined, &budget)

@@ -67,23 +67,44 @@ struct Meaning: Hashable {
 }
 
 extension PolicySet {
-    /// What is in force on the day, each once, in the order of the set.
-    func meanings(on day: Int32) -> [Meaning] {
-        var seen: Set<Meaning> = []
-        return namedMeanings(on: day).map(\.meaning).filter { seen.insert($0).inserted }
+    /// Whether anything in it holds on some days only.
+    var hasDates: Bool {
+        func isDated(_ condition: PolicyCondition) -> Bool {
+            if case .date = condition { true } else { false }
+        }
+        return (rules.map(\.match) + closed.map(\.match)).contains {
+            $0.box.conditions.contains(where: isDated)
+        } || groups.contains { $0.members.joined().contains(where: isDated) }
     }
 
-    /// What is in force on the day, with the ids of what says it.
-    func namedMeanings(on day: Int32) -> [(meaning: Meaning, id: PolicyText)] {
-        func isEnforced(_ mode: PolicyMode) -> Bool {
-            if case .permissive(let end) = mode { day >= end } else { true }
+    /// What is in force on the day, each once, in the order of the set. `byDate`: on the day or
+    /// later, as the date of a request tells.
+    func meanings(on day: Int32, byDate: Bool) -> [Meaning] {
+        var seen: Set<Meaning> = []
+        return namedMeanings(on: day, byDate: byDate).map(\.meaning).filter {
+            seen.insert($0).inserted
         }
-        let scopes = closed.filter { isEnforced($0.mode) }.map { scope in
-            (meaning: Meaning(kind: .closed, match: scope.match), id: scope.id)
+    }
+
+    /// The same with the ids of what says it.
+    func namedMeanings(
+        on day: Int32, byDate: Bool
+    ) -> [(meaning: Meaning, id: PolicyText)] {
+        func enforced(_ mode: PolicyMode, _ match: PolicyMatch) -> PolicyMatch? {
+            guard let first = mode.firstDay, day < first else { return match }
+            var later = match
+            later.box.conditions.append(.date(first...(.max)))
+            return byDate ? later : nil
         }
-        let own = rules.filter { isEnforced($0.mode) }.compactMap { rule in
-            RuleEffectKind(rule.effect).map { kind in
-                (meaning: Meaning(kind: kind, match: rule.match), id: rule.id)
+        let scopes = closed.compactMap { scope in
+            enforced(scope.mode, scope.match).map { match in
+                (meaning: Meaning(kind: .closed, match: match), id: scope.id)
+            }
+        }
+        let own = rules.compactMap { rule -> (meaning: Meaning, id: PolicyText)? in
+            guard let kind = RuleEffectKind(rule.effect) else { return nil }
+            return enforced(rule.mode, rule.match).map { match in
+                (meaning: Meaning(kind: kind, match: match), id: rule.id)
             }
         }
         let members = groups.flatMap { group in

@@ -42,6 +42,7 @@ extension Universe {
         case .operation: "operation"
         case .uid: "subject.uid"
         case .time: "when.time"
+        case .date: "when.date"
         case .text(let field): Self.path(field)
         case .group, .groups: "subject.group"
         case .choice(let field): Self.path(field)
@@ -75,6 +76,9 @@ extension Universe {
             return Self.listed(spans(uids, numbers).map(Self.uidWords), isNone, isUnknownIn)
         case .time:
             return timeWords(numbers, isUnknownIn)
+        case .date:
+            let own = spans(days, numbers)
+            return Self.listed(own.map(dateWords), false, isUnknownIn)
         case .age(let field):
             let own = spans(ages[field] ?? [], numbers)
             return Self.listed(own.map(Self.ageWords), false, isUnknownIn)
@@ -147,7 +151,8 @@ extension Universe {
         case .choice(let field, let value): value.map { field.words[Int($0)] } ?? "none"
         case .boolean(_, let value): "\(value)"
         case .unknown: "unknown"
-        case .text, .otherText, .group, .groupsAreKnown, .flagsAreKnown, .uid, .time, .age, .flag:
+        case .text, .otherText, .group, .groupsAreKnown, .flagsAreKnown, .uid, .time, .date, .age,
+            .flag:
             ""
         }
     }
@@ -190,6 +195,15 @@ extension Universe {
         let to = PolicyDuration(milliseconds: isLess ? high + 1 : high)
         if low == 0 { return (isLess ? "less than " : "up to ") + "\(to)" }
         return from + (isLess ? " to less than " : " to ") + "\(to)"
+    }
+
+    /// `2026-12-01 to 2027-01-31`, `from 2026-12-01`; what has no beginning is `up to` its end.
+    private func dateWords(_ span: ClosedRange<Int64>) -> String {
+        let first = CalendarDay.text(of: Int32(clamping: span.lowerBound))
+        let last = CalendarDay.text(of: Int32(clamping: span.upperBound))
+        if span.upperBound == Int64(Int32.max) { return "from \(first)" }
+        if span.lowerBound == days.joined().map(\.lowerBound).min() { return "up to \(last)" }
+        return span.count == 1 ? first : "\(first) to \(last)"
     }
 
     /// `unknown` comes first: it is not among the times that `outside` leaves out.

@@ -82,6 +82,8 @@ package struct RequestArea: Sendable {
                 if let minute = pick(universe.minutes).flatMap({ MinuteOfWeek(Int($0)) }) {
                     facts.time = .known(minute)
                 }
+            case .date:
+                if let day = pick(universe.days) { facts.date = .known(Int32(clamping: day)) }
             case .age(let field):
                 if let age = pick(universe.ages[field] ?? []) {
                     facts[field] = .known(PolicyDuration(milliseconds: age))

@@ -148,7 +148,7 @@ extension PolicyCondition {
         case .choice(let field, _): field.operations
         case .boolean(let field, _): field.operations
         case .flags: .onItems
-        case .uid, .age, .time: .all
+        case .uid, .age, .time, .date: .all
         }
     }
 }

@@ -38,6 +38,7 @@ extension Universe {
             case .boolean(let field, _): keep(&cells, .boolean(field), condition, least)
             case .age(let field, _): keep(&cells, .age(field), condition, least)
             case .time: keep(&cells, .time, condition, least)
+            case .date: keep(&cells, .date, condition, least)
             }
             try budget.spend(cells.count * algebra.cost)
             cells = cells.filter { !algebra.isEmpty($0) }

@@ -44,6 +44,7 @@ extension PolicyFacts {
         switch subject {
         case .uid: uid.tellsUnknown
         case .time: time.tellsUnknown
+        case .date: date.tellsUnknown
         case .groups: self[.group].tellsUnknown
         case .flags: flags.tellsUnknown
         case .text(let field): self[field].tellsUnknown

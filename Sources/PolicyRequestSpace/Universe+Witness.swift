@@ -15,6 +15,7 @@ extension Universe {
             case .group(let text, true): groups.append(text)
             case .uid(let uid?): facts.uid = .known(uid)
             case .time(let minute): facts.time = .known(minute)
+            case .date(let day): facts.date = .known(day)
             case .choice(let field, let value?): facts[field] = .known(value)
             case .boolean(let field, let value):
                 if value != field.whenAbsent { facts[field] = .known(value) }
@@ -55,6 +56,7 @@ extension PolicyFacts {
         switch subject {
         case .uid: uid = .unknown
         case .time: time = .unknown
+        case .date: date = .unknown
         case .groups: self[.group] = .unknown
         case .flags: flags = .unknown
         case .text(let field): self[field] = .unknown

@@ -17,6 +17,7 @@ package struct Universe: Sendable {
         case group(PolicyText, Bool)
         case uid(UInt32?)
         case time(MinuteOfWeek)
+        case date(Int32)
         case choice(ChoiceField, UInt8?)
         case boolean(BooleanField, Bool)
         case age(AgeField, PolicyDuration)
@@ -28,7 +29,7 @@ package struct Universe: Sendable {
 
     /// What an axis is about.
     enum Subject: Hashable {
-        case operation, uid, time, groups, flags
+        case operation, uid, time, date, groups, flags
         case text(TextField)
         case group(Int)
         case choice(ChoiceField)
@@ -58,17 +59,21 @@ package struct Universe: Sendable {
     private(set) var groupTexts: TextAtoms?
     private(set) var uids: [[ClosedRange<Int64>]] = []
     private(set) var minutes: [[ClosedRange<Int64>]] = []
+    private(set) var days: [[ClosedRange<Int64>]] = []
     private(set) var ages: [AgeField: [[ClosedRange<Int64>]]] = [:]
 
     package private(set) var algebra = CellAlgebra(axes: [])
 
-    package init(_ boxes: [PolicyBox], _ budget: inout Budget) throws(Budget.Spent) {
+    /// Days are told from `today` on, in days since 1970-01-01.
+    package init(
+        _ boxes: [PolicyBox], from today: Int32, _ budget: inout Budget
+    ) throws(Budget.Spent) {
         try budget.spend(boxes.count / 4)
         let conditions = Set(boxes.flatMap(\.conditions))
         add(.operation, PolicyOperation.allCases.map(Value.operation))
         try addTexts(conditions, &budget)
         addChoices(conditions)
-        try addNumbers(conditions, &budget)
+        try addNumbers(conditions, today, &budget)
         algebra = CellAlgebra(axes: axes.map(\.place))
         try budget.spend(groupClasses.count * algebra.cost / 4)
         impossible = axioms
@@ -86,7 +91,7 @@ package struct Universe: Sendable {
     /// the spans of all that it stands for.
     private mutating func add(
         _ subject: Subject, _ values: [(value: Value, span: ClosedRange<Int64>?)],
-        telling conditions: [PolicyCondition]
+        telling conditions: [PolicyCondition], mayBeUnknown: Bool = true
     ) -> [[ClosedRange<Int64>]] {
         var places: [[Truth]: Int] = [:]
         var distinct: [Value] = []
@@ -101,7 +106,7 @@ package struct Universe: Sendable {
             }
             if let span { spans[place].append(span) }
         }
-        add(subject, distinct + [.unknown(subject)])
+        add(subject, distinct + (mayBeUnknown ? [.unknown(subject)] : []))
         return spans
     }
 
@@ -203,10 +208,11 @@ package struct Universe: Sendable {
     }
 
     private mutating func addNumbers(
-        _ conditions: Set<PolicyCondition>, _ budget: inout Budget
+        _ conditions: Set<PolicyCondition>, _ today: Int32, _ budget: inout Budget
     ) throws(Budget.Spent) {
         var uids: Set<UInt32> = [0]
         var minutes: Set<Int> = [0]
+        var days: Set<Int32> = [today]
         var ages: [AgeField: Set<PolicyDuration>] = [:]
         for condition in conditions {
             switch condition {
@@ -221,6 +227,9 @@ package struct Universe: Sendable {
                         minutes.insert((day * MinuteOfWeek.perDay + edge) % MinuteOfWeek.count)
                     }
                 }
+            case .date(let range):
+                days.insert(range.lowerBound)
+                if range.upperBound < .max { days.insert(range.upperBound + 1) }
             case .age(let field, let range):
                 ages[field, default: [.zero]].insert(range.lowerBound)
                 let end = range.upperBound.milliseconds
@@ -234,7 +243,7 @@ package struct Universe: Sendable {
             conditions.filter { $0.fieldName == name }
         }
         // Each value is held against each condition.
-        let values = [uids.count, minutes.count] + ages.values.map(\.count)
+        let values = [uids.count, minutes.count, days.count] + ages.values.map(\.count)
         for count in values where count > 1 { try budget.spend(count * conditions.count / 2) }
         if uids.count > 1 || !telling("subject.uid").isEmpty {
             let spans = Self.spans(uids.sorted().map { Int64($0) }, upTo: Int64(UInt32.max))
@@ -251,6 +260,15 @@ package struct Universe: Sendable {
                 spans.compactMap { span in
                     MinuteOfWeek(Int(span.lowerBound)).map { (.time($0), span) }
                 }, telling: telling("when.time"))
+        }
+        if !telling("when.date").isEmpty {
+            // What is over is over: days are told from today on.
+            let starts = days.filter { $0 >= today }.sorted().map { Int64($0) }
+            self.days = add(
+                .date,
+                Self.spans(starts, upTo: Int64(Int32.max)).map {
+                    (.date(Int32(clamping: $0.lowerBound)), $0)
+                }, telling: telling("when.date"), mayBeUnknown: false)
         }
         for (field, values) in ages.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
             let spans = Self.spans(values.sorted().map(\.milliseconds), upTo: .max)

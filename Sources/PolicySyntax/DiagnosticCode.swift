@@ -71,6 +71,7 @@ package enum DiagnosticCode: Int, Sendable, Hashable, CaseIterable {
     case unknownAttribute = 3017
     case contradiction = 3018
     case unusedDefinition = 3019
+    case wrongMember = 3020
     case weakShare = 3021
     case broadShare = 3022
     case weakProgram = 3023
@@ -85,6 +86,7 @@ package enum DiagnosticCode: Int, Sendable, Hashable, CaseIterable {
     case freshnessBeyondBounds = 3107
     case unsatisfiable = 3108
     case undecided = 3109
+    case over = 3110
     case slow = 3201
     case untested = 3301
 

@@ -139,6 +139,7 @@ extension PolicyFacts {
         if let field = BooleanField(parts[1], in: block) { return words(self[field]) { "\($0)" } }
         if let field = AgeField(parts[1], in: block) { return words(self[field]) { "\($0)" } }
         switch parts[1] {
+        case "date": return words(date) { CalendarDay.text(of: $0) }
         case "uid": return words(uid) { "\($0)" }
         case "flags": return words(flags) { $0.names.joined(separator: ", ") }
         default: return "not then"

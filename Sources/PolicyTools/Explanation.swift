@@ -22,6 +22,8 @@ package struct Explanation: Sendable {
 
     package let decision: PolicyDecision
     package let because: [Rule]
+    /// Who approved of it, as its evidence says.
+    package let approvers: [String]
     /// Why it is denied, where no rule is to blame: what would have had to let it through did not.
     package let refusal: String?
     /// What would have let it through, those first that lack least.
@@ -33,6 +35,7 @@ package struct Explanation: Sendable {
         let decision = evaluator.decide(request)
         let named = Set(decision.because)
         self.decision = decision
+        approvers = request.evidence.compactMap(\.method.approver)
         because = policy.explained.filter { named.contains($0.id) }.sorted { $0.id < $1.id }
         let cases = evaluator.cases(of: request)
         let denial = Denial(decision, cases, policy, request.day)

@@ -153,6 +153,11 @@ extension PolicyCondition {
                     return Mutation(change.words, .time(wider, outside: outside))
                 }
             }
+        case .date(let days):
+            let (first, last) = (days.lowerBound, days.upperBound)
+            return
+                (first == .min ? [] : [Mutation("a day earlier", .date(first - 1...last))])
+                + (last == .max ? [] : [Mutation("a day longer", .date(first...last + 1))])
         case .uid, .choice, .boolean, .flags: return []
         }
     }

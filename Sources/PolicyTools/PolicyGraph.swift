@@ -100,6 +100,9 @@ extension PolicyCondition {
             "flags" + has.names.map { " +\($0)" }.joined()
                 + lacks.names.map { " -\($0)" }.joined()
         case .age(_, let range): "\(name)=\(range.lowerBound)…"
+        case .date(let days):
+            (days.lowerBound > .min ? "from \(CalendarDay.text(of: days.lowerBound)) " : "")
+                + (days.upperBound < .max ? "until \(CalendarDay.text(of: days.upperBound))" : "")
         case .time(_, let outside): outside ? "outside a time" : "within a time"
         }
     }

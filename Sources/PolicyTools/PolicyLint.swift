@@ -71,7 +71,16 @@ package struct PolicyLint: Sendable {
         }
         let places = policy.places
         let rules = Dictionary(policy.rules.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
-        for finding in PolicyAnalysis(policy, day: today).findings() {
+        let over = policy.over(on: today)
+        for statement in over {
+            note(
+                .over, statement.id, statement.origin,
+                "\(statement.id) ended on \(CalendarDay.text(of: statement.lastDay))",
+                advice: "remove it, or change until")
+        }
+        let isOver = Set(over.map(\.id))
+        for finding in PolicyAnalysis(policy, day: today).findings()
+        where !isOver.contains(finding.id) {
             // That two rules say the same has been told.
             guard !pairs.contains(Set(finding.by + [finding.id])) else { continue }
             let places = finding.by.compactMap { places[$0] }.joined(separator: ", ")
@@ -187,6 +196,28 @@ package struct PolicyLint: Sendable {
         ]
 }
 
+extension PolicySet {
+    /// What has ended before the day.
+    fileprivate func over(
+        on day: Int32
+    ) -> [(id: PolicyText, origin: PolicyOrigin, lastDay: Int32)] {
+        let boxes =
+            rules.map { ($0.id, $0.origin, $0.match.box.conditions) }
+            + closed.map { ($0.id, $0.origin, $0.match.box.conditions) }
+            + groups.map { ($0.id, $0.origin, $0.members.first ?? []) }
+        return boxes.compactMap { id, origin, conditions in
+            conditions.lastDay.flatMap { $0 < day ? (id, origin, $0) : nil }
+        }
+    }
+}
+
+extension [PolicyCondition] {
+    fileprivate var lastDay: Int32? {
+        for case .date(let days) in self where days.upperBound < .max { return days.upperBound }
+        return nil
+    }
+}
+
 extension PolicyBox {
     /// A field that none of the box's operations has, in words.
     fileprivate var foreignField: String? {
@@ -212,7 +243,8 @@ extension PolicyConstraint {
     fileprivate var services: [PolicyText] {
         switch self {
         case .factor: []
-        case .pam(let service, _): [service]
+        case .pam(let service, _):
+            [service.approver == nil ? service : PolicyText(PolicyMethod.approvalService)]
         case .any(let children), .all(let children), .atLeast(_, let children):
             children.flatMap(\.services)
         }

@@ -7,6 +7,7 @@ internal import PolicySyntax
 package enum RequestLine {
     /// Longer lines are not read.
     package static let longest = 1 << 20
+    private static let bounds = JSONReader.Bounds(deepest: 16, mostValues: 1 << 19)
 
     /// Why a line is no request.
     package struct Mistake: Error, Sendable {
@@ -20,12 +21,7 @@ package enum RequestLine {
         guard line.utf8.count <= longest else {
             throw Mistake(message: "the line is longer than \(longest) bytes")
         }
-        let value: YAMLNode
-        do throws(JSONReader.Mistake) {
-            value = try JSONReader.read(line)
-        } catch {
-            throw Mistake(message: error.message)
-        }
+        let value = try value(line)
         var reader = FileReader(
             SourceFile(path: "request", bytes: []), level: 0, today: today)
         let request = reader.request(value)
@@ -34,5 +30,42 @@ package enum RequestLine {
         }
         guard let request else { throw Mistake(message: "this is no request") }
         return request
+    }
+
+    /// A JSON value as values of the language: numbers and booleans as they are written. `null` is
+    /// refused, and numbers that are not whole.
+    static func value(_ text: some StringProtocol) throws(Mistake) -> YAMLNode {
+        do throws(JSONReader.Mistake) {
+            return try node(try JSONReader.read(Array(text.utf8), bounds))
+        } catch {
+            throw Mistake(message: error.message)
+        }
+    }
+
+    private static func node(_ value: JSONValue) throws(JSONReader.Mistake) -> YAMLNode {
+        let content: YAMLNode.Content
+        switch value {
+        case .null:
+            throw JSONReader.Mistake(message: "null is no value: leave the key out")
+        case .flag(let flag): content = .scalar("\(flag)")
+        case .number(let text):
+            guard text.utf8.dropFirst().allSatisfy({ (0x30...0x39).contains($0) }) else {
+                throw JSONReader.Mistake(message: "\(text) is no whole number")
+            }
+            content = .scalar(text)
+        case .text(let text): content = .scalar(text)
+        case .list(let items):
+            var nodes: [YAMLNode] = []
+            for item in items { nodes.append(try node(item)) }
+            content = .list(nodes)
+        case .object(let members):
+            var entries: [YAMLEntry] = []
+            for member in members {
+                entries.append(
+                    YAMLEntry(key: member.name, place: .start, value: try node(member.value)))
+            }
+            content = .mapping(entries)
+        }
+        return YAMLNode(content: content, place: .start)
     }
 }

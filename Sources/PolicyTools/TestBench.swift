@@ -14,7 +14,7 @@ struct TestBench {
     /// Of each rule, and of each closed scope, the tests near to it.
     private(set) var nearRules: [[Int]] = []
     private(set) var nearScopes: [[Int]] = []
-    /// Of each test the rules and scopes that may match it, whoever is a member.
+    /// Of each test the rules and scopes that may match it, with each membership.
     private var rulesOf: [[Int]]
     private var scopesOf: [[Int]]
     /// By the text that a case has there, or might have.

@@ -16,6 +16,8 @@ struct PAMProcess: Sendable {
     let program: String
     let service: String
     let account: String
+    /// Who asks, where that is another person than the account's.
+    var asker: String?
     /// From the moment the question is shown.
     let deadline: Duration
 
@@ -71,7 +73,8 @@ struct PAMProcess: Sendable {
         do {
             let (here, there) = try ConversationChannel.pair()
             let child = try ChildProcess(
-                executable: program, arguments: [service, account], environment: [],
+                executable: program, arguments: [service, account] + (asker.map { [$0] } ?? []),
+                environment: [],
                 passing: [(source: there.descriptor.number, target: 3)], newSession: true)
             return (here, child)
         } catch { throw .failed(.internalError) }

@@ -55,6 +55,11 @@ package final class PromptedAuthenticator: Authenticator {
     package func provable(for caller: Caller) -> Set<PolicyMethod> {
         var methods = services.methods()
         if enrolledBiometry(of: caller).isEmpty { methods.remove(.factor(.biometry)) }
+        if methods.remove(.pam(PolicyText(PolicyMethod.approvalService))) != nil,
+            let asker = accounts.name(of: caller.user)
+        {
+            methods.insert(.approvals(besides: asker))
+        }
         // On a terminal any program of the user could type a yes.
         if prompters.prompter(for: caller)?.showsWindows == true {
             methods.insert(.factor(.confirm))

@@ -41,6 +41,7 @@ extension Bridge {
             guard mayBegin(call) else { throw .limitsExceeded }
         } catch { return answer(call, .failure(error)) }
         call.peer.current = call.number
+        call.moment = lastNumber
         let work = work(for: call, as: introduced)
         let run = run(work, of: call, asking: false)
         quick.submit(run)
@@ -118,17 +119,20 @@ extension Bridge {
         switch result {
         case .failure(let error): refuse(call.message, error)
         case .success(let outcome):
-            do throws(ServiceError) { try keep(outcome.effects, for: call.peer) } catch {
+            do throws(ServiceError) { try keep(outcome.effects, of: call) } catch {
                 return refuse(call.message, error)
             }
             reply(call.message, outcome.values)
             guard case .known(let introduced) = call.peer.state else { return }
             tell(outcome.effects, by: introduced)
+            // What changed while it was read is in another list.
+            tellItems(to: call.peer)
         }
     }
 
     /// What the client has from now on.
-    private func keep(_ effects: [Effect], for peer: Peer) throws(ServiceError) {
+    private func keep(_ effects: [Effect], of call: Call) throws(ServiceError) {
+        let peer = call.peer
         for effect in effects {
             switch effect {
             case .opened(let session):
@@ -137,7 +141,7 @@ extension Bridge {
             case .offered(let task): try offer(task, to: peer)
             case .showed(let place, let items):
                 peer.watched.insert(place)
-                if let items { peer.show(items, in: place) }
+                if let items { peer.show(items, in: place, asOf: call.moment) }
             case .listed(let items, let place): peer.list(items, in: place)
             case .stood(let item, let standIn): peer.show(item, standIn)
             case .item, .collection: continue

@@ -102,6 +102,7 @@ extension Bridge {
         guard !peer.isPrompting else { return }
         for message in peer.held { bus.send(message) }
         dropHeld(of: peer)
+        tellItems(to: peer)
     }
 
     func dropHeld(of peer: Peer) {
@@ -132,45 +133,75 @@ extension Bridge {
     /// Of each program that has asked for it: what it may know of is the keychain's word, and items that
     /// other programs let it into are in no group of its own.
     private func tellItems(in place: Scope.Place) {
-        for peer in peers.values where peer.shown[place] != nil { readItems(in: place, for: peer) }
+        changed[place] = nextNumber()
+        for peer in peers.values { tellItems(in: place, to: peer) }
+    }
+
+    /// Of all collections in which something changed since it was sent theirs.
+    func tellItems(to peer: Peer) {
+        for place in peer.shown.keys { tellItems(in: place, to: peer) }
+    }
+
+    /// With a pace, and not while a prompt of the program's stands: its client may wait for `Completed`.
+    private func tellItems(in place: Scope.Place, to peer: Peer) {
+        guard let shown = peer.shown[place], !shown.isBeingRead, !peer.isPrompting,
+            shown.moment < changed[place] ?? 0
+        else { return }
+        peer.shown[place]?.isBeingRead = true
+        guard shown.next > .now else { return readItems(in: place, for: peer) }
+        after(shown.next) { [weak peer] in
+            guard let peer else { return }
+            self.readItems(in: place, for: peer)
+        }
     }
 
     private func readItems(in place: Scope.Place, for peer: Peer) {
-        guard case .known(let introduced) = peer.state, var shown = peer.shown[place] else {
+        guard case .known(let introduced) = peer.state, peers[peer.name] === peer else { return }
+        guard !peer.isPrompting else {
+            peer.shown[place]?.isBeingRead = false
             return
         }
-        shown.hasChangedSince = shown.isBeingRead
-        let isFirst = !shown.isBeingRead
-        shown.isBeingRead = true
-        peer.shown[place] = shown
-        guard isFirst else { return }
         let answers = CollectionAnswers(
             scope: scope(of: peer, as: introduced, nil, Cancellation()), place: place)
-        let (name, serial, inbox) = (peer.name, peer.serial, inbox)
-        quick.submit {
+        let (name, serial, inbox, moment) = (peer.name, peer.serial, inbox, lastNumber)
+        listing.submit {
             let items = (try? answers.all())?.map(\.item)
-            inbox.post { $0.hasRead(items, in: place, for: name, serial) }
+            inbox.post { $0.hasRead(items, in: place, for: name, serial, asOf: moment) }
         }
     }
 
-    /// nil for items that can't be told now: then it keeps what it knows.
+    /// nil for items that can't be told now: then the program keeps what it knows.
     private func hasRead(
-        _ items: [ItemName]?, in place: Scope.Place, for name: String, _ serial: UInt64
+        _ items: [ItemName]?, in place: Scope.Place, for name: String, _ serial: UInt64,
+        asOf moment: UInt64
     ) {
         guard let peer = peers[name], peer.serial == serial, var shown = peer.shown[place] else {
             return
         }
         shown.isBeingRead = false
+        shown.next = .now + Limits.betweenItems
         peer.shown[place] = shown
-        if let items, items.count <= Limits.toldItems, Set(items) != shown.items {
-            peer.show(items, in: place)
-            let paths = BusValue.paths(items.map { place.path(of: $0) })
-            tell(
-                made(
-                    place.path, .properties, "PropertiesChanged",
-                    changes(of: .collection, [(.items, paths)]), to: peer.name), peer)
+        // An answer may have shown a later list meanwhile, or a prompt have begun: its end tells.
+        if shown.moment <= moment, !peer.isPrompting {
+            show(items, in: place, to: peer, asOf: moment)
         }
-        if shown.hasChangedSince { readItems(in: place, for: peer) }
+        tellItems(in: place, to: peer)
+    }
+
+    private func show(
+        _ items: [ItemName]?, in place: Scope.Place, to peer: Peer, asOf moment: UInt64
+    ) {
+        guard let items else {
+            peer.shown[place]?.moment = moment
+            return
+        }
+        let known = peer.shown[place]?.items
+        peer.show(items, in: place, asOf: moment)
+        guard let hash = ShownItems.hash(items), hash != known else { return }
+        let paths = BusValue.paths(items.map { place.path(of: $0) })
+        signal(
+            place.path, .properties, "PropertiesChanged",
+            changes(of: .collection, [(.items, paths)]), to: peer.name)
     }
 }
 

@@ -30,6 +30,8 @@ package final class Bridge {
     let memory: MemoryCollection
     let exchange = ReadyExchange()
     let quick = WorkPool(threads: quickThreads)
+    /// Reads `Items` for those that are told of them: however many, calls don't wait for that.
+    let listing = WorkPool(threads: 1)
     let questions = Questions()
 
     var peers: [String: Peer] = [:]
@@ -38,10 +40,12 @@ package final class Bridge {
     /// call holds its message, with a secret perhaps, and ends with its answer.
     private var deadlines: [(number: UInt64, due: ContinuousClock.Instant)] = []
     private var firstDeadline = 0
-    private var lastNumber: UInt64 = 0
+    private(set) var lastNumber: UInt64 = 0
     var heldSignals = HeldSignals()
     /// What was told last of collections' locks.
     var toldLocks: [Scope.Place: Bool] = [:]
+    /// The number of the last change in what a collection has.
+    var changed: [Scope.Place: UInt64] = [:]
     private var replies: [UInt64: (BusMessage) -> Void] = [:]
     private var timers: [(due: ContinuousClock.Instant, work: () -> Void)] = []
     /// When each connection came, as far as it was seen.
@@ -143,7 +147,7 @@ package final class Bridge {
         timers.insert((due, work), at: place)
     }
 
-    /// Of calls and peers.
+    /// Of calls, peers and changes.
     func nextNumber() -> UInt64 {
         lastNumber += 1
         return lastNumber

@@ -68,16 +68,20 @@ struct KeychainItems: CollectionItems {
 
     func unlock(_ items: [ItemName], unless isCancelled: () -> Bool) -> Set<ItemName> {
         var open: Set<ItemName> = []
+        var beyond: Set<ItemName> = []
         do throws(RequestError) {
             var rest = items[...]
             while rest.count > 1, !isCancelled() {
                 // A proof for more would be forgotten at once.
-                open.formUnion(try unlockTogether(Array(rest.prefix(ProofLimits.mostItems))))
+                open.formUnion(
+                    try unlockTogether(
+                        Array(rest.prefix(ProofLimits.mostItems)), leavingOut: &beyond))
                 rest = rest.dropFirst(ProofLimits.mostItems)
             }
             // Others' items are asked about by themselves.
-            for item in items where !open.contains(item) && !isCancelled() {
-                open.formUnion(try unlockTogether([item]))
+            for item in items
+            where !open.contains(item) && !beyond.contains(item) && !isCancelled() {
+                open.formUnion(try unlockTogether([item], leavingOut: &beyond))
             }
         } catch {
             // The user said no, to all that is left.
@@ -85,15 +89,20 @@ struct KeychainItems: CollectionItems {
         return open
     }
 
-    /// One question for all that can be proven; throws what the user refused.
-    private func unlockTogether(_ items: [ItemName]) throws(RequestError) -> Set<ItemName> {
+    /// One question for all that can be proven; throws what ends all questions. `beyond` gets the items
+    /// that no proof opens.
+    private func unlockTogether(
+        _ items: [ItemName], leavingOut beyond: inout Set<ItemName>
+    ) throws(RequestError) -> Set<ItemName> {
         do throws(RequestError) { return try opened(items, asking: true) } catch {
-            guard !error.isNo else { throw error }
+            guard !error.endsAsking else { throw error }
             guard error.isBeyondProof else { return [] }
-            let provable = items.filter { !isBeyondProof($0) }
+            let closed = items.filter(isBeyondProof)
             // All could be proven: the user was asked in vain.
-            guard provable.count < items.count else { throw error }
-            return provable.isEmpty ? [] : try unlockTogether(provable)
+            guard !closed.isEmpty else { throw error }
+            beyond.formUnion(closed)
+            let provable = items.filter { !beyond.contains($0) }
+            return provable.isEmpty ? [] : try unlockTogether(provable, leavingOut: &beyond)
         }
     }
 
@@ -231,9 +240,12 @@ struct KeychainItems: CollectionItems {
 }
 
 extension RequestError {
-    /// What the user said or typed was one.
-    fileprivate var isNo: Bool {
-        [.refused(.cancelled), .refused(.wrongPassword), .refused(.wrongPIN)].contains(self)
+    /// The user said no, typed what is wrong, or can't be asked any more.
+    fileprivate var endsAsking: Bool {
+        [
+            .refused(.cancelled), .refused(.wrongPassword), .refused(.wrongPIN),
+            .refused(.tooManyRequests), .refused(.interactionNotAllowed),
+        ].contains(self)
     }
 
     /// Of a request that may ask no user: that nothing the user could prove would do.

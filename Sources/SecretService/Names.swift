@@ -59,6 +59,8 @@ enum Limits {
     static let listedItems = 256
     /// Of a collection with more, no program is told the property `Items` when it changes.
     static let toldItems = 10_000
+    /// From one telling of a collection's `Items` to the next, for one program.
+    static let betweenItems: Duration = .milliseconds(500)
     /// Signals that wait for the end of a prompt: of all programs, and of one.
     static let heldSignals = 8192
     static let heldSignalsOfPeer = 1024

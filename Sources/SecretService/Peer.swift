@@ -75,8 +75,13 @@ final class Peer {
         listed = (listed + new).suffix(Limits.listedItems)
     }
 
-    func show(_ items: [ItemName], in place: Scope.Place) {
-        shown[place, default: ShownItems()].items = Set(items.prefix(Limits.toldItems))
+    /// It was sent `Items` as they were at `moment` or later. After a later list an older one is
+    /// remembered as none, so that the next is told whatever it has.
+    func show(_ items: [ItemName], in place: Scope.Place, asOf moment: UInt64) {
+        var known = shown[place] ?? ShownItems()
+        known.items = moment < known.moment ? nil : ShownItems.hash(items)
+        known.moment = moment
+        shown[place] = known
     }
 
     /// Whether it locks no more often than programs may.
@@ -88,12 +93,19 @@ final class Peer {
     }
 }
 
-/// The property `Items` as a program was told it last.
+/// The property `Items` as a program was sent it last.
 struct ShownItems {
-    var items: Set<ItemName> = []
-    /// One reading at a time. What changes while it is under way is in the next one.
+    /// A hash of the list, in whichever order; nil for one that is too long to be told.
+    var items: Int?
+    /// The number that the bridge had given last when the reading of the list began.
+    var moment: UInt64 = 0
+    /// One reading at a time, and none before this.
+    var next = ContinuousClock.now
     var isBeingRead = false
-    var hasChangedSince = false
+
+    static func hash(_ items: [ItemName]) -> Int? {
+        items.count <= Limits.toldItems ? Set(items).hashValue : nil
+    }
 }
 
 struct ListedItem: Hashable {
@@ -109,6 +121,8 @@ final class Call {
     let object: ObjectPath
     let request: ServiceRequest
     let deadline: ContinuousClock.Instant
+    /// The last number that was given before its work began: its answer has all that changed before.
+    var moment: UInt64 = 0
     /// Ends what waits for the user, once the program has gone.
     let cancellation = Cancellation()
 

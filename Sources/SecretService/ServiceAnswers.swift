@@ -101,38 +101,46 @@ struct ServiceAnswers {
     /// itself, and for items that nothing was proven for.
     func lock(_ paths: [String]) throws(ServiceError) -> Outcome {
         var seen: Set<String> = []
-        let named = paths.filter { seen.insert($0).inserted }.compactMap { path in
-            lockable(path).map { UnlockTarget(spelled: path, object: $0) }
+        var named: [UnlockTarget] = []
+        for path in paths where seen.insert(path).inserted {
+            guard let object = try lockable(path) else { continue }
+            named.append(UnlockTarget(spelled: path, object: object))
         }
         var locked: Set<UnlockTarget.Object> = []
         var done: Set<Scope.Place> = []
         var effects: [Effect] = []
+        var failure: ServiceError?
         for place in named.map(\.object.place) where done.insert(place).inserted {
             let objects = Set(named.lazy.map(\.object).filter { $0.place == place })
-            guard case .keychain(let keychain) = place else {
-                // What lies in memory is no more open than its process is.
-                locked.formUnion(objects)
-                continue
-            }
-            let items = objects.compactMap(\.item)
-            let ended = try scope.items(in: place).lock(items)
-            effects += ended.map { .item($0, .locked(true), in: place) }
-            var locksCollection = objects.contains(.collection(place)) || ended.isEmpty
-            for item in items where !locksCollection && !ended.contains(item) {
-                locksCollection = try !scope.items(in: place).isLocked(item)
-            }
-            if !locksCollection {
-                locked.formUnion(objects)
-            } else if let told = try lock(place, keychain) {
-                locked.formUnion(objects)
+            do throws(ServiceError) {
+                let (closed, told) = try lock(objects, in: place)
+                locked.formUnion(closed)
                 effects += told
-            } else {
-                locked.formUnion(items.lazy.filter(ended.contains).map { .item($0, place) })
-            }
+            } catch { failure = failure ?? error }
         }
+        // What was locked is told, whatever became of the rest.
+        if locked.isEmpty, let failure { throw failure }
         return Outcome(
             .paths(named.filter { locked.contains($0.object) }.map(\.spelled)),
             .path(ObjectPath.none), effects: effects)
+    }
+
+    /// The objects of one collection that are locked then.
+    private func lock(
+        _ objects: Set<UnlockTarget.Object>, in place: Scope.Place
+    ) throws(ServiceError) -> (locked: Set<UnlockTarget.Object>, effects: [Effect]) {
+        // What lies in memory is no more open than its process is.
+        guard case .keychain(let keychain) = place else { return (objects, []) }
+        let items = objects.compactMap(\.item)
+        let ended = try scope.items(in: place).lock(items)
+        let effects = ended.map { Effect.item($0, .locked(true), in: place) }
+        var locksCollection = objects.contains(.collection(place))
+        for item in items where !locksCollection && !ended.contains(item) {
+            locksCollection = try !scope.items(in: place).isLocked(item)
+        }
+        guard locksCollection else { return (objects, effects) }
+        if let told = try lock(place, keychain) { return (objects, effects + told) }
+        return (Set(items.lazy.filter(ended.contains).map { .item($0, place) }), effects)
     }
 
     /// Tells what changed; nil where the keychain can't be locked, or is not there. One that was locked
@@ -141,8 +149,11 @@ struct ServiceAnswers {
     private func lock(
         _ place: Scope.Place, _ keychain: String
     ) throws(ServiceError) -> [Effect]? {
-        let wasLocked = (try? scope.facts(of: place))?.isLocked ?? false
-        do throws(ServiceError) { _ = try scope.send(Lock(keychain: keychain)) } catch {
+        let wasLocked: Bool
+        do throws(ServiceError) {
+            wasLocked = try scope.facts(of: place).isLocked
+            _ = try scope.send(Lock(keychain: keychain))
+        } catch {
             guard error == .isLocked || error == .noSuchObject else { throw error }
             return nil
         }
@@ -151,22 +162,32 @@ struct ServiceAnswers {
     }
 
     /// nil for what is not there: the collection of such an item stays as it is.
-    private func lockable(_ path: String) -> UnlockTarget.Object? {
-        switch ObjectPath(path) {
-        case .collection(let name):
-            return (try? scope.place(name)).map { .collection($0) }
-        case .item(let name, let item):
-            guard let place = try? scope.place(name), isThere(item, place) else { return nil }
-            return .item(item, place)
-        default: return nil
+    private func lockable(_ path: String) throws(ServiceError) -> UnlockTarget.Object? {
+        do throws(ServiceError) {
+            switch ObjectPath(path) {
+            case .collection(let name): return .collection(try scope.place(name))
+            case .item(let name, let item):
+                let place = try scope.place(name)
+                return try isThere(item, place) ? .item(item, place) : nil
+            default: return nil
+            }
+        } catch {
+            guard error == .noSuchObject else { throw error }
+            return nil
         }
     }
 
-    private func isThere(_ item: ItemName, _ place: Scope.Place) -> Bool {
+    /// One that its program may not read is there.
+    private func isThere(
+        _ item: ItemName, _ place: Scope.Place
+    ) throws(ServiceError) -> Bool {
         do throws(ServiceError) {
             _ = try scope.items(in: place).facts(of: item)
             return true
-        } catch { return error != .noSuchObject }
+        } catch {
+            guard error != .failed else { throw error }
+            return error != .noSuchObject
+        }
     }
 
     // MARK: Secrets

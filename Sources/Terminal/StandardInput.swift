@@ -5,6 +5,28 @@ package import KeychainSecrets
 /// Secrets that another program pipes in.
 package enum StandardInput {
     package static var isTerminal: Bool { isatty(STDIN_FILENO) == 1 }
+    private static let pieceBytes = 64 * 1024
+
+    /// What is there of no secret, after a wait for it; nil at the end, or where it can't be read.
+    package static func piece() -> [UInt8]? {
+        while true {
+            var count = 0
+            // Safe: the kernel writes at most the buffer's length.
+            let piece = unsafe [UInt8](unsafeUninitializedCapacity: pieceBytes) { buffer, written in
+                count = unsafe Glibc.read(STDIN_FILENO, buffer.baseAddress!, pieceBytes)
+                written = max(count, 0)
+            }
+            if count > 0 { return piece }
+            guard count < 0, errno == EINTR else { return nil }
+        }
+    }
+
+    /// Whether something is there, or the end, within the time.
+    package static func isReady(withinMilliseconds patience: Int32) -> Bool {
+        var item = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+        // Safe: one element, which is this function's own.
+        return unsafe poll(&item, 1, patience) > 0
+    }
 
     /// Everything up to the end, byte for byte, straight into locked memory.
     package static func read(limit: Int) throws(TerminalError) -> SecretBytes {

@@ -8,18 +8,38 @@ struct Invocation {
     private static let prefix = "keychain-"
     private static let longestName = 32
 
+    /// Where the account's person approves what another person asks for.
+    private static let approval = "keychain-approval"
+
     let service: String
     let account: String
+    /// The other person.
+    let asker: String?
 
     /// Only services of ours, so that no user is asked in the name of `su`; only one's own account
-    /// where this does not run as root.
+    /// where this does not run as root. An approval is for the daemon alone to ask for, and never by
+    /// the asker, under whatever name.
     init?(_ arguments: [String]) {
-        guard arguments.count == 3, Self.isOurs(arguments[1]),
-            let account = Account.named(arguments[2]), account.name == arguments[2],
-            geteuid() == 0 || account.user == getuid()
+        guard arguments.count >= 3, Self.isOurs(arguments[1]),
+            let account = Self.account(arguments[2])
         else { return nil }
         service = arguments[1]
         self.account = account.name
+        guard service == Self.approval else {
+            guard arguments.count == 3, geteuid() == 0 || account.user == getuid() else {
+                return nil
+            }
+            asker = nil
+            return
+        }
+        guard arguments.count == 4, let other = Self.account(arguments[3]), geteuid() == 0,
+            other.user != account.user
+        else { return nil }
+        asker = other.name
+    }
+
+    private static func account(_ name: String) -> Account? {
+        Account.named(name).flatMap { $0.name == name ? $0 : nil }
     }
 
     private static func isOurs(_ service: String) -> Bool {

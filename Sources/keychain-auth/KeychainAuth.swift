@@ -34,7 +34,7 @@ struct KeychainAuth {
             do throws(PAMError) {
                 try PAMTransaction.authenticate(
                     service: invocation.service, account: invocation.account,
-                    conversation: conversation)
+                    asker: invocation.asker, conversation: conversation)
                 return .success
             } catch {
                 switch error {

@@ -4,6 +4,7 @@ internal import KeychainPolicyCompiler
 internal import ArgumentParser
 internal import KeychainLinuxSystem
 internal import KeychainPolicyEngine
+internal import KeychainPolicyModel
 internal import PolicyLanguage
 internal import PolicyTools
 
@@ -45,7 +46,19 @@ struct PolicyCompileCommand: ParsableCommand {
             "\(file.source.path): \(PolicyOutput.count(file.ruleCount, "rule"))"
         }
         let replaced = loaded.replacements.map { "replaced: \($0.old) by \($0.new)" }
-        let weakened = loaded.weakened.map { "weakened: \($0.what) by \($0.by)" }
+        let weakened = loaded.weakened.map { "weakened: \($0.words)" }
         return (files + replaced + weakened).joined(separator: "\n")
     }
+}
+
+extension LoadedPolicies.Weakening {
+    /// What is gone, by what, and the rules that went with it.
+    var words: String {
+        let names = lost.prefix(Self.mostNamed).map(\.string).joined(separator: ", ")
+        let more = lost.count - Self.mostNamed
+        return "\(what) by \(by); no longer in force: \(names)"
+            + (more > 0 ? " and \(more) more" : "")
+    }
+
+    private static let mostNamed = 20
 }

@@ -2,6 +2,7 @@
 internal import ArgumentParser
 internal import FoundationEssentials
 internal import KeychainCommands
+internal import KeychainLinuxSystem
 internal import KeychainPolicyModel
 internal import PolicyTools
 
@@ -24,13 +25,13 @@ struct PolicyRecords: ParsableArguments {
     }
 
     /// All of them, and how many records tell too little.
-    func read(today: Int32) throws(CommandFailure) -> (entries: [Entry], untold: Int) {
+    func read() throws(CommandFailure) -> (entries: [Entry], untold: Int) {
         var trail = try AuditTrail(folder: state)
         var entries: [Entry] = []
         var untold = 0
         while let lines = try trail.next() {
             for record in lines.compactMap(AuditRecord.init) where record.time >= since {
-                guard let entry = Entry(record, today: today) else {
+                guard let entry = Entry(record) else {
                     untold += record.isJudged ? record.count : 0
                     continue
                 }
@@ -40,7 +41,7 @@ struct PolicyRecords: ParsableArguments {
         return (entries, untold)
     }
 
-    private static func moment(_ text: String) throws -> Date {
+    static func moment(_ text: String) throws -> Date {
         if text == "boot", let moment = Self.started { return moment }
         guard let time = AuditTime(text, before: Date()) else {
             throw ValidationError(
@@ -57,10 +58,12 @@ struct PolicyRecords: ParsableArguments {
 }
 
 extension PolicyRecords.Entry {
-    fileprivate init?(_ record: AuditRecord, today: Int32) {
+    /// Decided again it is decided on the day on which it was.
+    fileprivate init?(_ record: AuditRecord) {
+        let day = LocalTime(at: Int(record.time.timeIntervalSince1970)).day
         guard let line = record.request,
             let decision = record.decision.flatMap({ PolicyOutcome(rawValue: $0) }),
-            let request = try? RequestLine.read(line, today: today)
+            let request = try? RequestLine.read(line, today: day)
         else { return nil }
         self.init(record: record, request: request, decision: decision)
     }

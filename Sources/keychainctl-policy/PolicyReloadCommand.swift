@@ -11,7 +11,7 @@ struct PolicyReloadCommand: ParsableCommand {
 
     func run() throws {
         let keychain = Keychain(name: nil, asJSON: false)
-        let report = try keychain.ask(Policies(reload: true), to: "reload the policies")
+        let report = try keychain.ask(Policies(.reload), to: "reload the policies")
         StandardStream.output.write(PlainText.escaped(report) + "\n")
     }
 }

@@ -29,7 +29,7 @@ struct PolicyReplayCommand: ParsableCommand {
         var policies = self.policies
         policies.folders += with
         let replay = PolicyReplay(try policies.loadUsable().policy)
-        let (entries, untold) = try records.read(today: policies.today)
+        let (entries, untold) = try records.read()
         var groups: [(line: String, example: String, count: Int)] = []
         var counts: [PolicyReplay.Verdict: Int] = [:]
         for entry in entries {

@@ -19,7 +19,7 @@ struct PolicyStatusCommand: ParsableCommand {
         if policies.folders.isEmpty, DaemonSocket.ofThisProcess != nil {
             let keychain = Keychain(name: nil, asJSON: false)
             let report = PolicyReport(
-                text: try keychain.ask(Policies(reload: false), to: "learn the policies"))
+                text: try keychain.ask(Policies(.report), to: "learn the policies"))
             StandardStream.output.write(PlainText.escaped(report.text) + "\n")
             if !report.isAsWritten { throw ExitCode(3) }
             return
@@ -32,9 +32,7 @@ struct PolicyStatusCommand: ParsableCommand {
         }
         lines += loaded.replacements.map { "replaced: \($0.old) by \($0.new)" }
         for weakening in loaded.weakened {
-            let forbids = weakening.forbids.map(\.string).joined(separator: ", ")
-            lines.append(
-                "weakened: \(weakening.what) by \(weakening.by); no longer in force: \(forbids)")
+            lines.append("weakened: \(weakening.words)")
         }
         StandardStream.output.write(PlainText.escaped(lines.joined(separator: "\n")) + "\n")
     }

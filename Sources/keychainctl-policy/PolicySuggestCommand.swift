@@ -22,7 +22,7 @@ struct PolicySuggestCommand: ParsableCommand {
 
     func run() throws {
         let policy = try policies.loadUsable().policy
-        let entries = try records.read(today: policies.today).entries
+        let entries = try records.read().entries
         let trials = entries.filter { $0.record.would == "deny" }
         let suggestion = PolicyOutput.analysing {
             PolicySuggestion(

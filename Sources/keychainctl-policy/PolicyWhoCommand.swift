@@ -23,11 +23,7 @@ struct PolicyWhoCommand: ParsableCommand {
     var item: String
 
     func run() throws {
-        guard let operation = PolicyOperation(rawValue: operation) else {
-            throw ValidationError(
-                "The operation is one of: "
-                    + PolicyOperation.allCases.map(\.rawValue).joined(separator: ", ") + ".")
-        }
+        let operation = try RequestOperation.named(operation)
         let loaded = try policies.loadUsable()
         let facts = try AccessText.facts(item, .resource, today: policies.today)
         let analysis = PolicyAnalysis(loaded.policy, day: policies.today)

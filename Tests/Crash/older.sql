@@ -1,6 +1,7 @@
--- A keychain's file of version 3 as version 2 wrote it: without the entries that tell of classes,
--- and with indexes instead of the rows' own lists.
+-- A keychain's file of version 4 as version 2 wrote it: without former secrets and the entries that
+-- tell of classes, and with indexes instead of the rows' own lists.
 BEGIN;
+DROP TABLE former;
 ALTER TABLE item RENAME TO newer;
 CREATE TABLE item (
     id INTEGER PRIMARY KEY,

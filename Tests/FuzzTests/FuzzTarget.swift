@@ -14,6 +14,7 @@ enum FuzzTarget: String, CaseIterable, Sendable {
     case policyImage = "policy-image"
     case yaml
     case policies
+    case editors
     case helperRequests = "helper-requests"
     case imports
 
@@ -31,6 +32,7 @@ enum FuzzTarget: String, CaseIterable, Sendable {
         case .policyImage: try PolicyImages.read(bytes)
         case .yaml: try PolicyFiles.readYAML(bytes)
         case .policies: try PolicyFiles.readPolicies(bytes)
+        case .editors: try Editors.read(bytes)
         case .helperRequests: try HelperRequests.read(bytes)
         case .imports: try Imports.read(bytes)
         }

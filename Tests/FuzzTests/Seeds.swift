@@ -46,6 +46,7 @@ enum Seeds {
             [[0], [1], [0, 0x00, 0x7F, 0x00, 1, 0xFF], [1, 0x00, 0x7F, 0x00, 1, 0xFF]]
         case .policyImage: try policyImages()
         case .yaml, .policies: policies.map { Array($0.utf8) }
+        case .editors: Editors.seeds
         case .helperRequests: HelperRequests.seeds
         case .imports: Imports.seeds
         }

@@ -410,9 +410,10 @@ import Testing
                 "6 desc=notes svce=Card (notes) → number: 4111\ncode: 123",
             ])
         #expect(read(.bitwarden, #"{"encrypted":true}"#).error == .encryptedForAccount)
+        // No password is asked for where parts are missing.
         #expect(
             read(.bitwarden, #"{"encrypted":true,"passwordProtected":true}"#).error
-                == .encryptedByPassword)
+                == .malformed(line: 1))
         #expect(read(.bitwarden, "{}").error == .malformed(line: 1))
     }
 

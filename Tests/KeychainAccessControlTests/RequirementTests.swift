@@ -97,3 +97,47 @@ private let passwordOnly: Set<PolicyMethod> = [.factor(.presence), .factor(.pass
         #expect(one?.count == 1)
     }
 }
+
+@Suite struct ApprovalTests {
+    private let approvers: [PolicyConstraint] = [.approval(by: "ann"), .approval(by: "bob")]
+
+    private func cheapest(
+        _ constraint: PolicyConstraint, asked asker: String, given: [PolicyMethod] = []
+    ) -> [PolicyMethod]? {
+        Requirement(constraint).cheapestProof(
+            given: given.reduce(Evidence()) { $0.adding($1) },
+            available: [.factor(.passcode), .approvals(besides: asker)])
+    }
+
+    @Test func `is that of another person than the asker`() {
+        #expect(cheapest(.any(approvers), asked: "eve") == [.approval(by: "ann")])
+        #expect(cheapest(.any(approvers), asked: "ann") == [.approval(by: "bob")])
+        #expect(cheapest(.approval(by: "ann"), asked: "ann") == nil)
+        #expect(cheapest(.all(approvers), asked: "ann") == nil)
+        #expect(
+            Requirement(.any(approvers)).approvals(besides: [.approvals(besides: "ann")])
+                == [.approval(by: "bob")])
+    }
+
+    @Test func `takes as many people as are wanted`() {
+        let two = PolicyConstraint.atLeast(2, of: approvers + [.approval(by: "eve")])
+        #expect(cheapest(two, asked: "root")?.count == 2)
+        #expect(cheapest(two, asked: "eve") == [.approval(by: "ann"), .approval(by: "bob")])
+        #expect(
+            cheapest(two, asked: "root", given: [.approval(by: "eve")]) == [.approval(by: "ann")])
+    }
+
+    @Test func `can't be given where the machine has no service for it`() {
+        let without = Requirement(.any(approvers)).cheapestProof(available: everything)
+        #expect(without == nil)
+    }
+
+    @Test func `is no proof of anything else, and nothing else is one`() {
+        #expect(cheapest(.factor(.presence), asked: "eve", given: [.approval(by: "ann")]) != [])
+        #expect(
+            cheapest(.approval(by: "ann"), asked: "eve", given: [.pam("keychain-approval")]) != [])
+        #expect(
+            PolicyConstraint.any(approvers).canonical.json
+                == #"{"any":[{"approval":"ann"},{"approval":"bob"}]}"#)
+    }
+}

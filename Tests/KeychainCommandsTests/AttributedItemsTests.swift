@@ -20,9 +20,11 @@ import Testing
                 for user in ["me", "you"] {
                     let (first, second) = (Self.item("me", one), Self.item(user, other))
                     var items = AttributedItems()
-                    #expect(items.insert(first))
+                    let isNew = items.insert(first)
+                    #expect(isNew)
                     #expect((items.find(second) != nil) == first.isSameItem(as: second))
-                    #expect(items.insert(second) != first.isSameItem(as: second))
+                    let isOther = items.insert(second)
+                    #expect(isOther != first.isSameItem(as: second))
                 }
             }
         }
@@ -31,8 +33,10 @@ import Testing
     @Test func `one without a type is the same as each of several with types`() {
         var items = AttributedItems()
         let (a, b) = (Self.item("me", "a"), Self.item("me", "b"))
-        #expect(items.insert(a) && items.insert(b))
+        let areNew = [items.insert(a), items.insert(b)]
+        #expect(areNew == [true, true])
         #expect(items.find(a) != nil && items.find(b) != nil && items.find(Self.item("me")) != nil)
-        #expect(!items.insert(Self.item("me")))
+        let isNew = items.insert(Self.item("me"))
+        #expect(!isNew)
     }
 }

@@ -182,7 +182,7 @@ package enum Samples {
             ChangeSettings(keychain: "work", settings),
             SetPassword(keychain: nil, old: secret("old"), new: secret("new")),
             Authenticate(.atLeast(required: 2, of: [.always, .userPresence, .companion])),
-            ReadCapabilities(), EndContext(), Policies(reload: true),
+            ReadCapabilities(), EndContext(), Policies(.facts, of: 4711),
             Preferences(.searchList(["login", "work"])), ListProtectors(keychain: "work"),
             AddProtector(
                 keychain: "work", .securityKey(pin: secret("1234"), atLogin: true),
@@ -200,6 +200,7 @@ package enum Samples {
             Introduce(heardOf: .max, via: .portal), ForgetPeer(7),
             FindAttributed(keychain: "work", pairs: [.pair("a"): .string("b")], limit: 9),
             WatchKeychains(after: 9), EndProofs(of: [attributedReference]),
+            ReadFormerSecrets(keychain: "work", attributedReference, generation: 3),
         ]
     }
 
@@ -230,6 +231,14 @@ package enum Samples {
             part(ForgetPeer.self, Done()),
             part(FindAttributed.self, matches), part(WatchKeychains.self, changes),
             part(EndProofs.self, [attributedReference]),
+            part(
+                ReadFormerSecrets.self,
+                [
+                    FormerSecret(
+                        item: attributedReference, generation: 3, label: "Key",
+                        contentType: "text/plain", replaced: 1.5, program: "exe:/a",
+                        secret: secret("old"))
+                ]),
         ]
     }
 

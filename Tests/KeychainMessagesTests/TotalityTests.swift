@@ -74,7 +74,8 @@ import Testing
 
     @Test func `a flag is 0 or 1`() {
         let (bytes, _) = ClientMessage.request(
-            Policies(reload: false), context: nil, relay: nil, offersTerminal: false
+            CheckKeychain(keychain: nil, repair: false), context: nil, relay: nil,
+            offersTerminal: false
         ).encoded()
         #expect(isMessage(bytes.dropLast() + [1], nil))
         #expect(!isMessage(bytes.dropLast() + [2], nil))
@@ -173,6 +174,22 @@ import Testing
             if case .answer(let answer) = message { answer.verb } else { UInt16(0) }
         }
         #expect(answered == numbers)
+    }
+
+    @Test(arguments: [
+        (Policies.Question.report, [UInt8(0)]), (.reload, [1]), (.facts, [2, 7, 0, 0, 0]),
+        (.lastDenied, [3]),
+    ])
+    func `what older programs ask of policies stays the same byte`(
+        _ question: Policies.Question, _ end: [UInt8]
+    ) throws {
+        func bytes(_ verb: Policies) -> [UInt8] {
+            ClientMessage.request(verb, context: nil, relay: nil, offersTerminal: false).encoded()
+                .message
+        }
+        let written = bytes(Policies(question, of: 7))
+        #expect(written.suffix(end.count).elementsEqual(end))
+        #expect(written.count == bytes(Policies(.report)).count - 1 + end.count)
     }
 
     @Test func `every verb and every answer is written again as it was read`() throws {

@@ -256,6 +256,45 @@ private func decide(rules: PolicyRule..., request: PolicyRequest) throws -> Poli
         }
     }
 
+    @Test(
+        arguments: [(19, .allow), (20, .deny), (22, .deny), (23, .allow)]
+            as [(Int32, PolicyOutcome)])
+    func `takes a rule from its first day to its last`(
+        _ day: Int32, _ outcome: PolicyOutcome
+    ) throws {
+        let forbid = rule("f", .forbid(""), .all, .date(20...22))
+        let sign = PolicyRequest(.sign, facts: PolicyFacts(), day: day)
+        #expect(try decide(rules: forbid, request: sign).outcome == outcome)
+        // What the facts tell goes before the day of the request.
+        var facts = PolicyFacts()
+        facts.date = .known(day)
+        let told = PolicyRequest(.sign, facts: facts, day: 21)
+        #expect(try decide(rules: forbid, request: told).outcome == outcome)
+        #expect(told.day == day)
+    }
+
+    @Test func `takes a dated rule on an unknown date where it restricts, and not where it opens`()
+        throws
+    {
+        var facts = PolicyFacts()
+        facts.date = .unknown
+        let sign = PolicyRequest(.sign, facts: facts, day: 21)
+        let forbid = rule("f", .forbid(""), .all, .date(20...22))
+        #expect(try decide(rules: forbid, request: sign).outcome == .deny)
+        let closed = PolicySet(
+            rules: [rule("p", .permit(""), .all, .date(20...22))],
+            closed: [scope("c", .date(.min...(.max)))])
+        #expect(try decide(closed, sign).because == ["c"])
+    }
+
+    @Test func `asks for the date only where a rule has one`() throws {
+        let plain = try CompiledPolicy(PolicySet(rules: [rule("f", .forbid(""))]))
+        #expect(!plain.asked.containsDate)
+        let dated = try CompiledPolicy(
+            PolicySet(rules: [rule("f", .forbid(""), .all, .date(20...22))]))
+        #expect(dated.asked.containsDate)
+    }
+
     @Test func `finds the limits that count a request`() throws {
         let limit = PolicyLimit(3, per: .minutes(1), by: ["user", "exe"], then: .require(passcode))
         let policy = PolicySet(rules: [

@@ -73,6 +73,7 @@ extension PolicyGenerator {
             $0 + 1_440 * random.below(7)
         }
         facts.time = MinuteOfWeek(random.pick(minutes)).map { fact($0) } ?? .absent
+        if random.chance(30) { facts.date = fact(Self.day + Int32(random.below(5)) - 2) }
         return facts
     }
 
@@ -94,6 +95,8 @@ extension PolicyGenerator {
             case .flags(let has, _): facts.flags = .known(has)
             case .age(let field, let range): facts[field] = .known(range.upperBound)
             case .time: break
+            case .date(let days):
+                facts.date = .known(min(max(Self.day, days.lowerBound), days.upperBound))
             }
         }
     }

@@ -29,13 +29,14 @@ public struct PolicyGenerator {
         let rules = (0..<random.below(most + 1)).map { rule($0) }
         let closed = (0..<random.below(3)).map { number in
             ClosedScope(
-                id: id(number, "c"), origin: origin(number), mode: mode(), match: match())
+                id: id(number, "c"), origin: origin(number), mode: mode(), match: dated(match()))
         }
         let groups = (0..<random.below(3)).map { number in
             GroupMembership(
                 id: id(number, "g"), origin: origin(number), group: random.pick(Self.texts),
                 members: (0..<1 + random.below(2)).map { _ in
                     conditions().filter { $0.fieldName != "subject.member" }
+                        + (random.chance(20) ? [date()] : [])
                 },
                 operations: random.chance(50) ? .read : .all)
         }
@@ -58,7 +59,20 @@ public struct PolicyGenerator {
     private mutating func rule(_ number: Int) -> PolicyRule {
         PolicyRule(
             id: id(number, "r"), origin: origin(number), mode: mode(), effect: effect(),
-            match: match())
+            match: dated(match()))
+    }
+
+    /// Some hold on some days only, all of them near the requests' own.
+    private mutating func dated(_ match: PolicyMatch) -> PolicyMatch {
+        var match = match
+        if random.chance(20) { match.box.conditions.append(date()) }
+        return match
+    }
+
+    private mutating func date() -> PolicyCondition {
+        let first = random.pick([.min, Self.day - 1, Self.day, Self.day + 1])
+        let last = random.pick([.max, Self.day - 1, Self.day, Self.day + 1])
+        return .date(min(first, last)...max(first, last))
     }
 
     private mutating func effect() -> PolicyEffect {

@@ -17,7 +17,7 @@ import Testing
             items: [],
             count: 1,
             milliseconds: nil, trust: nil, request: nil, decision: nil, requires: nil, would: nil,
-            cut: [])
+            cut: [], policy: nil, loaded: nil)
     }
 
     @Test func `a journal that takes nothing holds up no request, and one user fills no queue`() {

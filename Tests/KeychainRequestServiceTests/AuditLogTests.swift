@@ -171,4 +171,30 @@ import Testing
         }
         #expect("\(try #require(try lines().first))".contains("wheel"))
     }
+
+    /// A program asked for items of a group that it is not let into.
+    private func refuse(_ user: UInt32, _ program: String) throws {
+        let notes = RequestNotes()
+        notes.note(stranger: PolicyFacts(), .add, try Self.judge())
+        log.record(.add, by: Self.subject(user, program), .refused(.notEntitled), notes: notes)
+    }
+
+    @Test func `users hear of their own last refusal, root of any user's`() throws {
+        #expect(log.lastDenied(of: 1) == nil && log.lastDenied(of: 0) == nil)
+        try refuse(1, "exe:/usr/bin/first")
+        try refuse(1, "exe:/usr/bin/second")
+        try refuse(2, "exe:/usr/bin/third")
+        log.record(.add, by: Self.subject(1, "exe:/usr/bin/granted"), nil)
+        let own = try #require(log.lastDenied(of: 1))
+        #expect(own.contains("/usr/bin/second") && own.contains(#""decision":"deny""#))
+        #expect(try #require(log.lastDenied(of: 0)).contains("/usr/bin/third"))
+        #expect(log.lastDenied(of: 3) == nil)
+    }
+
+    @Test func `the last refusals of so many users are kept`() throws {
+        for user in 1...UInt32(AuditLog.mostDenied + 1) { try refuse(user, "exe:/usr/bin/git") }
+        #expect(log.lastDenied(of: 1) == nil)
+        #expect(log.lastDenied(of: 2) != nil)
+        #expect(log.lastDenied(of: UInt32(AuditLog.mostDenied + 1)) != nil)
+    }
 }

@@ -30,11 +30,12 @@ private struct TestClient: Client {
     init(
         user: UInt32 = 1000, session: Int32? = 7, process: Int32? = 42, tty: UInt32? = 3,
         parent: Int32? = nil,
-        program: Caller.Identity = .trustedExecutable("/usr/bin/git"), via: Caller.Via? = nil
+        program: Caller.Identity = .trustedExecutable("/usr/bin/git"), via: Caller.Via? = nil,
+        groups: [String] = []
     ) {
         caller = Caller(
             user: user, process: process ?? 0, identity: program,
-            session: session.map(SessionID.init), terminal: tty, accessGroups: [], via: via)
+            session: session.map(SessionID.init), terminal: tty, accessGroups: groups, via: via)
         self.process = process.map(Self.place)
         self.parent = parent.map(Self.place)
     }
@@ -66,6 +67,31 @@ private struct TestClient: Client {
 
     private func scopes(_ client: TestClient) -> [Freshness] {
         store.evidence(for: client).proofs.map(\.scope)
+    }
+
+    @Test func `a yes to programs that can't be told apart serves all of them in the login`() throws
+    {
+        func program(_ process: Int32, _ session: Int32?, via: Caller.Via? = .secretService)
+            -> TestClient
+        {
+            TestClient(
+                session: session, process: process, tty: nil, program: .unknown, via: via,
+                groups: ["bus:unidentified"])
+        }
+        let identifier = [UInt8](repeating: 1, count: 16)
+        let other = [UInt8](repeating: 2, count: 16)
+        let item = try #require(ItemReference(itemClass: .attributed, identifier: identifier))
+        let another = try #require(ItemReference(itemClass: .attributed, identifier: other))
+        store.add([.factor(.confirm)], for: program(50, 7), about: [item])
+        func scopes(_ client: TestClient, _ item: ItemReference) -> [Freshness] {
+            store.evidence(for: client).about(item).proofs.map(\.scope)
+        }
+        #expect(scopes(program(51, 7), item) == [.session])
+        #expect(scopes(program(51, 7), another) == [])
+        #expect(scopes(program(51, 8), item) == [])
+        #expect(scopes(program(51, nil), item) == [])
+        #expect(scopes(program(51, 7, via: nil), item) == [])
+        #expect(scopes(TestClient(session: 7, via: .secretService), item) == [])
     }
 
     @Test func `a proof given in a context serves the context, and is as good as new`() {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import KeychainAccessControl
 import KeychainActivePolicy
 @testable import KeychainDaemon
+import KeychainModel
+import KeychainPolicyEngine
 import KeychainRequestAudit
 import SystemTestSupport
 import Testing
@@ -23,15 +26,47 @@ import Testing
         return audit
     }
 
-    private func outcomes(_ audit: AuditLog) throws -> [String] {
+    private func records(_ audit: AuditLog) throws -> [[String: Any]] {
         audit.flush()
-        guard let text = FileManager.default.contents(atPath: folder("audit.jsonl")) else {
-            return []
-        }
+        let text = FileManager.default.contents(atPath: folder("audit.jsonl")) ?? Data()
         return try text.split(separator: 10).map { line in
             let record = try JSONSerialization.jsonObject(with: Data(line)) as? [String: Any]
-            return "\(record?["operation"] ?? "") \(record?["outcome"] ?? "")"
+            return record ?? [:]
         }
+    }
+
+    private func outcomes(_ audit: AuditLog) throws -> [String] {
+        try records(audit).map { "\($0["operation"] ?? "") \($0["outcome"] ?? "")" }
+    }
+
+    @Test func `the record has the revision, the rules and the files of what was read`() throws {
+        let audit = begin()
+        policy.use(
+            ActivePolicy.Pair(
+                .empty, reach: .empty,
+                revision: PolicyRevision(hash: [0, 1, 2, 3, 4, 0xFF, 7], number: 5)))
+        let load = PolicyLoad(
+            rules: 3, files: [PolicyLoad.File(path: "/etc/x.yaml", hash: "ab")],
+            weakened: ["a by b"])
+        policy.tell(ActivePolicy.Report(text: "3 rules in force", load: load))
+        policy.tell(ActivePolicy.Report(isDegraded: true, text: "not taken"))
+        let records = try records(audit)
+        #expect(
+            records.compactMap { $0["policy"] as? String } == ["0001020304ff.5", "0001020304ff.5"])
+        let loaded = try #require(records[0]["loaded"] as? [String: Any])
+        #expect(loaded["rules"] as? Int == 3)
+        #expect(
+            (loaded["files"] as? [[String: String]]) == [["path": "/etc/x.yaml", "hash": "ab"]])
+        #expect(loaded["weakened"] as? [String] == ["a by b"])
+        #expect(records[1]["loaded"] == nil)
+    }
+
+    @Test func `each reading has a record of its own, however many there are`() throws {
+        let audit = begin()
+        for number in 0..<100 {
+            policy.tell(ActivePolicy.Report(text: "\(number) rules in force"))
+        }
+        #expect(try records(audit).count == 100)
     }
 
     @Test func `each reading is told and recorded, as it went`() throws {

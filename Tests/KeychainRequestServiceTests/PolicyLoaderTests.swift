@@ -3,6 +3,7 @@ import Foundation
 import KeychainAccessControl
 import KeychainActivePolicy
 @testable import KeychainDaemon
+import KeychainModel
 import KeychainPolicyEngine
 import SystemTestSupport
 import Testing
@@ -57,6 +58,29 @@ import Testing
         #expect(policy.report.text == "1 rules in force\nfile x.yaml")
         // Folders that are not there are not read.
         #expect(arguments == "policy compile --policies \(folder("rules"))\n")
+    }
+
+    @Test func `what comes into force has a revision, and is told with its files`() throws {
+        let file = PolicyBundle.Source(level: 0, name: "50-x.yaml", bytes: Array("one".utf8))
+        try compiler(handsOver: Self.one, [file])
+        loader.start()
+        let first = try #require(policy.now.judge.revision).description
+        #expect(first.hasSuffix(".1") && first.utf8.count == 14)
+        let load = try #require(policy.report.load)
+        #expect(load.rules == 1)
+        #expect(load.files.map(\.path) == [folder("rules") + "/50-x.yaml"])
+        #expect(load.files.allSatisfy { $0.hash.utf8.count == 12 })
+        // The same again is another taking up of the same; another set is another hash.
+        #expect(loader.load())
+        #expect(policy.now.judge.revision?.description == first.dropLast(1) + "2")
+        try compiler(handsOver: Self.two, [file])
+        #expect(loader.load())
+        let third = try #require(policy.now.judge.revision).description
+        #expect(third.hasSuffix(".3") && third.prefix(12) != first.prefix(12))
+        try compiler("exit 1")
+        #expect(!loader.load())
+        #expect(policy.report.load == nil)
+        #expect(policy.now.judge.revision?.description == third)
     }
 
     @Test func `where a file is mistaken, what was in force stays`() throws {

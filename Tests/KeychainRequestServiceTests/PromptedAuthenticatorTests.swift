@@ -107,6 +107,79 @@ import Testing
         withExtendedLifetime(script) {}
     }
 
+    // MARK: Approvals
+
+    private static let approvalScript = #"""
+        [ "$1 $3 $#" = 'keychain-approval alice 3' ] || exit 1
+        """# + "\n" + PAMScript.password
+
+    private func approve(
+        _ names: [String], _ authenticator: PromptedAuthenticator, _ program: ProgramOnTerminal
+    ) -> (name: String?, refusal: RequestError?) {
+        var name: String?
+        let said = refusal { () throws(RequestError) in
+            name = try authenticator.approval(by: names, Self.question, for: program)
+        }
+        return (name, said)
+    }
+
+    @Test func `another person approves on the asker's terminal, after the name`() throws {
+        let (authenticator, script) = try authenticator(Self.approvalScript)
+        let program = ProgramOnTerminal(registry, [.types("eve"), .types("battery")])
+        #expect(approve(["bob", "eve"], authenticator, program).name == "eve")
+        let asked =
+            Self.title
+            + "\nIt takes the approval of another person than alice: bob, eve."
+        #expect(
+            try program.shown() == [
+                [
+                    .title(asked), .askVisible("Who approves (bob, eve): "),
+                    .title(asked + "\nTo approve it, eve proves who that is."),
+                    .askHidden("Password: "), .finished(succeeded: true),
+                ]
+            ])
+        withExtendedLifetime(script) {}
+    }
+
+    @Test func `where one person may approve no name is asked for`() throws {
+        let (authenticator, script) = try authenticator(Self.approvalScript)
+        let program = ProgramOnTerminal(registry, [.types("battery")])
+        #expect(approve(["bob"], authenticator, program).name == "bob")
+        withExtendedLifetime(script) {}
+    }
+
+    /// PAM would say yes: it is the service that refuses.
+    @Test(arguments: [["alice"], ["alice", "bob"]])
+    func `the asker approves nothing, whatever was asked`(_ names: [String]) throws {
+        let (authenticator, script) = try authenticator(PAMScript.success)
+        let program = ProgramOnTerminal(registry, [.types("alice")])
+        let said = approve(names, authenticator, program)
+        #expect(said.name == nil && said.refusal == .refused(.authenticationFailed))
+        withExtendedLifetime(script) {}
+    }
+
+    @Test(arguments: ["root", "", "bob "])
+    func `who is not named approves nothing, and it counts as a guess`(_ typed: String) throws {
+        let (authenticator, script) = try authenticator(PAMScript.success)
+        let program = ProgramOnTerminal(registry, [.types(typed)])
+        let said = approve(["bob", "eve"], authenticator, program)
+        #expect(said.name == nil && said.refusal == .refused(.authenticationFailed))
+        program.answers(.types("bob"))
+        #expect(
+            approve(["bob", "eve"], authenticator, program).refusal == .refused(.tooManyRequests))
+        withExtendedLifetime(script) {}
+    }
+
+    @Test func `a wrong password of another person's is no approval, and is a guess`() throws {
+        let (authenticator, script) = try authenticator(Self.approvalScript)
+        let program = ProgramOnTerminal(registry, [.types("wrong")])
+        #expect(
+            approve(["bob"], authenticator, program).refusal == .refused(.authenticationFailed))
+        program.answers(.types("battery"))
+        #expect(approve(["bob"], authenticator, program).refusal == .refused(.tooManyRequests))
+        withExtendedLifetime(script) {}
+    }
+
     @Test func `a user who cancels has proven nothing, nor guessed`() throws {
         let (authenticator, script) = try authenticator(PAMScript.password)
         let program = ProgramOnTerminal(registry, [.cancels])

@@ -3,6 +3,7 @@ import KeychainAccessControl
 import KeychainActivePolicy
 import KeychainItemStore
 import KeychainModel
+import KeychainUserPresence
 import KeychainPolicyModel
 import KeychainRequestAudit
 @testable import KeychainRequestService

@@ -74,21 +74,3 @@ def test_an_upgrade_leaves_open_what_is_open_and_a_purge_asks(guest, newer_disk)
     console.logout()
     assert guest.run("ls -d /var/lib/keychain /etc/keychain", check=False).text.count("No such") == 2
     assert guest.run("systemctl is-system-running", check=False).text == "running\n"
-
-
-@pytest.mark.parametrize("units, opens", [
-    ("keychaind.socket keychaind-login.socket keychaind-offer.socket keychaind.service", False),
-    ("systemd-logind.service", True),
-    ("dbus.socket dbus.service systemd-logind.service", True),
-], ids=["the service", "logind", "the bus"])
-def test_a_login_works_without(guest, units, opens):
-    guest.run(f"systemctl mask --runtime --now {units}", check=False)
-    console = guest.consoles[0].login(*ALICE)
-    assert console.run("id -un").text == "alice\n"
-    if opens:
-        assert console.run(ADD.format("kept")).status == 0
-        assert console.run(GET).text.strip() == "kept"
-    else:
-        assert console.run(GET + " </dev/null").status != 0
-        assert "WRONG" in console.run("keychainctl doctor | cat").text
-    console.logout()

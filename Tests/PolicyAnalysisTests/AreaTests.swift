@@ -86,7 +86,7 @@ import Testing
     @Test func `has no request of another one`() {
         var world = PolicyGenerator(seed: 63_000, fields: [.exe, .service, .group])
         var (shared, noticed) = (0, 0)
-        for _ in 0..<40 {
+        for _ in 0..<60 {
             let old = world.policy(rules: 4)
             let new = world.policy(rules: 4)
             let found = PolicyAnalysis(old, day: today, mostCells: 10_000).difference(to: new)
@@ -157,6 +157,54 @@ import Testing
         #expect(!words[0].contains("wiki"))
         #expect(words[1].contains("operation: delete; "))
         #expect(!words[1].contains("when.time"))
+    }
+
+    @Test func `says the days on which a grant holds, from today on`() {
+        func permit(_ days: ClosedRange<Int32>) -> PolicySet {
+            PolicySet(
+                rules: [rule("p", .permit(""), .read, literal(.user, "eve"), .date(days))],
+                closed: closed)
+        }
+        let none = PolicySet(closed: closed)
+        func days(_ found: [String]) -> Set<Substring> {
+            Set(
+                found.map { words in
+                    words.split(separator: "; ").first { $0.hasPrefix("when.date") } ?? "always"
+                })
+        }
+        #expect(
+            days(areas(permit(today + 5...today + 6), without: none))
+                == ["when.date: 1970-01-16 to 1970-01-17"])
+        #expect(
+            days(areas(permit(today - 5...today), without: none)) == ["when.date: up to 1970-01-11"]
+        )
+        #expect(
+            days(areas(permit(today + 5...(.max)), without: none)) == ["when.date: from 1970-01-16"]
+        )
+        // What is over, and what has begun.
+        #expect(areas(permit(today - 5...today - 1), without: none) == [])
+        #expect(days(areas(permit(today - 5...(.max)), without: none)) == ["always"])
+        // A longer one.
+        #expect(
+            days(areas(permit(today...today + 9), without: permit(today...today + 4)))
+                == ["when.date: 1970-01-16 to 1970-01-20"])
+    }
+
+    @Test func `says from which day a rule on trial decides, where rules have dates`() {
+        var trial = rule("f", .forbid(""), .all, literal(.user, "eve"))
+        trial.mode = .permissive(untilDay: today + 20)
+        let dated = rule("g", .forbid(""), .all, literal(.user, "bob"), .date(today + 1...(.max)))
+        let found = changes(PolicySet(), PolicySet(rules: [trial, dated]))
+        let words = found.flatMap { $0.areas.map(\.words) }
+        #expect(words.contains { $0.contains("eve") && $0.contains("when.date: from 1970-01-31") })
+        #expect(words.contains { $0.contains("bob") && $0.contains("when.date: from 1970-01-12") })
+        for change in found {
+            for area in change.areas {
+                let decision = ReferenceEvaluator(PolicySet(rules: [trial, dated]))
+                    .decide(area.example)
+                #expect(decision.outcome == .deny, "\(area.words)")
+            }
+        }
     }
 
     @Test func `says an exception`() {
@@ -272,7 +320,7 @@ import Testing
     @Test func `is one of as few as the budget reaches`() throws {
         var budget = Budget(10_000)
         let boxes = ["a", "b"].map { PolicyBox([literal(.exe, $0)]) }
-        let universe = try Universe(boxes, &budget)
+        let universe = try Universe(boxes, from: today, &budget)
         let cells = try universe.union(of: boxes, .yes, &budget)
         let merging = CellMerging(universe)
         #expect(cells.count == 2)

@@ -55,6 +55,8 @@ extension PolicyRequest {
         if let service, facts[.session] == .known(service), !isKnown(.unit) { return false }
         if facts[.trustedExe] == .known(true), !isKnown(.exe) { return false }
         guard hasFactsOfItsOperation, isRemoteAsItsSession else { return false }
+        // The day is known, and is no day before today.
+        guard facts.date != .unknown, day >= today else { return false }
         guard case .known(let number) = facts[.itemClass] else { return true }
         let isGeneric = number == 0
         let isInternet = number == 1

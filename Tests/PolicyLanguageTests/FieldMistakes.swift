@@ -258,6 +258,96 @@ let fieldMistakes: [Mistake] = [
 
         """#),
     Mistake(
+        .badDate,
+        #"""
+        policy: v1
+        name: n
+        rules:
+          - {id: a.b, forbid: no, from: 2026-13-01}
+
+        """#,
+        #"""
+        p.yaml:4:33: error[KC2010]: from "2026-13-01" is no date
+            4 |   - {id: a.b, forbid: no, from: 2026-13-01}
+              |                                 ^^^^^^^^^^ YYYY-MM-DD
+
+        """#),
+    Mistake(
+        .badDate,
+        #"""
+        policy: v1
+        name: n
+        rules:
+          - {id: a.b, forbid: no, until: 31.12.2026}
+
+        """#,
+        #"""
+        p.yaml:4:34: error[KC2010]: until "31.12.2026" is no date
+            4 |   - {id: a.b, forbid: no, until: 31.12.2026}
+              |                                  ^^^^^^^^^^ YYYY-MM-DD
+
+        """#),
+    Mistake(
+        .badDate,
+        #"""
+        policy: v1
+        name: n
+        rules:
+          - {id: a.b, forbid: no, until: 2026-12-31T18:00:00Z}
+
+        """#,
+        #"""
+        p.yaml:4:34: error[KC2010]: until "2026-12-31T18:00:00Z" is no date
+            4 |   - {id: a.b, forbid: no, until: 2026-12-31T18:00:00Z}
+              |                                  ^^^^^^^^^^^^^^^^^^^^ YYYY-MM-DD
+
+        """#),
+    Mistake(
+        .badDate,
+        #"""
+        policy: v1
+        name: n
+        rules:
+          - {id: a.b, forbid: no, from: 1969-12-31}
+
+        """#,
+        #"""
+        p.yaml:4:33: error[KC2010]: from 1969-12-31 is not in the years 2000 to 2999
+            4 |   - {id: a.b, forbid: no, from: 1969-12-31}
+              |                                 ^^^^^^^^^^ leave it out where there is no such bound
+
+        """#),
+    Mistake(
+        .badDate,
+        #"""
+        policy: v1
+        name: n
+        rules:
+          - {id: a.b, forbid: no, until: 9999-12-31}
+
+        """#,
+        #"""
+        p.yaml:4:34: error[KC2010]: until 9999-12-31 is not in the years 2000 to 2999
+            4 |   - {id: a.b, forbid: no, until: 9999-12-31}
+              |                                  ^^^^^^^^^^ leave it out where there is no such bound
+
+        """#),
+    Mistake(
+        .badDate,
+        #"""
+        policy: v1
+        name: n
+        rules:
+          - {id: a.b, forbid: no, from: 2027-01-31, until: 2027-01-30}
+
+        """#,
+        #"""
+        p.yaml:4:52: error[KC2010]: until 2027-01-30 is before from 2027-01-31
+            4 |   - {id: a.b, forbid: no, from: 2027-01-31, until: 2027-01-30}
+              |                                                    ^^^^^^^^^^ both days count, so until is the same day or a later one
+
+        """#),
+    Mistake(
         .badWindow,
         #"""
         policy: v1

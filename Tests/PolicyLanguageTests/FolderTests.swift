@@ -23,7 +23,7 @@ struct FolderTests {
         #expect(ids(loaded) == ["own.a"])
         #expect(loaded.weakened.map(\.what) == ["/usr/10-base.yaml"])
         #expect(loaded.weakened.map(\.by) == ["/etc/10-base.yaml"])
-        #expect(loaded.weakened.map(\.forbids) == [["base.a"]])
+        #expect(loaded.weakened.map(\.lost) == [["base.a"]])
     }
 
     @Test(arguments: ["", "\n", "# nothing\n"])
@@ -50,7 +50,41 @@ struct FolderTests {
         #expect(loaded.replacements.map(\.new) == ["own.a"])
         #expect(loaded.weakened.map(\.what) == ["base.a"])
         #expect(loaded.weakened.map(\.by) == ["own.a"])
-        #expect(loaded.weakened.map(\.forbids) == [["base.a"]])
+        #expect(loaded.weakened.map(\.lost) == [["base.a"]])
+    }
+
+    @Test(
+        arguments: [
+            ("require: passcode", []), ("forbid: no", []), ("audit: full", ["base.r"]),
+            ("permit: yes", ["base.r"]),
+        ] as [(String, [PolicyText])])
+    func `a requirement that gives way is told, unless another takes its place`(
+        _ effect: String, _ lost: [PolicyText]
+    ) {
+        let vendor = file(
+            rules("  - {id: base.r, require: presence, operations: export}\n"), "/usr/10-base.yaml")
+        let own = file(
+            rules("  - {id: own.r, \(effect), replaces: base.r, operations: export}\n"),
+            "/etc/50-own.yaml")
+        let loaded = LoadedPolicies([[vendor], [own]], today: testDay)
+        #expect(loaded.weakened.flatMap(\.lost) == lost)
+    }
+
+    @Test func `with a masked file its requirements, limits and closed scopes are gone`() {
+        let vendor = file(
+            """
+            policy: v1
+            name: n
+            closed:
+              - {id: base.c, resource: {access-group: g}}
+            rules:
+              - {id: base.r, require: presence, operations: export}
+              - {id: base.l, limit: {rate: 30/1m, by: [user], then: deny}}
+              - {id: base.a, audit: full}
+
+            """, "/usr/10-base.yaml")
+        let loaded = LoadedPolicies([[vendor], [file("", "/etc/10-base.yaml")]], today: testDay)
+        #expect(loaded.weakened.map(\.lost) == [["base.r", "base.l", "base.c"]])
     }
 
     @Test func `ids are told apart over all files`() {

@@ -63,7 +63,8 @@ struct MistakeTests {
             .notUTF8, .fileTooLarge, .tooManyValues, .tooManyRules, .tooMuchRedacted, .unreadable,
             .wrongOwner, .wrongMode, .linkedElsewhere, .notARegularFile, .notATest, .unknownName,
             .duplicateRule, .permitOutsideClosed, .unconfiguredService, .untested, .dead, .shadowed,
-            .slow, .undecided, .refutedAssertion, .undecidedAssertion, .weakProgram, .forbidsAll,
+            .slow, .over, .undecided, .refutedAssertion, .undecidedAssertion, .weakProgram,
+            .forbidsAll,
         ]
         #expect(shown.union(elsewhere) == Set(DiagnosticCode.allCases))
         #expect(shown.isDisjoint(with: elsewhere))

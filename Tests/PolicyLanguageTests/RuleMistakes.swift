@@ -226,7 +226,7 @@ let ruleMistakes: [Mistake] = [
         #"""
         p.yaml:4:24: error[KC2017]: this is no constraint
             4 |   - {id: a.b, require: {any: [passcode], all: [confirm]}}
-              |                        ^ a factor, {pam: …}, {any: […]}, {all: […]} or {k: n, of: […]}
+              |                        ^ a factor, {pam: …}, {approval: […]}, {any: […]}, {all: […]} or {k: n, of: […]}
 
         """#),
     Mistake(
@@ -310,6 +310,36 @@ let ruleMistakes: [Mistake] = [
 
         """#),
     Mistake(
+        .badConstraint,
+        #"""
+        policy: v1
+        name: n
+        rules:
+          - {id: a.b, require: {approval: "ann bob"}}
+
+        """#,
+        #"""
+        p.yaml:4:35: error[KC2017]: "ann bob" is no user's name
+            4 |   - {id: a.b, require: {approval: "ann bob"}}
+              |                                   ^^^^^^^^^ name each person: {approval: [ann, bob]}
+
+        """#),
+    Mistake(
+        .badService,
+        #"""
+        policy: v1
+        name: n
+        rules:
+          - {id: a.b, require: {pam: keychain-approval}}
+
+        """#,
+        #"""
+        p.yaml:4:30: error[KC2018]: "keychain-approval" authenticates another person than the asker
+            4 |   - {id: a.b, require: {pam: keychain-approval}}
+              |                              ^^^^^^^^^^^^^^^^^ {approval: [NAME]} says whose approval is meant
+
+        """#),
+    Mistake(
         .expiryWithoutComplain,
         #"""
         policy: v1
@@ -321,7 +351,7 @@ let ruleMistakes: [Mistake] = [
         #"""
         p.yaml:4:27: error[KC2023]: "expires" in a rule that is enforced
             4 |   - {id: a.b, forbid: no, expires: 2027-01-31}
-              |                           ^^^^^^^ it ends mode: complain
+              |                           ^^^^^^^ it ends mode: complain; a rule ends with until: YYYY-MM-DD
 
         """#),
     Mistake(

@@ -4,6 +4,25 @@ import PolicySyntax
 /// What is wrong with tests.
 let testMistakes: [Mistake] = [
     Mistake(
+        .wrongMember,
+        #"""
+        policy: v1
+        name: n
+        rules:
+          - {id: a.b, forbid: no}
+        tests:
+          - name: t
+            request: {operation: sign, subject: {unit: a.service, member: true}, resource: {access-group: "unit:b.service"}}
+            expect: {decision: deny}
+
+        """#,
+        #"""
+        p.yaml:7:67: warning[KC3020]: the access group is another program's
+            7 | …quest: {operation: sign, subject: {unit: a.service, member: true}, resource: {access-group: "unit:b.service"}}
+              |                                                              ^^^^ member: false is what the keychain service finds; it can be left out
+
+        """#),
+    Mistake(
         .missingKey,
         #"""
         policy: v1

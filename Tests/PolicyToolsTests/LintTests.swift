@@ -43,6 +43,37 @@ struct LintTests {
             ])
     }
 
+    @Test func `a rule that is over is told, and none that ends soon`() {
+        let text = rules(
+            "  - {id: a.b, forbid: no, operations: sign, until: 2026-11-20}\n"
+                + "  - {id: a.c, forbid: no, operations: add, until: 2026-11-21}\n"
+                + "  - {id: a.d, forbid: no, operations: delete, from: 2026-11-22}\n")
+        #expect(
+            lint(text) == [
+                """
+                p.yaml:4:10: warning[KC3110]: a.b ended on 2026-11-20
+                    4 |   - {id: a.b, forbid: no, operations: sign, until: 2026-11-20}
+                      |          ^^^ remove it, or change until
+
+                """
+            ])
+    }
+
+    @Test func `a member and a scope that are over are told`() {
+        let found = lint(
+            """
+            policy: v1
+            name: n
+            groups:
+              - {id: a.g, group: g, members: {user: ann}, until: 2026-11-01}
+            closed:
+              - {id: a.s, resource: {access-group: g}, until: 2026-11-02}
+
+            """)
+        #expect(found.count { $0.contains("warning[KC3110]") } == 2)
+        #expect(found.count == 2)
+    }
+
     @Test(arguments: [
         ("operations: read-secret, subject: {pam-service: sshd}", "subject.pam-service", "unlock"),
         ("operations: write, resource: {protector: tpm2}", "resource.protector", "unlock"),

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import KeychainPolicyModel
+import PolicyLanguage
+import PolicySyntax
 import PolicyTools
 import Testing
 
@@ -58,6 +60,101 @@ struct RequestTests {
                 PolicyProof(.factor(.passcode), age: .minutes(2), scope: .process),
                 PolicyProof(.pam("keychain-otp"), age: .zero, scope: .tty),
             ])
+    }
+
+    @Test(
+        arguments: [
+            ("unit: a.service", "unit:a.service", true),
+            ("unit: a.service", "unit:b.service", false),
+            ("unit: a.service, exe: /bin/a", "exe:/bin/a", false),
+            ("exe: /bin/a", "exe:/bin/a", true), ("exe: /bin/a", "deploy", nil),
+            ("app: 'snap:x'", "snap:x", true),
+            ("app: 'flatpak:x', exe: /bin/a", "flatpak:y", false),
+            ("unit: a.service, member: true", "unit:b.service", true),
+            ("user: ann", "deploy", nil), ("unit: unknown!, exe: /bin/a", "exe:/bin/a", nil),
+            ("exe: /bin/a", "selinux:x_t", nil), ("exe: /bin/a", nil, nil),
+        ] as [(String, String?, Bool?)])
+    func `who is a member follows from the names`(
+        _ subject: String, _ group: String?, _ isMember: Bool?
+    ) throws {
+        let item = group.map { ", access-group: '\($0)'" } ?? ""
+        let text = """
+            policy: v1
+            name: n
+            tests:
+              - name: t
+                request: {operation: sign, subject: {\(subject)}, resource: {class: key\(item)}}
+                expect: {decision: allow}
+
+            """
+        let request = try #require(load(text).files.first?.tests.first?.request)
+        #expect(request.facts[.member] == isMember.map { .known($0) } ?? .absent)
+    }
+
+    @Test func `an update is told from each item's own group whose it is`() throws {
+        let request = try read(
+            #"{"operation": "update", "subject": {"unit": "a.service"}, "#
+                + #""resource": {"access-group": "unit:a.service"}, "#
+                + #""before": {"resource": {"access-group": "unit:b.service"}}}"#)
+        #expect(request.facts[.member] == .known(true))
+        #expect(request.before?[.member] == .known(false))
+    }
+
+    @Test func `a request that is written keeps whom it takes for a member`() throws {
+        var facts = PolicyFacts()
+        facts[.unit] = .known(["a.service"])
+        facts[.accessGroup] = .known(["unit:b.service"])
+        let line = PolicyRequest(.sign, facts: facts, day: testDay).json
+        #expect(try read(line).facts[.member] == .known(true))
+    }
+
+    @Test func `approvals are read and written with the people's names`() throws {
+        let line =
+            #"{"operation": "sign", "evidence": {"approval": "#
+            + #"{"ann": {"age": "0s", "scope": "operation"}}}}"#
+        let request = try read(line)
+        #expect(
+            request.evidence == [PolicyProof(.approval(by: "ann"), age: .zero, scope: .operation)])
+        #expect(request.json == line)
+    }
+
+    @Test func `an approval is met by a named person's and by no service of the name`() {
+        let text = """
+            policy: v1
+            name: n
+            rules:
+              - {id: n.r, require: {approval: [ann, bob]}, operations: sign}
+            tests:
+              - name: who approved
+                request: {operation: sign, resource: {class: key}}
+                each:
+                  evidence:
+                    - {}
+                    - {approval: {bob: {age: 0s, scope: operation}}}
+                    - {approval: {eve: {age: 0s, scope: operation}}}
+                    - {passcode: {age: 0s, scope: operation}}
+                expect:
+                  - {decision: challenge, requires: {approval: [ann, bob]}}
+                  - {decision: allow}
+                  - {decision: challenge}
+                  - {decision: challenge}
+
+            """
+        let loaded = load(text)
+        #expect(loaded.diagnostics.map(\.text) == [])
+        #expect(PolicyTestRun(loaded).diagnostics.map(\.text) == [])
+    }
+
+    @Test func `a date may be said without a time`() throws {
+        let request = try read(#"{"operation": "sign", "when": {"date": "2027-01-31"}}"#)
+        #expect(request.day == testDay + 71)
+        #expect(request.facts.time == .absent)
+        #expect(request.json.contains(#""when": {"date": "2027-01-31"}"#))
+        // The day of the week is that of the date.
+        let sunday = try read(
+            #"{"operation": "sign", "when": {"date": "2027-01-31", "time": "08:00"}}"#)
+        #expect(sunday.facts.time == MinuteOfWeek(day: 6, hour: 8, minute: 0).map { .known($0) })
+        #expect(try read(#"{"operation": "sign"}"#).day == testDay)
     }
 
     @Test func `a time may be said without a date`() throws {

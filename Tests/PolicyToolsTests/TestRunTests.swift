@@ -28,6 +28,40 @@ struct TestRunTests {
 
         """
 
+    @Test func `what a test comes to does not hang on the day on which it runs`() {
+        let text = """
+            policy: v1
+            name: n
+            closed:
+              - {id: n.c, resource: {access-group: g}}
+            rules:
+              - {id: n.p, permit: yes, resource: {access-group: g}, from: 2026-11-01, until: 2026-11-30}
+              - {id: n.f, forbid: no, operations: sign, from: 2026-11-01}
+            tests:
+              - name: on a day
+                request: {operation: add, resource: {access-group: g}}
+                each: {at: ["2026-10-31T23:59", "2026-11-01T00:00", "2026-11-30T23:59", "2026-12-01T00:00"]}
+                expect:
+                  - {decision: deny, because: [n.c]}
+                  - {decision: allow, because: [n.p]}
+                  - {decision: allow, because: [n.p]}
+                  - {decision: deny, because: [n.c]}
+              - name: on no day, what opens does not and what tightens does
+                request: {operation: add, resource: {access-group: g}}
+                each: {operation: [add, sign]}
+                expect:
+                  - {decision: deny, because: [n.c]}
+                  - {decision: deny, because: [n.f]}
+
+            """
+        for day in [testDay, testDay + 400] {
+            let loaded = LoadedPolicies([[file(text)]], today: day)
+            #expect(loaded.diagnostics.map(\.text) == [])
+            let run = PolicyTestRun(loaded)
+            #expect(run.diagnostics.map(\.text) == [] && run.outcomes.count == 6)
+        }
+    }
+
     @Test func `each row of a table is a test`() {
         let run = PolicyTestRun(load(policy))
         #expect(run.diagnostics.isEmpty)

@@ -56,6 +56,8 @@ def behave(how, prompter, password):
         prompter.say(wire.prompt_reply(True), password)
     elif how in ("honest", "windows"):
         prompter.say(wire.prompt_reply(True), password)
+    elif how == "waits":
+        pass
 
 
 def late(prompter, password):

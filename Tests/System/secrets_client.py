@@ -583,6 +583,9 @@ def at_once():
     for item in items:
         expect(listener.hears(item, "PropertiesChanged"), {"Locked": True}, "what is told of each")
     expect(sorted(peer.search(kind="guarded")[1]), sorted(closed + items), "what is locked")
+    # Those are locked with nothing to be done, and their collection stays open.
+    for item in items[2:]:
+        expect(peer.call(ROOT, SERVICE, "Lock", "ao", [item]), ([item], "/"), "Lock of what is locked")
     expect(peer.call(LOGIN, PROPERTIES, "Get", "ss", COLLECTION, "Locked"), False, "the collection")
 
 
@@ -594,6 +597,43 @@ def in_parts():
     expect(unlocked(peer, items), (False, items), "what was unlocked")
     found = peer.call(ROOT, SERVICE, "GetSecrets", "aoo", items, session)
     expect(len(found), 70, "secrets that are there without a question")
+
+
+def standing(peer, prompt):
+    """Whether a prompt of the program's stands."""
+    document = peer.call(ROOT + "/prompt", "org.freedesktop.DBus.Introspectable", "Introspect")
+    return prompt.rsplit("/", 1)[1] in {
+        node.get("name") for node in ElementTree.fromstring(document).findall("node")}
+
+
+def waiting():
+    """What changes while a prompt stands is told once, after its end."""
+    peer, other = Peer(), Peer()
+    session = other.session()
+    items = guarded(peer, peer.session(), 1)
+    listener = Listener(peer)
+
+    def lists():
+        # The answer comes after what was sent before it.
+        peer.search(none="such")
+        while GLib.MainContext.default().iteration(False):
+            pass
+        return [dict(said[1])["Items"] for path, member, said in listener.heard
+                if (path, member) == (LOGIN, "PropertiesChanged") and "Items" in said[1]]
+
+    prompt = peer.call(ROOT, SERVICE, "Unlock", "ao", items)[1]
+    peer.call(prompt, PROMPT, "Prompt", "s", "")
+    made = []
+    for number in range(3):
+        made.append(other.create(session, kind="waiting", number=str(number)))
+        # Longer than from one list to the next where no prompt stands.
+        time.sleep(0.7)
+    expect((standing(peer, prompt), lists()), (True, []), "lists while the prompt stands")
+    peer.call(prompt, PROMPT, "Dismiss")
+    listener.hears(prompt, "Completed")
+    listener.hears(LOGIN, "PropertiesChanged", lambda told: set(made) <= set(told.get("Items", [])))
+    time.sleep(0.7)
+    expect((standing(peer, prompt), len(lists())), (False, 1), "lists after its end")
 
 
 def a_no():
@@ -609,6 +649,15 @@ def watched():
     item = peer.create(peer.session(), kind="watched")
     peer.search(kind="watched")
 
+    def hears_list(number):
+        """Changes that come together are told together: so the list of each is waited for."""
+        def told(_):
+            return sum(signal[:2] == (LOGIN, "PropertiesChanged") and "Items" in signal[2][1]
+                       for signal in listener.heard) >= number
+        listener.hears(LOGIN, "PropertiesChanged", told)
+
+    hears_list(1)
+
     def elsewhere(*command):
         subprocess.run(["dbus-run-session", "--", *command], check=True, input="x", text=True)
 
@@ -618,8 +667,10 @@ def watched():
     expect(peer.search(kind="elsewhere")[0], [created[0]], "the item that was told")
     told = [signal[2][0] for signal in listener.heard if signal[1] == "ItemCreated"]
     expect(told, [item, created[0]], "items of this program's, each once")
+    hears_list(2)
     elsewhere(sys.executable, "-B", __file__, "clears")
     listener.hears(LOGIN, "ItemDeleted", lambda told: told == created)
+    hears_list(3)
     subprocess.run(["keychainctl", "lock"], check=True)
     listener.hears(LOGIN, "PropertiesChanged", lambda told: told == {"Locked": True})
     listener.hears(item, "PropertiesChanged", lambda told: told == {"Locked": True})
@@ -667,6 +718,10 @@ def refused():
     process = peer.bus.call_blocking(
         "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus",
         "GetConnectionUnixProcessID", "s", (NAME,))
+    # Numbers are no values that are counted on the way to it.
+    crowd = dbus.Array(range(100_000), signature="u")
+    expect(peer.error(ROOT, SERVICE, "ReadAlias", "au(oayays)", crowd, secret(session, value)),
+           "InvalidArgs", "a secret behind many numbers")
     print(f"<process {process}>", flush=True)
     input()
 
@@ -684,5 +739,5 @@ def clears():
 DBusGMainLoop(set_as_default=True)
 {case.__name__: case for case in
  (errors, exchanges, others, many, silent, unread, monitor, replaces, aliases, locked, shut,
-  prompts, floods, introspects, signals, connections, at_once, in_parts, a_no, watched,
+  prompts, floods, introspects, signals, connections, at_once, in_parts, waiting, a_no, watched,
   refused, stores, clears)}[sys.argv[1]]()

@@ -68,6 +68,33 @@ def test_a_rule_forbids_and_the_audit_names_it(shell, admin, daemon):
     assert any(r["outcome"] == "forbidden" and r["because"] == ["test.no-mail"] for r in records)
 
 
+def test_each_decision_has_its_revision_and_the_log_tells_what_changed_when(shell, admin, daemon):
+    first = """rules:
+  - {id: test.first, audit: full, resource: {service: mail}}
+"""
+    admin(first)
+    assert "mail-s3cret" in shell.run(GET.format("mail")).text
+    admin(first + "  - {id: test.second, forbid: No., resource: {service: mail}}\n")
+    assert shell.run(GET.format("mail")).status != 0
+    admin("rules: [nonsense]", takes=False)
+    (ADMIN / "50-test.yaml").unlink()
+    world.wait_for(lambda: "removed:" in world.run(world.CONTROL, "policy", "log").stdout, "the end")
+    told = world.run(world.CONTROL, "policy", "log").stdout
+    file = ADMIN / "50-test.yaml"
+    for words in (f"added: {file} (", f"changed: {file} (", f"removed: {file}", "not taken: revision"):
+        assert words in told, told
+    records = audit(daemon)
+    loads = [record for record in records if "loaded" in record]
+    rules = loads[-1]["loaded"]["rules"]
+    assert [load["loaded"]["rules"] for load in loads[-3:]] == [rules + 1, rules + 2, rules]
+    judged = {record["because"][0]: record["policy"] for record in records
+              if record["because"] and record["because"][0].startswith("test.")}
+    assert judged["test.second"] == loads[-2]["policy"]
+    full = [record["policy"] for record in records
+            if record["operation"] == "copyMatching" and record["outcome"] == "allowed"]
+    assert loads[-3]["policy"] in full
+
+
 def test_a_rule_requires_what_the_item_does_not(shell, admin):
     admin("""rules:
   - id: test.bank-asks
@@ -390,3 +417,38 @@ def test_what_was_proven_in_one_login_serves_no_other(shell, admin, login):
         assert other.status == 4 and "s3cret" not in other.text
     finally:
         second.unlink()
+
+
+def test_the_service_tells_the_facts_of_a_process(login, admin):
+    shell = login()
+    pid = shell.run("sleep 600 & echo $!").text.split()[-1]
+    told = shell.run(f"keychainctl policy facts {pid}")
+    assert told.status == 0, told
+    assert f"  user: {ALICE[0]}\n" in told.text.replace("\r", "")
+    assert re.search(r"  exe: \S*(sleep|coreutils)\b", told.text) and "  uid: " in told.text
+    # What explain takes is what the service tells.
+    request = shell.run(f"keychainctl policy facts --json {pid}").text.strip().splitlines()[-1]
+    assert json.loads(request)["subject"]["user"] == ALICE[0]
+    # Others' processes are not there; root may ask about all.
+    assert "there is no process 1 of yours" in shell.run("keychainctl policy facts 1").text
+    assert "uid: 0" in world.run("keychainctl", "policy", "facts", "1").stdout
+    assert world.run("keychainctl", "policy", "facts", "4194304", check=False).returncode == 3
+
+
+def test_what_a_process_may_do_and_why_it_was_refused_is_explained(shell, admin):
+    assert "no request was refused" in shell.run("keychainctl policy explain --last-denied").text
+    admin("""rules:
+  - id: test.no-mail
+    forbid: No program reads mail here.
+    operations: read-secret
+    resource: {service: mail}
+""")
+    told = shell.run(
+        "keychainctl policy explain --pid $$ --item '{\"service\": \"mail\"}'").text
+    assert "decision: deny" in told and "test.no-mail" in told
+    assert "decision: allow" in shell.run(
+        "keychainctl policy explain --pid $$ --item '{\"service\": \"bank\"}'").text
+    assert shell.run(GET.format("mail")).status != 0
+    told = shell.run("keychainctl policy explain --last-denied").text
+    assert "refused at " in told and "test.no-mail" in told and "decision: deny" in told
+    assert "test.no-mail" in world.run("keychainctl", "policy", "explain", "--last-denied").stdout

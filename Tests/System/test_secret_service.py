@@ -2,7 +2,9 @@
 """org.freedesktop.secrets: the tests of programs that use it, unedited, and calls as few programs make
 them. Each on a bus of its own, with the keychain in keychain-secrets itself and with the daemon's."""
 
+import json
 import os
+import re
 import shlex
 import shutil
 
@@ -116,6 +118,27 @@ def test_what_is_locked_stays_so_where_no_user_can_be_asked(bus):
     bus.restart()
     done = bus(f"{client} shut")
     assert done.status == 0, done.text
+
+
+def test_a_former_secret_is_listed_shown_and_restored_for_a_user_who_is_present(bus):
+    if bus.mode == "embedded":
+        pytest.skip("no user can be asked there")
+    made = bus("for value in one two; do printf $value | secret-tool store --label=L kind former; done")
+    assert made.status == 0, made.text
+    refused = bus.shell.run("setsid -w keychainctl secrets former list </dev/null 2>&1 | cat")
+    assert "secret-tool" not in refused.text, refused
+    listed = bus.shell.run("keychainctl secrets former list", [ALICE[1]])
+    assert listed.status == 0 and "exe:/usr/bin/secret-tool" in listed.text, listed
+    former, = re.findall(r"[0-9a-f]{32}\.[0-9]+", listed.text)
+    # The proof counts for five minutes.
+    shown = bus.shell.run(f"keychainctl secrets former show {former}")
+    assert shown.status == 0 and shown.text.split()[-1] == "one", shown
+    restored = bus.shell.run(f"keychainctl secrets former restore {former}")
+    assert restored.status == 0 and "“L” is restored" in restored.text, restored
+    assert bus("secret-tool lookup kind former").text.strip().endswith("one")
+    listed = bus.shell.run("keychainctl secrets former list --json")
+    assert [entry["by"] for entry in json.loads(listed.text)["former"]] == [
+        "exe:" + str(world.PREFIX / "bin/keychainctl"), "exe:/usr/bin/secret-tool"], listed
 
 
 def test_secretstorage_s_own_tests_pass(bus, programs):
@@ -313,6 +336,10 @@ def test_several_items_are_unlocked_by_one_question(guarded):
 
 def test_more_items_than_a_proof_is_for_are_unlocked_by_several_questions(guarded):
     assert guarded("in_parts") == ["<asked>", "<asked>", "<status 0>"]
+
+
+def test_no_list_of_items_waits_for_the_end_of_a_prompt(guarded):
+    assert guarded("waiting", "waits") == ["<asked>", "<hung up>", "<status 0>"]
 
 
 def test_a_no_is_said_to_all_items(guarded):

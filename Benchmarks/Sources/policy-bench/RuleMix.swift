@@ -189,7 +189,7 @@ extension Maker {
         case .choice(let field, let mask):
             facts[field] = .known(UInt8(mask.trailingZeroBitCount))
         case .boolean(let field, let value): facts[field] = .known(value)
-        case .flags, .age, .time: break
+        case .flags, .age, .time, .date: break
         }
     }
 }

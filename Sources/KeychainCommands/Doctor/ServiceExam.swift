@@ -64,7 +64,7 @@ struct ServiceExam {
         let report: PolicyReport
         do {
             report = PolicyReport(
-                text: try keychain.ask(Policies(reload: false), to: "learn the policies"))
+                text: try keychain.ask(Policies(.report), to: "learn the policies"))
         } catch { return Finding(.policies, .trouble, error.message, remedy: error.advice) }
         guard report.isAsWritten else {
             return Finding(

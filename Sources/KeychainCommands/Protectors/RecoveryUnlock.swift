@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KeychainMessages
+internal import KeychainModel
 internal import KeychainSecrets
 internal import Terminal
 

@@ -14,6 +14,7 @@ struct SecretsCommand: ParsableCommand {
             """,
         subcommands: [
             SecretsStatusCommand.self, SecretsEnableCommand.self, SecretsDisableCommand.self,
+            FormerSecretsCommand.self,
         ])
 }
 

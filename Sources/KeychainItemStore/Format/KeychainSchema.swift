@@ -5,10 +5,10 @@ internal import KeychainDatabase
 enum KeychainSchema {
     /// "KCHS" in the file's header.
     static let applicationID: Int32 = 0x4B43_4853
-    static let version: Int32 = 3
+    static let version: Int32 = 4
     static let pageBytes = 4096
 
-    static let tables = ["keybag", "item", "token", "quarantine"]
+    static let tables = ["keybag", "item", "token", "quarantine", "former"]
 
     static let keybag = """
         CREATE TABLE keybag (
@@ -58,11 +58,28 @@ enum KeychainSchema {
         ) STRICT;
         """
 
+    /// Secrets that items of the class `attributed` had before, each with the attributes of then. `item`
+    /// is the identifier of the item. Later rows have greater numbers.
+    static let former = """
+        CREATE TABLE former (
+            id INTEGER PRIMARY KEY,
+            item BLOB NOT NULL,
+            accessible INTEGER NOT NULL,
+            generation INTEGER NOT NULL,
+            day INTEGER NOT NULL,
+            note BLOB NOT NULL,
+            attributes BLOB NOT NULL,
+            secret BLOB NOT NULL,
+            UNIQUE (item, generation)
+        ) STRICT;
+        """
+
     static let statements = """
         \(keybag)
         \(item)
         \(token)
         \(quarantine)
+        \(former)
         PRAGMA application_id = \(applicationID);
         PRAGMA user_version = \(version);
         """
@@ -125,6 +142,7 @@ enum KeychainSchema {
     private static func longest(_ column: String) -> Int {
         switch column {
         case "value": 65_536
+        case "note": 8192
         case "attributes": 2 * largestAttributes
         case "secret": largestSealedSecret
         case "tokens": 8 * mostTokens

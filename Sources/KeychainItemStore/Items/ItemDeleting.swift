@@ -22,6 +22,7 @@ extension KeychainFile {
                 guard try isToGo(row, plan, keys, database, mayDeleteUnread, grant) else {
                     continue
                 }
+                try FormerRow.remove(ofRow: row, database)
                 try ItemRow.delete(row, database)
                 forgetCorrupt(row)
                 deleted += 1

@@ -10,11 +10,12 @@ extension KeychainFile {
     /// `grant` gives for the item as it is at that moment; nil ends the whole change.
     ///
     /// An item that went away meanwhile, or no longer is what was looked for, is left out. `trust`
-    /// makes its new list of the one that it has at that moment.
+    /// makes its new list of the one that it has at that moment. `program` is told of a secret that
+    /// another takes the place of.
     package func update(
         _ items: [MeantItem], _ change: ItemChange, _ secret: HeldSecret?,
-        keys: borrowing ClassKeys, trust: ((TrustList?) -> TrustList?)? = nil,
-        grant: (SealedItem) -> Grant?
+        keys: borrowing ClassKeys, by program: String = "",
+        trust: ((TrustList?) -> TrustList?)? = nil, grant: (SealedItem) -> Grant?
     ) throws(KeychainStoreError) -> Int {
         var groups: Set<[UInt8]> = []
         let changed = try writing { database in
@@ -26,6 +27,10 @@ extension KeychainFile {
                 var record = current.record
                 try record.apply(change, current.reference.itemClass)
                 if let trust { record.trusted = trust(record.trusted) }
+                if let secret {
+                    try keepFormer(
+                        of: current, row, replacedBy: secret, of: program, keys, database)
+                }
                 let isWritten = try write(record, secret, to: current, row, keys, database)
                 if isWritten {
                     changed += 1

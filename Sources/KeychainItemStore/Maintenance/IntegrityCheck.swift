@@ -36,6 +36,7 @@ extension KeychainFile {
                 if mends, condition.wantsRepair { try mend(row, keys) }
             }
         }
+        if mends { try removeOldFormerSecrets() }
         report.strayEntries = try strayEntries(removing: mends)
         report.quarantined = try reading(Quarantine.count)
         return report

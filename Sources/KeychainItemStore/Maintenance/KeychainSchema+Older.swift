@@ -9,6 +9,7 @@ extension KeychainSchema {
         switch version {
         case 1: "\(keybag)\n\(itemOfVersion2)\n\(token)\n\(indexesOfVersion2)"
         case 2: "\(keybag)\n\(itemOfVersion2)\n\(token)\n\(indexesOfVersion2)\n\(quarantine)"
+        case 3: "\(keybag)\n\(item)\n\(token)\n\(quarantine)"
         case self.version: statements
         default: nil
         }
@@ -36,6 +37,7 @@ extension KeychainSchema {
         switch version {
         case 1: try database.execute(quarantine)
         case 2: try keepTokensInRows(database)
+        case 3: try database.execute(former)
         default: throw KeychainStoreError.damaged
         }
     }

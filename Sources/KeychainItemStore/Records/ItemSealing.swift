@@ -94,16 +94,20 @@ struct SealContext: Sendable {
     enum Part: UInt8 {
         case attributes = 1
         case secret = 2
+        /// What is said of a former secret.
+        case former = 3
 
         /// The class key's child that wraps item keys of this part.
         var purpose: [UInt8] {
             switch self {
             case .attributes: Self.attributesPurpose
             case .secret: Self.secretPurpose
+            case .former: Self.formerPurpose
             }
         }
         private static let attributesPurpose = Array("attributes".utf8)
         private static let secretPurpose = Array("secret".utf8)
+        private static let formerPurpose = Array("former".utf8)
     }
 
     private static let contextBytes = 16 + 16 + 3 + 8 + 32

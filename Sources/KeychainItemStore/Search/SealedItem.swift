@@ -343,7 +343,7 @@ extension KeychainFile {
         }
     }
 
-    private func context(of item: SealedItem) -> SealContext {
+    func context(of item: SealedItem) -> SealContext {
         SealContext(
             keychain: identifier, reference: item.reference,
             accessible: item.accessControl.protection, generation: item.generation)

@@ -4,7 +4,7 @@ internal import PolicySyntax
 
 extension FileReader {
     private static let factors = PolicyFactor.allCases.map(\.rawValue)
-    private static let forms = ["pam", "within", "any", "all", "k", "of"]
+    private static let forms = ["pam", "within", "any", "all", "k", "of", "approval"]
 
     /// What must be proven.
     mutating func constraint(_ node: YAMLNode) -> PolicyConstraint? {
@@ -28,11 +28,13 @@ extension FileReader {
         case ["all"]: return keys["all"].flatMap { children($0) }.map { .all($0) }
         case ["k", "of"]: return threshold(keys)
         case ["pam"], ["pam", "within"]: return pam(keys)
+        case ["approval"], ["approval", "within"]: return approval(keys)
         default:
             if !keys.hasUnknown {
                 note(
                     .badConstraint, node, "this is no constraint",
-                    advice: "a factor, {pam: …}, {any: […]}, {all: […]} or {k: n, of: […]}")
+                    advice: "a factor, {pam: …}, {approval: […]}, {any: […]}, {all: […]} or "
+                        + "{k: n, of: […]}")
             }
             return nil
         }
@@ -72,6 +74,40 @@ extension FileReader {
         return duration(node, "within").map { .pam(PolicyText(service), within: $0) }
     }
 
+    /// More are not asked for in one question.
+    static let mostApprovers = 8
+    private static let longestName = 256
+
+    /// Of one of these people, who is not the asker.
+    private mutating func approval(_ keys: Keys) -> PolicyConstraint? {
+        guard let node = keys["approval"] else { return nil }
+        let names = texts(node, "approval")
+        let good = names.filter { isUserName($0.text, $0.node) }.map { PolicyText($0.text) }
+        let within = keys["within"].map { duration($0, "within") }
+        if names.count > Self.mostApprovers {
+            note(
+                .tooManyValues, node, "more than \(Self.mostApprovers) people who may approve")
+            return nil
+        }
+        guard !good.isEmpty, good.count == names.count else { return nil }
+        if let within, within == nil { return nil }
+        let all = good.map { PolicyConstraint.approval(by: $0, within: within ?? nil) }
+        return all.count == 1 ? all[0] : .any(all)
+    }
+
+    mutating func isUserName(_ text: String, _ node: YAMLNode) -> Bool {
+        let isName =
+            (1...Self.longestName).contains(text.utf8.count)
+            && text.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F }
+            && !text.utf8.contains { "/!*:,".utf8.contains($0) }
+        if !isName {
+            note(
+                .badConstraint, node, "\"\(text)\" is no user's name",
+                advice: "name each person: {approval: [ann, bob]}")
+        }
+        return isName
+    }
+
     /// The prefix keeps policies from running services such as `su` or `login`.
     mutating func service(_ node: YAMLNode) -> String? {
         guard let text = self.text(node, "a PAM service") else { return nil }
@@ -82,6 +118,12 @@ extension FileReader {
                 (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte) || byte == 0x2D
                     || byte == 0x5F
             }
+        if text == PolicyMethod.approvalService {
+            note(
+                .badService, node, "\"\(text)\" authenticates another person than the asker",
+                advice: "{approval: [NAME]} says whose approval is meant")
+            return nil
+        }
         if text.hasPrefix("keychain-"), !name.isEmpty, isName { return text }
         note(
             .badService, node, "\"\(text)\" is no PAM service of the keychain",

@@ -9,7 +9,7 @@ enum RequestKeys {
     ]
     static let subject = ["uid"] + Vocabulary.fields(.subject)
     static let resource = ["flags", "constraint"] + Vocabulary.fields(.resource)
-    static let environment = ["time"] + Vocabulary.fields(.environment)
+    static let environment = ["time", "date"] + Vocabulary.fields(.environment)
     static let blocks = [
         (name: "subject", fields: subject), (name: "resource", fields: resource),
         (name: "when", fields: environment),
@@ -31,9 +31,11 @@ extension FileReader {
         let operation = word(operationNode, "operation", of: known)
             .flatMap { PolicyOperation(rawValue: $0) }
         let moment = keys["at"].flatMap { self.moment($0) }
-        let day = moment?.day ?? today
+        let told = keys["when"]?["date"]?.scalar.flatMap { CalendarDay.number(of: $0) }
+        let day = moment?.day ?? told ?? today
         var facts = PolicyFacts()
         facts.time = moment?.time ?? .absent
+        facts.date = moment.map { .known($0.day) } ?? .absent
         if let node = keys["subject"] {
             read(node, "subject", .subject, RequestKeys.subject, .unknownSubjectField, &facts, day)
         }
@@ -44,10 +46,29 @@ extension FileReader {
                 &facts, day)
         }
         if let node = keys["interactive"] { readInteractive(node, &facts) }
+        settleMembership(&facts, keys["subject"]?["member"])
         guard let operation else { return nil }
+        var earlier = before(keys, operation, day)
+        if earlier?[.member] == .absent,
+            let isOwn = earlier.flatMap({ facts.with(item: $0) })?.isOfOwnGroup
+        {
+            earlier?[.member] = .known(isOwn)
+        }
         return PolicyRequest(
-            operation, facts: facts, before: before(keys, operation, day),
+            operation, facts: facts, before: earlier,
             evidence: keys["evidence"].map { evidence($0) } ?? [], day: day)
+    }
+
+    /// A program is a member of its own group and, but for `groups`, of no other.
+    private mutating func settleMembership(_ facts: inout PolicyFacts, _ node: YAMLNode?) {
+        guard let isOwn = facts.isOfOwnGroup else { return }
+        if facts[.member] == .absent { facts[.member] = .known(isOwn) }
+        guard let node, facts[.member] == .known(!isOwn) else { return }
+        note(
+            .wrongMember, node,
+            isOwn
+                ? "the access group is the program's own" : "the access group is another program's",
+            advice: "member: \(isOwn) is what the keychain service finds; it can be left out")
     }
 
     private mutating func readInteractive(_ node: YAMLNode, _ facts: inout PolicyFacts) {
@@ -150,6 +171,8 @@ extension FileReader {
             }
         case "time":
             if let found = fact(node, { $0.timeOfWeek($1, day) }) { facts.time = found }
+        case "date":
+            if let found = fact(node, { $0.anyDate($1, "when.date") }) { facts.date = found }
         default: break
         }
     }
@@ -225,20 +248,29 @@ extension FileReader {
     /// `{passcode: {age: 2m, scope: process}, pam: {keychain-otp: {…}}}`
     private mutating func evidence(_ node: YAMLNode) -> [PolicyProof] {
         let factors = PolicyFactor.allCases.map(\.rawValue)
-        guard let keys = mapping(node, "evidence", keys: factors + ["pam"]) else { return [] }
+        guard let keys = mapping(node, "evidence", keys: factors + ["pam", "approval"]) else {
+            return []
+        }
         return keys.entries.flatMap { entry -> [PolicyProof] in
-            guard entry.key == "pam" else {
+            guard ["pam", "approval"].contains(entry.key) else {
                 let factor = PolicyFactor(rawValue: entry.key)
                 return factor.flatMap { proof(.factor($0), entry.value) }.map { [$0] } ?? []
             }
             guard case .mapping(let services) = entry.value.content else {
                 note(
-                    .wrongKind, entry.value, "pam is \(entry.value.kind), not a mapping",
-                    advice: "as {keychain-otp: {age: 2m, scope: process}}")
+                    .wrongKind, entry.value,
+                    "\(entry.key) is \(entry.value.kind), not a mapping",
+                    advice: entry.key == "pam"
+                        ? "as {keychain-otp: {age: 2m, scope: process}}"
+                        : "as {ann: {age: 2m, scope: process}}")
                 return []
             }
             return services.compactMap { service in
                 let key = YAMLNode(content: .scalar(service.key), place: service.place)
+                guard entry.key == "pam" else {
+                    return isUserName(service.key, key)
+                        ? proof(.approval(by: service.key), service.value) : nil
+                }
                 return self.service(key).flatMap { proof(.pam(PolicyText($0)), service.value) }
             }
         }

@@ -15,9 +15,12 @@ extension FileReader {
         "permit", "forbid", "share", "require", "limit", "redact", "audit",
     ]
     private static let ruleKeys =
-        ["id", "description", "tags", "replaces", "mode", "expires", "within", "scope"] + effects
-        + Vocabulary.match
-    private static let scopeKeys = ["id", "description", "mode", "expires"] + Vocabulary.match
+        ["id", "description", "tags", "replaces", "mode", "expires", "within", "scope"] + period
+        + effects + Vocabulary.match
+    private static let scopeKeys =
+        ["id", "description", "mode", "expires"] + period + Vocabulary.match
+    /// The first and the last day on which a statement counts.
+    static let period = ["from", "until"]
 
     mutating func rule(_ node: YAMLNode) -> LoadedRule? {
         guard let keys = mapping(node, "a rule", keys: Self.ruleKeys),
@@ -28,7 +31,8 @@ extension FileReader {
             noteEffectCount(effects, keys, head)
             return nil
         }
-        let match = self.match(keys, isLimit: effectEntry.key == "limit")
+        var match = self.match(keys, isLimit: effectEntry.key == "limit")
+        match.box.conditions += days(keys)
         let effect = self.effect(effectEntry, keys, head)
         let mode = self.mode(keys, head)
         let replaces = keys["replaces"].flatMap { identifier($0, "replaces") }
@@ -182,7 +186,7 @@ extension FileReader {
             if mode != nil, let expires = keys.entry("expires") {
                 note(
                     .expiryWithoutComplain, expires, "\"expires\" in a rule that is enforced",
-                    advice: "it ends mode: complain")
+                    advice: "it ends mode: complain; a rule ends with until: YYYY-MM-DD")
             }
             return mode.map { _ in .enforce }
         }
@@ -206,10 +210,38 @@ extension FileReader {
     }
 
     mutating func date(_ node: YAMLNode, _ what: String) -> Int32? {
+        guard let day = anyDate(node, what) else { return nil }
+        let years = CalendarDay.years
+        guard years.contains(CalendarDay.year(of: day)) else {
+            note(
+                .badDate, node,
+                "\(what) \(CalendarDay.text(of: day)) is not in the years \(years.lowerBound) to \(years.upperBound)",
+                advice: Self.period.contains(what)
+                    ? "leave it out where there is no such bound" : nil)
+            return nil
+        }
+        return day
+    }
+
+    mutating func anyDate(_ node: YAMLNode, _ what: String) -> Int32? {
         guard let text = self.text(node, what) else { return nil }
         if let day = CalendarDay.number(of: text) { return day }
         note(.badDate, node, "\(what) \"\(text)\" is no date", advice: "YYYY-MM-DD")
         return nil
+    }
+
+    /// The days on which a statement counts, as a condition beside its others.
+    mutating func days(_ keys: Keys) -> [PolicyCondition] {
+        let ends = Self.period.map { key in keys[key].flatMap { date($0, key) } }
+        let (first, last) = (ends[0] ?? .min, ends[1] ?? .max)
+        if let node = keys["until"], first > last {
+            note(
+                .badDate, node,
+                "until \(CalendarDay.text(of: last)) is before from \(CalendarDay.text(of: first))",
+                advice: "both days count, so until is the same day or a later one")
+            return []
+        }
+        return ends == [nil, nil] ? [] : [.date(first...last)]
     }
 
     // MARK: Scopes
@@ -218,7 +250,8 @@ extension FileReader {
         guard let keys = mapping(node, "a closed scope", keys: Self.scopeKeys),
             let head = self.head(keys, "a closed scope")
         else { return nil }
-        let match = self.match(keys)
+        var match = self.match(keys)
+        match.box.conditions += days(keys)
         return mode(keys, head).map {
             ClosedScope(id: head.id, origin: head.origin, mode: $0, match: match)
         }

@@ -82,33 +82,3 @@ extension FileReader {
         return Int(hour) * 60 + Int(minute)
     }
 }
-
-/// Days of the calendar, counted from 1970-01-01.
-package enum CalendarDay {
-    /// The day of `YYYY-MM-DD`; nil when there is none.
-    package static func number(of text: some StringProtocol) -> Int32? {
-        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
-        guard parts.count == 3, parts[0].utf8.count == 4, parts[1].utf8.count == 2,
-            parts[2].utf8.count == 2, let year = FileReader.number(String(parts[0])),
-            let month = FileReader.number(String(parts[1])),
-            let day = FileReader.number(String(parts[2])),
-            1...12 ~= month, day >= 1
-        else { return nil }
-        let number = days(Int(year), Int(month), Int(day))
-        let after = month == 12 ? days(Int(year) + 1, 1, 1) : days(Int(year), Int(month) + 1, 1)
-        return number < after ? Int32(number) : nil
-    }
-
-    /// Howard Hinnant's `days_from_civil`.
-    private static func days(_ year: Int, _ month: Int, _ day: Int) -> Int {
-        let shifted = month <= 2 ? year - 1 : year
-        let era = (shifted >= 0 ? shifted : shifted - 399) / 400
-        let yearOfEra = shifted - era * 400
-        let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
-        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
-        return era * 146_097 + dayOfEra - 719_468
-    }
-
-    /// Monday is 0; the first of January 1970 was a Thursday.
-    static func weekday(of day: Int32) -> Int { ((Int(day) + 3) % 7 + 7) % 7 }
-}

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Names that policies give: ids of rules, definitions, files.
-enum Identifier {
-    static let longest = 128
+package enum Identifier {
+    package static let longest = 128
 
     /// Letters and digits, joined by dots, dashes and underscores.
-    static func isOne(_ text: String) -> Bool {
+    package static func isOne(_ text: String) -> Bool {
         guard (1...longest).contains(text.utf8.count) else { return false }
         var wasLetter = false
         for scalar in text.unicodeScalars {

@@ -10,7 +10,7 @@ package struct LoadedPolicies: Sendable {
     /// What is in force: replaced rules left out.
     package internal(set) var policy = PolicySet()
     package internal(set) var diagnostics: [Diagnostic] = []
-    /// Files and rules of an earlier folder that forbade something and no longer count.
+    /// Files and rules of an earlier folder that restricted something and no longer count.
     package internal(set) var weakened: [Weakening] = []
 
     /// Rules in force that stand for one of an earlier folder.
@@ -22,8 +22,8 @@ package struct LoadedPolicies: Sendable {
         /// The file, or the id of the rule.
         package let what: String
         package let by: String
-        /// The forbids that are gone.
-        package let forbids: [PolicyText]
+        /// What forbade, required, limited or closed, and is gone.
+        package let lost: [PolicyText]
     }
 
     /// Looking at a set as a whole ends after so many mistakes.
@@ -87,10 +87,10 @@ package struct LoadedPolicies: Sendable {
         for file in layers.flatMap({ $0 }) {
             if let place = kept.firstIndex(where: { $0.hides(file) == true }) {
                 let hidden = kept.remove(at: place)
-                let forbids = hidden.forbids.filter { !file.forbids.contains($0) }
-                if !forbids.isEmpty {
+                let lost = hidden.restrictions.filter { !file.restrictions.contains($0) }
+                if !lost.isEmpty {
                     weakened.append(
-                        Weakening(what: hidden.source.path, by: file.source.path, forbids: forbids))
+                        Weakening(what: hidden.source.path, by: file.source.path, lost: lost))
                 }
             }
             kept.append(file)
@@ -154,9 +154,8 @@ package struct LoadedPolicies: Sendable {
     }
 
     private mutating func noteWeakening(_ old: PolicyRule, by new: PolicyRule) {
-        guard case .forbid = old.effect else { return }
-        weakened.append(
-            Weakening(what: old.id.string, by: new.id.string, forbids: [old.id]))
+        guard old.effect.restricts, !new.effect.restrictsLike(old.effect) else { return }
+        weakened.append(Weakening(what: old.id.string, by: new.id.string, lost: [old.id]))
     }
 
     private mutating func noteBadReplacement(
@@ -200,6 +199,24 @@ package struct LoadedPolicies: Sendable {
     }
 }
 
+extension PolicyEffect {
+    fileprivate var restricts: Bool {
+        switch self {
+        case .forbid, .require, .limit: true
+        case .permit, .share, .redact, .audit: false
+        }
+    }
+
+    /// Whether a rule with this in place of the other's is no loss by itself. A forbid that is
+    /// replaced is always told.
+    fileprivate func restrictsLike(_ old: PolicyEffect) -> Bool {
+        switch (old, self) {
+        case (.require, .require), (.require, .forbid), (.limit, .limit), (.limit, .forbid): true
+        default: false
+        }
+    }
+}
+
 extension PolicyRule {
     var redacted: [PolicyText] {
         if case .redact(let names) = effect { names } else { [] }
@@ -215,8 +232,8 @@ extension PolicyFile {
         baseName.utf8.elementsEqual(other.baseName.utf8)
     }
 
-    fileprivate var forbids: [PolicyText] {
-        rules.map(\.rule).filter { if case .forbid = $0.effect { true } else { false } }.map(\.id)
+    fileprivate var restrictions: [PolicyText] {
+        rules.map(\.rule).filter(\.effect.restricts).map(\.id) + closed.map(\.id)
     }
 
     /// All ids with where they stand, in that order.

@@ -117,7 +117,7 @@ extension PolicyFile {
 
 extension FileReader {
     fileprivate mutating func group(_ node: YAMLNode) -> GroupMembership? {
-        let known = ["id", "description", "group", "members", "mode"]
+        let known = ["id", "description", "group", "members", "mode"] + Self.period
         guard let keys = mapping(node, "a group", keys: known),
             let head = self.head(keys, "a group")
         else { return nil }
@@ -127,10 +127,11 @@ extension FileReader {
         let group = keys["group"].flatMap { ownGroup($0) }
         let members = keys["members"].map { self.members($0) } ?? []
         let mode = keys["mode"].map { word($0, "mode", of: ["read", "write"]) } ?? "write"
+        let days = self.days(keys)
         guard let group, let mode, !members.isEmpty else { return nil }
         return GroupMembership(
-            id: head.id, origin: head.origin, group: PolicyText(group), members: members,
-            operations: mode == "read" ? .read : .all)
+            id: head.id, origin: head.origin, group: PolicyText(group),
+            members: members.map { $0 + days }, operations: mode == "read" ? .read : .all)
     }
 
     private mutating func ownGroup(_ node: YAMLNode) -> String? {

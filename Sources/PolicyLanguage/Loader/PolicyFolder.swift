@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import FoundationEssentials
 internal import KeychainLinuxSystem
-internal import PolicySyntax
+package import PolicySyntax
 
 /// Finds and reads the files of folders of policies.
-enum PolicyFolder {
+package enum PolicyFolder {
     /// More files than this are not looked for in one folder.
     static let mostFiles = 4_096
 
     /// Whose files are read.
-    enum Trust { case anybody, rootOnly }
+    package enum Trust { case anybody, rootOnly }
 
     /// The `*.yaml` files of a folder by name, or the one file that the path names.
-    static func read(
+    package static func read(
         _ path: String, trust: Trust
     ) -> (sources: [SourceFile], diagnostics: [Diagnostic]) {
         var isFolder = false

@@ -44,7 +44,9 @@ extension FileReader {
         let expectations = self.expectations(expect, count: rows.count)
         guard expectations.count == rows.count else { return [] }
         return zip(rows, expectations).compactMap { row, expected in
-            guard let request = self.request(row.request), let expected else { return nil }
+            guard var request = self.request(row.request), let expected else { return nil }
+            // What a test comes to does not hang on the day on which it runs.
+            if request.facts.date == .absent { request.facts.date = .unknown }
             return PolicyTest(
                 name: name + row.label, origin: origin, request: request, expected: expected)
         }

@@ -7,22 +7,23 @@ package enum PolicySchema {
     /// Draft 7, which editors know best.
     package static var text: String { document.written() + "\n" }
 
-    private static let document: SchemaValue = [
+    package static let document = undescribed.described(as: "file")
+
+    private static let undescribed: SchemaValue = [
         "$schema": "http://json-schema.org/draft-07/schema#",
         "$id": "urn:keychain:policy:v1",
         "title": "A policy file of Keychain Services",
         "type": "object",
         "required": ["policy", "name"],
         "additionalProperties": false,
-        "properties": described(
-            [
-                ("policy", ["const": "v1"]), ("name", ref("identifier")),
-                ("description", ref("text")),
-                ("define", ["type": "object", "additionalProperties": ref("subject")]),
-                ("groups", list(of: ref("group"))), ("closed", list(of: ref("closed"))),
-                ("rules", list(of: ref("rule"))), ("assert", list(of: ref("assertion"))),
-                ("tests", list(of: ref("test"))),
-            ], in: "file"),
+        "properties": .object([
+            ("policy", ["const": "v1"]), ("name", ref("identifier")),
+            ("description", ref("text")),
+            ("define", ["type": "object", "additionalProperties": ref("subject")]),
+            ("groups", list(of: ref("group"))), ("closed", list(of: ref("closed"))),
+            ("rules", list(of: ref("rule"))), ("assert", list(of: ref("assertion"))),
+            ("tests", list(of: ref("test"))),
+        ]),
         "definitions": .object(words + blocks + statements + tests),
     ]
 
@@ -45,7 +46,7 @@ package enum PolicySchema {
     }
 
     private static func object(
-        _ properties: [(String, SchemaValue)], in block: String = "", required: [String] = [],
+        _ properties: [(String, SchemaValue)], required: [String] = [],
         atLeastOne: Bool = false, besides conditions: [(String, SchemaValue)] = []
     ) -> SchemaValue {
         var entries: [(String, SchemaValue)] = [
@@ -53,26 +54,10 @@ package enum PolicySchema {
         ]
         if atLeastOne { entries.append(("minProperties", 1)) }
         if !required.isEmpty { entries.append(("required", names(required))) }
-        return .object(
-            entries + [("properties", described(properties, in: block))] + conditions)
+        return .object(entries + [("properties", .object(properties))] + conditions)
     }
 
     private static func names(_ names: [String]) -> SchemaValue { .list(names.map { .text($0) }) }
-
-    /// With what editors show of each. Beside a reference a description would not count.
-    private static func described(
-        _ properties: [(String, SchemaValue)], in block: String
-    ) -> SchemaValue {
-        .object(
-            properties.map { name, value in
-                guard let text = SchemaDescriptions.text(name, in: block),
-                    case .object(let entries) = value
-                else { return (name, value) }
-                let isReference = entries.first?.0 == "$ref"
-                let rest = isReference ? [("allOf", .list([value]))] : entries
-                return (name, .object([("description", .text(text))] + rest))
-            })
-    }
 
     /// Where the one holds, the other must.
     private static func when(
@@ -136,6 +121,9 @@ package enum PolicySchema {
                     object(
                         [("pam", ref("service")), ("within", ref("duration"))],
                         required: ["pam"]),
+                    object(
+                        [("approval", ref("texts")), ("within", ref("duration"))],
+                        required: ["approval"]),
                     object([("any", ref("constraints"))], required: ["any"]),
                     object([("all", ref("constraints"))], required: ["all"]),
                     object(
@@ -163,7 +151,7 @@ package enum PolicySchema {
             "subject",
             object(
                 [("uid", oneOrMore(ref("uid"))), ("use", ref("text"))] + fields(.subject),
-                in: "subject", atLeastOne: true)
+                atLeastOne: true)
         ),
         (
             "resource",
@@ -173,7 +161,7 @@ package enum PolicySchema {
                         "flags",
                         object([("has", ref("flags")), ("lacks", ref("flags"))], atLeastOne: true)
                     )
-                ] + fields(.resource), in: "resource", atLeastOne: true)
+                ] + fields(.resource), atLeastOne: true)
         ),
         ("flags", oneOrMore(choice(PolicyItemFlags.words))),
         ("window", ["anyOf": [between, window]]),
@@ -233,6 +221,7 @@ package enum PolicySchema {
         ("mode", choice(["enforce", "complain"])), ("expires", ref("date")),
     ]
 
+    private static let period = FileReader.period.map { ($0, ref("date")) }
     private static let match = box + [("unless", list(of: ref("box")))]
     private static let head: [(String, SchemaValue)] = [
         ("id", ref("identifier")), ("description", ref("text")),
@@ -244,7 +233,7 @@ package enum PolicySchema {
             ("by", oneOrMore(choice(FileReader.limitKeys))),
             ("then", choice(["deny", "require"])),
             ("require", ref("constraint")),
-        ], in: "limit", required: ["rate", "by", "then"],
+        ], required: ["rate", "by", "then"],
         besides: when(
             has("then", "require"), ["required": ["require"]],
             else: ["properties": ["require": false]]))
@@ -257,7 +246,7 @@ package enum PolicySchema {
 
     private static let rule: SchemaValue = {
         let keys =
-            head + [("tags", ref("texts")), ("replaces", ref("identifier"))] + mode
+            head + [("tags", ref("texts")), ("replaces", ref("identifier"))] + mode + period
             + effects + [("within", ref("duration")), ("scope", ref("scope"))] + match
         let one = FileReader.effects.map { ["required": [.text($0)]] as SchemaValue }
         let shared = Vocabulary.operations.filter { !["all", "change-acl"].contains($0) }
@@ -308,9 +297,12 @@ package enum PolicySchema {
                         ]
                     ), ("members", oneOrMore(ref("subject"))),
                     ("mode", choice(["read", "write"])),
-                ], in: "group", required: ["id", "group", "members"])
+                ] + period, required: ["id", "group", "members"])
         ),
-        ("closed", object(head + mode + match, required: ["id"], besides: complaining)),
+        (
+            "closed",
+            object(head + mode + period + match, required: ["id"], besides: complaining)
+        ),
         ("rule", rule),
         ("assertion", object(head + [("never", ref("box"))], required: ["id", "never"])),
     ]
@@ -337,9 +329,9 @@ package enum PolicySchema {
             object(
                 [
                     ("operation", choice(PolicyOperation.allCases.map(\.rawValue))),
-                    ("subject", known(RequestKeys.subject, in: "subject")),
-                    ("resource", known(RequestKeys.resource, in: "resource")),
-                    ("when", known(RequestKeys.environment, in: "when")),
+                    ("subject", known(RequestKeys.subject)),
+                    ("resource", known(RequestKeys.resource)),
+                    ("when", known(RequestKeys.environment)),
                     ("evidence", ref("facts")),
                     ("interactive", ["type": ["boolean", "string"]]),
                     ("at", ["type": "string", "pattern": .text("^\(day)T\(minute)$")]),
@@ -355,12 +347,12 @@ package enum PolicySchema {
                     ("request", ref("request")),
                     ("each", ["type": "object", "additionalProperties": ["type": "array"]]),
                     ("expect", ["anyOf": [ref("expectation"), list(of: ref("expectation"))]]),
-                ], in: "test", required: ["name", "request", "expect"])
+                ], required: ["name", "request", "expect"])
         ),
     ]
 
     /// Facts of any value, of these names.
-    private static func known(_ names: [String], in block: String) -> SchemaValue {
-        object(names.map { ($0, [:]) }, in: block)
+    private static func known(_ names: [String]) -> SchemaValue {
+        object(names.map { ($0, [:]) })
     }
 }

@@ -2,7 +2,7 @@
 internal import KeychainPolicyModel
 
 /// A JSON value whose keys keep their order.
-indirect enum SchemaValue {
+package indirect enum SchemaValue: Sendable {
     case text(String)
     case number(Int)
     case flag(Bool)
@@ -32,6 +32,12 @@ indirect enum SchemaValue {
         }
     }
 
+    /// A member of an object; nil of other values.
+    package subscript(_ key: String) -> SchemaValue? {
+        guard case .object(let entries) = self else { return nil }
+        return entries.first { $0.0 == key }?.1
+    }
+
     private var isSimple: Bool {
         switch self {
         case .text, .number, .flag: true
@@ -43,9 +49,9 @@ indirect enum SchemaValue {
 extension SchemaValue: ExpressibleByStringLiteral, ExpressibleByArrayLiteral,
     ExpressibleByDictionaryLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral
 {
-    init(stringLiteral value: String) { self = .text(value) }
-    init(arrayLiteral elements: SchemaValue...) { self = .list(elements) }
-    init(dictionaryLiteral elements: (String, SchemaValue)...) { self = .object(elements) }
-    init(booleanLiteral value: Bool) { self = .flag(value) }
-    init(integerLiteral value: Int) { self = .number(value) }
+    package init(stringLiteral value: String) { self = .text(value) }
+    package init(arrayLiteral elements: SchemaValue...) { self = .list(elements) }
+    package init(dictionaryLiteral elements: (String, SchemaValue)...) { self = .object(elements) }
+    package init(booleanLiteral value: Bool) { self = .flag(value) }
+    package init(integerLiteral value: Int) { self = .number(value) }
 }

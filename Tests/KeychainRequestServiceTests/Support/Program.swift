@@ -121,7 +121,15 @@ final class Person: Authenticator {
     func canAsk(for client: any Client) -> Bool { state.withLock { $0.isThere } }
     func hasPrompter(for caller: Caller) -> Bool { false }
     func provable(for caller: Caller) -> Set<PolicyMethod> {
-        [.factor(.presence), .factor(.passcode)]
+        [.factor(.presence), .factor(.passcode), .approvals(besides: "alice")]
+    }
+    /// The first of those who may.
+    func approval(
+        by names: [String], _ question: Question, for client: any Client
+    ) throws(RequestError) -> String {
+        hears("approval by \(names.joined(separator: ", "))")
+        guard let name = names.first else { throw .refused(.authenticationFailed) }
+        return name
     }
     func hasBiometryService() -> Bool { false }
     func enrolledBiometry(of caller: Caller) -> [UInt8] { [] }

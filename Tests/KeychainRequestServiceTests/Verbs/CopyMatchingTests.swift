@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import KeychainAccessControl
 import KeychainActivePolicy
 import KeychainMessages
 import KeychainModel
+import KeychainPolicyModel
 import KeychainRequestAudit
 import Testing
 
@@ -44,6 +46,21 @@ import Testing
                 AskingVerb.rule(onTrial, "read-secret"), writtenOn: writtenOn))
         let refusal = refusal { () throws(RequestError) in _ = try world.read("mail") }
         #expect(refusal == (forbids ? .refused(.forbidden) : nil))
+    }
+
+    @Test func `another person's approval lets a program read, and is what was proven`() throws {
+        try world.add("mail")
+        try world.use(
+            rules: AskingVerb.rule("require: {approval: [alice, bob, eve]}", "read-secret"))
+        let program = Program("/usr/bin/git", process: 10)
+        #expect(try world.read("mail", as: program) == "secret of mail")
+        #expect(world.person.questions == ["approval by bob, eve"])
+        #expect(program.notes.proven.proofs.map(\.method) == [.approval(by: "bob")])
+        // The asker's own is none.
+        try world.use(rules: AskingVerb.rule("require: {approval: alice}", "read-secret"))
+        #expect(throws: RequestError.refused(.authenticationFailed)) {
+            try world.read("mail", as: program)
+        }
     }
 
     @Test func `one question is asked for all items of a search`() throws {

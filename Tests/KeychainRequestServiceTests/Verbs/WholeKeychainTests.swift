@@ -21,7 +21,7 @@ import Testing
             keychain: nil, old: ServiceInMemory.secret(ServiceInMemory.password),
             new: ServiceInMemory.secret("new")),
         Preferences(.searchList(["login", "work"])),
-        Policies(reload: true),
+        Policies(.reload),
     ]
 
     @Test(arguments: WholeKeychainTests.verbs.indices)

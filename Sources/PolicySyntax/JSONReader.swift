@@ -1,27 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import PolicySyntax
 
-/// Reads one JSON value as values of the language: numbers and booleans as they are written. What
-/// other readers let pass and could read in two ways is refused: a key that stands twice, `null`.
-struct JSONReader {
-    static let greatestDepth = 16
+/// Reads one JSON value (RFC 8259). What other readers let pass and could read in two ways is
+/// refused: a key that stands twice.
+package struct JSONReader {
+    /// What a text may be made of.
+    package struct Bounds: Sendable {
+        let deepest: Int
+        /// Each value takes memory of its own.
+        let mostValues: Int
 
-    struct Mistake: Error {
-        let message: String
+        package init(deepest: Int, mostValues: Int) {
+            self.deepest = deepest
+            self.mostValues = mostValues
+        }
+    }
+
+    package struct Mistake: Error {
+        package let message: String
+
+        package init(message: String) { self.message = message }
     }
 
     private let bytes: [UInt8]
+    private let bounds: Bounds
     private var position = 0
+    private var values = 0
 
-    static func read(_ text: some StringProtocol) throws(Mistake) -> YAMLNode {
-        var reader = JSONReader(Array(text.utf8))
+    package static func read(
+        _ bytes: [UInt8], _ bounds: Bounds
+    ) throws(Mistake) -> JSONValue {
+        var reader = JSONReader(bytes, bounds)
         let value = try reader.value(depth: 1)
         reader.skipBlanks()
         guard reader.position == reader.bytes.count else { throw reader.unexpected() }
         return value
     }
 
-    private init(_ bytes: [UInt8]) { self.bytes = bytes }
+    private init(_ bytes: [UInt8], _ bounds: Bounds) {
+        self.bytes = bytes
+        self.bounds = bounds
+    }
 
     // MARK: Bytes
 
@@ -44,65 +62,65 @@ struct JSONReader {
 
     // MARK: Values
 
-    private mutating func value(depth: Int) throws(Mistake) -> YAMLNode {
-        guard depth <= Self.greatestDepth else {
-            throw Mistake(message: "nested deeper than \(Self.greatestDepth) levels")
+    private mutating func value(depth: Int) throws(Mistake) -> JSONValue {
+        values += 1
+        guard depth <= bounds.deepest else {
+            throw Mistake(message: "nested deeper than \(bounds.deepest) levels")
+        }
+        guard values <= bounds.mostValues else {
+            throw Mistake(message: "more than \(bounds.mostValues) values")
         }
         skipBlanks()
         switch next {
-        case UInt8(ascii: "{"): return node(.mapping(try entries(depth)))
-        case UInt8(ascii: "["): return node(.list(try items(depth)))
-        case UInt8(ascii: "\""): return node(.scalar(try text()))
-        default: return node(.scalar(try word()))
+        case UInt8(ascii: "{"): return .object(try members(depth))
+        case UInt8(ascii: "["): return .list(try items(depth))
+        case UInt8(ascii: "\""): return .text(try text())
+        default: return try word()
         }
     }
 
-    private func node(_ content: YAMLNode.Content) -> YAMLNode {
-        YAMLNode(content: content, place: SourcePlace(line: 1, column: position))
-    }
-
-    private mutating func entries(_ depth: Int) throws(Mistake) -> [YAMLEntry] {
+    private mutating func members(_ depth: Int) throws(Mistake) -> [JSONValue.Member] {
         position += 1
-        var entries: [YAMLEntry] = []
-        var keys: Set<[UInt8]> = []
+        var members: [JSONValue.Member] = []
+        var names: Set<[UInt8]> = []
         if take("}") { return [] }
         repeat {
             skipBlanks()
             guard next == UInt8(ascii: "\"") else { throw unexpected() }
-            let key = try text()
-            guard keys.insert(Array(key.utf8)).inserted else {
-                throw Mistake(message: "the key \"\(key)\" stands twice in one object")
+            let name = try text()
+            guard names.insert(Array(name.utf8)).inserted else {
+                throw Mistake(message: "the key \"\(name)\" stands twice in one object")
             }
             guard take(":") else { throw unexpected() }
-            let value = try value(depth: depth + 1)
-            entries.append(YAMLEntry(key: key, place: value.place, value: value))
+            members.append(JSONValue.Member(name, try value(depth: depth + 1)))
         } while take(",")
         guard take("}") else { throw unexpected() }
-        return entries
+        return members
     }
 
-    private mutating func items(_ depth: Int) throws(Mistake) -> [YAMLNode] {
+    private mutating func items(_ depth: Int) throws(Mistake) -> [JSONValue] {
         position += 1
-        var items: [YAMLNode] = []
+        var items: [JSONValue] = []
         if take("]") { return [] }
         repeat { items.append(try value(depth: depth + 1)) } while take(",")
         guard take("]") else { throw unexpected() }
         return items
     }
 
-    private mutating func word() throws(Mistake) -> String {
+    private mutating func word() throws(Mistake) -> JSONValue {
         let start = position
         while let byte = next, Self.isWord(byte) { position += 1 }
         let word = String(decoding: bytes[start..<position], as: UTF8.self)
         switch word {
-        case "true", "false": return word
-        case "null": throw Mistake(message: "null is no value: leave the key out")
+        case "true": return .flag(true)
+        case "false": return .flag(false)
+        case "null": return .null
         default:
             guard Self.isNumber(word) else {
                 position = start
                 throw unexpected()
             }
-            return word
+            return .number(word)
         }
     }
 
@@ -113,11 +131,30 @@ struct JSONReader {
         }
     }
 
-    /// Whole numbers are all that a request has.
+    /// Digits without a zero before them, a fraction, an exponent.
     private static func isNumber(_ word: String) -> Bool {
-        let digits = word.utf8.first == UInt8(ascii: "-") ? word.utf8.dropFirst() : word.utf8[...]
-        guard let first = digits.first, digits.count == 1 || first != 0x30 else { return false }
-        return digits.allSatisfy { (0x30...0x39).contains($0) }
+        var rest = word.utf8[...]
+        func digits() -> Int {
+            let count = rest.prefix { (0x30...0x39).contains($0) }.count
+            rest = rest.dropFirst(count)
+            return count
+        }
+        if rest.first == UInt8(ascii: "-") { rest = rest.dropFirst() }
+        let startsWithZero = rest.first == 0x30
+        let whole = digits()
+        guard whole == 1 || (whole > 1 && !startsWithZero) else { return false }
+        if rest.first == UInt8(ascii: ".") {
+            rest = rest.dropFirst()
+            guard digits() > 0 else { return false }
+        }
+        if rest.first == UInt8(ascii: "e") || rest.first == UInt8(ascii: "E") {
+            rest = rest.dropFirst()
+            if rest.first == UInt8(ascii: "+") || rest.first == UInt8(ascii: "-") {
+                rest = rest.dropFirst()
+            }
+            guard digits() > 0 else { return false }
+        }
+        return rest.isEmpty
     }
 
     // MARK: Texts

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KeychainLinuxSystem
+package import KeychainModel
+package import KeychainPolicyEngine
+internal import KeychainPolicyModel
+
+/// A process that asks for nothing, taken as the subject of a request: what rules would be asked
+/// about it if it did, and why a fact is not known (`keychainctl policy facts`).
+///
+/// The facts come from where those of programs come from that ask.
+package struct ProcessSubject {
+    private let process: PinnedProcess
+    private let parts: ProcessFacts
+    private let caller: Caller
+    private let callerFacts: CallerFacts
+    private let session: SessionAttributes
+    /// Those that the unguarded name of a unit was found for.
+    private let controlGroup: ControlGroup?
+
+    /// A user may ask about processes of their own, which have no more rights than that user; root
+    /// about all. Of the others not even that they exist is told.
+    package init(
+        _ id: UInt32, for user: UInt32, _ resolver: CallerResolver,
+        _ directory: CallerFacts.Directory
+    ) throws(RequestError) {
+        guard let id = Int32(exactly: id), let process = PinnedProcess(pid: id, pidfd: nil),
+            let credentials = process.credentials(),
+            user == 0 || (credentials.effectiveUser == user && !credentials.hasForeignRights)
+        else { throw .state(.notFound) }
+        self.process = process
+        // As for a connection: before the name is resolved.
+        parts = ProcessFacts(process)
+        let label = process.securityLabel()
+        caller = resolver.resolve(process, id, of: credentials.effectiveUser, label: label)
+        callerFacts = CallerFacts(process, label: label, directory)
+        session = resolver.sessionAttributes(caller, process)
+        controlGroup = process.cgroup().flatMap(ControlGroup.init)
+    }
+
+    /// Lines: the facts of the subject and of the circumstances as requests have them, the program's
+    /// own access groups, and why a fact is unknown.
+    package func words(askedBy policy: CompiledPolicy) throws(RequestError) -> String {
+        let asked = AskedFacts.told.union(policy.asked)
+        var facts = callerFacts.facts(of: caller, asked)
+        session.add(asked, to: &facts)
+        // Another program may have the process by now.
+        guard parts.hold() else { throw .state(.notFound) }
+        var lines = [PolicyBlock.subject, .environment].compactMap { block in
+            facts.json(block).map { "\(block.rawValue) \($0)" }
+        }
+        lines += caller.accessGroups.map { "access-group \(JSONText($0))" }
+        lines += unknown(facts).map { "unknown \($0.name) \($0.reason)" }
+        return lines.joined(separator: "\n")
+    }
+
+    // MARK: Reasons
+
+    private func unknown(_ facts: PolicyFacts) -> [(name: String, reason: String)] {
+        let texts = TextField.ofSubject.filter { facts[$0] == .unknown }.map {
+            (path($0), reason($0))
+        }
+        let choices = ChoiceField.allCases.filter { facts[$0] == .unknown }.map {
+            (path($0), ofLogin)
+        }
+        let booleans = BooleanField.allCases.filter { facts[$0] == .unknown }.map {
+            (path($0), $0 == .trustedExe ? ofProgram : ofLogin)
+        }
+        let ages = AgeField.allCases.filter { facts[$0] == .unknown }.map { (path($0), ofLogin) }
+        return texts + choices + booleans + ages
+    }
+
+    private func path(_ field: some PolicyField) -> String {
+        "\(field.block.rawValue).\(field.name)"
+    }
+
+    private func reason(_ field: TextField) -> String {
+        switch field {
+        case .user: "the account database has no name for the user's number"
+        case .group: "the account database does not tell all of its groups"
+        case .exe: ofProgram
+        case .digest: "no rule in force asks for it, or the program's file can't be read"
+        case .unit where controlGroup != nil:
+            "other programs of its user could take over the unit's name"
+        case .unit, .slice, .userUnit: "its control group can't be read"
+        default: "it could not be established"
+        }
+    }
+
+    private var ofProgram: String {
+        guard let executable = process.executable() else {
+            return "the program's file was deleted or replaced, or can't be read"
+        }
+        if !TrustedPath.namesSameFile(executable) { return "its path leads to another file now" }
+        if !process.sharesOurNamespaces() {
+            return "it is in a container or sandbox, where paths mean other files"
+        }
+        return "it is known by another name"
+    }
+
+    private var ofLogin: String {
+        if caller.session != nil { return "the login manager does not tell" }
+        if let lines = process.cgroup(), ServiceManager.ran(lines, for: caller.user) {
+            return
+                "its user's service manager started it, and the user's logins differ or there is none"
+        }
+        return "it belongs to no login that the keychain service knows, and to no system service"
+    }
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+package import KeychainModel
+
+/// The name of a program in questions to the user.
+package enum ProgramName {
+    /// Of its application identifier.
+    package static func shown(_ identity: String) -> String {
+        let isPath = identity.hasPrefix("exe:/")
+        let name = ShownText.cleaned(
+            isPath ? String(identity.dropFirst("exe:".count)) : identity, longest: 200)
+        return isPath && Interpreters.contains(identity) ? name + " (an interpreter)" : name
+    }
+}
+
+// MARK: What changes come to
+
+extension TrustChange {
+    /// For the audit.
+    package var word: String {
+        switch self {
+        case .replace: "replaced"
+        case .add: "added"
+        case .remove: "removed"
+        case .reset: "reset"
+        }
+    }
+
+    /// What it comes to, for the user who has to agree.
+    package var remark: String {
+        switch self {
+        case .replace(let programs), .add(let programs):
+            programs.isEmpty
+                ? "Other programs could then ask for it."
+                : "It would let in: \(programs.map(\.shown).joined(separator: ", "))"
+        case .remove(let identities):
+            "It would no longer let in: "
+                + identities.map { ProgramName.shown($0) }.joined(separator: ", ")
+        case .reset: "It would let in no other program."
+        }
+    }
+}
+
+extension NamedProgram {
+    fileprivate var shown: String {
+        switch self {
+        case .own: "the program itself"
+        case .identity(let identity): ProgramName.shown(identity)
+        }
+    }
+}
+
+extension ItemChange {
+    /// What a move comes to, for the user who has to agree.
+    package var moveRemark: String? {
+        guard let accessGroup else { return nil }
+        return
+            "It would give the item for good to \(ProgramName.shown(accessGroup)), which opens it "
+            + "unasked, whichever program starts that."
+    }
+}
+
+extension Caller.Identity {
+    /// What a user should know before such a program is let in.
+    package var remarks: [String] {
+        switch self {
+        case .trustedExecutable(let path), .executable(let path):
+            Interpreters.contains(path)
+                ? ["It is an interpreter: whatever it runs would be let in too."] : []
+        default: []
+        }
+    }
+}

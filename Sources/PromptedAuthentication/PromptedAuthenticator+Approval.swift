@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CallerIdentity
+internal import KeychainLocalSocket
+internal import KeychainMessages
+package import KeychainModel
+internal import KeychainPolicyModel
+internal import KeychainSecrets
+package import KeychainUserPresence
+
+extension PromptedAuthenticator {
+    /// The person types a name and what PAM asks of that person, where the asker's own questions are
+    /// shown. A wrong answer counts as a guess of the asker's.
+    package func approval(
+        by names: [String], _ question: Question, for client: any Client
+    ) throws(RequestError) -> String {
+        guard let asker = accounts.name(of: client.caller.user), !names.isEmpty else {
+            throw .refused(.authenticationFailed)
+        }
+        let list = names.joined(separator: ", ")
+        let asked = question.adding(
+            "It takes the approval of another person than \(asker): \(list).")
+        return try withPrompter(for: client, asked) {
+            prompter, settled throws(RequestError) in
+            let typed = try approver(among: names, asked, prompter, client)
+            guard let name = typed else {
+                settled = .declined
+                throw .refused(.cancelled)
+            }
+            // A policy may name the asker among those who approve: that approval counts for nothing.
+            guard names.contains(name), name != asker else {
+                settled = .wrong
+                try? prompter.show(.error("\(name) can't approve this."))
+                try? prompter.show(.finished(succeeded: false))
+                throw .refused(.authenticationFailed)
+            }
+            var hasAnswered = false
+            defer { if hasAnswered, settled == .undecided { settled = .wrong } }
+            let transaction = PAMProcess(
+                program: program, service: PolicyMethod.approvalService, account: name,
+                asker: asker, deadline: Self.deadline)
+            let outcome = try transaction.ask(
+                asked.text(for: client.caller) + "\nTo approve it, \(name) proves who that is.",
+                on: prompter, unless: { client.hasGone() }, &hasAnswered)
+            try? prompter.show(.finished(succeeded: outcome == .success))
+            switch outcome {
+            case .success:
+                settled = .proven
+                return name
+            case .cancelled where !hasAnswered:
+                settled = .declined
+                throw .refused(.cancelled)
+            case .cancelled: throw .refused(.cancelled)
+            case .accountRefused, .failed, .unavailable, .tooManyTries:
+                throw .refused(.authenticationFailed)
+            }
+        }
+    }
+
+    /// The one who may approve, or the one who is typed; nil where none is.
+    private func approver(
+        among names: [String], _ question: Question, _ prompter: Prompter, _ client: any Client
+    ) throws(RequestError) -> String? {
+        if names.count == 1 { return names.first }
+        let words = "Who approves (\(names.joined(separator: ", "))): "
+        guard let typed = try reply(to: .askVisible(words), question, prompter, client) else {
+            return nil
+        }
+        // A name is no secret.
+        return String(decoding: typed.bytes.releasedFromLockedMemory(), as: UTF8.self)
+    }
+}
