@@ -14,7 +14,7 @@ package struct ProcessSubject {
     private let caller: Caller
     private let callerFacts: CallerFacts
     private let session: SessionAttributes
-    /// Those that the unguarded name of a unit was found for.
+    /// nil where it can't be read.
     private let controlGroup: ControlGroup?
 
     /// A user may ask about processes of their own, which have no more rights than that user; root
